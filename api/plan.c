@@ -325,9 +325,10 @@ static int refuse_symbol(const cugen_plan *p, const char *name, cugen_error *err
       p->info.kernel, p->info.variant, nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
 }
 
-static int find_symbol(const cugen_plan *p, const char *name, void **address, size_t *bytes, cugen_error *err) {
+static int find_symbol(const cugen_plan *p, const char *name, bool written, void **address, size_t *bytes,
+                       cugen_error *err) {
   cugen_error why = {0};
-  int status = plan_symbol(p->plan, name, address, bytes, &why);
+  int status = plan_symbol(p->plan, name, written, address, bytes, &why);
   if (status == CUGEN_ERROR_CONFIG) return refuse_symbol(p, name, err);
   return status ? error_copy(err, &why) : CUGEN_OK;
 }
@@ -338,7 +339,7 @@ int cugen_plan_symbol(const cugen_plan *p, const char *name, void **address, siz
   if (address) *address = NULL;
   if (bytes) *bytes = 0;
   if (API_NEEDS(error, "plan, name", p, name)) return CUGEN_ERROR_USAGE;
-  int status = find_symbol(p, name, &at, &room, error);
+  int status = find_symbol(p, name, false, &at, &room, error);
   if (status) return status;
   if (address) *address = at;
   if (bytes) *bytes = room;
@@ -346,10 +347,10 @@ int cugen_plan_symbol(const cugen_plan *p, const char *name, void **address, siz
 }
 
 /* The place in it; CUGEN_ERROR_USAGE: not all of the bytes lie in it. */
-static int find_part(const cugen_plan *p, const char *name, size_t offset, size_t bytes, void **out,
+static int find_part(const cugen_plan *p, const char *name, bool written, size_t offset, size_t bytes, void **out,
                      cugen_error *err) {
   size_t room;
-  int status = find_symbol(p, name, out, &room, err);
+  int status = find_symbol(p, name, written, out, &room, err);
   if (status) return status;
   *out = (char *)*out + offset;
   if (offset <= room && bytes <= room - offset) return CUGEN_OK;
@@ -361,7 +362,7 @@ int cugen_plan_write(cugen_plan *p, const char *name, size_t offset, const void 
                      cugen_error *error) {
   void *at;
   if (API_NEEDS(error, "plan, name, from", p, name, from)) return CUGEN_ERROR_USAGE;
-  int status = find_part(p, name, offset, bytes, &at, error);
+  int status = find_part(p, name, true, offset, bytes, &at, error);
   return status ? status : p->device->ops->copy(p->device, at, from, bytes, &stream, error);
 }
 
@@ -369,6 +370,6 @@ int cugen_plan_read(cugen_plan *p, const char *name, size_t offset, void *to, si
                     cugen_error *error) {
   void *at;
   if (API_NEEDS(error, "plan, name, to", p, name, to)) return CUGEN_ERROR_USAGE;
-  int status = find_part(p, name, offset, bytes, &at, error);
+  int status = find_part(p, name, false, offset, bytes, &at, error);
   return status ? status : p->device->ops->copy(p->device, to, at, bytes, &stream, error);
 }

@@ -369,7 +369,8 @@ int cugen_plan_symbol(const cugen_plan *plan, const char *name, void **address, 
 
 /* Copies into the variable, from offset on, as cudaMemcpyToSymbolAsync does: on stream, ordered like a launch and as
    asynchronous. from: host or device memory, which must stay as it is until the stream has come there. stream: as for
-   cugen_call_launch. CUGEN_ERROR_USAGE: there is no such variable, or the bytes reach past its end. */
+   cugen_call_launch. CUGEN_ERROR_USAGE: there is no such variable, or the bytes reach past its
+   end, or it is const and on the cpu device. */
 int cugen_plan_write(cugen_plan *plan, const char *name, size_t offset, const void *from, size_t bytes, void *stream,
                      cugen_error *error);
 /* The other way, as cudaMemcpyFromSymbolAsync: wait for the stream before *to is read. */

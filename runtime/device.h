@@ -217,9 +217,10 @@ struct device_ops {
                cugen_error *err);
   /* Which part of what L1 and shared memory share an entry prefers as shared memory, in percent. NULL: no such thing. */
   int (*carve)(struct device *device, struct entry *entry, int percent, cugen_error *err);
-  /* A __constant__ or __device__ symbol; DEVICE_NO_SYMBOL where there is none. */
-  int (*symbol)(struct device *device, struct loaded *loaded, const char *name, void **address, size_t *bytes,
-                cugen_error *err);
+  /* A __constant__ or __device__ symbol; CUGEN_ERROR_CONFIG and DEVICE_NO_SYMBOL where there is none. written: it is to be
+     written; CUGEN_ERROR_USAGE where the device cannot, since it is const. */
+  int (*symbol)(struct device *device, struct loaded *loaded, const char *name, bool written, void **address,
+                size_t *bytes, cugen_error *err);
   /* argument, whose access is texture or array, over a buffer; both are borrowed until texture_free. */
   int (*texture_make)(struct device *device, const struct kernel_argument *argument, void *buffer,
                       struct texture *out, cugen_error *err);

@@ -152,15 +152,16 @@ static int refuse_scalar(const struct kernel_argument *argument, struct value re
 
 /* ---- Binding ------------------------------------------------------------------------------------------------- */
 
-int plan_symbol(const struct plan *plan, const char *name, void **address, size_t *bytes, cugen_error *err) {
-  return plan->device->ops->symbol(plan->device, plan->loaded, name, address, bytes, err);
+int plan_symbol(const struct plan *plan, const char *name, bool written, void **address, size_t *bytes,
+                cugen_error *err) {
+  return plan->device->ops->symbol(plan->device, plan->loaded, name, written, address, bytes, err);
 }
 
-static int find_symbol(struct plan *plan, struct call *call, size_t index, cugen_error *err) {
+static int find_symbol(struct plan *plan, struct call *call, size_t index, bool written, cugen_error *err) {
   const struct kernel_argument *argument = &plan->spec->arguments[index];
   const size_t bytes = (size_t)kernel_argument_bytes(argument);
   size_t room;
-  int status = plan_symbol(plan, argument->name, &call->addresses[index], &room, err);
+  int status = plan_symbol(plan, argument->name, written, &call->addresses[index], &room, err);
   if (status || room >= bytes) return status;
   return error_set(err, CUGEN_ERROR_CONFIG, "argument '%s' has %zu bytes in the config but %zu in the template",
                    argument->name, bytes, room);
@@ -173,7 +174,7 @@ static int copy_constant(struct plan *plan, struct call *call, size_t index, con
   const struct device_ops *ops = plan->device->ops;
   size_t bytes = (size_t)kernel_argument_bytes(argument);
   int status = kernel_argument_symbol(argument)
-                   ? find_symbol(plan, call, index, err)
+                   ? find_symbol(plan, call, index, true, err)
                    : ops->alloc(plan->device, MEMORY_DEVICE, bytes, false, &call->copies[index], err);
   if (call->copies[index].device) call->addresses[index] = call->copies[index].device;
   return status ? status
@@ -184,7 +185,7 @@ static int copy_constant(struct plan *plan, struct call *call, size_t index, con
 static int bind_symbol(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
                        cugen_error *err) {
   const struct kernel_argument *argument = &plan->spec->arguments[index];
-  int status = find_symbol(plan, call, index, err);
+  int status = find_symbol(plan, call, index, memory->device != NULL, err);
   if (status || !memory->device) return status;
   call->symbols[call->symbol_count++] = (struct symbol){.at = call->addresses[index],
                                                         .buffer = memory->device,

@@ -36,8 +36,9 @@ size_t plan_heaviest(const struct kernel_spec *spec, const struct compiled *comp
 /* Clusters of the launch that run at once, by the device's own answer; 0: it has none, or that is not known. */
 int plan_active_clusters(const struct plan *plan, size_t launch);
 
-/* A variable of the plan's module, __constant__ or __device__, by its name in the image. */
-int plan_symbol(const struct plan *plan, const char *name, void **address, size_t *bytes, cugen_error *err);
+/* A variable of the plan's module, __constant__ or __device__, by its name in the image; as symbol of device_ops. */
+int plan_symbol(const struct plan *plan, const char *name, bool written, void **address, size_t *bytes,
+                cugen_error *err);
 
 /* memory[i] belongs to spec->arguments[i]; of a scalar's only host counts: NULL, or its value instead of the spec's
    (for one that is compiled in the same value). A constant argument's memory is copied into its

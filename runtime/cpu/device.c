@@ -486,8 +486,8 @@ static int cpu_parameters(struct entry *entry, int *sizes, int capacity) {
   return entry->takes(sizes, capacity);
 }
 
-static int cpu_symbol(struct device *device, struct loaded *loaded, const char *name, void **address, size_t *bytes,
-                      cugen_error *err) {
+static int cpu_symbol(struct device *device, struct loaded *loaded, const char *name, bool written, void **address,
+                      size_t *bytes, cugen_error *err) {
   (void)device;
   Dl_info info;
   const ElfW(Sym) *symbol = NULL;
@@ -497,6 +497,8 @@ static int cpu_symbol(struct device *device, struct loaded *loaded, const char *
                dladdr1(*address, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) && symbol &&
                (uintptr_t)info.dli_fbase == map->l_addr && ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT;
   if (!found) return error_set(err, CUGEN_ERROR_CONFIG, DEVICE_NO_SYMBOL, name);
+  if (written && object_is_const(loaded->compiled->image, loaded->compiled->image_length, symbol->st_value))
+    return error_set(err, CUGEN_ERROR_USAGE, "'%s' is const: it cannot be written; declare it without const", name);
   *bytes = symbol->st_size;
   return CUGEN_OK;
 }

@@ -264,3 +264,19 @@ void object_disarm(const void *image, size_t length, int file) {
     if (pwrite(file, &nothing, sizeof nothing, (off_t)(o.at + i * sizeof nothing)) < 0) return;
   }
 }
+
+/* RELRO: constants that hold addresses, which are written while the object is loaded. */
+bool object_is_const(const void *image, size_t length, uint64_t address) {
+  const struct object o = {.bytes = image, .length = length};
+  Elf64_Ehdr header;
+  Elf64_Phdr segment;
+  bool written = false;
+  if (!part(&o, 0, sizeof header)) return true;
+  memcpy(&header, image, sizeof header);
+  for (size_t i = 0; segment_at(&o, &header, i, &segment); i++) {
+    if (address < segment.p_vaddr || address - segment.p_vaddr >= segment.p_memsz) continue;
+    if (segment.p_type == PT_GNU_RELRO) return true;
+    if (segment.p_type == PT_LOAD) written = segment.p_flags & PF_W;
+  }
+  return !written;
+}

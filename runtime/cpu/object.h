@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -13,5 +14,7 @@ int object_check(const void *image, size_t length, bool watched, cugen_error *er
 int object_refuse(cugen_error *err);
 /* In the file that holds the image, which the loader is to read: nothing is run by loading it. */
 void object_disarm(const void *image, size_t length, int file);
+/* What lies at the address, which is relative to where the object is loaded, can be read only. */
+bool object_is_const(const void *image, size_t length, uint64_t address);
 
 #endif

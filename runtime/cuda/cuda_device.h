@@ -69,8 +69,8 @@ void cuda_unload(struct device *device, struct loaded *loaded);
 int cuda_entry(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared, struct entry **out,
                cugen_error *err);
 int cuda_carve(struct device *device, struct entry *entry, int percent, cugen_error *err);
-int cuda_symbol(struct device *device, struct loaded *loaded, const char *name, void **at, size_t *bytes,
-                cugen_error *err);
+int cuda_symbol(struct device *device, struct loaded *loaded, const char *name, bool written, void **at,
+                size_t *bytes, cugen_error *err);
 int cuda_active_blocks(struct device *device, struct entry *entry, int threads, int64_t dynamic_shared);
 int cuda_active_clusters(struct device *device, struct entry *entry, const struct kernel_launch *launch);
 int cuda_parameters(struct entry *entry, int *sizes, int capacity);

@@ -170,8 +170,10 @@ static int find_global(struct cuda_device *cuda, struct loaded *loaded, const ch
   return driver_check(cuda->driver, result, loaded->library ? DRIVER_library_global : DRIVER_module_global, err);
 }
 
-int cuda_symbol(struct device *device, struct loaded *loaded, const char *name, void **at, size_t *bytes,
-                cugen_error *err) {
+/* The driver does not say which one is const. */
+int cuda_symbol(struct device *device, struct loaded *loaded, const char *name, bool written, void **at,
+                size_t *bytes, cugen_error *err) {
+  (void)written;
   struct cuda_device *cuda = cuda_of(device);
   CUdeviceptr found = 0;
   *at = NULL;

@@ -195,6 +195,54 @@ static void test_plan(void **state) {
   cugen_call_close(NULL);
 }
 
+/* ---- Variables ------------------------------------------------------------------------------------------------------ */
+
+static const char const_config[] = "kernel \"fixed\" {\n"
+                                   "  input \"w\" { dtype = \"f32\", shape = { 4 }, access = \"symbol\" },\n"
+                                   "  output \"y\" { dtype = \"f32\", shape = { 4 } },\n"
+                                   "  reference \"fixed_reference.cu\",\n"
+                                   "  implementation \"one\" { template \"fixed.cu\", grid { 1 }, block { 4 } },\n"
+                                   "}\n";
+static const char const_template[] = "extern const __device__ float w[4] = {1, 2, 3, 4};\n"
+                                     "const float values[4] = {5, 6, 7, 8};\n"
+                                     "extern const __device__ float *const at[2] = {values, values + 1};\n"
+                                     "__global__ void fixed(float *y) { y[threadIdx.x] = w[threadIdx.x]; }\n";
+static const char const_reference[] =
+    "__global__ void fixed_reference(const float *w, float *y, const long long *samples, "
+    "long long sample_count) {}\n";
+
+/* It is read and used where it is, and never written: that would end the process. */
+static void test_const_variable(void **state) {
+  (void)state;
+  cugen_kernel *opened;
+  cugen_plan *fixed;
+  cugen_call *call;
+  float w[4] = {0}, y[4] = {0};
+  void *address, *without[] = {NULL, y}, *with[] = {w, y};
+  size_t bytes;
+  cugen_add_file(lib, "fixed.lua", const_config, sizeof const_config - 1, NULL);
+  cugen_add_file(lib, "fixed.cu", const_template, sizeof const_template - 1, NULL);
+  cugen_add_file(lib, "fixed_reference.cu", const_reference, sizeof const_reference - 1, NULL);
+  if (cugen_kernel_open(lib, "fixed.lua", NULL, 0, &opened, &error) || cugen_plan_open(opened, NULL, &fixed, &error))
+    fail_msg("%s", error.message);
+  assert_int_equal(cugen_plan_symbol(fixed, "w", &address, &bytes, &error), CUGEN_OK);
+  assert_int_equal(bytes, sizeof w);
+  expect(cugen_plan_write(fixed, "w", 0, w, sizeof w, NULL, &error),
+         "'w' is const: it cannot be written; declare it without const");
+  expect(cugen_plan_write(fixed, "at", 0, &address, sizeof address, NULL, &error),
+         "'at' is const: it cannot be written; declare it without const");
+  expect(cugen_call_bind(fixed, with, 2, &call, &error),
+         "'w' is const: it cannot be written; declare it without const");
+  assert_int_equal(cugen_plan_read(fixed, "w", 0, w, sizeof w, NULL, &error), CUGEN_OK);
+  assert_true(w[3] == 4);
+  assert_int_equal(cugen_call_bind(fixed, without, 2, &call, &error), CUGEN_OK);
+  assert_int_equal(cugen_call_launch(call, NULL, &error), CUGEN_OK);
+  assert_true(y[0] == 1 && y[3] == 4);
+  cugen_call_close(call);
+  cugen_plan_close(fixed);
+  cugen_kernel_close(opened);
+}
+
 /* Nothing to say it with: 0, NULL or "". */
 static void test_without_a_status(void **state) {
   (void)state;
@@ -318,9 +366,15 @@ static void test_every_function(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_library), cmocka_unit_test(test_kernel),         cmocka_unit_test(test_work),
-      cmocka_unit_test(test_cache),   cmocka_unit_test(test_plan),           cmocka_unit_test(test_without_a_status),
-      cmocka_unit_test(test_sizes),   cmocka_unit_test(test_every_function),
+      cmocka_unit_test(test_library),
+      cmocka_unit_test(test_kernel),
+      cmocka_unit_test(test_work),
+      cmocka_unit_test(test_cache),
+      cmocka_unit_test(test_plan),
+      cmocka_unit_test(test_const_variable),
+      cmocka_unit_test(test_without_a_status),
+      cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_every_function),
   };
   return cmocka_run_group_tests_name("what is given", tests, open_all, close_all);
 }

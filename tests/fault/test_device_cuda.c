@@ -591,10 +591,10 @@ static void test_symbols(void **state) {
   void *address;
   size_t bytes;
   cugen_error err;
-  assert_int_equal(device->ops->symbol(device, loaded, "factors", &address, &bytes, &err), CUGEN_OK);
+  assert_int_equal(device->ops->symbol(device, loaded, "factors", true, &address, &bytes, &err), CUGEN_OK);
   assert_int_equal(bytes, 32);
   assert_non_null(address);
-  assert_int_equal(device->ops->symbol(device, loaded, "factor", &address, &bytes, &err), CUGEN_ERROR_CONFIG);
+  assert_int_equal(device->ops->symbol(device, loaded, "factor", true, &address, &bytes, &err), CUGEN_ERROR_CONFIG);
   assert_non_null(strstr(err.message, "there is no __constant__ or __device__ variable 'factor'"));
   device->ops->unload(device, loaded);
 }

@@ -39,6 +39,7 @@ static struct record {
   double constant[4];
   size_t constant_bytes;
   char symbol[32];
+  bool symbol_written;                /* is to be written, that is */
   double copy[4];                     /* what alloc gives */
   int copies, textures, updates;      /* alive; alive; so far */
   int updates_at_launch[MAX_RECORDS]; /* how many came before each launch */
@@ -72,12 +73,13 @@ static int record_entry(struct device *device, struct loaded *loaded, size_t ind
   return CUGEN_OK;
 }
 
-static int record_symbol(struct device *device, struct loaded *loaded, const char *name, void **address,
+static int record_symbol(struct device *device, struct loaded *loaded, const char *name, bool written, void **address,
                          size_t *bytes, cugen_error *err) {
   (void)device;
   (void)loaded;
   (void)err;
   record.symbols++;
+  record.symbol_written = written;
   strncpy(record.symbol, name, sizeof record.symbol - 1);
   *address = record.constant;
   *bytes = record.constant_bytes;
@@ -636,6 +638,7 @@ static void test_a_symbol_is_copied_at_each_call(void **state) {
     data[0][0] = 3.5f;
     assert_int_equal(bind(&spec, NULL, 0, &plan, &call, NULL), CUGEN_OK);
     assert_int_equal(record.updates, 0);
+    assert_true(record.symbol_written);
     assert_int_equal(call_poison(call, NULL), CUGEN_OK);
     assert_int_equal(record.updates, cases[i].poisons);
     assert_int_equal(call_launch(call, NULL), CUGEN_OK);
@@ -660,6 +663,7 @@ static void test_a_symbol_without_memory_stays(void **state) {
   assert_int_equal(call_poison(call, NULL), CUGEN_OK);
   assert_int_equal(call_launch(call, NULL), CUGEN_OK);
   assert_int_equal(record.symbols, 1);
+  assert_false(record.symbol_written);
   assert_int_equal(record.updates, 0);
   unbind(plan, call);
 }
