@@ -7,11 +7,11 @@
 int api_check_target(const cugen *lib, const struct device_description *d, cugen_error *err) {
   const int capability = (int)d->facts.compute_capability, major = toolkit_nvrtc_major(lib->toolkit);
   if (capability < GPU_OLDEST_TARGET_12)
-    return error_set(
-        err, CUGEN_ERROR_USAGE,
-        "%s is described for occupancy and roofline only: CUDA 11 was the last toolkit with a target for "
-        "sm_%d, and cugen needs NVRTC 12 or 13 (docs/old-cards.md)",
-        d->name, capability);
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "%s is described for 'cugen occupancy' and 'cugen roofline' without a CONFIG only: CUDA 11 was "
+                     "the last toolkit with a target for "
+                     "sm_%d, and cugen needs NVRTC 12 or 13 (docs/old-cards.md)",
+                     d->name, capability);
   if (capability >= GPU_OLDEST_TARGET || major < 13) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_USAGE,
                    "NVRTC %d has no target for sm_%d, the architecture of %s: CUDA 12 is the last toolkit that has; "

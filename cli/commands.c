@@ -110,7 +110,7 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
          report_options, false},
     [COMMAND_ROOFLINE] =
         {"roofline", "[CONFIG]", "what bounds every kernel on this device; with CONFIG, a picture",
-         "Measures how fast device memory is copied and how fast f32 and f64 multiply-adds run, each\n"
+         "Measures how fast device memory is copied and how fast multiply-adds run, each\n"
          "once: what is remembered is not measured again without --again. They are the two configs\n"
          "peak_copy and peak_fma; 'roofline' in every table is in percent of these from then on. With\n"
          "CONFIG nothing is measured: the roofline is drawn with all that is remembered of the kernel,\n"

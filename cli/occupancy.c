@@ -243,8 +243,8 @@ int command_occupancy(struct cli *cli) {
   int status = cli_open(cli);
   if (!status && cli->operand) status = take_kernel(cli, &kernel);
   if (!status) status = take_options(cli, &kernel.takes);
-  if (!status && device && !cli->operand) status = ask(cli, device, &kernel.takes, &answers);
-  if (!status && (!device || cli->operand)) status = ask_all(cli, &kernel.takes, &answers);
+  bool one = device && (!cli->operand || cugen_device_parse(device).kind != CUGEN_DEVICE_CPU);
+  if (!status) status = one ? ask(cli, device, &kernel.takes, &answers) : ask_all(cli, &kernel.takes, &answers);
   if (status) return status;
   return options_given(cli, OPTION_JSON) ? print_json(cli, &kernel, &answers) : print_text(cli, &kernel, &answers);
 }

@@ -102,8 +102,8 @@ int occupancy_best_block(const struct device_facts *facts, const struct kernel_r
     const int size = aligned < limit ? aligned : limit;
     struct occupancy occupancy;
     int64_t bytes = 0;
-    int status = shared(context, size, &bytes, err);
-    if (!status) status = occupancy_get(facts, resources, size, bytes, &occupancy, err);
+    if (shared(context, size, &bytes, NULL)) continue; /* it has no value for this size */
+    int status = occupancy_get(facts, resources, size, bytes, &occupancy, err);
     if (status) return status;
     if (size * occupancy.blocks > most) most = size * occupancy.blocks, *threads = size;
   }
