@@ -97,7 +97,10 @@ def _from_buffer(source: object) -> View:
 def _from_interface(interface: Mapping[str, Any], where: str, source: object) -> View:
     if interface.get("mask") is not None:
         raise BufferError("it has a mask")
-    order, kind, size = re.fullmatch(r"([<>|=])([a-zA-Z])(\d+)", interface["typestr"]).groups()  # type: ignore[union-attr]
+    match = re.fullmatch(r"([<>|=])([biufcV])(\d+)", interface["typestr"])
+    if match is None:
+        raise BufferError(f"its elements are '{interface['typestr']}', which are no numbers")
+    order, kind, size = match.groups()
     element = {"V": "raw", "b": "u"}.get(kind, kind) + str(8 * int(size))
     if order == (">" if sys.byteorder == "little" else "<") and int(size) > 1:
         element = f"'{interface['typestr']}'"
@@ -159,6 +162,9 @@ def _from_dlpack(source: Any, stream: int | None) -> View:
 def _make_view(source: Any, stream: int | None) -> View | None:
     kind = type(source)
     if hasattr(kind, "__array_interface__"):
+        masked = sys.modules.get("numpy.ma")
+        if masked is not None and isinstance(source, masked.MaskedArray) and masked.getmask(source) is not masked.nomask:
+            raise BufferError("it has a mask, which the kernel would not see")
         return _from_interface(source.__array_interface__, HOST, source)
     if hasattr(kind, "__dlpack__"):
         return _from_dlpack(source, stream)
@@ -253,6 +259,8 @@ class Slot:
 def stream_handle(stream: Any) -> int:
     """A CUstream's number from what libraries have for it."""
     if isinstance(stream, int):
+        if not 0 <= stream < 1 << 64:
+            raise Error(f"stream: {stream} is no stream's number")
         return stream
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:

@@ -19,7 +19,7 @@ from ._declarations import (
     Argument, ArgumentKind, CheckProgress, Device, ExportResult, Finding, Merged, Outcome, PlanInfo, Progress, Record, RecordSet,
     Skip, Status, Traffic, TuneResult,
 )
-from ._library import STOP, Error, Handle, Interruptible, Turn, call, encoded, error_of, load, open_handle, options, own
+from ._library import STOP, Error, Handle, Interruptible, Turn, call, encoded, error_of, load, open_handle, options, own, seconds
 
 Path = Union[str, "os.PathLike[str]"]
 Setting = Union[str, int, float, bool]
@@ -100,7 +100,8 @@ def _seconds(budget: float | str | None) -> float:
 
 
 def _text_of_setting(value: Setting) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    text = str(value)
+    return text.lower() if text in ("True", "False") and not isinstance(value, str) else text  # NumPy has a bool of its own
 
 
 def _list(pointer: Any, count: int, kind: Any) -> tuple[Any, ...]:
@@ -146,7 +147,7 @@ class Library(Closing):
         """Holds a config, template or include in memory, where it is found before any file."""
         content = text.encode()
         with self._turn:
-            call("cugen_add_file", self._handle.address, name.encode(), content, len(content))
+            call("cugen_add_file", self._handle.address, encoded(name), content, len(content))
 
     def devices(self) -> list[Device]:
         """The devices of this machine, CUDA GPUs first, then "cpu"."""
@@ -208,7 +209,7 @@ class Kernel(Closing):
         self._settings = dict(settings)
         self._plan: Plan | None = None
         self._earlier: list[Plan] = []  # launches of theirs, or CUDA graphs, may still use them
-        texts = [f"{name}={_text_of_setting(value)}".encode() for name, value in settings.items()]
+        texts = [encoded(f"{name}={_text_of_setting(value)}") for name, value in settings.items()]
         with library._turn, Interruptible():
             if library._closing:
                 raise Error("the library is closed")
@@ -294,8 +295,8 @@ class Kernel(Closing):
         a Progress some ten times a second and stops the run by returning something true. Ctrl-C stops it as well: what was
         measured is kept, and tuning again goes on from there."""
         chosen = dict(budget_seconds=_seconds(budget), budget_count=count, strategy=strategy, seed=seed, implementation=implementation,
-                      again=again, threads=threads, variant_timeout=variant_timeout, compile_timeout=compile_timeout,
-                      verify_seconds=verify_seconds, flags=c.TUNE_IN_PROCESS if in_process else 0)
+                      again=again, threads=threads, flags=c.TUNE_IN_PROCESS if in_process else 0,
+                      verify_seconds=verify_seconds, **seconds(variant_timeout=variant_timeout, compile_timeout=compile_timeout))
         with self._measured() as kernel:
             try:
                 return kernel._tune(progress, chosen)
@@ -351,8 +352,9 @@ class Kernel(Closing):
     def run(self, variant: str | None = None, *, timeout: float = 0.0) -> Record:
         """Verifies and times a variant now, by default the one that a plan takes; nothing is remembered."""
         record = c.cugen_record()
+        limit = seconds(timeout=timeout)["timeout"]
         with self._measured() as kernel, Interruptible():
-            call("cugen_kernel_run", kernel._handle.address, encoded(variant), timeout, byref(record))
+            call("cugen_kernel_run", kernel._handle.address, encoded(variant), limit, byref(record))
             return Record._of(record)
 
     def source(self, variant: str | None = None) -> str:
@@ -368,6 +370,7 @@ class Kernel(Closing):
               threads: int = 0, timeout: float = 0.0, progress: Callable[[CheckProgress], object] | None = None) -> Check:
         """Runs variants on the processor with every access to memory watched: races, bounds, barriers. Small sizes, whatever the
         kernel's own are. What it finds is no exception: see ``Check.ok``."""
+        seconds(timeout=timeout)
         with Kernel(self.library, self._config, self._settings) as other:  # checking changes a kernel's problem
             return other._check(variant, progress, all=all, branches=branches, sample=sample, seed=seed, threads=threads,
                                 timeout=timeout)

@@ -108,11 +108,29 @@ def options(kind: type[ctypes.Structure], **values: Any) -> Any:
         made.seed = 1
     for name, value in values.items():
         setattr(made, name, encoded(value) if isinstance(value, (str, os.PathLike)) else value)
+        if isinstance(value, (int, float)) and getattr(made, name) != value:  # ctypes cuts off what does not fit; NaN
+            raise Error(f"{name.replace('budget_', '')}={value!r} is out of range")
     return made
 
 
+def seconds(**limits: float) -> dict[str, float]:
+    """Limits of time by their names; 0 is the C library's default."""
+    for name, value in limits.items():
+        if not value >= 0:
+            raise Error(f"{name}={value!r}: the seconds must be 0 (the default) or more")
+    return {name: float(value) for name, value in limits.items()}
+
+
 def encoded(value: str | os.PathLike[str] | None) -> bytes | None:
-    return None if value is None else os.fsencode(value)
+    if value is None:
+        return None
+    try:
+        made = os.fsencode(value)
+    except UnicodeEncodeError as error:
+        raise Error(f"{value!r} is no text: {error.reason}") from None
+    if b"\0" in made:
+        raise Error(f"{value!r} holds a NUL character, which ends a text")
+    return made
 
 
 # ---- Ctrl-C ---------------------------------------------------------------------------------------------------------

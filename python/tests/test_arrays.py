@@ -174,6 +174,8 @@ class Streams(Case):
 
         self.assertEqual([arrays.stream_handle(s) for s in (0, 4, Torch(), Cupy(), Numba(), Cuda())], [0, 4, 5, 6, 7, 8])
         self.refuses("a float is no stream", arrays.stream_handle, 1.5)
+        for number in (-1, 1 << 64):
+            self.refuses(f"{number} is no stream's number", arrays.stream_handle, number)
 
     def test_current(self):
         self.assertEqual(arrays.current_stream(Interface(stream=9)), 9)

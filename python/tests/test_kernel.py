@@ -196,6 +196,27 @@ class Facts(Case):
         self.refuses("[Nn]ot|is described", cugen.kernel("matmul", M=64, N=64, K=64, device="model:H200"), 1, 2, 3,
                      status=cugen.Status.DEVICE)
 
+    def test_texts_are_whole(self):
+        kernel = self.kernel(n=4)
+        for function, arguments, named in ((self.kernel, ["matmul\0zz"], {}), (self.kernel, ["matmul"], {"dtype": "f32\0zz"}),
+                                           (kernel.run, ["wild\0zz"], {}), (kernel.tune, [], {"strategy": "random\0zz"}),
+                                           (kernel.source, ["\0"], {}), (self.library.add_file, ["a.lua\0zz", ""], {}),
+                                           (self.library.import_records, ["file\0zz"], {}), (cugen.Library, ["cpu\0zz"], {})):
+            self.refuses("holds a NUL character", function, *arguments, **named)
+        self.refuses("is no text", self.kernel, "\ud800")
+
+    def test_numbers_are_in_range(self):
+        kernel, nan = self.kernel(n=4), float("nan")
+        self.refuses("count=-1 is out of range", kernel.tune, count=-1)
+        self.refuses("threads=4294967297 is out of range", kernel.tune, count=1, threads=2**32 + 1)
+        self.refuses("sample=-1 is out of range", kernel.check, sample=-1)
+        self.refuses("distance=nan is out of range", kernel.plan, distance=nan)
+        self.refuses("budget", kernel.tune, nan)
+        for wrong in (-1, nan):
+            self.refuses(f"timeout={wrong}: the seconds must be 0", kernel.run, timeout=wrong)
+            self.refuses(f"timeout={wrong}: the seconds must be 0", kernel.check, timeout=wrong)
+            self.refuses(f"variant_timeout={wrong}: the seconds must be 0", kernel.tune, variant_timeout=wrong)
+
     def test_a_plan_of_another_kernel_outlives_it(self):
         kernel = self.kernel(n=4)
         plan = kernel.plan()

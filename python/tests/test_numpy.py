@@ -54,6 +54,21 @@ class Numpy(unittest.TestCase):
         with self.assertRaisesRegex(cugen.Error, "the kernel writes to it and it is read-only"):
             matmul(c, b, a)
 
+    def test_what_is_no_plain_array(self):
+        a, c = self.matrix(8, 8), np.empty((8, 8), np.float32)
+        matmul = self.library.kernel("matmul", M=8, N=8, K=8)
+        for wrong, pattern in ((np.ma.masked_array(a, mask=a > 0), "it has a mask"), (np.empty((8, 8), object), r"'\|O8?', which are no numbers"),
+                               (np.zeros((8, 8), "datetime64[ns]"), r"'<M8\[ns\]', which are no numbers"),
+                               (np.zeros((8, 8), "U2"), "'<U2', which are no numbers")):
+            with self.subTest(pattern), self.assertRaisesRegex(cugen.Error, f"argument 'A': .*{pattern}"):
+                matmul(wrong, a, c)
+        matmul(np.ma.masked_array(a), a, c)
+        np.testing.assert_array_equal(c, a @ a)
+
+    def test_bool_settings(self):
+        for value in (True, np.True_):
+            self.assertIn("specialize=true", self.library.kernel("matmul", specialize=value).problem)
+
 
 if __name__ == "__main__":
     unittest.main()
