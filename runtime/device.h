@@ -176,6 +176,8 @@ struct entry;  /* one of its kernels */
   "there is no __constant__ or __device__ variable '%s' in the source; it must declare each argument that its "      \
   "access "                                                                                                          \
   "makes a symbol, read or not"
+/* Its name, and both numbers of bytes. */
+#define DEVICE_SMALL_SYMBOL "argument '%s' has %zu bytes in the config but %zu in the template"
 
 struct device_ops {
   const char *kind; /* "cuda", "cpu": what stands before ':' in an id */

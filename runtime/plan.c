@@ -162,9 +162,9 @@ static int find_symbol(struct plan *plan, struct call *call, size_t index, bool 
   const size_t bytes = (size_t)kernel_argument_bytes(argument);
   size_t room;
   int status = plan_symbol(plan, argument->name, written, &call->addresses[index], &room, err);
-  if (status || room >= bytes) return status;
-  return error_set(err, CUGEN_ERROR_CONFIG, "argument '%s' has %zu bytes in the config but %zu in the template",
-                   argument->name, bytes, room);
+  return status || room >= bytes
+             ? status
+             : error_set(err, CUGEN_ERROR_CONFIG, DEVICE_SMALL_SYMBOL, argument->name, bytes, room);
 }
 
 /* A constant's values are those at bind, wherever the kernel reads them. */

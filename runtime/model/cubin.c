@@ -81,15 +81,14 @@ static struct span section_span(const struct cubin *cubin, const Elf64_Shdr *sec
   return (struct span){cubin->image + section->sh_offset, section->sh_size};
 }
 
-/* Index of the symbol in .symtab; 0: none. */
-static uint32_t symbol_find(const struct cubin *cubin, const char *name) {
+/* Index of the symbol in .symtab, STT_FUNC: a kernel, STT_OBJECT: a variable; 0: none. NVRTC makes all variables local. */
+static uint32_t symbol_find(const struct cubin *cubin, const char *name, int type, Elf64_Sym *out) {
   Elf64_Shdr table, strings;
   if (!section_find(cubin, ".symtab", "", &table) || !section_at(cubin, table.sh_link, &strings)) return 0;
   struct span span = section_span(cubin, &table);
   for (uint32_t i = 1; (i + 1) * sizeof(Elf64_Sym) <= span.length; i++) {
-    Elf64_Sym symbol;
-    memcpy(&symbol, span.data + i * sizeof symbol, sizeof symbol);
-    if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && text_is(cubin, &strings, symbol.st_name, name, "")) return i;
+    memcpy(out, span.data + i * sizeof *out, sizeof *out);
+    if (ELF64_ST_TYPE(out->st_info) == type && text_is(cubin, &strings, out->st_name, name, "")) return i;
   }
   return 0;
 }
@@ -174,12 +173,21 @@ int cubin_resources(const void *image, size_t length, const char *entry, struct 
   struct cubin cubin;
   if (!cubin_open(image, length, &cubin))
     return error_set(err, CUGEN_ERROR_COMPILE, "the compiled image is not a cubin (no 64-bit ELF)");
-  uint32_t symbol = symbol_find(&cubin, entry);
+  Elf64_Sym ignored;
+  uint32_t symbol = symbol_find(&cubin, entry, STT_FUNC, &ignored);
   if (!symbol) return error_set(err, CUGEN_ERROR_COMPILE, "the cubin holds no kernel '%s'", entry);
   read_module_info(&cubin, symbol, out);
   read_kernel_info(&cubin, entry, out);
   read_memory(&cubin, entry, out);
   return CUGEN_OK;
+}
+
+bool cubin_variable(const void *image, size_t length, const char *name, size_t *bytes) {
+  struct cubin cubin;
+  Elf64_Sym symbol;
+  bool found = cubin_open(image, length, &cubin) && symbol_find(&cubin, name, STT_OBJECT, &symbol);
+  *bytes = found ? symbol.st_size : 0;
+  return found;
 }
 
 struct sass_facts cubin_code(const void *image, size_t length, const char *entry) {

@@ -320,6 +320,20 @@ static int check_parameters(const struct kernel_spec *spec, size_t launch, const
   return plan_check_parameters(spec, launch, 0, sizes, takes, err);
 }
 
+/* As on a device that is here, too. */
+static int check_symbols(const struct kernel_spec *spec, const struct compiled *compiled, cugen_error *err) {
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    const struct kernel_argument *a = &spec->arguments[i];
+    const size_t bytes = (size_t)kernel_argument_bytes(a);
+    size_t room;
+    if (!kernel_argument_symbol(a)) continue;
+    if (!cubin_variable(compiled->image, compiled->image_length, a->name, &room))
+      return error_set(err, CUGEN_ERROR_CONFIG, DEVICE_NO_SYMBOL, a->name);
+    if (room < bytes) return error_set(err, CUGEN_ERROR_CONFIG, DEVICE_SMALL_SYMBOL, a->name, bytes, room);
+  }
+  return CUGEN_OK;
+}
+
 static int predict_launch(struct situation *s, const struct compiled *compiled, size_t entry, double bytes,
                           struct model_launch *out, cugen_error *err) {
   struct occupancy occupancy;
@@ -406,7 +420,8 @@ double model_requested(const struct device_description *device, const struct ker
 int model_predict(const struct device_description *device, const struct kernel_spec *spec,
                   const struct compiled *compiled, struct model_prediction *out, cugen_error *err) {
   double totals[MODEL_PARTS] = {0};
-  int status = check_memory(spec, err);
+  int status = check_symbols(spec, compiled, err);
+  if (!status) status = check_memory(spec, err);
   *out = (struct model_prediction){.seconds = fill_seconds(device, spec), .launch_count = spec->launch_count};
   for (size_t i = 0; i < spec->launch_count && !status; i++) {
     size_t entry = plan_entry_index(spec, spec->launches[i].entry);
