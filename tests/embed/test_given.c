@@ -215,7 +215,7 @@ static const char const_reference[] =
 static void test_const_variable(void **state) {
   (void)state;
   cugen_kernel *opened;
-  cugen_plan *fixed;
+  cugen_plan *fixed = NULL;
   cugen_call *call;
   float w[4] = {0}, y[4] = {0};
   void *address, *without[] = {NULL, y}, *with[] = {w, y};
