@@ -31,8 +31,7 @@ static int choose_arch(struct lookup *l, cugen_error *err) {
   int status = lookup_set_arch(l, arch, err);
   if (status || !l->lib->arch) return status;
   struct arch parsed;
-  enum { OLDEST = 50 }; /* what NVRTC 11 compiles for; a config may ask for less than 13's oldest */
-  if (!arch_parse(arch, &parsed) || parsed.capability < OLDEST) return refuse_arch(arch, err);
+  if (!arch_parse(arch, &parsed) || parsed.capability < GPU_OLDEST_TARGET_12) return refuse_arch(arch, err);
   l->device.facts.compute_capability = parsed.capability;
   l->device.facts.architecture_specific = parsed.suffix == 'a';
   return CUGEN_OK;

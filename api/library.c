@@ -79,6 +79,17 @@ static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* A folder that is not there is a slip: what ships would be taken in its place, in silence. */
+static int check_folders(const cugen *lib, cugen_error *err) {
+  const char *const rows[][2] = {
+      {lib->config_dir, "config"}, {lib->template_dir, "template"}, {lib->device_dir, "device"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i][0] && !folder_exists(rows[i][0]))
+      return error_set(err, CUGEN_ERROR_USAGE, "--%s-dir %s: there is no such folder (options.%s_dir)", rows[i][1],
+                       rows[i][0], rows[i][1]);
+  return CUGEN_OK;
+}
+
 /* "none": no process may be started. */
 static int take_worker(cugen *lib, cugen_error *err) {
   if (!lib->worker) return api_find_worker(&lib->worker, &lib->worker_places, err);
@@ -106,6 +117,7 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
   lib->stop = options->stop;
   lib->stop_context = options->stop_context;
   int status = take_options(lib, options, error);
+  if (!status) status = check_folders(lib, error);
   if (!status) status = take_worker(lib, error);
   lib->sources = (struct sources){lib->config_dir, lib->template_dir, NULL};
   lib->toolkit_options = (struct toolkit_options){lib->toolkit_dir, lib->compiler};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/devices.h"
+#include "runtime/plan.h"
 
 /* ---- The config -------------------------------------------------------------------------------------------------- */
 
@@ -184,6 +185,21 @@ struct cache_key lookup_measured_key(const struct lookup *l) {
 
 struct cache_key lookup_predicted_key(const struct lookup *l, const struct prediction_key *key) {
   return key_under(l, text_get(&key->device), text_get(&key->options));
+}
+
+int lookup_compile(const struct lookup *l, const struct kernel_spec *spec, bool keep_ptx, struct compiled *out,
+                   cugen_error *err) {
+  const char *entries[KERNEL_MAX_ENTRIES];
+  const struct compile_request request = {.toolkit = l->lib->toolkit,
+                                          .compilers = l->lib->compilers,
+                                          .name = spec->variant,
+                                          .source = spec->source,
+                                          .options = spec->options,
+                                          .arch = l->arch,
+                                          .keep_ptx = keep_ptx,
+                                          .entries = entries,
+                                          .entry_count = plan_entries(spec, entries)};
+  return l->ops->compile(&request, out, err);
 }
 
 struct cache_key lookup_key(const struct lookup *l) {

@@ -103,6 +103,10 @@ int lookup_expand(const struct lookup *lookup, const struct variant *variant, st
 int lookup_expand_known(const struct lookup *lookup, const struct variant *variant, struct kernel_spec *out,
                         cugen_error *err);
 
+/* keep_ptx: the result has the PTX, too. */
+int lookup_compile(const struct lookup *lookup, const struct kernel_spec *spec, bool keep_ptx, struct compiled *out,
+                   cugen_error *err);
+
 /* What its records are found by. Strings are the look-up's. */
 struct cache_key lookup_key(const struct lookup *lookup);
 /* The same of what was measured, and of what was predicted under that key. */

@@ -74,19 +74,6 @@ static int expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
   return lookup_expand(l, &variant, &p->spec, err);
 }
 
-static int compile(const struct lookup *l, cugen_plan *p, cugen_error *err) {
-  const char *entries[KERNEL_MAX_ENTRIES];
-  const struct compile_request request = {.toolkit = l->lib->toolkit,
-                                          .compilers = l->lib->compilers,
-                                          .name = p->spec.variant,
-                                          .source = p->spec.source,
-                                          .options = p->spec.options,
-                                          .arch = l->arch,
-                                          .entries = entries,
-                                          .entry_count = plan_entries(&p->spec, entries)};
-  return l->ops->compile(&request, &p->compiled, err);
-}
-
 /* An image that cannot be kept is compiled again the next time: no reason to fail. */
 static int find_image(const struct lookup *l, const char *key, cugen_plan *p, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
@@ -100,7 +87,7 @@ static int find_image(const struct lookup *l, const char *key, cugen_plan *p, cu
   }
   p->info.image_from_cache = found;
   if (status || found) return status;
-  status = compile(l, p, err);
+  status = lookup_compile(l, &p->spec, false, &p->compiled, err);
   if (!status) cache_image_store(cache, key, &p->compiled, NULL);
   return status;
 }
@@ -352,10 +339,12 @@ static int find_part(const cugen_plan *p, const char *name, bool written, size_t
   size_t room;
   int status = find_symbol(p, name, written, out, &room, err);
   if (status) return status;
+  if (offset > room || bytes > room - offset)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "symbol '%s' has %zu bytes: %zu bytes from byte %zu on reach past its end", name, room, bytes,
+                     offset);
   *out = (char *)*out + offset;
-  if (offset <= room && bytes <= room - offset) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE, "symbol '%s' has %zu bytes: %zu bytes from byte %zu on reach past its end",
-                   name, room, bytes, offset);
+  return CUGEN_OK;
 }
 
 int cugen_plan_write(cugen_plan *p, const char *name, size_t offset, const void *from, size_t bytes, void *stream,

@@ -9,8 +9,7 @@ int api_check_target(const cugen *lib, const struct device_description *d, cugen
   if (capability < GPU_OLDEST_TARGET_12)
     return error_set(err, CUGEN_ERROR_USAGE,
                      "%s is described for 'cugen occupancy' and 'cugen roofline' without a CONFIG only: CUDA 11 was "
-                     "the last toolkit with a target for "
-                     "sm_%d, and cugen needs NVRTC 12 or 13 (docs/old-cards.md)",
+                     "the last toolkit with a target for sm_%d, and cugen needs NVRTC 12 or 13 (docs/old-cards.md)",
                      d->name, capability);
   if (capability >= GPU_OLDEST_TARGET || major < 13) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_USAGE,

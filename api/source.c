@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "api.h"
-#include "runtime/plan.h"
 
 static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_error *err) {
   struct selection selection;
@@ -53,20 +52,6 @@ int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **sourc
   return CUGEN_OK;
 }
 
-static int compile(const struct lookup *l, const struct kernel_spec *spec, struct compiled *out, cugen_error *err) {
-  const char *entries[KERNEL_MAX_ENTRIES];
-  const struct compile_request request = {.toolkit = l->lib->toolkit,
-                                          .compilers = l->lib->compilers,
-                                          .name = spec->variant,
-                                          .source = spec->source,
-                                          .options = spec->options,
-                                          .arch = l->arch,
-                                          .keep_ptx = true,
-                                          .entries = entries,
-                                          .entry_count = plan_entries(spec, entries)};
-  return l->ops->compile(&request, out, err);
-}
-
 int cugen_kernel_ptx(cugen_kernel *k, const char *variant, const char **ptx, cugen_error *error) {
   struct kernel_spec spec = {0};
   struct compiled compiled = {0};
@@ -79,7 +64,7 @@ int cugen_kernel_ptx(cugen_kernel *k, const char *variant, const char **ptx, cug
   int status = api_check_target(l->lib, &l->device, error);
   if (!status) status = api_expand_text(k, variant, &spec, error);
   if (status) return status;
-  status = compile(l, &spec, &compiled, error);
+  status = lookup_compile(l, &spec, true, &compiled, error);
   kernel_spec_free(&spec);
   text_restart(&k->ptx);
   if (!status) text_add(&k->ptx, compiled.ptx);

@@ -147,7 +147,7 @@ bool file_missing(const char *path) {
 
 /* ---- Folders ------------------------------------------------------------------------------------------------- */
 
-static bool is_folder(const char *path) {
+bool folder_exists(const char *path) {
   struct stat info;
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
@@ -162,7 +162,7 @@ int folder_make(const char *path, cugen_error *err) {
     text_add_n(&part, path, (size_t)(end - path));
     if (part.failed)
       code = ENOMEM;
-    else if (mkdir(text_get(&part), 0777) && !is_folder(text_get(&part)))
+    else if (mkdir(text_get(&part), 0777) && !folder_exists(text_get(&part)))
       code = errno;
   }
   text_free(&part);

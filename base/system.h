@@ -50,6 +50,7 @@ int error_file(cugen_error *err, const char *verb, const char *path, int code);
 bool file_exists(const char *path);
 /* Nothing is there, as opposed to: it cannot be told, because a folder on the way may not be looked into. */
 bool file_missing(const char *path);
+bool folder_exists(const char *path);
 int folder_make(const char *path, cugen_error *err); /* with parents */
 int folder_remove(const char *path);                 /* with content */
 /* A new folder PREFIX<process>-XXXXXX, its name into *out; 0 or an errno. Those of that prefix that killed processes left

@@ -58,15 +58,21 @@ static void offer_commands(const struct completion *c, const char *group) {
 
 /* ---- What a config says ---- */
 
-static cugen_kernel *open_kernel(const struct completion *c) {
+/* No driver is asked, and no cache. */
+static bool open_library(const struct completion *c) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   struct cli *cli = c->cli;
-  options.device = "cpu"; /* no driver is asked */
+  options.device = "cpu";
   options.cache = "none";
   options.config_dir = cli->values[OPTION_CONFIG_DIR];
   options.template_dir = cli->values[OPTION_TEMPLATE_DIR];
   options.device_dir = cli->values[OPTION_DEVICE_DIR];
-  if (!cli->operand || cugen_open(&options, &cli->lib, NULL)) return NULL;
+  return cugen_open(&options, &cli->lib, NULL) == CUGEN_OK;
+}
+
+static cugen_kernel *open_kernel(const struct completion *c) {
+  struct cli *cli = c->cli;
+  if (!cli->operand || !open_library(c)) return NULL;
   cugen_kernel_open(cli->lib, cli->operand, NULL, 0, &cli->kernel, NULL);
   return cli->kernel;
 }
@@ -113,7 +119,7 @@ static void offer_implementations(const struct completion *c) {
 static void offer_configs(const struct completion *c) {
   enum { MOST = 256 };
   const char *names[MOST];
-  if (cugen_open(NULL, &c->cli->lib, NULL)) return;
+  if (!open_library(c)) return;
   size_t count = cugen_configs(c->cli->lib, names, MOST);
   for (size_t i = 0; i < count && i < MOST; i++) offer_n(c, names[i], strcspn(names[i], "."), "", "shipped config");
   puts(":files .lua");
@@ -122,11 +128,7 @@ static void offer_configs(const struct completion *c) {
 static void offer_described(const struct completion *c) {
   enum { MOST = 64 };
   cugen_device_info devices[MOST];
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  options.device = "cpu"; /* no driver is asked */
-  options.cache = "none";
-  options.device_dir = c->cli->values[OPTION_DEVICE_DIR];
-  if (cugen_open(&options, &c->cli->lib, NULL)) return;
+  if (!open_library(c)) return;
   size_t count = cugen_described(c->cli->lib, devices, MOST);
   for (size_t i = 0; i < count && i < MOST; i++) offer(c, devices[i].id, devices[i].name);
 }

@@ -1,7 +1,6 @@
 /* Opening the library as the options say, and what it found where. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -28,22 +27,7 @@ static int ask_stop(void *context) {
   return stop_asked();
 }
 
-/* A folder that is not there is a slip: what ships would be taken in its place, in silence. */
-static int require_folders(struct cli *cli) {
-  static const enum cli_option folders[] = {OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR, OPTION_DEVICE_DIR};
-  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-    const char *folder = cli->values[folders[i]];
-    struct stat found;
-    if (folder && (stat(folder, &found) || !S_ISDIR(found.st_mode)))
-      return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s %s: there is no such folder", cli_options[folders[i]].name,
-                      folder);
-  }
-  return CUGEN_OK;
-}
-
 int cli_open(struct cli *cli) {
-  int status = require_folders(cli);
-  if (status) return status;
   const char *const *values = cli->values;
   cugen_options options = CUGEN_OPTIONS_INIT;
   options.device = values[OPTION_DEVICE];

@@ -28,21 +28,6 @@ void export_free(struct exporter *x) {
 
 /* ---- Images ---------------------------------------------------------------------------------------------------------- */
 
-static int compile(const struct lookup *l, const struct kernel_spec *spec, struct compiled *out, cugen_error *err) {
-  const char *entries[KERNEL_MAX_ENTRIES];
-  const struct compile_request request = {.toolkit = l->lib->toolkit,
-                                          .compilers = l->lib->compilers,
-                                          .name = spec->variant,
-                                          .source = spec->source,
-                                          .options = spec->options,
-                                          .arch = l->arch,
-                                          .entries = entries,
-                                          .entry_count = plan_entries(spec, entries)};
-  int status = l->ops->compile(&request, out, err);
-  if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
-  return status;
-}
-
 /* From the cache, or compiled now and kept there. */
 static int get_image(struct exporter *x, const struct lookup *l, const struct kernel_spec *spec, bool ptx,
                      struct compiled *out, cugen_error *err) {
@@ -57,7 +42,8 @@ static int get_image(struct exporter *x, const struct lookup *l, const struct ke
     if (found && out->entry_count != plan_entries(spec, entries)) compiled_free(out), found = false;
   }
   if (!status && !found) {
-    status = compile(l, spec, out, err);
+    status = lookup_compile(l, spec, false, out, err);
+    if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
     x->result->compiled += !status;
     if (!status && !ptx) cache_image_store(x->cache, text_get(&key), out, NULL);
   }

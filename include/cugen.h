@@ -97,7 +97,7 @@ typedef struct cugen_options {
   size_t size;
   const char *device;     /* "cuda:0", "cpu", or a described GPU: "model:H200"; default: the first GPU, else "cpu" */
   const char *arch;       /* architecture to generate for, such as "sm_90a"; default: the device's own */
-  const char *config_dir; /* searched before the shipped configs */
+  const char *config_dir; /* searched before the shipped configs; it and the other folders have to be there */
   const char *template_dir; /* searched before the config's own folder and the shipped templates */
   const char *cache;        /* database; default $CUGEN_CACHE, else $XDG_CACHE_HOME/cugen/cugen.db; "none": memory */
   const char *toolkit;      /* folder with NVRTC and the CUDA headers; default: see cugen_where */
