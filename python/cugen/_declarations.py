@@ -184,10 +184,10 @@ class Argument:
     bytes: int  # whole buffer, pitch included; 0: scratch that the variant does not use
     memory: str  # "device", "pinned", "mapped", "managed", "registered"
     compiled_in: bool  # scalar: its value is part of the source and is not passed
-    absent: bool  # the problem has no such argument: pass NULL. The other fields are those of a scalar
+    absent: bool  # the problem has no such argument: pass None. The other fields are those of a scalar
     overwrite: bool  # input: the kernel may write to the buffer, which is then not const
-    data: str | None  # test data: a fill ("uniform"), "values", "file" or "generator"; NULL: none
-    data_from: str | None  # the expression or file that defines it; NULL: a fill, a list, or a plan's argument
+    data: str | None  # test data: a fill ("uniform"), "values", "file" or "generator"; None: none
+    data_from: str | None  # the expression or file that defines it; None: a fill, a list, or a plan's argument
     access: str  # "global", "constant", "texture", "array", "symbol", "tensor": how the kernel reaches it
 
     @classmethod
@@ -389,7 +389,7 @@ class cugen_plan_info(Structure):
 
 @dataclass(frozen=True)
 class PlanInfo:
-    """A plan, and why it was chosen. Of a default tuned_for is NULL, measured_at and the versions are 0, and record has only variant, flops, bytes and predicted."""
+    """A plan, and why it was chosen. Of a default tuned_for is None, measured_at and the versions are 0, and record has only variant, flops, bytes and predicted."""
 
     kernel: str
     problem: str
@@ -452,9 +452,9 @@ class Progress:
     valid: int  # variants in the space
     elapsed: float  # seconds; remaining < 0: not known yet
     remaining: float  # seconds; remaining < 0: not known yet
-    best: str | None  # variant text, or NULL
+    best: str | None  # variant text, or None
     best_seconds: float
-    last: str | None  # the variant just finished, or NULL
+    last: str | None  # the variant just finished, or None
     flops: float  # of the problem, from the config; 0: not declared, or not known yet
     bytes: float  # of the problem, from the config; 0: not declared, or not known yet
 
@@ -536,7 +536,7 @@ class TuneResult:
     interrupted: bool  # the callback asked to stop
     verified: int  # predictions that ran on the cpu device in this run and were correct,
     refuted: int  # and wrong: they are remembered as failed
-    unverified: str | None  # predictions: why the fastest is not verified; NULL: it is. Lives until the next tune
+    unverified: str | None  # predictions: why the fastest is not verified; None: it is
 
     @classmethod
     def _of(cls, c: cugen_tune_result) -> TuneResult:
@@ -1057,7 +1057,7 @@ class RecordSet:
     problem: str
     device: str
     options: str
-    arch: str | None  # of options: "sm_90a", "cpu"; NULL: they are those of predictions
+    arch: str | None  # of options: "sm_90a", "cpu"; None: they are those of predictions
     records: int  # variants measured or failed
     failed: int  # of them
     history: int  # earlier records of the same variants
