@@ -45,9 +45,9 @@ def kernel(config: Path, *, device: str | None = None, library: Library | None =
     """A config for one problem: ``cugen.kernel("matmul", M=4096, N=4096, K=4096, dtype="bf16")``.
 
     config: a name that ships with cugen, or a path. device: "cuda:0", "cpu", "model:H200"; by default the first GPU, else "cpu".
-    library: one of your own, with other options. settings: problem values whose names are taken here."""
+    library: one of your own, with other options. settings: problem values named like one of these parameters."""
     if library is not None and device is not None:
-        raise Error("device and library: the device is the library's")
+        raise Error("device and library were both given: leave out the device, the library has one")
     return (library or _opened(device)).kernel(config, settings=settings, **problem)
 
 

@@ -34,6 +34,8 @@ class View:
     keep: object  # what has to live as long as the view
 
 
+_MASKED = "it has a mask, which the kernel would not see: pass its data, or fill it"
+
 # ---- Buffers and array interfaces -----------------------------------------------------------------------------------
 
 
@@ -96,7 +98,7 @@ def _from_buffer(source: object) -> View:
 
 def _from_interface(interface: Mapping[str, Any], where: str, source: object) -> View:
     if interface.get("mask") is not None:
-        raise BufferError("it has a mask")
+        raise BufferError(_MASKED)
     match = re.fullmatch(r"([<>|=])([biufcV])(\d+)", interface["typestr"])
     if match is None:
         raise BufferError(f"its elements are '{interface['typestr']}', which are no numbers")
@@ -164,7 +166,7 @@ def _make_view(source: Any, stream: int | None) -> View | None:
     if hasattr(kind, "__array_interface__"):
         masked = sys.modules.get("numpy.ma")
         if masked is not None and isinstance(source, masked.MaskedArray) and masked.getmask(source) is not masked.nomask:
-            raise BufferError("it has a mask, which the kernel would not see")
+            raise BufferError(_MASKED)
         return _from_interface(source.__array_interface__, HOST, source)
     if hasattr(kind, "__dlpack__"):
         return _from_dlpack(source, stream)
@@ -232,11 +234,13 @@ class Slot:
             advice = "copy it to the GPU" if self.here == CUDA else "copy it to the host, or open the kernel with device=\"cuda:0\""
             raise self._refuse(f"it is in {given.where} memory, the kernel runs on {self.device}: {advice}")
         if given.ordinal is not None and given.ordinal != self.ordinal:
-            raise self._refuse(f"it is on cuda:{given.ordinal}, the kernel is for {self.device}")
+            raise self._refuse(f"it is on cuda:{given.ordinal}, the kernel is for {self.device}: copy it there, or open the kernel "
+                               f"with device=\"cuda:{given.ordinal}\"")
         if given.element not in self.elements:
-            raise self._refuse(f"its elements are {given.element}, should be {self.argument.dtype}")
+            raise self._refuse(f"its elements are {given.element}, should be {self.argument.dtype}: convert them, or open the kernel for "
+                               "that type")
         if self.written and not given.writable:
-            raise self._refuse("the kernel writes to it and it is read-only")
+            raise self._refuse("the kernel writes to it and it is read-only: pass a writable copy")
 
     def _check_shape(self, given: View) -> None:
         """The argument's shape and strides, or all of the buffer in one piece, whatever its shape."""

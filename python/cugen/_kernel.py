@@ -7,8 +7,8 @@ import os
 import re
 import threading
 import weakref
-from ctypes import byref, c_char_p, c_size_t, c_void_p
 from contextlib import contextmanager
+from ctypes import byref, c_char_p, c_size_t, c_void_p
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Callable, Iterator, Mapping, Sequence, TypeVar, Union
@@ -34,7 +34,7 @@ class Closing:
     _handle: Handle
 
     def close(self) -> None:
-        """Closes it, and all that was opened from it. Its launches must have ended."""
+        """Closes it, and all that was opened from it. On a GPU its launches must have ended."""
         self._handle.close()
 
     def __enter__(self: Self) -> Self:
@@ -55,8 +55,12 @@ def _may_be_left_out(argument: Argument) -> bool:
 class Tuning(TuneResult):
     """What one tune did, and what is remembered now: correct variants by time, then failed ones."""
 
-    best: Record | None  # None: no variant is correct
     records: tuple[Record, ...]
+
+    @property
+    def best(self) -> Record | None:
+        """The fastest correct record; None: no variant is correct."""
+        return _best(self.records)
 
 
 @dataclass(frozen=True)
@@ -96,12 +100,17 @@ def _seconds(budget: float | str | None) -> float:
         return float(match.group(1)) * _UNITS[match.group(2)]
     if not budget > 0:
         raise Error(f"budget {budget!r}: the seconds must be above 0; 'none' is no limit")
-    return float(budget)
+    return budget
 
 
 def _text_of_setting(value: Setting) -> str:
     text = str(value)
     return text.lower() if text in ("True", "False") and not isinstance(value, str) else text  # NumPy has a bool of its own
+
+
+def _reporter(running: Interruptible, kind: Any, progress: Callable[[Any], object] | None) -> Callable[..., int]:
+    """What cugen calls back: hands progress its state as a value of that kind, and says whether to stop."""
+    return lambda state, _: running.run(lambda: progress(kind._of(state.contents)) if progress else False)
 
 
 def _list(pointer: Any, count: int, kind: Any) -> tuple[Any, ...]:
@@ -140,7 +149,7 @@ class Library(Closing):
             self._handle.close()
 
     def kernel(self, config: Path, *, settings: Mapping[str, Setting] | None = None, **problem: Setting) -> Kernel:
-        """A config for one problem: ``lib.kernel("matmul", M=4096, dtype="bf16")``. settings: those whose names are taken."""
+        """A config for one problem: ``lib.kernel("matmul", M=4096, dtype="bf16")``. settings: those named ``config`` or ``settings``."""
         return Kernel(self, config, {**(settings or {}), **problem})
 
     def add_file(self, name: str, text: str) -> None:
@@ -218,6 +227,7 @@ class Kernel(Closing):
             library._kernels.add(self)
 
     def close(self) -> None:
+        """Closes it and the plan of its calls. What ``plan()`` opened stays open until its library closes."""
         with self._turn:
             for plan in (*self._earlier, *([self._plan] if self._plan else [])):
                 plan.close()
@@ -320,17 +330,12 @@ class Kernel(Closing):
     def _tune(self, progress: Callable[[Progress], object] | None, chosen: Mapping[str, Any]) -> Tuning:
         result, error = c.cugen_tune_result(), c.cugen_error()
         with Interruptible() as running:
-
-            def report(state: Any, _: int | None) -> int:
-                return running.run(lambda: progress(Progress._of(state.contents)) if progress else False)
-
-            wanted = options(c.cugen_tune_options, progress=c.cugen_progress_callback(report), **chosen)
+            report = c.cugen_progress_callback(_reporter(running, Progress, progress))
+            wanted = options(c.cugen_tune_options, progress=report, **chosen)
             status = load().cugen_kernel_tune(self._handle.address, byref(wanted), byref(result), byref(error))
         if status and not (status == Status.INTERRUPTED and result.interrupted):
             raise error_of(status, error)
-        found = self._records()
-        fields = {name: getattr(TuneResult._of(result), name) for name in TuneResult.__dataclass_fields__}
-        return Tuning(**fields, best=_best(found), records=found)
+        return Tuning(**vars(TuneResult._of(result)), records=self._records())
 
     def _records(self) -> tuple[Record, ...]:
         record, found = c.cugen_record(), []
@@ -378,11 +383,8 @@ class Kernel(Closing):
     def _check(self, variant: str | None, progress: Callable[[CheckProgress], object] | None, **values: Any) -> Check:
         out, error = c.cugen_check(), c.cugen_error()
         with self._turn, Interruptible() as running:
-
-            def report(state: Any, _: int | None) -> int:
-                return running.run(lambda: progress(CheckProgress._of(state.contents)) if progress else False)
-
-            wanted = options(c.cugen_check_options, variant=variant, progress=c.cugen_check_callback(report), **values)
+            report = c.cugen_check_callback(_reporter(running, CheckProgress, progress))
+            wanted = options(c.cugen_check_options, variant=variant, progress=report, **values)
             status = load().cugen_kernel_check(self._handle.address, byref(wanted), byref(out), byref(error))
             if status and status not in _MEANWHILE or status == Status.COMPILE and not out.skip_count:
                 raise error_of(status, error)

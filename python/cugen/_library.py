@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import numbers
 import os
 import signal
 import threading
@@ -106,10 +107,18 @@ def options(kind: type[ctypes.Structure], **values: Any) -> Any:
     made = kind(size=ctypes.sizeof(kind))
     if kind is c.cugen_tune_options:
         made.seed = 1
+    texts = {name for name, type_, *_ in kind._fields_ if type_ is ctypes.c_char_p}
     for name, value in values.items():
-        setattr(made, name, encoded(value) if isinstance(value, (str, os.PathLike)) else value)
-        if isinstance(value, (int, float)) and getattr(made, name) != value:  # ctypes cuts off what does not fit; NaN
-            raise Error(f"{name.replace('budget_', '')}={value!r} is out of range")
+        title = name.replace("budget_", "")
+        try:
+            setattr(made, name, encoded(value) if name in texts else value)
+            fits = not isinstance(value, numbers.Number) or getattr(made, name) == value  # ctypes cuts off what does not; NaN
+        except OverflowError:
+            fits = False
+        except TypeError as error:
+            raise TypeError(f"{title}={value!r}: {error}") from None
+        if not fits:
+            raise Error(f"{title}={value!r} is out of range")
     return made
 
 
@@ -257,7 +266,7 @@ class Turn:
     def refuse_callback(self, what: str) -> None:
         """An error in a callback of what has the turn."""
         if self._thread == threading.get_ident():
-            raise Error(f"the {what} is in use by the function that calls this callback")
+            raise Error(f"the {what} is in use by the function that calls this callback: use it when that has returned")
 
 
 def open_handle(what: str, name: str, close: str, *arguments: Any, parent: Handle | None = None) -> Handle:

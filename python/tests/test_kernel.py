@@ -212,14 +212,18 @@ class Facts(Case):
         self.refuses("sample=-1 is out of range", kernel.check, sample=-1)
         self.refuses("distance=nan is out of range", kernel.plan, distance=nan)
         self.refuses("budget", kernel.tune, nan)
+        self.refuses("seconds=10+ is out of range", kernel.tune, 10**400)
+        with self.assertRaisesRegex(TypeError, "count='3': "):
+            kernel.tune(count="3")
         for wrong in (-1, nan):
             self.refuses(f"timeout={wrong}: the seconds must be 0", kernel.run, timeout=wrong)
             self.refuses(f"timeout={wrong}: the seconds must be 0", kernel.check, timeout=wrong)
             self.refuses(f"variant_timeout={wrong}: the seconds must be 0", kernel.tune, variant_timeout=wrong)
 
-    def test_a_plan_of_another_kernel_outlives_it(self):
+    def test_a_plan_outlives_its_kernel(self):
         kernel = self.kernel(n=4)
         plan = kernel.plan()
+        kernel.close()
         del kernel
         out = floats([0] * 4)
         plan(out, floats(range(4)), floats(range(4)))
@@ -387,42 +391,48 @@ class Handles(Case):
         self.refuses("the library is closed", library.kernel, SCALE_ADD)
 
     def test_closing_the_library_waits(self):
-        """For the end of a tune and of launches in other threads. A callback may not close it."""
+        """For the end of a tune and of launches in other threads. Until then nothing is opened. A callback may not close it."""
         done = python("import cugen, array, threading", "library = cugen.Library('cpu', cache='none')",
                       "kernel, begun, closed = library.kernel('matmul', M=32, N=32, K=32), threading.Event(), []",
-                      "def refused():", "    try: library.close()", "    except cugen.Error as error: print(error)",
-                      "def progress(state):", "    if not begun.is_set(): refused()", "    begun.set()", "    closed.append(kernel._handle.closed)",
-                      "    return state.done >= 2",
+                      "def refused(function, *arguments):", "    try: function(*arguments)", "    except cugen.Error as error: print(error)",
+                      "def progress(state):", "    if not begun.is_set(): refused(library.close)",
+                      "    closing = library._closing", "    if closing: refused(library.kernel, 'matmul')",
+                      "    begun.set()", "    closed.append(kernel._handle.closed)", "    return closing",
                       "tuning = threading.Thread(target=lambda: print(kernel.tune('30s', progress=progress).interrupted))",
                       "other = library.kernel('matmul', M=200, N=200, K=200)", "a = [array.array('f', [0] * 40000) for _ in range(3)]",
-                      "call = other.bind(*a)",
+                      "call = other.plan().bind(*a)",
                       "def launch():", "    try:", "        while True: call()", "    except cugen.Error as error: print(error)",
                       "launching = threading.Thread(target=launch)",
                       "tuning.start(); begun.wait(); launching.start(); library.close(); tuning.join(); launching.join()",
-                      "print(any(closed))", "try: library.kernel('matmul')", "except cugen.Error as error: print(error)")
+                      "print(any(closed))", "refused(library.kernel, 'matmul')")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(sorted(done.stdout.splitlines()), sorted((
-            "the library is in use by the function that calls this callback", "True", "the call is closed", "False", "the library is closed")))
+            "the library is in use by the function that calls this callback: use it when that has returned", "True", "the call is closed",
+            "False", "the library is closed", "the library is closed")))
 
-    def test_closing_a_plan_waits_for_its_launch(self):
+    def test_closing_waits_for_a_launch(self):
+        """Of a plan, of a call, and of the call of a plan that closes."""
         kernel = self.kernel("matmul", M=300, N=300, K=300)
-        plan = kernel.plan()
         arrays = [floats([0] * 90000) for _ in range(3)]
-        closed, plan_begun = [], threading.Event()
+        for closes, launches in (("plan", "plan"), ("call", "call"), ("plan", "call")):
+            with self.subTest(closes=closes, launches=launches):
+                plan = kernel.plan()
+                opened = {"plan": plan, "call": plan.bind(*arrays)}
+                refused, begun = [], threading.Event()
 
-        def launch():
-            with self.assertRaisesRegex(cugen.Error, "is closed"):
-                while True:
-                    plan(*arrays)
-                    plan_begun.set()
-            closed.append(True)
+                def launch(function, values):
+                    with self.assertRaisesRegex(cugen.Error, "is closed"):
+                        while True:
+                            function(*values)
+                            begun.set()
+                    refused.append(True)
 
-        thread = threading.Thread(target=launch)
-        thread.start()
-        plan_begun.wait()
-        plan.close()
-        thread.join()
-        self.assertEqual(closed, [True])
+                thread = threading.Thread(target=launch, args=(opened[launches], arrays if launches == "plan" else ()))
+                thread.start()
+                begun.wait()
+                opened[closes].close()
+                thread.join()
+                self.assertEqual(refused, [True])
 
     def test_the_first_calls_open_one_plan(self):
         kernel, found = self.kernel("matmul", M=33, N=33, K=33), []

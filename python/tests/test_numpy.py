@@ -65,6 +65,12 @@ class Numpy(unittest.TestCase):
         matmul(np.ma.masked_array(a), a, c)
         np.testing.assert_array_equal(c, a @ a)
 
+    def test_numbers_are_in_range(self):
+        matmul = self.library.kernel("matmul", M=8, N=8, K=8)
+        with self.assertRaisesRegex(cugen.Error, r"count=.*-1.* is out of range"):
+            matmul.tune(count=np.int64(-1))
+        self.assertEqual(matmul.tune(np.float32(60), count=np.int64(1)).tried, 1)
+
     def test_bool_settings(self):
         for value in (True, np.True_):
             self.assertIn("specialize=true", self.library.kernel("matmul", specialize=value).problem)
