@@ -82,4 +82,11 @@ double findings_rate(const cugen_record *record);
 double findings_peak(const struct findings *findings);
 double findings_bandwidth(const struct findings *findings);
 
+/* ---- effects.c ---- */
+
+/* findings_open and findings_close call them. False: out of memory. */
+bool effects_add(struct findings *findings, size_t implementation, const cugen_record *record);
+void effects_sum_up(struct findings *findings);
+void effects_close(struct findings *findings);
+
 #endif

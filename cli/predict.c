@@ -28,7 +28,7 @@ static int predict(struct cli *cli, size_t most) {
   options.budget_seconds = -1;
   options.verify_seconds = -1;
   int status = cugen_kernel_tune(cli->kernel, &options, NULL, &cli->error);
-  return status == CUGEN_ERROR_WRONG || status == CUGEN_ERROR_EMPTY ? CUGEN_OK : status;
+  return status == CUGEN_ERROR_WRONG ? CUGEN_OK : status;
 }
 
 /* What the text leaves out is the default. */
@@ -52,7 +52,7 @@ static int predict_defaults(struct cli *cli) {
     if (status || info.unavailable || !info.valid) continue;
     snprintf(name, sizeof name, "%s", info.name);
     status = predict_one(cli, name);
-    if (status == CUGEN_ERROR_CONFIG || status == CUGEN_ERROR_TEMPLATE)
+    if (status == CUGEN_ERROR_CONFIG || status == CUGEN_ERROR_TEMPLATE || status == CUGEN_ERROR_EMPTY)
       status = CUGEN_OK; /* it has none that expands */
     if (!status) status = cli_filter(cli, false);
   }
