@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "export.h"
+#include "runtime/model/model.h"
 #include "runtime/plan.h"
 
 void export_free(struct exporter *x) {
@@ -63,6 +64,14 @@ static int add_image(struct exporter *x, struct compiled *compiled, bool ptx, si
       (struct export_image){compiled->image_hash, compiled->image, compiled->image_length, ptx};
   compiled->image = NULL;
   return CUGEN_OK;
+}
+
+/* Found now, not by the bundle's first call. */
+static int check_symbols(const struct kernel_spec *spec, const struct lookup *l, const struct compiled *compiled,
+                         cugen_error *err) {
+  int status = model_check_symbols(spec, compiled, err);
+  if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
+  return status;
 }
 
 /* The names that its launches have in the image. */
@@ -116,6 +125,7 @@ static int add_code(struct exporter *x, struct export_code *code, const struct k
   if (!codes) return error_memory(err);
   x->codes = codes;
   int status = get_image(x, &x->devices[code->device].lookup, spec, ptx, &compiled, err);
+  if (!status) status = check_symbols(spec, &x->devices[code->device].lookup, &compiled, err);
   if (!status) status = name_kernels(spec, &compiled, code, err);
   if (!status) status = add_image(x, &compiled, ptx, &code->image, err);
   compiled_free(&compiled);

@@ -171,13 +171,7 @@ struct device_options {
 struct loaded; /* a compiled image on a device */
 struct entry;  /* one of its kernels */
 
-/* Every argument in a symbol has to be declared, also one that is not read: a misspelt one would hold zeros without a word. */
-#define DEVICE_NO_SYMBOL                                                                                             \
-  "there is no __constant__ or __device__ variable '%s' in the source; it must declare each argument that its "      \
-  "access "                                                                                                          \
-  "makes a symbol, read or not"
-/* Its name, and both numbers of bytes. */
-#define DEVICE_SMALL_SYMBOL "argument '%s' has %zu bytes in the config but %zu in the template"
+#define DEVICE_NO_SYMBOL "there is no __constant__ or __device__ variable '%s'"
 
 struct device_ops {
   const char *kind; /* "cuda", "cpu": what stands before ':' in an id */

@@ -157,14 +157,43 @@ int plan_symbol(const struct plan *plan, const char *name, bool written, void **
   return plan->device->ops->symbol(plan->device, plan->loaded, name, written, address, bytes, err);
 }
 
+/* "scale.cu:3: kernel 'scale'"; " (launch at line 12)" where it has a list of its own. */
+static struct text name_kernel(const struct kernel_launch *launch) {
+  struct text name = {0};
+  bool known = launch->place && *launch->place;
+  text_addf(&name, "%s%skernel '%s'", known ? launch->place : "", known ? ": " : "", launch->entry);
+  if (launch->listed && launch->line) text_addf(&name, " (launch at line %d)", launch->line);
+  return name;
+}
+
+static int prefix_kernel(const struct kernel_launch *launch, cugen_error *err) {
+  struct text name = name_kernel(launch);
+  int status = error_prefix(err, "%s", text_get(&name));
+  text_free(&name);
+  return status;
+}
+
+/* Every argument in a symbol has to be declared, also one that is not read: a misspelt one would hold zeros without a word. */
+int plan_check_symbol(const struct kernel_spec *spec, size_t index, int64_t room, cugen_error *err) {
+  const struct kernel_argument *argument = &spec->arguments[index];
+  const int64_t bytes = kernel_argument_bytes(argument);
+  if (room < 0 || room >= bytes) return CUGEN_OK;
+  if (room)
+    error_set(err, CUGEN_ERROR_CONFIG,
+              "variable '%s' has %lld bytes, but the config's argument %lld; make it as large", argument->name,
+              (long long)room, (long long)bytes);
+  else
+    error_set(err, CUGEN_ERROR_CONFIG,
+              DEVICE_NO_SYMBOL " in the source; declare each argument that its access makes a symbol, read or not",
+              argument->name);
+  return prefix_kernel(&spec->launches[0], err);
+}
+
 static int find_symbol(struct plan *plan, struct call *call, size_t index, bool written, cugen_error *err) {
-  const struct kernel_argument *argument = &plan->spec->arguments[index];
-  const size_t bytes = (size_t)kernel_argument_bytes(argument);
-  size_t room;
-  int status = plan_symbol(plan, argument->name, written, &call->addresses[index], &room, err);
-  return status || room >= bytes
-             ? status
-             : error_set(err, CUGEN_ERROR_CONFIG, DEVICE_SMALL_SYMBOL, argument->name, bytes, room);
+  size_t room = 0;
+  int status = plan_symbol(plan, plan->spec->arguments[index].name, written, &call->addresses[index], &room, err);
+  if (!status || status == CUGEN_ERROR_CONFIG) return plan_check_symbol(plan->spec, index, (int64_t)room, err);
+  return prefix_kernel(&plan->spec->launches[0], err);
 }
 
 /* A constant's values are those at bind, wherever the kernel reads them. */
@@ -327,15 +356,6 @@ static void list_passed(const struct kernel_spec *spec, const struct kernel_para
                         struct text *out) {
   for (size_t i = 0; i < count; i++)
     text_addf(out, "%s%s", out->length ? ", " : "", spec->arguments[passed[i].argument].name);
-}
-
-/* "scale.cu:3: kernel 'scale'"; " (launch at line 12)" where it has a list of its own. */
-static struct text name_kernel(const struct kernel_launch *launch) {
-  struct text name = {0};
-  bool known = launch->place && *launch->place;
-  text_addf(&name, "%s%skernel '%s'", known ? launch->place : "", known ? ": " : "", launch->entry);
-  if (launch->listed && launch->line) text_addf(&name, " (launch at line %d)", launch->line);
-  return name;
 }
 
 /* What a launch passes. */

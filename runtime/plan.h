@@ -30,6 +30,10 @@ enum { PLAN_MAX_PARAMETERS = 2 * KERNEL_MAX_ARGUMENTS + 2 };
 int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t extra, const int *sizes, int takes,
                           cugen_error *err);
 
+/* CUGEN_ERROR_CONFIG unless the image's variable of the argument's name has room for it; 0: there is none, < 0: not
+   known, nothing is compared. */
+int plan_check_symbol(const struct kernel_spec *spec, size_t index, int64_t room, cugen_error *err);
+
 /* Of several launches the one whose block takes the most registers: what prepares or adds up is light. */
 size_t plan_heaviest(const struct kernel_spec *spec, const struct compiled *compiled);
 

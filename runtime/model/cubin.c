@@ -182,12 +182,11 @@ int cubin_resources(const void *image, size_t length, const char *entry, struct 
   return CUGEN_OK;
 }
 
-bool cubin_variable(const void *image, size_t length, const char *name, size_t *bytes) {
+int64_t cubin_variable(const void *image, size_t length, const char *name) {
   struct cubin cubin;
   Elf64_Sym symbol;
-  bool found = cubin_open(image, length, &cubin) && symbol_find(&cubin, name, STT_OBJECT, &symbol);
-  *bytes = found ? symbol.st_size : 0;
-  return found;
+  if (!cubin_open(image, length, &cubin)) return -1;
+  return symbol_find(&cubin, name, STT_OBJECT, &symbol) ? (int64_t)symbol.st_size : 0;
 }
 
 struct sass_facts cubin_code(const void *image, size_t length, const char *entry) {

@@ -13,8 +13,9 @@ struct sass_facts cubin_code(const void *image, size_t length, const char *entry
 int cubin_cluster(const void *image, size_t length, const char *entry);
 /* How many parameters the kernel takes, and into sizes[0 .. capacity) their bytes; -1: the image does not say. */
 int cubin_parameters(const void *image, size_t length, const char *entry, int *sizes, int capacity);
-/* A __device__ or __constant__ variable by its name in the image, and its bytes. A static one is one, too. */
-bool cubin_variable(const void *image, size_t length, const char *name, size_t *bytes);
+/* The bytes of a __device__ or __constant__ variable, also of a static one, by its name in the image; 0: there is none, -1: the
+   image is no cubin. */
+int64_t cubin_variable(const void *image, size_t length, const char *name);
 /* Spill stores + loads in bytes for an entry, from a --ptxas-options=-v log; 0 when it has none. */
 int64_t ptxas_log_spills(const char *log, const char *entry);
 /* The line of the log, and its length, that says that the code is not what was written: wgmma made serial, setmaxnreg

@@ -113,13 +113,14 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
   };
 }
 
-/* Buffers lie apart, each at the start of its own region, so that alignment is what a driver gives. */
+/* What one access by its tensor map brings; 0: it has none. */
 static double box_bytes(const struct kernel_argument *a) {
   double bytes = a->access == ACCESS_TENSOR ? a->dtype->bytes : 0;
   for (int i = 0; i < a->rank; i++) bytes *= a->box[i];
   return bytes;
 }
 
+/* Buffers lie apart, each at the start of its own region, so that alignment is what a driver gives. */
 static int fill_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch, int64_t *out,
                            struct ptx_struct *structs, double *boxes) {
   struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
@@ -320,18 +321,14 @@ static int check_parameters(const struct kernel_spec *spec, size_t launch, const
   return plan_check_parameters(spec, launch, 0, sizes, takes, err);
 }
 
-/* As on a device that is here, too. */
-static int check_symbols(const struct kernel_spec *spec, const struct compiled *compiled, cugen_error *err) {
-  for (size_t i = 0; i < spec->argument_count; i++) {
+int model_check_symbols(const struct kernel_spec *spec, const struct compiled *compiled, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < spec->argument_count && !status; i++) {
     const struct kernel_argument *a = &spec->arguments[i];
-    const size_t bytes = (size_t)kernel_argument_bytes(a);
-    size_t room;
-    if (!kernel_argument_symbol(a)) continue;
-    if (!cubin_variable(compiled->image, compiled->image_length, a->name, &room))
-      return error_set(err, CUGEN_ERROR_CONFIG, DEVICE_NO_SYMBOL, a->name);
-    if (room < bytes) return error_set(err, CUGEN_ERROR_CONFIG, DEVICE_SMALL_SYMBOL, a->name, bytes, room);
+    if (kernel_argument_symbol(a))
+      status = plan_check_symbol(spec, i, cubin_variable(compiled->image, compiled->image_length, a->name), err);
   }
-  return CUGEN_OK;
+  return status;
 }
 
 static int predict_launch(struct situation *s, const struct compiled *compiled, size_t entry, double bytes,
@@ -420,7 +417,7 @@ double model_requested(const struct device_description *device, const struct ker
 int model_predict(const struct device_description *device, const struct kernel_spec *spec,
                   const struct compiled *compiled, struct model_prediction *out, cugen_error *err) {
   double totals[MODEL_PARTS] = {0};
-  int status = check_symbols(spec, compiled, err);
+  int status = model_check_symbols(spec, compiled, err);
   if (!status) status = check_memory(spec, err);
   *out = (struct model_prediction){.seconds = fill_seconds(device, spec), .launch_count = spec->launch_count};
   for (size_t i = 0; i < spec->launch_count && !status; i++) {

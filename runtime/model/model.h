@@ -39,6 +39,9 @@ struct model_prediction {
   struct model_launch launches[KERNEL_MAX_LAUNCHES];
 };
 
+/* As a device that is here looks for them, in the cubin; of PTX nothing is known. */
+int model_check_symbols(const struct kernel_spec *spec, const struct compiled *compiled, cugen_error *err);
+
 /* compiled holds the PTX. CUGEN_ERROR_CONFIG: the GPU cannot launch it, or it takes other parameters than it is passed.
    Any other failure: the model knows no time for it. */
 int model_predict(const struct device_description *device, const struct kernel_spec *spec,

@@ -232,7 +232,7 @@ static void test_const_variable(void **state) {
   expect(cugen_plan_write(fixed, "at", 0, &address, sizeof address, NULL, &error),
          "'at' is const: it cannot be written; declare it without const");
   expect(cugen_call_bind(fixed, with, 2, &call, &error),
-         "'w' is const: it cannot be written; declare it without const");
+         "fixed.cu:4: kernel 'fixed': 'w' is const: it cannot be written; declare it without const");
   assert_int_equal(cugen_plan_read(fixed, "w", 0, w, sizeof w, NULL, &error), CUGEN_OK);
   assert_true(w[3] == 4);
   assert_int_equal(cugen_call_bind(fixed, without, 2, &call, &error), CUGEN_OK);

@@ -610,7 +610,8 @@ static void test_a_constant_must_fit(void **state) {
   cugen_error err;
   record.constant_bytes = 24;
   assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "argument 'factors' has 32 bytes in the config but 24 in the template");
+  assert_string_equal(
+      err.message, "kernel 'work': variable 'factors' has 24 bytes, but the config's argument 32; make it as large");
   unbind(plan, call);
 }
 
@@ -677,7 +678,8 @@ static void test_a_symbol_that_cannot_be(void **state) {
   cugen_error err;
   record.constant_bytes = 12;
   assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "argument 'sums' has 16 bytes in the config but 12 in the template");
+  assert_string_equal(err.message,
+                      "kernel 'work': variable 'sums' has 12 bytes, but the config's argument 16; make it as large");
   plan_close(plan);
   record.constant_bytes = 16;
   record.fail_update = true;
