@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import weakref
 
 import cugen
 
@@ -239,7 +240,7 @@ class Tuning(Case):
         self.assertIsNone(kernel.best)
         out = [floats([0] * (N + 1)) for _ in range(3)]
         kernel(*out)
-        before = kernel.current
+        before = weakref.ref(kernel.current)
         tuned = kernel.tune(count=3, seed=2, progress=seen.append)
         self.assertEqual(tuned.tried, 3)
         self.assertEqual((len(tuned.records), tuned.best), (3, tuned.records[0]))
@@ -249,11 +250,11 @@ class Tuning(Case):
         self.assertTrue(tuned.best.verified)
         self.assertGreater(tuned.best.seconds, 0)
         self.assertTrue(seen and isinstance(seen[-1], cugen.Progress) and seen[-1].planned == 3)
-        self.assertIsNot(kernel.current, before)
+        self.assertIsNot(kernel.current, before())
         self.assertEqual(kernel.current.info.choice, cugen.PlanChoice.EXACT)
         self.assertEqual(kernel.current.info.record.variant, tuned.best.variant)
         kernel(*out)
-        before(*out)  # what was launched before may still be used
+        before()(*out)  # the kernel keeps it: its launches may still run
         self.assertEqual(kernel.run().outcome, cugen.Outcome.OK)
         (stored,) = self.library.records("scale_add", problem=f"n={N + 1}")
         self.assertEqual((stored.records, stored.best), (3, tuned.best.variant))
