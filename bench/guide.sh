@@ -1,8 +1,9 @@
 #!/bin/bash
 # What docs/memory.md measures: guide.sh [CUGEN [KIND...]], about three minutes on a GPU. The commands are those that tools/check-guide
 # finds in docs/memory.md.in; KIND is run, ncu, check or any other command's name, and none means all. Every run is verified first. What
-# it prints is kept as bench/results/DATE-GPU-guide.txt, or, of `check` alone, which needs no GPU, as DATE-guide-check.txt.
-set -u
+# it prints is kept as bench/results/DATE-GPU-guide.txt, or, of `check` alone, which needs no GPU, as DATE-guide-check.txt. Where a
+# run or check ends with another exit code than 0, "failed" stands below it.
+set -uo pipefail
 cugen=${1:-build/cugen}
 shift
 here=$(dirname "$0")
@@ -13,7 +14,7 @@ import json, sys
 try:
     got = json.load(sys.stdin)
 except ValueError:
-    sys.exit(print("    failed"))
+    sys.exit(1)
 def rate(value):
     return "-" if value is None else f"{value / 1e9:,.1f}"
 for t in got.get("traffic", []):
@@ -54,11 +55,11 @@ words=()
   case ${words[0]} in
   run)
     echo "\$ cugen $line"
-    timeout 60 "$cugen" "${words[@]}" --json 2>/dev/null </dev/null | python3 "$figures"
+    timeout 60 "$cugen" "${words[@]}" --json 2>/dev/null </dev/null | python3 "$figures" || echo "    failed"
     ;;
   check)
     echo "\$ cugen $line"
-    timeout 100 "$cugen" "${words[@]}" --json 2>/dev/null </dev/null | python3 "$figures"
+    timeout 100 "$cugen" "${words[@]}" --json 2>/dev/null </dev/null | python3 "$figures" || echo "    failed"
     ;;
   ncu)
     echo "\$ ncu cugen ${line#ncu }"

@@ -147,7 +147,7 @@ static void check(bool right, const char *what) {
 }
 
 static void check_result(const struct data *d, void (*work)(struct part *), double sum, const char *what) {
-  const double wanted = (double)(elements / 128) * 63.5 + 0.0; /* 1e8 is a multiple of 128 */
+  const double wanted = (double)(elements / 128) * 63.5; /* 1e8 is a multiple of 128 */
   if (work == reduce) check(fabs(sum - wanted) <= 1e-6 * wanted, what);
   if (work == transpose_plain || work == transpose_blocks)
     for (size_t i = 0; i < SIDE; i += 37)

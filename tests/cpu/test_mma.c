@@ -1,5 +1,5 @@
 /* The product on tensor cores (matmul's implementation mma), whose instructions the cpu device computes one by one: every
-   type in every layout, sizes that tiles divide and do not divide, rows that wide copies may start at and may not. */
+   type in every layout of A and B, sizes that tiles divide and do not divide, rows that wide copies may start at and may not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,8 +42,8 @@ static const char *const types[][2] = {{"dtype=bf16", "dtype_c=default"},
                                        {"dtype=f16", "dtype_c=f32"}};
 enum { TYPES = sizeof types / sizeof *types };
 
-/* The layouts by number's bits: of A and B each with each, and C's by turns, which no operand's copy depends on. Sizes, variants
-   and the rest move on so that each meets each. */
+/* The layouts by number's bits: of A and B each with each, and C's by turns, which no operand's copy depends on. Every variant
+   meets every type and layout; sizes and the rest move on. */
 static void run_type(cugen *lib, size_t type, unsigned number, const char *batch) {
   unsigned turn = number + 3 * (unsigned)type;
   size_t size = turn % SIZES;
@@ -58,7 +58,7 @@ static void run_type(cugen *lib, size_t type, unsigned number, const char *batch
                             sizes[size].n,
                             sizes[size].k,
                             batch};
-  run(lib, settings, 11, variants[(turn + turn / 4) % VARIANTS]);
+  run(lib, settings, 11, variants[(number + type) % VARIANTS]);
 }
 
 /* Bytes: along k only, and C as bf16, i32 or f32. */

@@ -1,4 +1,4 @@
-/* A config read while memory runs out, at each of the first thousand allocations, then ever fewer: the status says so,
+/* A config read while memory runs out, at each of the first hundred allocations or more, then ever fewer: the status says so,
    nothing crashes, and everything taken is given back. */
 #include <setjmp.h>
 #include <stdarg.h>

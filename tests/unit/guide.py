@@ -20,17 +20,17 @@ def edited(path, pattern, new):
     path.write_text(text)
 
 
-def check(change, *options):
-    """The exit code and what is said after change(folder)."""
+def check(change, *calls):
+    """Of each call with these options, after change(folder): the exit code and what is said."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for file in ("tools/check-guide", "docs/memory.md", "docs/memory.md.in", newest("-guide"), newest("-guide-check")):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, folder / file)
         change(folder)
-        done = subprocess.run([sys.executable, folder / "tools/check-guide", *options], capture_output=True, text=True, check=False)
-        again = subprocess.run([sys.executable, folder / "tools/check-guide"], capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout + done.stderr, again.returncode
+        runs = [subprocess.run([sys.executable, folder / "tools/check-guide", *options], capture_output=True, text=True, check=False)
+                for options in calls]
+        return [(run.returncode, run.stdout + run.stderr) for run in runs]
 
 
 def main():
@@ -51,11 +51,11 @@ def main():
     ]
     wrong = 0
     for what, change, wanted, words in cases:
-        code, said, _ = check(change)
+        [(code, said)] = check(change, [])
         if code != wanted or words not in said:
             wrong += 1
             print(f"{what}: exit code {code}, said:\n{said}")
-    code, said, again = check(lambda f: edited(f / run, r"(copy --variant bulk\n    [\d.,]+ us, )\d", r"\g<1>9"), "--update")
+    (code, said), (again, _) = check(lambda f: edited(f / run, r"(copy --variant bulk\n    [\d.,]+ us, )\d", r"\g<1>9"), ["--update"], [])
     if code or again:
         wrong += 1
         print(f"--update after another result: exit codes {code}, {again}, said:\n{said}")
