@@ -49,6 +49,8 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
                         .power_watts = r->power_watts,
                         .throttle = r->throttle};
   out->measured_at = r->measured_at;
+  out->run_began = r->run_began;
+  out->run_seconds = r->run_seconds;
   out->predicted = k->lookup.predicted;
   out->verified = is_verified(k, r);
   out->unverified = why_unverified(k, r, out->verified);
@@ -135,8 +137,8 @@ static void clear_stored(void *data) {
 
 static int describe(cugen_kernel *k, struct cache_record *record, bool superseded, cugen_stored_record *out,
                     cugen_error *err) {
-  struct judgement judgement = {.how = JUDGED_GONE};
-  int status = superseded ? CUGEN_OK : api_judge(&k->lookup, record, &judgement, err);
+  struct judgement judgement;
+  int status = api_judge(&k->lookup, record, &judgement, err);
   *out = (cugen_stored_record){.current = judgement.how == JUDGED_CURRENT,
                                .superseded = superseded,
                                .measured_at = record->measured_at,

@@ -335,6 +335,12 @@ int64_t clock_unix(void) {
   return (int64_t)time(NULL);
 }
 
+int64_t clock_unix_micros(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 /* The processors this process may use, which in a container or under taskset are fewer than the machine has. */
 int cpu_count(void) {
   cpu_set_t set;

@@ -73,6 +73,8 @@ bool path_find_program(const char *name, struct text *out);
 double clock_seconds(void);
 /* Seconds since the epoch. */
 int64_t clock_unix(void);
+/* Microseconds since then. */
+int64_t clock_unix_micros(void);
 int cpu_count(void);
 
 /* Runs argv (NULL-terminated), collects stdout and stderr together into *output (NULL: dropped) and its exit code

@@ -117,6 +117,8 @@ json_t *json_record(const cugen_record *r) {
   json_object_set_new(object, "compile_seconds", json_number(r->compile_seconds));
   json_object_set_new(object, "measure_seconds", json_number(r->measure_seconds));
   json_object_set_new(object, "measured_at", r->measured_at ? json_integer(r->measured_at) : json_null());
+  json_object_set_new(object, "run_began", known_integer(r->run_began));
+  json_object_set_new(object, "run_seconds", r->run_began ? json_number(r->run_seconds) : json_null());
   return object;
 }
 

@@ -255,8 +255,10 @@ typedef struct cugen_record {
   int64_t measured_at;    /* or predicted; seconds since the epoch */
   double compile_seconds; /* time to compile; 0: the image was in the cache, or not known */
   double measure_seconds; /* time for all else: data, verifying, timing */
-  double requested; /* bytes of global memory that the variant's loads and stores ask for, whatever serves them */
-  double cost;      /* what the config's objective minimises: seconds, or seconds for each unit of work */
+  double requested;   /* bytes of global memory that the variant's loads and stores ask for, whatever serves them */
+  double cost;        /* what the config's objective minimises: seconds, or seconds for each unit of work */
+  int64_t run_began;  /* the tuning run that made it: its start, in microseconds since the epoch; 0: not known */
+  double run_seconds; /* from then until the record was made */
 } cugen_record;
 
 /* ---- Plans: the variant to use, loaded ----------------------------------------------------------------------- */

@@ -546,8 +546,8 @@ int cugen_cache_export(cugen *lib, const cugen_cache_filter *filter, const char 
 /* A record, and whether it belongs to the kernel as it is now. */
 typedef struct cugen_stored_record {
   cugen_record record;
-  int current;         /* a look-up takes it: its variant's kernel is still the one that was measured */
-  int superseded;      /* history: a later record of the variant has replaced it */
+  int current;    /* its variant's kernel is still the one that was measured; if not superseded, a look-up takes it */
+  int superseded; /* history: a later record of the variant has replaced it */
   int64_t measured_at; /* seconds since the epoch */
   int driver_version, nvrtc_version;
 } cugen_stored_record;

@@ -54,6 +54,7 @@ static int store_leader(struct tuner *t, struct leader *leader, const struct cac
   record->requested = before->requested;
   record->compile_seconds = before->compile_seconds;
   record->measure_seconds = before->measure_seconds + leader->seconds;
+  tuner_stamp(t, record);
   int status = cache_store(t->target->cache, &t->target->key, record, err);
   return status ? status : candidate_keep_image(&t->bench, leader->candidate, err);
 }

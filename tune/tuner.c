@@ -165,6 +165,7 @@ static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *
   t->result->measuring += busy;
   record.compile_seconds = candidate_compile_seconds(c);
   record.measure_seconds = clock_seconds() - begin;
+  tuner_stamp(t, &record);
   if (!status) status = finish(t, c, &record, err);
   if (!status) status = tuner_keep_record(t, &record, image, err);
   if (status) {
@@ -312,7 +313,8 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
              cugen_error *err) {
   double begin = clock_seconds(), budget = options->budget_seconds;
   *result = (cugen_tune_result){0};
-  struct tuner t = {.target = target, .options = options, .result = result, .begin = begin};
+  struct tuner t = {
+      .target = target, .options = options, .result = result, .begin = begin, .began_at = clock_unix_micros()};
   /* A count is a budget too: without a time asked for, it decides alone. */
   if (budget == 0 && !options->budget_count)
     budget = target->device->facts.is_gpu && !target->predicted ? tuner_gpu_budget : tuner_cpu_budget;

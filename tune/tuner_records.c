@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system.h"
+
 double tuner_cost(const struct tuner *t, const struct cache_record *record) {
   return cache_record_cost(record, t->target->config->objective);
 }
@@ -45,6 +47,11 @@ const struct cache_record *tuner_find_known(const struct tuner *t, const struct 
 }
 
 /* ---- Records of this run ---- */
+
+void tuner_stamp(const struct tuner *t, struct cache_record *record) {
+  record->run_began = t->began_at;
+  record->run_seconds = clock_seconds() - t->begin;
+}
 
 static int grow_records(struct tuner *t, cugen_error *err) {
   size_t capacity = t->record_capacity ? 2 * t->record_capacity : 64;

@@ -36,6 +36,7 @@ struct tuner {
   size_t given;     /* candidates taken from the strategy and not remembered */
   uint64_t skipped; /* remembered ones it passed over */
   double begin, budget, last_poll;
+  int64_t began_at;                             /* begin, as cugen_record.run_began */
   char *best, *last;                            /* for progress */
   double best_seconds, best_cost, flops, bytes; /* of the best */
 };
@@ -48,6 +49,8 @@ double tuner_cost(const struct tuner *t, const struct cache_record *record);
 int tuner_load_known(struct tuner *t, cugen_error *err);
 /* What is remembered of the variant and still holds; NULL: nothing. */
 const struct cache_record *tuner_find_known(const struct tuner *t, const struct kernel_spec *spec);
+/* Notes when in this run the record was made. */
+void tuner_stamp(const struct tuner *t, struct cache_record *record);
 /* Takes over what *record holds. */
 int tuner_keep_record(struct tuner *t, struct cache_record *record, struct hash image, cugen_error *err);
 /* What this run measured under another name answers for this one: parameters that the compiler saw through (an unused

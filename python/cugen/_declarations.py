@@ -262,6 +262,8 @@ class cugen_record(Structure):
         ("measure_seconds", c_double),
         ("requested", c_double),
         ("cost", c_double),
+        ("run_began", c_int64),
+        ("run_seconds", c_double),
     ]
 
 
@@ -305,6 +307,8 @@ class Record:
     measure_seconds: float  # time for all else: data, verifying, timing
     requested: float  # bytes of global memory that the variant's loads and stores ask for, whatever serves them
     cost: float  # what the config's objective minimises: seconds, or seconds for each unit of work
+    run_began: int  # the tuning run that made it: its start, in microseconds since the epoch; 0: not known
+    run_seconds: float  # from then until the record was made
 
     @classmethod
     def _of(cls, c: cugen_record) -> Record:
@@ -345,6 +349,8 @@ class Record:
             measure_seconds=c.measure_seconds,
             requested=c.requested,
             cost=c.cost,
+            run_began=c.run_began,
+            run_seconds=c.run_seconds,
         )
 
 PLAN_TUNED_ONLY = 1

@@ -54,7 +54,9 @@ enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VER
   CHARS(4, unverified, 160)                  /* why it could not be verified; "" */                                  \
   FIELD(6, REAL, compile_seconds, 0)         /* as in cugen_record */                                                \
   FIELD(6, REAL, measure_seconds, 0)                                                                                 \
-  FIELD(8, REAL, requested, 0) /* as in cugen_record */
+  FIELD(8, REAL, requested, 0)  /* as in cugen_record */                                                             \
+  FIELD(9, INT64, run_began, 0) /* as in cugen_record */                                                             \
+  FIELD(9, REAL, run_seconds, 0)
 
 struct cache_record {
 #define FIELD(format, TYPE, name, most) CACHE_MEMBER_##TYPE name;

@@ -82,6 +82,7 @@ void place_sql(struct place *fixture, const char *sql) {
 void place_back_to_2(struct place *fixture) {
   place_sql(fixture,
             "DROP INDEX record_variant; ALTER TABLE image DROP COLUMN seal; ALTER TABLE record DROP COLUMN requested;"
+            "ALTER TABLE record DROP COLUMN run_began; ALTER TABLE record DROP COLUMN run_seconds;"
             "ALTER TABLE record DROP COLUMN compile_seconds;"
             "ALTER TABLE record DROP COLUMN measure_seconds; DROP INDEX record_current; ALTER TABLE record "
             "DROP COLUMN origin;"

@@ -226,6 +226,7 @@ static void make_cache(bool old_format) {
   if (old_format)
     run_sql("PRAGMA journal_mode = DELETE; DROP INDEX record_variant; ALTER TABLE image DROP COLUMN seal;"
             "ALTER TABLE record DROP COLUMN source_hash; ALTER TABLE record DROP COLUMN requested;"
+            "ALTER TABLE record DROP COLUMN run_began; ALTER TABLE record DROP COLUMN run_seconds;"
             "DROP INDEX record_current; ALTER TABLE record DROP COLUMN origin;"
             "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0;"
             "ALTER TABLE record DROP COLUMN compile_seconds; ALTER TABLE record DROP COLUMN measure_seconds;"

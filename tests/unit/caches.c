@@ -117,6 +117,8 @@ const struct cache_record full = {
     .driver_version = 19,
     .nvrtc_version = 20,
     .measured_at = 1700000021,
+    .run_began = 1700000020123456,
+    .run_seconds = 26.5,
 };
 
 void assert_record(const struct cache_record *got, const struct cache_record *want) {
@@ -154,6 +156,7 @@ void assert_record(const struct cache_record *got, const struct cache_record *wa
   assert_int_equal(got->driver_version, want->driver_version);
   assert_int_equal(got->nvrtc_version, want->nvrtc_version);
   assert_int_equal(got->measured_at, want->measured_at);
+  assert_true(got->run_began == want->run_began && got->run_seconds == want->run_seconds);
 }
 
 /* ---- Images ---- */

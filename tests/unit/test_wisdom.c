@@ -339,7 +339,7 @@ static struct text seal(const char *const *lines, size_t count) {
   return text;
 }
 
-#define HEADER(n) "{\"format\":\"cugen wisdom\",\"version\":5,\"cugen\":\"0.1.0\",\"records\":" n
+#define HEADER(n) "{\"format\":\"cugen wisdom\",\"version\":6,\"cugen\":\"0.1.0\",\"records\":" n
 #define HASH      "\"0123456789abcdef0123456789abcdef\""
 
 /* A record with `from` of it replaced by `to`; NULL: as it is. */
@@ -353,7 +353,8 @@ static char *record_with(const char *from, const char *to) {
       "\"driver_version\":0,\"nvrtc_version\":0,\"measured_at\":1700000005,\"source_hash\":\"\",\"launches_hash\":"
       "\"\","
       "\"arguments_hash\":\"\",\"proof_hash\":\"\",\"cluster_blocks\":2,\"active_clusters\":66,\"verdict\":2,"
-      "\"unverified\":\"no\",\"compile_seconds\":0.5,\"measure_seconds\":0.25,\"requested\":16.0";
+      "\"unverified\":\"no\",\"compile_seconds\":0.5,\"measure_seconds\":0.25,\"requested\":16.0,"
+      "\"run_began\":1700000004123456,\"run_seconds\":1.5";
   struct text text = {0};
   const char *at = from ? strstr(good, from) : NULL;
   assert_true(!from || at);
@@ -435,12 +436,13 @@ static void wrong_records_are_refused(void **state) {
   }
 }
 
-/* Version 1 knew no clusters, 2 no verdicts, 3 no cost, 4 no requests: such a file is taken, and may not have them. */
+/* Version 1 knew no clusters, 2 no verdicts, 3 no cost, 4 no requests, 5 no runs: such a file is taken, and may not have them. */
 static void older_versions_are_read(void **state) {
   static const struct {
     const char *header, *unknown, *wrong;
   } cases[] = {
-#define REQUESTS           ",\"requested\":16.0"
+#define RUN                ",\"run_began\":1700000004123456,\"run_seconds\":1.5"
+#define REQUESTS           ",\"requested\":16.0" RUN
 #define COST               ",\"compile_seconds\":0.5,\"measure_seconds\":0.25" REQUESTS
 #define HEADER_OF(version) "{\"format\":\"cugen wisdom\",\"version\":" version ",\"cugen\":\"0.1.0\",\"records\":1"
       {HEADER_OF("1"), ",\"cluster_blocks\":2,\"active_clusters\":66,\"verdict\":2,\"unverified\":\"no\"" COST,
@@ -448,6 +450,7 @@ static void older_versions_are_read(void **state) {
       {HEADER_OF("2"), ",\"verdict\":2,\"unverified\":\"no\"" COST, "'verdict' is not known"},
       {HEADER_OF("3"), COST, "'compile_seconds' is not known"},
       {HEADER_OF("4"), REQUESTS, "'requested' is not known"},
+      {HEADER_OF("5"), RUN, "'run_began' is not known"},
   };
   enum { CASES = sizeof cases / sizeof *cases };
   for (size_t i = 0; i < 2 * CASES; i++) {
@@ -477,14 +480,14 @@ static void wrong_files_are_refused(void **state) {
       {{NULL}, 0, 1, "the file is empty"},
       {{"{\"a\":1"}, 1, 1, "no wisdom"},
       {{"{\"format\":\"photos\",\"version\":1"}, 1, 1, "no wisdom"},
-      {{"{\"format\":\"cugen wisdom\",\"version\":6"},
+      {{"{\"format\":\"cugen wisdom\",\"version\":7"},
        1,
        1,
-       "wisdom of version 6; this cugen reads versions up to 5"},
+       "wisdom of version 7; this cugen reads versions up to 6"},
       {{"{\"format\":\"cugen wisdom\",\"version\":0"},
        1,
        1,
-       "wisdom of version 0; this cugen reads versions up to 5"},
+       "wisdom of version 0; this cugen reads versions up to 6"},
       {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":\"1\""}, 1, 1, "'records' is missing"},
       {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":1,\"records\":0"}, 1, 1, "'cugen' must be a string"},
       {{HEADER("-1")}, 1, 1, "'records' must be a whole number"},

@@ -181,6 +181,7 @@ static const char *const migrations[CACHE_FORMAT_VERSION] = {
     [5] = "",
     [6] = VARIANT_SQL "DELETE FROM image_entry; DELETE FROM image; ALTER TABLE image ADD COLUMN " SEAL_SQL ";",
     [7] = "",
+    [8] = "",
 };
 
 static bool migrate(sqlite3 *db, int format) {
