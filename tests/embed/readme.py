@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""readme.py BUILD: the README's C program compiles without a warning and runs, and its Python runs.
+
+Both ask for "matmul". A config of that name in the working folder is found first, so a stand-in of two variants and 16 elements
+answers at once, on the cpu device."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+CONFIG = """
+kernel "matmul" {
+  problem "M" (8), problem "N" (8), problem "K" (8), problem "dtype" { "f32", "bf16" },
+  input "A" { dtype = "f32", shape = { "16" } }, input "B" { dtype = "f32", shape = { "16" } },
+  output "C" { dtype = "f32", shape = { "16" } }, reference "none",
+  implementation "standin" { template "matmul.cu", tunable "X" { 1, 2 }, grid { "1" }, block { "16" } },
+}
+"""
+KERNEL = "__global__ void matmul(const float *A, const float *B, float *C) { C[threadIdx.x] = X * A[threadIdx.x] * B[threadIdx.x]; }\n"
+BEFORE = "import array\na, b, c = (array.array('f', [v] * 16) for v in (2, 3, 0))\n"
+AFTER = "\nassert c[15] in (6, 12) and len(matmul.records()) == 2, (list(c), matmul.records())\n"
+
+
+def block(language):
+    [text] = re.findall(rf"^```{language}\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+    return text
+
+
+def run(folder, *words, **more):
+    apart = {**os.environ, "CUGEN_DEVICE": "cpu", "CUGEN_CACHE": str(folder / "cache.db"), **more}
+    return subprocess.run([*map(str, words)], cwd=folder, env=apart, capture_output=True, text=True, check=False)
+
+
+def main(argv):
+    build = pathlib.Path(argv[0]).resolve()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "matmul.lua").write_text(CONFIG)
+        (folder / "matmul.cu").write_text(KERNEL)
+        (folder / "app.c").write_text(block("c"))
+        (folder / "app.py").write_text(BEFORE + block("python") + AFTER)
+        runs = [("compiling the C program", "",
+                 run(folder, "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "app.c", "-o", "app", f"-I{ROOT}/include", f"-L{build}", "-lcugen",
+                     f"-Wl,-rpath,{build}")),
+                ("the C program", r"standin X=[12]: \S+ s\n", run(folder, "./app")),
+                ("Python", "", run(folder, sys.executable, "app.py", PYTHONPATH=f"{ROOT}/python", CUGEN_LIBRARY=f"{build}/libcugen.so",
+                                   CUGEN_CACHE=str(folder / "python.db")))]
+    wrong = [(what, done) for what, printed, done in runs if done.returncode or not re.fullmatch(printed, done.stdout)]
+    for what, done in wrong:
+        print(f"{what}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    print(f"{len(runs)} steps, {len(wrong)} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
