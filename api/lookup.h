@@ -12,6 +12,13 @@
 struct prediction_key {
   struct text device, options;
 };
+/* What such options say. */
+struct prediction_origin {
+  int model; /* its version */
+  uint32_t figures;
+  char arch[32];
+};
+bool api_prediction_origin(const char *options, struct prediction_origin *out); /* false: not of a prediction */
 /* Whether the NVRTC that was found compiles for the device, as far as its major version tells. */
 int api_check_target(const cugen *lib, const struct device_description *device, cugen_error *err);
 /* And whether enough of the device is known to predict for it. */

@@ -1,4 +1,7 @@
 /* Predictions: for which devices there can be any, and what they are kept under. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/device_name.h"
 #include "lookup.h"
 #include "runtime/model/described.h"
@@ -47,6 +50,13 @@ int api_key_predictions(cugen *lib, const struct device_description *device, con
   text_addf(&out->device, DEVICE_NAME_PREDICTED "%s", device->fingerprint);
   text_addf(&out->options, DEVICE_NAME_PREDICTED "by model %d, arch %s, figures %08x", MODEL_VERSION, arch, figures);
   return out->device.failed || out->options.failed ? error_memory(err) : CUGEN_OK;
+}
+
+bool api_prediction_origin(const char *options, struct prediction_origin *out) {
+  int end = 0;
+  return sscanf(options, DEVICE_NAME_PREDICTED "by model %d, arch %31[^,], figures %8" SCNx32 "%n", &out->model,
+                out->arch, &out->figures, &end) == 3 &&
+         !options[end];
 }
 
 void api_prediction_key_free(struct prediction_key *key) {

@@ -222,12 +222,14 @@ static int take_leaders(const struct lookup *l, struct cache *cache, const struc
 /* The latest options of that place that differ from the key's in the figures alone; NULL: there are none. */
 static const char *find_figures(const struct cache_key *key, const struct cache_space *spaces, size_t count) {
   const struct cache_space *found = NULL;
-  size_t length = (size_t)(strrchr(key->options, ' ') - key->options);
+  struct prediction_origin ours, theirs;
+  if (!api_prediction_origin(key->options, &ours)) return NULL;
   for (size_t i = 0; i < count; i++) {
     const struct cache_space *s = &spaces[i];
     uint64_t lacks;
     bool meant = !strcmp(s->device, key->device) && !strcmp(s->config, key->config) &&
-                 cache_lacks(key, s->problem, &lacks) && !strncmp(s->options, key->options, length);
+                 cache_lacks(key, s->problem, &lacks) && api_prediction_origin(s->options, &theirs) &&
+                 theirs.model == ours.model && !strcmp(theirs.arch, ours.arch);
     if (meant && s->records && (!found || s->measured_at > found->measured_at)) found = s;
   }
   return found ? found->options : NULL;

@@ -170,6 +170,15 @@ int cli_print_json(struct cli *cli, json_t *object);
 
 /* ---- options.c ---- */
 
+/* An operand or an option's argument as help has it: "CONFIG", "[N]", "[COMMAND]...", "FILE...". */
+struct cli_word {
+  const char *text; /* `length` characters of it */
+  size_t length;
+  bool optional;
+  int most; /* how many are taken; 0: none, 1, or 2 with "..." */
+};
+struct cli_word options_word(const char *text); /* NULL: none */
+
 /* Fills cli from the words after the command's name. */
 int options_parse(struct cli *cli, int argc, char **argv);
 bool options_given(const struct cli *cli, enum cli_option option);

@@ -138,23 +138,41 @@ static void offer_strategies(const struct completion *c) {
   for (size_t i = 0; (name = cugen_strategy(i, &what)); i++) offer(c, name, what);
 }
 
-/* By its word in help: "FILE", "[CONFIG]". */
-static void offer_by_name(const struct completion *c, const char *name) {
-  if (strstr(name, "CONFIG"))
-    offer_configs(c);
-  else if (strstr(name, "COMMAND"))
-    offer_commands(c, c->cli->operand);
-  else if (strstr(name, "STRATEGY"))
-    offer_strategies(c);
-  else if (strstr(name, "SHELL"))
-    for (const struct cli_script *script = cli_scripts; script->path; script++)
-      offer(c, completion_shell(script), "shell");
-  else if (strstr(name, "FILE"))
-    puts(":files");
-  else if (strstr(name, "FOLDER") || strstr(name, "DIR"))
-    puts(":folders");
-  else if (strstr(name, "PROGRAM"))
-    puts(":programs");
+static void offer_further_commands(const struct completion *c) {
+  offer_commands(c, c->cli->operand);
+}
+
+static void offer_shells(const struct completion *c) {
+  for (const struct cli_script *script = cli_scripts; script->path; script++)
+    offer(c, completion_shell(script), "shell");
+}
+
+static void offer_files(const struct completion *c) {
+  (void)c;
+  puts(":files");
+}
+
+static void offer_folders(const struct completion *c) {
+  (void)c;
+  puts(":folders");
+}
+
+static void offer_programs(const struct completion *c) {
+  (void)c;
+  puts(":programs");
+}
+
+/* By the word that help has for it, be it an operand or an option's argument. */
+static void offer_by_word(const struct completion *c, struct cli_word word) {
+  static const struct {
+    const char *word;
+    void (*offer)(const struct completion *c);
+  } kinds[] = {{"CONFIG", offer_configs},      {"COMMAND", offer_further_commands},
+               {"STRATEGY", offer_strategies}, {"SHELL", offer_shells},
+               {"FILE", offer_files},          {"FOLDER", offer_folders},
+               {"PROGRAM", offer_programs}};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strlen(kinds[i].word) == word.length && memcmp(kinds[i].word, word.text, word.length) == 0) kinds[i].offer(c);
 }
 
 static void offer_value(const struct completion *c, enum cli_option option) {
@@ -168,7 +186,7 @@ static void offer_value(const struct completion *c, enum cli_option option) {
   else if (option == OPTION_IMPLEMENTATION || option == OPTION_VARIANT || option == OPTION_PATTERN)
     offer_implementations(c);
   else
-    offer_by_name(c, cli_options[option].argument);
+    offer_by_word(c, options_word(cli_options[option].argument));
 }
 
 /* ---- Options ---- */
@@ -193,7 +211,8 @@ static enum cli_option option_with_value(const struct cli_command *command, cons
   if (word[0] != '-' || length < 2) return OPTION_COUNT;
   for (size_t i = 0; i < 2; i++)
     for (const enum cli_option *option = lists[i]; option && *option != OPTION_COUNT; option++)
-      if (cli_options[*option].argument && *cli_options[*option].argument != '[' && means(*option, word, length))
+      if (cli_options[*option].argument && !options_word(cli_options[*option].argument).optional &&
+          means(*option, word, length))
         return *option;
   return OPTION_COUNT;
 }
@@ -203,7 +222,8 @@ static enum cli_option option_with_value(const struct cli_command *command, cons
 /* Behind the command: words[0] to words[count - 1], the last at the cursor. */
 static void complete_command(struct completion *c, int count, char **words) {
   const struct cli_command *command = c->cli->command;
-  const char *operand = command->operand, *before = count > 1 ? words[count - 2] : "";
+  const struct cli_word operand = options_word(command->operand);
+  const char *before = count > 1 ? words[count - 2] : "";
   size_t equal = strcspn(c->word, "=");
   enum cli_option dangling = option_with_value(command, before, strlen(before)), option = dangling;
   if (option == OPTION_COUNT && strncmp(c->word, "--", 2) == 0 && c->word[equal]) {
@@ -217,8 +237,8 @@ static void complete_command(struct completion *c, int count, char **words) {
   } else if (*c->word == '-') {
     offer_options(c, command->options);
     if (command->common) offer_options(c, cli_common);
-  } else if (operand && !c->cli->second && (!c->cli->operand || strstr(operand, "..."))) {
-    offer_by_name(c, operand);
+  } else if ((c->cli->operand != NULL) + (c->cli->second != NULL) < operand.most) {
+    offer_by_word(c, operand);
   }
 }
 

@@ -21,10 +21,9 @@ const char *cli_fallback_model(const struct cli *cli) {
 }
 
 static bool has_own_rule(const struct cli *cli) {
-  static const char *const own_rule[] = {"run", "check", "report", "roofline"};
-  for (size_t i = 0; i < sizeof own_rule / sizeof *own_rule; i++)
-    if (strcmp(cli->command->name, own_rule[i]) == 0) return true;
-  return false;
+  static const bool own_rule[COMMAND_COUNT] = {
+      [COMMAND_RUN] = true, [COMMAND_CHECK] = true, [COMMAND_REPORT] = true, [COMMAND_ROOFLINE] = true};
+  return own_rule[cli->command - cli_commands];
 }
 
 /* Without a compiler nothing could be predicted, either. */

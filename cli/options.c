@@ -9,6 +9,15 @@
 #include "cli.h"
 #include "print.h"
 
+struct cli_word options_word(const char *text) {
+  if (!text) return (struct cli_word){.text = ""};
+  const bool optional = *text == '[';
+  struct cli_word word = {.text = text + optional, .optional = optional, .most = 1};
+  word.length = strcspn(word.text, "].");
+  if (strcmp(word.text + word.length + optional, "...") == 0) word.most = 2;
+  return word;
+}
+
 const struct cli_option_row cli_options[OPTION_COUNT] = {
 #define X(id, name, letter, argument, what) {name, letter, argument, what},
     CLI_OPTIONS(X)
@@ -26,7 +35,9 @@ struct tables {
 static void add_options(struct tables *tables, const enum cli_option *options) {
   for (; *options != OPTION_COUNT; options++) {
     const struct cli_option_row *row = &cli_options[*options];
-    int argument = !row->argument ? no_argument : *row->argument == '[' ? optional_argument : required_argument;
+    int argument = !row->argument                         ? no_argument
+                   : options_word(row->argument).optional ? optional_argument
+                                                          : required_argument;
     tables->names[tables->count] = row->name;
     tables->longs[tables->count++] = (struct option){row->name, argument, NULL, 256 + (int)*options};
     size_t length = strlen(tables->letters);
@@ -70,7 +81,8 @@ static int fail_option(struct cli *cli, const struct tables *tables, int code, c
 }
 
 static int take(struct cli *cli, enum cli_option option, const char *value) {
-  if (value && !value[strspn(value, " ")] && cli_options[option].argument && *cli_options[option].argument != '[')
+  if (value && !value[strspn(value, " ")] && cli_options[option].argument &&
+      !options_word(cli_options[option].argument).optional)
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s has an empty value; it is written --%s %s",
                     cli_options[option].name, cli_options[option].name, cli_options[option].argument);
   if (option != OPTION_SET) {
@@ -95,8 +107,9 @@ static const char *optional_number(const char *const *argv, int argc) {
 static int take_operands(struct cli *cli, char **argv, int count) {
   const struct cli_command *command = cli->command;
   const char *wanted = command->operand;
-  int most = !wanted ? 0 : strstr(wanted, "...") ? 2 : 1;
-  if (count == 0 && wanted && *wanted != '[' && !options_given(cli, OPTION_HELP))
+  const struct cli_word word = options_word(wanted);
+  const int most = word.most;
+  if (count == 0 && most > 0 && !word.optional && !options_given(cli, OPTION_HELP))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "cugen %s %s: the %s is missing; 'cugen help %s' says more",
                     command->name, wanted, wanted, command->name);
   if (count > most)
@@ -124,7 +137,8 @@ int options_parse(struct cli *cli, int argc, char **argv) {
       return fail_option(cli, &tables, code, argv[optind > before ? optind - 1 : before]);
     enum cli_option option = option_of(code);
     const char *argument = cli_options[option].argument;
-    const char *value = argument && *argument == '[' ? optional_number((const char *const *)argv, argc) : optarg;
+    const char *value =
+        argument && options_word(argument).optional ? optional_number((const char *const *)argv, argc) : optarg;
     int status = take(cli, option, value);
     if (status) return status;
   }
@@ -141,7 +155,7 @@ static int fail_value(struct cli *cli, enum cli_option option, const char *want)
 
 int options_count(struct cli *cli, enum cli_option option, size_t least, size_t *out) {
   const char *text = cli->values[option];
-  if (!text || (!*text && *cli_options[option].argument == '[')) return CUGEN_OK;
+  if (!text || (!*text && options_word(cli_options[option].argument).optional)) return CUGEN_OK;
   char *end;
   errno = 0;
   unsigned long long value = strtoull(text, &end, 10);
