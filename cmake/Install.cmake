@@ -8,7 +8,7 @@ foreach(folder configs templates devices)
           PATTERN bundle EXCLUDE)
 endforeach()
 install(DIRECTORY share/ DESTINATION ${CMAKE_INSTALL_DATADIR}) # completions, annotations of configs
-file(GLOB documents CONFIGURE_DEPENDS docs/*.md)
+file(GLOB documents CONFIGURE_DEPENDS docs/*.md docs/*.svg)
 install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
