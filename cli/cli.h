@@ -12,53 +12,53 @@
 /* name, letter (0: none), argument (NULL: none; "[N]": may be left out), what it does. Parsing, --help and the man
    page all come from this one table. */
 #define CLI_OPTIONS(X)                                                                                               \
-  X(VARIANT, "variant", 0, "TEXT", "the variant, such as \"tiled BM=64\"; what it leaves out is chosen")             \
-  X(BEST, "best", 0, NULL, "the remembered best variant, and an error when there is none")                           \
-  X(OUTPUT, "output", 'o', "FILE", "write there: a file instead of stdout; export's folder")                         \
-  X(DEVICES, "devices", 0, "LIST", "parts of remembered devices' names, or architectures: \"H200, sm_80\"")          \
-  X(PROBLEMS, "problems", 0, "LIST", "problems, such as \"M=1024 N=1024; M=4096\" (default: all remembered)")        \
-  X(DISTANCE, "distance", 0, "D", "lend variants to problems so near, whatever the policy; 1: twice or half")        \
-  X(PTX, "ptx", 0, NULL, "PTX: gen prints it instead of the source; export adds it for unknown devices")             \
-  X(FORCE, "force", 0, NULL, "write into a folder that holds other things; they stay")                               \
-  X(LIST, "list", 0, "[N]", "print the valid variants, one a line; at most N of them")                               \
+  X(VARIANT, "variant", 0, "TEXT", "which variant: \"tiled BM=64\"; the rest is chosen")                             \
+  X(BEST, "best", 0, NULL, "the remembered best; an error if there is none")                                         \
+  X(OUTPUT, "output", 'o', "FILE", "write to this file; export: into this folder")                                   \
+  X(DEVICES, "devices", 0, "LIST", "devices by name or architecture: \"H200, sm_80\"")                               \
+  X(PROBLEMS, "problems", 0, "LIST", "problems: \"M=1024 N=1024; M=4096\" (default: all)")                           \
+  X(DISTANCE, "distance", 0, "D", "serve problems this near, too (1: twice or half the size), whatever the policy")  \
+  X(PTX, "ptx", 0, NULL, "gen: print PTX; export: add PTX for unknown GPUs")                                         \
+  X(FORCE, "force", 0, NULL, "write into a folder that holds other files; they stay")                                \
+  X(LIST, "list", 0, "[N]", "print the valid variants, at most N of them")                                           \
   X(BUDGET, "budget", 0, "LIMIT",                                                                                    \
-    "when to stop: a time (90s, 5m, 1h), so many variants (500) or none (default: 60s; cpu and model 30s)")          \
+    "when to stop: a time (90s, 5m, 1h), a number of variants (500) or none (default: 60s; cpu and model 30s)")      \
   X(STRATEGY, "strategy", 0, "STRATEGY", "which variants come first (default: local)")                               \
-  X(SEED, "seed", 0, "N", "of the strategy and of the input data (default: 1)")                                      \
+  X(SEED, "seed", 0, "N", "seed of strategy and input data (default: 1)")                                            \
   X(AGAIN, "again", 0, NULL, "measure again what is remembered")                                                     \
-  X(PATTERN, "variant", 0, "PATTERN", "only these variants: \"tiled tile=32\", \"tile=*\"; '*' is any text")         \
-  X(IMPLEMENTATION, "implementation", 0, "NAME", "only these implementations: NAME, NAME,NAME or \"wgmma*\"")        \
-  X(WHERE, "where", 0, "EXPRESSION", "only variants for which it holds: \"BM >= 64\"; may be repeated")              \
-  X(THREADS, "threads", 0, "N", "compile on so many threads (default: one a processor)")                             \
-  X(TIMEOUT, "timeout", 0, "TIME", "how long one variant may run before it is killed (default: 10s; check 60s)")     \
-  X(COMPILE_TIMEOUT, "compile-timeout", 0, "TIME",                                                                   \
-    "how long one compile may take before it is stopped (default: 60s)")                                             \
-  X(VERIFY, "verify", 0, "LIMIT", "how long the best predictions may be verified here: 2m; none (default: 30s)")     \
+  X(PATTERN, "variant", 0, "PATTERN", "only these variants: \"tiled tile=32\", \"tile=*\"")                          \
+  X(IMPLEMENTATION, "implementation", 0, "NAME", "only these: \"tiled\", \"naive,tiled\" or \"wgmma*\"")             \
+  X(WHERE, "where", 0, "EXPRESSION", "only variants that satisfy \"BM >= 64\"; repeatable")                          \
+  X(THREADS, "threads", 0, "N", "compile on N threads (default: one a processor)")                                   \
+  X(TIMEOUT, "timeout", 0, "TIME", "stop a variant that runs this long (default: 10s; check 60s)")                   \
+  X(COMPILE_TIMEOUT, "compile-timeout", 0, "TIME", "stop a compile that takes this long (default: 60s)")             \
+  X(VERIFY, "verify", 0, "LIMIT", "time to verify the best predictions on the cpu device: 2m, none (default: 30s)")  \
   X(TOP, "top", 0, "N", "rows in the table of the best (default: 10)")                                               \
   X(REGISTERS, "registers", 0, "N", "registers a thread")                                                            \
   X(BLOCK, "block", 0, "N", "threads a block")                                                                       \
-  X(SHARED, "shared", 0, "BYTES", "shared memory a block; may grow with its threads: \"4 * block\"")                 \
+  X(SHARED, "shared", 0, "BYTES", "shared memory a block; may depend on its threads: \"4 * block\"")                 \
   X(HISTORY, "history", 0, NULL, "also what later records have replaced")                                            \
-  X(PROBLEM, "problem", 0, "TEXT", "only problems with these values, such as \"M=8192 dtype=f16\"")                  \
+  X(PROBLEM, "problem", 0, "TEXT", "only problems with these values: \"M=8192 dtype=f16\"")                          \
   X(OLDER_THAN, "older-than", 0, "TIME", "only what was measured longer ago: 12h, 30d")                              \
   X(FAILED, "failed", 0, NULL, "only what failed")                                                                   \
-  X(MEMORY, "memory", 0, "LIST", "kinds of memory, such as \"pinned, mapped\" (default: all)")                       \
-  X(SIZES, "sizes", 0, "LIST", "sizes, such as \"4KiB, 64MiB\" (default: 4 KiB to 1 GiB in powers of four)")         \
+  X(MEMORY, "memory", 0, "LIST", "kinds of memory: \"pinned, mapped\" (default: all)")                               \
+  X(SIZES, "sizes", 0, "LIST", "sizes: \"4KiB, 64MiB\" (default: 4 KiB to 1 GiB in powers of four)")                 \
   X(SAMPLE, "sample", 0, "N", "N variants drawn at random")                                                          \
-  X(BRANCHES, "branches", 0, NULL, "so few variants that they take every branch of the templates")                   \
-  X(EVERY, "all", 0, NULL, "also variants that the config's heuristics leave out on this device")                    \
+  X(BRANCHES, "branches", 0, NULL, "few variants that take every branch of the templates")                           \
+  X(EVERY, "all", 0, NULL, "also variants that heuristics leave out on this device")                                 \
   X(ALL, "all", 0, NULL, "everything")                                                                               \
+  X(EXPLAIN_ALL, "all", 0, NULL, "also what is rarely needed")                                                       \
   X(YES, "yes", 'y', NULL, "go ahead without asking")                                                                \
-  X(SET, "set", 's', "NAME=VALUE", "a value of the problem, such as M=8192; may be repeated")                        \
+  X(SET, "set", 's', "NAME=VALUE", "a value of the problem, such as M=8192; repeatable")                             \
   X(DEVICE, "device", 'd', "ID", "cuda:0, cpu, model:H200 (default: the first GPU, else model:A100)")                \
   X(ARCH, "arch", 0, "NAME", "generate for this architecture, such as sm_90a")                                       \
-  X(CACHE, "cache", 0, "FILE", "the database of what is remembered; none: remember nothing")                         \
+  X(CACHE, "cache", 0, "FILE", "database of what is remembered; none: remember nothing")                             \
   X(CONFIG_DIR, "config-dir", 0, "FOLDER", "look for configs here before the shipped ones")                          \
   X(TEMPLATE_DIR, "template-dir", 0, "FOLDER", "look for templates here before anywhere else")                       \
-  X(DEVICE_DIR, "device-dir", 0, "FOLDER", "look for descriptions of devices here before the shipped ones")          \
+  X(DEVICE_DIR, "device-dir", 0, "FOLDER", "look for device descriptions here first")                                \
   X(TOOLKIT, "toolkit", 0, "FOLDER", "the CUDA toolkit with NVRTC and its headers")                                  \
   X(COMPILER, "compiler", 0, "PROGRAM", "C++ compiler for the cpu device")                                           \
-  X(JSON, "json", 0, NULL, "print one JSON object, described in docs/json.md")                                       \
+  X(JSON, "json", 0, NULL, "print one JSON object (docs/json.md)")                                                   \
   X(QUIET, "quiet", 'q', NULL, "the result only: no progress, no remarks")                                           \
   X(HELP, "help", 'h', NULL, "print this help")
 
@@ -122,7 +122,9 @@ struct cli_command {
   const char *name;               /* "tune", or with its group "cache ls" */
   const char *operand;            /* "CONFIG", "[COMMAND]", or NULL: takes none; with "...": one or two */
   const char *summary;            /* one line, after the name */
-  const char *details;            /* paragraphs for its help; lines of at most 78 characters */
+  const char *details;            /* what it does, in its help; lines that begin with a blank stay as they are */
+  const char *more;               /* the rest, in `cugen help COMMAND --all` and the man page; NULL: nothing */
+  const char *example;            /* a command line */
   const enum cli_option *options; /* its own, ended by OPTION_COUNT */
   bool common;                    /* takes the common options too */
 };
@@ -294,8 +296,10 @@ size_t cli_failed(const struct cli *cli, const cugen_choice *choice);
 
 /* ---- help.c ---- */
 
-void help_all(FILE *out);
-void help_command(const struct cli_command *command, FILE *out);
+/* all: with environment variables and exit codes. */
+void help_program(bool all, FILE *out);
+/* all: with the options that are rarely needed. */
+void help_command(const struct cli_command *command, bool all, FILE *out);
 /* What the option does for that command. */
 const char *help_option(const struct cli_command *command, enum cli_option option);
 /* The commands of a group such as "cache"; false: there is no such group. */

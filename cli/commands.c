@@ -46,153 +46,231 @@ static const enum cli_option occupancy_options[] = {
 static const enum cli_option devices_options[] = {OPTION_CACHE, OPTION_TOOLKIT, OPTION_COMPILER, OPTION_JSON,
                                                   OPTION_QUIET, OPTION_HELP,    OPTION_COUNT};
 static const enum cli_option help_only[] = {OPTION_HELP, OPTION_COUNT};
+static const enum cli_option help_options[] = {OPTION_EXPLAIN_ALL, OPTION_HELP, OPTION_COUNT};
 
 const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
-    [COMMAND_TUNE] = {"tune", "CONFIG", "find the best variant on this device and remember it",
-                      "Generates variants of the config's kernel, compiles them, proves each right against the\n"
-                      "reference, times those that are, and remembers every result as it arrives. Ctrl-C loses\n"
-                      "nothing; the same command again goes on where it stopped. Without a CUDA GPU, or with\n"
-                      "--device model:NAME, variants are compiled for a described GPU and their times predicted;\n"
-                      "the first of them is verified on the cpu device, and the next where it is wrong (--verify);\n"
-                      "with --device cpu they run on the processor, with the config's check problem.",
-                      tune_options, true},
-    [COMMAND_RUN] = {"run", "CONFIG", "verify and time one variant: the remembered best",
-                     "Verifies and times one variant now, in a process of its own; nothing is remembered.\n"
-                     "Without --variant it is what an application's plan would use: the best remembered for this\n"
-                     "problem, else for the one that the config's policy names, else the model's choice where\n"
-                     "predictions are remembered, else the config's default.\n"
-                     "The timed launches lie between cuProfilerStart and cuProfilerStop, for profilers:\n"
-                     "ncu --profile-from-start off --target-processes all -c 1 cugen run CONFIG",
-                     run_options, true},
-    [COMMAND_CHECK] = {"check", "[CONFIG]", "find races, bad accesses and bank conflicts, without a GPU",
-                       "Runs variants on the cpu device with every access to memory watched, and compares the\n"
-                       "results: races, uninitialised reads, accesses out of bounds, divergent barriers, hangs,\n"
-                       "each with the template's line, the block, the thread and the array; how far accesses are\n"
-                       "from the fewest passes over the banks and sectors. Without --variant, --all, --branches or\n"
-                       "--sample it takes variants that show every value of every tunable, on several sizes, types\n"
-                       "and layouts; without CONFIG it checks all kernels that ship, by --branches. What has no\n"
-                       "form on the cpu device is named and not checked. Exit code 11: something was found.",
-                       check_options, true},
-    [COMMAND_GEN] = {"gen", "CONFIG", "print the specialised source of a variant",
-                     "Prints the expanded .cu of one variant, as it is given to the compiler; nvcc compiles it\n"
-                     "as it stands. Without --variant it is what an application's plan would use: the best\n"
-                     "remembered for this problem, else for the one that the config's policy names, else the\n"
-                     "model's choice where predictions are remembered, else the config's default. --ptx prints\n"
-                     "what NVRTC makes of it, for a GPU that need not be here.",
-                     gen_options, true},
-    [COMMAND_EXPORT] =
-        {"export", "CONFIG", "write tuned variants as plain C that needs only the driver",
-         "Writes a folder with a header, a source with the compiled variants in it, and how to build\n"
-         "and use them: no compiler, toolkit or cugen at run time. It holds what is remembered of the\n"
-         "config, for every device and problem, and the default variants for the rest; --set picks\n"
-         "problems with these values. Nothing is measured, and no GPU is needed.",
-         export_options, true},
+    [COMMAND_TUNE] = {.name = "tune",
+                      .operand = "CONFIG",
+                      .summary = "find the fastest variant on this device and remember it",
+                      .details = "Compiles variants of the config's kernel, verifies each against the reference, "
+                                 "times the correct ones and remembers every result. Ctrl-C loses nothing: run the "
+                                 "same command again to resume. Without a GPU it predicts times for a described one.",
+                      .more = "--device model:NAME names the described GPU. The best prediction is verified on the "
+                              "cpu device; if it is wrong, the next one (--verify). With --device cpu variants run "
+                              "on the processor, with the config's check problem.",
+                      .example = "cugen tune matmul --set M=8192 --set dtype=bf16 --budget 5m",
+                      .options = tune_options,
+                      .common = true},
+    [COMMAND_RUN] = {.name = "run",
+                     .operand = "CONFIG",
+                     .summary = "verify and time one variant: the remembered best",
+                     .details = "Verifies and times one variant in a process of its own. Nothing is remembered. "
+                                "Without --variant it takes what an application's plan would use: the best "
+                                "remembered for this problem, else for the one that the config's policy names, else "
+                                "the model's choice where predictions are remembered, else the config's default.",
+                     .more = "The timed launches lie between cuProfilerStart and cuProfilerStop, for profilers:\n  "
+                             "ncu --profile-from-start off --target-processes all -c 1 cugen run CONFIG",
+                     .example = "cugen run matmul --set M=8192 --set dtype=bf16",
+                     .options = run_options,
+                     .common = true},
+    [COMMAND_CHECK] =
+        {.name = "check",
+         .operand = "[CONFIG]",
+         .summary = "find races, bad accesses and bank conflicts",
+         .details =
+             "Runs variants on the cpu device, watches every memory access and compares the results. It finds races, "
+             "uninitialised reads, accesses out of bounds, divergent barriers and hangs, with the template's line, "
+             "block, thread and array. It counts passes over banks and sectors. Exit code 11: something was found.",
+         .more = "Without --variant, --all, --branches or --sample it takes variants that show every value of every "
+                 "tunable, on several sizes, types and layouts. Without CONFIG it checks all kernels that ship, by "
+                 "--branches. It names what cannot run on the cpu device, and does not check that.",
+         .example = "cugen check matmul --variant \"tiled tile=16\"",
+         .options = check_options,
+         .common = true},
+    [COMMAND_GEN] =
+        {.name = "gen",
+         .operand = "CONFIG",
+         .summary = "print the specialised source of a variant",
+         .details =
+             "Prints the expanded .cu of one variant, as the compiler gets it; nvcc compiles it as it stands. "
+             "Without --variant it takes what an application's plan would use: the best remembered for this problem, "
+             "else for the one that the config's policy names, else the model's choice where predictions are "
+             "remembered, else the config's default. --ptx prints what NVRTC makes of it; the GPU need not be here.",
+         .example = "cugen gen matmul --variant \"tiled tile=16\" -o tiled.cu",
+         .options = gen_options,
+         .common = true},
+    [COMMAND_EXPORT] = {.name = "export",
+                        .operand = "CONFIG",
+                        .summary = "write tuned variants as C that needs only the driver",
+                        .details = "Writes a folder with a header, a source that contains the compiled variants, and "
+                                   "how to build and use them. At run time they need no compiler, toolkit or cugen. "
+                                   "It takes what is remembered of the config, for every device and problem, and "
+                                   "default variants for the rest. Nothing is measured, and no GPU is needed.",
+                        .more = "--set takes the problems with these values alone.",
+                        .example = "cugen export matmul --devices sm_90a -o kernels",
+                        .options = export_options,
+                        .common = true},
     [COMMAND_SPACE] =
-        {"space", "CONFIG", "how many variants there are, and which rule removes how many",
-         "Counts all combinations of tunables, the valid ones, and for each restriction those that\n"
-         "it was the first to rule out; so it does for what the device cannot launch, for what never was\n"
-         "the fastest on such a device (heuristics), and for what the options leave out.\n"
-         "'cugen gen CONFIG --variant TEXT' says which rule a variant breaks.",
-         space_options, true},
-    [COMMAND_SHOW] = {"show", "[CONFIG]", "the problem, the arguments in order, and how to call the kernel",
-                      "Shows what the config describes for this problem and device: its policy, implementations,\n"
-                      "arguments with type, shape, strides and bytes, and the launches of one variant: without\n"
-                      "--variant, of what a plan would use. Without CONFIG: the configs that ship.",
-                      show_options, true},
-    [COMMAND_REPORT] =
-        {"report", "CONFIG", "write what is remembered of a kernel as a page: roofline, implementations, parameters",
-         "Writes one self-contained HTML page (-o report.html) for the problem that --set means: the\n"
-         "roofline with every variant on it, the best of each implementation, what each parameter\n"
-         "does to the time, the best variants with what they take, failures, and the machine. Of the\n"
-         "devices that --device means it takes a GPU before the cpu device, what was measured before\n"
-         "what is predicted, the latest. It is made from the cache: the device need not be here. Without\n"
-         "a GPU, of a kernel of which nothing is remembered, a few variants are predicted on the spot.",
-         report_options, false},
+        {.name = "space",
+         .operand = "CONFIG",
+         .summary = "count the variants, and what each rule removes",
+         .details =
+             "Counts all combinations of tunables, and the valid ones. For each restriction it counts those that it "
+             "was the first to remove; likewise for what the device cannot launch, what heuristics leave out and "
+             "what the options leave out. 'cugen gen CONFIG --variant TEXT' names the rule that a variant breaks.",
+         .example = "cugen space matmul --list 20",
+         .options = space_options,
+         .common = true},
+    [COMMAND_SHOW] =
+        {.name = "show",
+         .operand = "[CONFIG]",
+         .summary = "show the problem, the arguments, how to call the kernel",
+         .details = "Shows what the config describes for this problem and device: its policy, implementations, "
+                    "arguments with type, shape, strides and bytes, and the launches of one variant. Without "
+                    "--variant it is the one that a plan would use. Without CONFIG it lists the configs that ship.",
+         .example = "cugen show matmul --set dtype=f16",
+         .options = show_options,
+         .common = true},
+    [COMMAND_REPORT] = {.name = "report",
+                        .operand = "CONFIG",
+                        .summary = "write what is remembered of a kernel as an HTML page",
+                        .details =
+                            "Writes one self-contained HTML page (report.html without -o) for the problem of --set: "
+                            "roofline, best of each implementation, effect of each parameter, best variants, "
+                            "failures, machine. It is made from the cache: the device need not be here.",
+                        .more = "Of the devices that --device means it takes a GPU before the cpu device, "
+                                "measurements before predictions, and the latest. Without a GPU, and where nothing "
+                                "is remembered of the kernel, it predicts a few variants on the spot.",
+                        .example = "cugen report matmul --set M=8192 -o matmul.html",
+                        .options = report_options},
     [COMMAND_ROOFLINE] =
-        {"roofline", "[CONFIG]", "what bounds every kernel on this device; with CONFIG, a picture",
-         "Measures how fast device memory is copied and how fast multiply-adds run, each\n"
-         "once: what is remembered is not measured again without --again. They are the two configs\n"
-         "peak_copy and peak_fma; 'roofline' in every table is in percent of these from then on. With\n"
-         "CONFIG nothing is measured: the roofline is drawn with all that is remembered of the kernel,\n"
-         "in the terminal or as SVG (-o FILE.svg); which problem and device, as in 'cugen report'. Each\n"
-         "variant lies at the operations for each byte that it requests of global memory. Where nothing\n"
-         "is remembered, without a GPU or with --device model:NAME, one variant of each implementation,\n"
-         "or the first that the options name, is predicted on the spot.",
-         roofline_options, true},
+        {.name = "roofline",
+         .operand = "[CONFIG]",
+         .summary = "measure what bounds kernels here; with CONFIG, draw it",
+         .details = "Measures how fast device memory is copied and how fast multiply-adds run, each once. Every "
+                    "table's 'roofline' is in percent of these. With CONFIG it measures nothing: it draws the "
+                    "roofline with all that is remembered of the kernel, in the terminal or as SVG (-o FILE.svg).",
+         .more = "What it measures are the configs peak_copy and peak_fma. Problem and device are chosen as in "
+                 "'cugen report'. Each variant lies at the operations for each byte that it requests of global "
+                 "memory. Where nothing is remembered, without a GPU or with --device model:NAME, it predicts one "
+                 "variant of each implementation, or the first that the options name.",
+         .example = "cugen roofline matmul --device model:H200 -o roofline.svg",
+         .options = roofline_options,
+         .common = true},
     [COMMAND_OCCUPANCY] =
-        {"occupancy", "[CONFIG]", "how many blocks a multiprocessor holds, here and on other devices",
-         "Shows for a kernel with so many registers, threads and bytes of shared memory how many of its\n"
-         "blocks a multiprocessor holds, what limits that, and which block size would hold most: on\n"
-         "this machine's GPUs and on some that are not here, or on the --device given. With CONFIG it\n"
-         "starts from what the remembered best variant (or --variant) takes; where nothing is\n"
-         "remembered for a described GPU, one variant of each implementation is predicted on the spot.",
-         occupancy_options, true},
-    [COMMAND_DEVICES] = {"devices", NULL, "the devices of this machine, and what cugen found where",
-                         "Lists the devices, then where the driver, NVRTC, the CUDA headers, the C++ compiler and\n"
-                         "the cache were found or looked for.",
-                         devices_options, false},
-    [COMMAND_TRANSFER] = {"transfer", NULL, "how fast data moves between host and device, by kind of memory",
-                          "Measures both directions for each kind of host memory. Needs a GPU; Ctrl-C prints what\n"
-                          "was measured.\n"
-                          "\n"
-                          "  pageable    malloc; the driver copies through pinned memory of its own\n"
-                          "  registered  malloc, page-locked afterwards: cuMemHostRegister, portable\n"
-                          "  pinned      page-locked: cuMemHostAlloc, portable\n"
-                          "  combined    page-locked and write-combined: slow to read for the host\n"
-                          "  pitched     pinned, copied between packed and pitched rows (2-D)\n"
-                          "  pitched3d   pinned, copied between packed and pitched slices (3-D)\n"
-                          "  default     pinned, the direction found from the addresses: unified addressing\n"
-                          "              (UVA), cudaMemcpyDefault\n"
-                          "  mapped      zero-copy: cuMemHostAlloc, device map; a kernel reaches for it\n"
-                          "  managed     cuMemAllocManaged: pages move when a kernel or the host touches them\n"
-                          "  prefetch    managed, moved ahead of that by cuMemPrefetchAsync",
-                          transfer_options, false},
-    [COMMAND_CACHE_LS] =
-        {"cache ls", "[CONFIG]", "what is remembered: a line for each kernel, problem and device",
-         "Lists the sets of records in the cache, of every kernel or of the CONFIG's: how many, the\n"
-         "best, when it was last measured. CONFIG is a kernel's name or a config; --device is an\n"
-         "identifier such as cuda:0, or part of a device's text in the list.",
-         cache_ls_options, false},
+        {.name = "occupancy",
+         .operand = "[CONFIG]",
+         .summary = "how many blocks a multiprocessor holds, on each GPU",
+         .details = "Shows how many blocks of a kernel with these registers, threads and bytes of shared memory a "
+                    "multiprocessor holds, what limits that, and which block size would hold most. With CONFIG it "
+                    "starts from what the remembered best variant (or --variant) takes.",
+         .more = "It does so for this machine's GPUs and for some that are not here, or for the --device given. "
+                 "Where nothing is remembered for a described GPU, it predicts one variant of each implementation.",
+         .example = "cugen occupancy --registers 64 --block 256 --shared 32768",
+         .options = occupancy_options,
+         .common = true},
+    [COMMAND_DEVICES] = {.name = "devices",
+                         .summary = "list the devices, and what cugen found where",
+                         .details = "Lists what --device takes, then where the driver, NVRTC, the CUDA headers, the "
+                                    "C++ compiler and the cache were found or looked for.",
+                         .example = "cugen devices",
+                         .options = devices_options},
+    [COMMAND_TRANSFER] =
+        {.name = "transfer",
+         .summary = "measure transfers between host and device",
+         .details = "Measures both directions for each kind of host memory. Needs a GPU; Ctrl-C prints what was "
+                    "measured.\n\n  pageable    malloc; the driver copies through pinned memory of its own\n  "
+                    "registered  malloc, page-locked afterwards: cuMemHostRegister, portable\n  pinned      "
+                    "page-locked: cuMemHostAlloc, portable\n  combined    page-locked and write-combined: slow to "
+                    "read for the host\n  pitched     pinned, copied between packed and pitched rows (2-D)\n  "
+                    "pitched3d   pinned, copied between packed and pitched slices (3-D)\n  default     pinned, the "
+                    "direction found from the addresses (UVA)\n  mapped      zero-copy: cuMemHostAlloc, device map; "
+                    "a kernel accesses it\n  managed     cuMemAllocManaged: pages move when kernel or host touches "
+                    "them\n  prefetch    managed, moved ahead of that by cuMemPrefetchAsync",
+         .example = "cugen transfer --memory \"pinned, mapped\" --sizes \"4KiB, 64MiB\"",
+         .options = transfer_options},
+    [COMMAND_CACHE_LS] = {.name = "cache ls",
+                          .operand = "[CONFIG]",
+                          .summary = "list what is remembered, by kernel, problem and device",
+                          .details =
+                              "Lists the sets of records in the cache, of every kernel or of CONFIG's: how many, the "
+                              "best, when it was last measured. CONFIG is a kernel's name or a config. --device is "
+                              "an identifier such as cuda:0, or part of a device's text in the list.",
+                          .example = "cugen cache ls matmul --device H200",
+                          .options = cache_ls_options},
     [COMMAND_CACHE_SHOW] =
-        {"cache show", "CONFIG", "every record of one kernel for this problem and device",
-         "Shows all that is remembered of the kernel for this problem, device and options, also what\n"
-         "a look-up does not take because the kernel has changed since (stale).",
-         cache_show_options, true},
-    [COMMAND_CACHE_WHY] =
-        {"cache why", "CONFIG", "what a look-up finds, or why it finds nothing, field by field",
-         "Explains a hit or a miss for this kernel, problem, device and options: the record that is\n"
-         "taken, or the nearest ones and what keeps each of them from being taken.",
-         cache_why_options, true},
+        {.name = "cache show",
+         .operand = "CONFIG",
+         .summary = "show every record of a kernel for a problem and device",
+         .details = "Shows all that is remembered of the kernel for this problem, device and options. It includes "
+                    "stale records, which a look-up does not take because the kernel has changed since.",
+         .example = "cugen cache show matmul --set M=8192",
+         .options = cache_show_options,
+         .common = true},
+    [COMMAND_CACHE_WHY] = {.name = "cache why",
+                           .operand = "CONFIG",
+                           .summary = "explain what a look-up finds, or why it finds nothing",
+                           .details =
+                               "Explains a hit or a miss for this kernel, problem, device and options: the record "
+                               "that is taken, or the nearest ones and what keeps each of them from being taken.",
+                           .example = "cugen cache why matmul --set M=8192",
+                           .options = cache_why_options,
+                           .common = true},
     [COMMAND_CACHE_RM] =
-        {"cache rm", "[CONFIG]", "remove records, and compiled kernels that nothing needs any more",
-         "Removes the records that all the given options mean, with their history, and each compiled\n"
-         "kernel that no remaining record can want. On a terminal it says what would go, and asks;\n"
-         "otherwise --yes is needed. CONFIG is a kernel's name or a config: then records that were\n"
-         "measured from another config file stay. --device is as in 'cugen cache ls'.",
-         cache_rm_options, false},
+        {.name = "cache rm",
+         .operand = "[CONFIG]",
+         .summary = "remove records, and compiled kernels without one",
+         .details = "Removes the records that match all the given options, with their history, and the compiled "
+                    "kernels that no remaining record needs. On a terminal it shows what would go, and asks; "
+                    "otherwise --yes is needed.",
+         .more =
+             "CONFIG is a kernel's name or a config; with a config, records that were measured from another config "
+             "file stay. --device is an identifier such as cuda:0, or part of a device's text in 'cugen cache ls'.",
+         .example = "cugen cache rm --older-than 30d --yes",
+         .options = cache_rm_options},
     [COMMAND_CACHE_EXPORT] =
-        {"cache export", "[CONFIG]", "write what is remembered as text, to be imported elsewhere",
-         "Writes the records that the options mean as wisdom: one line of JSON each, which stands for\n"
-         "itself (docs/cache.md). CONFIG and --device are as in 'cugen cache ls'.",
-         cache_export_options, false},
+        {.name = "cache export",
+         .operand = "[CONFIG]",
+         .summary = "write records as text, to import them elsewhere",
+         .details = "Writes the records that the options mean as wisdom: one line of JSON for each, complete in "
+                    "itself (docs/cache.md). CONFIG and --device are as in 'cugen cache ls'.",
+         .example = "cugen cache export matmul -o matmul.wisdom",
+         .options = cache_export_options},
     [COMMAND_CACHE_IMPORT] =
-        {"cache import", "FILE", "merge what was exported elsewhere",
-         "Merges a wisdom file into the cache, all of it or, when any line cannot be vouched for,\n"
-         "nothing. Where both have a variant the better measurement is used from then on, and both\n"
-         "are kept. FILE - is the standard input.",
-         cache_verify_options, false},
-    [COMMAND_CACHE_VERIFY] =
-        {"cache verify", NULL, "check the whole cache: the file, every record, every compiled kernel",
-         "Reads all of the database, and compares every compiled kernel with its checksum. Exit code\n"
-         "9 when something is wrong, with a line for each thing.",
-         cache_verify_options, false},
+        {.name = "cache import",
+         .operand = "FILE",
+         .summary = "merge records that were exported elsewhere",
+         .details = "Merges a wisdom file into the cache: all of it, or nothing if any line is damaged. If both have "
+                    "a variant, the better measurement is used and both are kept. FILE - is standard input.",
+         .example = "cugen cache import matmul.wisdom",
+         .options = cache_verify_options},
+    [COMMAND_CACHE_VERIFY] = {.name = "cache verify",
+                              .summary = "check the cache: file, records, compiled kernels",
+                              .details = "Reads the whole database and compares every compiled kernel with its "
+                                         "checksum. Exit code 9: something is wrong; a line names each thing.",
+                              .example = "cugen cache verify",
+                              .options = cache_verify_options},
     [COMMAND_COMPLETION] =
-        {"completion", "SHELL", "print a script for the shell, so that it completes commands, options and configs",
-         "SHELL is bash, fish or zsh. An installed cugen needs it only where the shell does not look\n"
-         "into the installation's share folder. For bash, in ~/.bashrc: eval \"$(cugen completion bash)\"",
-         help_only, false},
-    [COMMAND_VERSION] = {"version", NULL, "print the version", "", help_only, false},
-    [COMMAND_HELP] = {"help", "[COMMAND]...", "print help, on a command when one is given", "", help_only, false},
+        {.name = "completion",
+         .operand = "SHELL",
+         .summary = "print a script that completes commands in the shell",
+         .details =
+             "SHELL is bash, fish or zsh. An installed cugen needs it only if the shell does not look into the "
+             "installation's share folder. For bash, put into ~/.bashrc: eval \"$(cugen completion bash)\"",
+         .example = "cugen completion fish >cugen.fish",
+         .options = help_only},
+    [COMMAND_VERSION] = {.name = "version",
+                         .summary = "print the version",
+                         .details = "",
+                         .example = "cugen version",
+                         .options = help_only},
+    [COMMAND_HELP] = {.name = "help",
+                      .operand = "[COMMAND]...",
+                      .summary = "explain a command and its options",
+                      .details = "Without a COMMAND it lists the commands. --all adds the options that are rarely "
+                                 "needed; without a COMMAND, environment variables and exit codes.",
+                      .example = "cugen help tune --all",
+                      .options = help_options},
 };
 
 const char *commands_in_group(const struct cli_command *command, const char *group) {

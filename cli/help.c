@@ -1,5 +1,4 @@
 /* Help for the terminal and as a man page, both printed from the tables of commands and options. */
-#include <ctype.h>
 #include <string.h>
 
 #include "cli.h"
@@ -19,7 +18,7 @@ static const struct item exit_codes[] = {
     {"6", "the compiler refused a source"},
     {"7", "the device or its driver failed"},
     {"8", "a driver, NVRTC, a compiler or a file is missing"},
-    {"9", "the cache, or a wisdom file, is damaged, not cugen's, or newer than this cugen"},
+    {"9", "the cache or a wisdom file is damaged, not cugen's, or newer than this cugen"},
     {"10", "reading or writing failed: permissions, full disk"},
     {"11", "a wrong result, a finding of check, or no variant came out right (in the budget)"},
     {"12", "out of memory, on the host or the device"},
@@ -32,8 +31,8 @@ static const struct item environment[] = {
     {"CUGEN_CACHE", "the database when --cache is not given"},
     {"CUGEN_TOOLKIT", "the CUDA toolkit when --toolkit is not given"},
     {"CUGEN_CXX", "C++ compiler for the cpu device when --compiler is not given"},
-    {"CUGEN_WORKER", "the program started to verify and time in isolation (default: cugen itself)"},
-    {"CUDA_HOME, CUDA_PATH", "where toolkits say they are; looked at after CUGEN_TOOLKIT"},
+    {"CUGEN_WORKER", "the program that verifies and times in isolation (default: cugen itself)"},
+    {"CUDA_HOME, CUDA_PATH", "folder of the CUDA toolkit, after CUGEN_TOOLKIT"},
     {"XDG_CACHE_HOME", "folder of caches (default: ~/.cache)"},
     {"TMPDIR", "folder for temporary files (default: /tmp)"},
     {NULL, NULL},
@@ -90,20 +89,78 @@ const char *help_option(const struct cli_command *command, enum cli_option optio
   return own ? own : cli_options[option].what;
 }
 
-/* ---- For the terminal ---- */
+/* ---- For the terminal: 80 columns, and what is needed often on one screen ---- */
 
-static void print_commands(const char *group, FILE *out) {
-  for (const struct cli_command *command = cli_commands; command->name; command++) {
-    if (group && !commands_in_group(command, group)) continue;
-    char text[32];
-    snprintf(text, sizeof text, "%s%s%s", command->name, command->operand ? " " : "",
-             command->operand ? command->operand : "");
-    fprintf(out, "  %-28s %s\n", text, command->summary);
+enum { COLUMNS = 80, OF_COMMANDS = 22, OF_GROUPS = 26, OF_OPTIONS = 29 }; /* where the second column begins */
+
+/* What `help COMMAND` leaves to --all. */
+static const enum cli_option rare[] = {OPTION_STRATEGY,        OPTION_SEED,         OPTION_THREADS,    OPTION_TIMEOUT,
+                                       OPTION_COMPILE_TIMEOUT, OPTION_VERIFY,       OPTION_ARCH,       OPTION_CACHE,
+                                       OPTION_CONFIG_DIR,      OPTION_TEMPLATE_DIR, OPTION_DEVICE_DIR, OPTION_TOOLKIT,
+                                       OPTION_COMPILER,        OPTION_COUNT};
+
+static bool has_option(const enum cli_option *options, enum cli_option wanted) {
+  while (*options != OPTION_COUNT && *options != wanted) options++;
+  return *options == wanted && wanted != OPTION_COUNT;
+}
+
+/* Its words in lines of 80 columns, all but the first indented. What begins with a blank stays as it is. */
+static void wrap_line(const char *line, size_t length, size_t indent, FILE *out) {
+  const char *const end = line + length;
+  size_t column = indent;
+  while (line < end) {
+    const size_t word = *line == ' ' ? length : strcspn(line, " \n");
+    if (column > indent && column + 1 + word > COLUMNS)
+      fprintf(out, "\n%*s", (int)(column = indent), "");
+    else if (column > indent)
+      fputc(' ', out), column++;
+    fwrite(line, 1, word, out);
+    column += word;
+    line += word + 1;
+  }
+  fputc('\n', out);
+}
+
+static void print_wrapped(const char *text, size_t indent, FILE *out) {
+  for (size_t length;; text += length + 1) {
+    wrap_line(text, length = strcspn(text, "\n"), indent, out);
+    if (!text[length]) return;
   }
 }
 
-static void print_items(const struct item *items, FILE *out) {
-  for (; items->name; items++) fprintf(out, "  %-28s %s\n", items->name, items->what);
+static void print_paragraph(const char *text, FILE *out) {
+  fputc('\n', out);
+  print_wrapped(text, 0, out);
+}
+
+/* Name and text in two columns. */
+static void print_row(const char *name, size_t second, const char *text, FILE *out) {
+  fprintf(out, "  %-*s ", (int)second - 3, name);
+  print_wrapped(text, second, out);
+}
+
+static void print_command(const struct cli_command *command, size_t second, FILE *out) {
+  char text[32];
+  const char *operand = command->operand;
+  snprintf(text, sizeof text, "%s%s%s", command->name, operand ? " " : "", operand ? operand : "");
+  print_row(text, second, command->summary, out);
+}
+
+/* All; those of the group "cache" in one row. */
+static void print_commands(FILE *out) {
+  bool grouped = false;
+  for (const struct cli_command *command = cli_commands; command->name; command++) {
+    if (!strchr(command->name, ' '))
+      print_command(command, OF_COMMANDS, out);
+    else if (!grouped)
+      print_row("cache COMMAND", OF_COMMANDS, "list, explain, check, move and remove what is remembered", out);
+    grouped = strchr(command->name, ' ');
+  }
+}
+
+static void print_items(const char *title, const struct item *items, FILE *out) {
+  fprintf(out, "\n%s:\n", title);
+  for (; items->name; items++) print_row(items->name, OF_OPTIONS, items->what, out);
 }
 
 /* "-o, --output FILE" */
@@ -114,51 +171,67 @@ static void option_text(enum cli_option option, char *text, size_t size) {
            row->argument ? row->argument : "");
 }
 
-static void print_options(const char *title, const struct cli_command *command, const enum cli_option *options,
-                          FILE *out) {
+static void print_options(const struct cli_command *command, const enum cli_option *options, bool all, FILE *out) {
   char text[64];
-  if (*options != OPTION_COUNT) fprintf(out, "\n%s:\n", title);
   for (; *options != OPTION_COUNT; options++) {
     option_text(*options, text, sizeof text);
-    fprintf(out, "  %-28s %s\n", text, help_option(command, *options));
+    if (all || !has_option(rare, *options)) print_row(text, OF_OPTIONS, help_option(command, *options), out);
   }
+}
+
+/* Adds the names of those that were left out: "--seed, --threads". */
+static void name_rare(const enum cli_option *options, char *text, size_t size) {
+  for (; *options != OPTION_COUNT; options++) {
+    size_t length = strlen(text);
+    if (has_option(rare, *options))
+      snprintf(text + length, size - length, "%s--%s", length ? ", " : "", cli_options[*options].name);
+  }
+}
+
+static void print_rare(const struct cli_command *command, FILE *out) {
+  char names[256] = "", text[320];
+  name_rare(command->options, names, sizeof names);
+  if (command->common) name_rare(cli_common, names, sizeof names);
+  if (!*names && !command->more) return;
+  snprintf(text, sizeof text, "More: cugen help %s --all%s%s", command->name, *names ? " explains " : "", names);
+  print_paragraph(text, out);
 }
 
 static void print_strategies(FILE *out) {
   const char *name, *what;
   fputs("\nStrategies:\n", out);
-  for (size_t i = 0; (name = cugen_strategy(i, &what)); i++) fprintf(out, "  %-28s %s\n", name, what);
+  for (size_t i = 0; (name = cugen_strategy(i, &what)); i++) print_row(name, OF_OPTIONS, what, out);
 }
 
-static bool has_option(const enum cli_option *options, enum cli_option wanted) {
-  while (*options != OPTION_COUNT && *options != wanted) options++;
-  return *options == wanted;
-}
-
-void help_command(const struct cli_command *command, FILE *out) {
+void help_command(const struct cli_command *command, bool all, FILE *out) {
   const char *operand = command->operand;
   fprintf(out, "Usage: cugen %s%s%s%s\n", command->name, operand ? " " : "", operand ? operand : "",
           commands_take_options(command) ? " [OPTION]..." : "");
-  if (*command->details) fprintf(out, "\n%s\n", command->details);
-  if (operand && strcmp(operand, "CONFIG") == 0)
-    fprintf(out, "\nCONFIG is a file, or a bare name looked for here, then in --config-dir, then among those\n"
-                 "that ship: matmul and matmul.lua are the same.\n");
-  print_options("Options", command, command->options, out);
-  if (has_option(command->options, OPTION_STRATEGY)) print_strategies(out);
-  if (command->common) print_options("Common options", command, cli_common, out);
+  if (*command->details) print_paragraph(command->details, out);
+  if (all && command->more) print_paragraph(command->more, out);
+  if (all && operand && strstr(operand, "CONFIG"))
+    print_paragraph("CONFIG is a file, or a bare name: cugen looks for it here, then in --config-dir, then among the "
+                    "configs that "
+                    "ship. matmul and matmul.lua are the same.",
+                    out);
+  fprintf(out, "\nExample: %s\n\nOptions:\n", command->example);
+  print_options(command, command->options, all, out);
+  if (command->common) print_options(command, cli_common, all, out);
+  if (all && has_option(command->options, OPTION_STRATEGY)) print_strategies(out);
+  if (!all) print_rare(command, out);
 }
 
-void help_all(FILE *out) {
-  fprintf(out,
-          "cugen %s: specialised CUDA kernels from a Lua config and a .cu template; generated, proved\n"
-          "right, tuned, and remembered per device.\n\nUsage: cugen COMMAND [OPTION]...\n\nCommands:\n",
-          CUGEN_VERSION);
-  print_commands(NULL, out);
-  fprintf(out, "\nEnvironment:\n");
-  print_items(environment, out);
-  fprintf(out, "\nExit codes:\n");
-  print_items(exit_codes, out);
-  fprintf(out, "\n'cugen help COMMAND' prints a command's options. For a start: cugen tune matmul\n");
+void help_program(bool all, FILE *out) {
+  fputs("cugen " CUGEN_VERSION ": CUDA kernels generated, verified and tuned for one GPU\n"
+        "Usage: cugen COMMAND [OPTION]...\n\nCommands:\n",
+        out);
+  print_commands(out);
+  if (all) print_items("Environment", environment, out);
+  if (all) print_items("Exit codes", exit_codes, out);
+  fputs("\nCONFIG is a file, or the name of one that ships: cugen show lists those.\n"
+        "Example: cugen tune matmul\n"
+        "More: cugen help COMMAND; environment variables and exit codes: cugen help --all\n",
+        out);
 }
 
 /* ---- Commands by name ---- */
@@ -172,8 +245,9 @@ static bool is_group(const char *name) {
 bool help_group(const char *name, FILE *out) {
   if (!is_group(name)) return false;
   fprintf(out, "Usage: cugen %s COMMAND [OPTION]...\n\nCommands:\n", name);
-  print_commands(name, out);
-  fprintf(out, "\n'cugen help %s COMMAND' prints a command's options.\n", name);
+  for (const struct cli_command *command = cli_commands; command->name; command++)
+    if (commands_in_group(command, name)) print_command(command, OF_GROUPS, out);
+  fprintf(out, "\nMore: cugen help %s COMMAND\n", name);
   return true;
 }
 
@@ -195,15 +269,16 @@ int help_unknown_command(struct cli *cli, const char *name, const char *second) 
 }
 
 int command_help(struct cli *cli) {
+  const bool all = options_given(cli, OPTION_EXPLAIN_ALL);
   if (!cli->operand) {
-    help_all(stdout);
+    help_program(all, stdout);
     return CUGEN_OK;
   }
   int words;
   const struct cli_command *command = commands_find(cli->operand, cli->second, &words);
   if (!command && !cli->second && help_group(cli->operand, stdout)) return CUGEN_OK;
   if (!command || (cli->second && words == 1)) return help_unknown_command(cli, cli->operand, cli->second);
-  help_command(command, stdout);
+  help_command(command, all, stdout);
   return CUGEN_OK;
 }
 
@@ -229,6 +304,8 @@ static void man_text(const char *text, FILE *out) {
       fputs(escapes[i].roff, out);
     else if (*at == '.' && (at == text || at[-1] == '\n'))
       fputs("\\&.", out);
+    else if (*at == ' ' && at > text && at[-1] == '.') /* a sentence begins a line, as roff wants it */
+      fputc('\n', out);
     else
       fputc(*at, out);
   }
@@ -274,6 +351,14 @@ static void man_command(const struct cli_command *command, FILE *out) {
   fprintf(out, ".SS cugen %s%s%s%s\n", command->name, command->operand ? " " : "",
           command->operand ? command->operand : "", commands_take_options(command) ? " [OPTION]..." : "");
   man_text(*command->details ? command->details : command->summary, out);
+  fputc('\n', out);
+  if (command->more) {
+    fputs(".PP\n", out);
+    man_text(command->more, out);
+    fputc('\n', out);
+  }
+  fputs(".PP\nExample:\n.B ", out);
+  man_text(command->example, out);
   fputc('\n', out);
   man_options(command, command->options, out);
   if (has_option(command->options, OPTION_STRATEGY)) man_strategies(out);

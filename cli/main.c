@@ -33,7 +33,7 @@ static int run_command(struct cli *cli, int argc, char **argv) {
   int status = options_parse(cli, argc, argv);
   if (status) return status;
   if (options_given(cli, OPTION_HELP)) {
-    help_command(cli->command, stdout);
+    help_command(cli->command, false, stdout);
     return CUGEN_OK;
   }
   status = functions[cli->command - cli_commands](cli);
@@ -55,7 +55,7 @@ static int run(struct cli *cli, int argc, char **argv) {
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) word = "help";
   if (strcmp(word, "--version") == 0) word = "version";
   if (!*word) {
-    help_all(stderr);
+    help_program(false, stderr);
     return cli_fail(cli, CUGEN_ERROR_USAGE, "a command is missing");
   }
   int words;
