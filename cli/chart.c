@@ -24,37 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plot.h"
 #include "print.h"
 #include "records.h"
-
-/* ---- Escaping ---- */
-
-static const char *entity(char c) {
-  switch (c) {
-  case '&': return "&amp;";
-  case '<': return "&lt;";
-  case '>': return "&gt;";
-  case '"': return "&quot;";
-  case '\'': return "&#39;";
-  default: return c == '\n' || c == '\t' ? " " : NULL;
-  }
-}
-
-void chart_escape_n(const char *text, size_t length, FILE *out) {
-  char *clean = print_clean(text, length);
-  for (const char *at = clean ? clean : "?"; *at; at++) {
-    const char *name = entity(*at);
-    if (name)
-      fputs(name, out);
-    else
-      fputc(*at, out);
-  }
-  free(clean);
-}
-
-void chart_escape(const char *text, FILE *out) {
-  chart_escape_n(text, strlen(text), out);
-}
 
 /* ---- Where things are ---- */
 
@@ -150,15 +122,6 @@ static double attainable(const struct ranges *r, double log_x, double peak, doub
   return r->roof && slope < log10(peak) ? slope : log10(peak);
 }
 
-struct shown chart_rate(double rate, bool flops) {
-  static const char *const prefixes[] = {"", "K", "M", "G", "T", "P"};
-  struct shown shown;
-  int i = 0;
-  for (; rate >= 999.5 && i < 5; i++) rate /= 1000;
-  snprintf(shown.text, sizeof shown.text, "%.3g %s%s/s", rate, prefixes[i], flops ? "FLOP" : "B");
-  return shown;
-}
-
 /* ---- SVG ---- */
 
 struct svg {
@@ -168,8 +131,6 @@ struct svg {
   double left, top, right, bottom; /* the plot's edges */
 };
 
-static const double character_width = 7.2; /* the width of one, about, in the font of 12 pixels */
-
 static double svg_x(const struct svg *s, double log_x) {
   return s->left + (log_x - s->range.x0) / (s->range.x1 - s->range.x0) * (s->right - s->left);
 }
@@ -178,44 +139,21 @@ static double svg_y(const struct svg *s, double log_y) {
   return s->bottom - (log_y - s->range.y0) / (s->range.y1 - s->range.y0) * (s->bottom - s->top);
 }
 
-static void svg_line(const struct svg *s, const char *class, double x0, double y0, double x1, double y1) {
-  fprintf(s->out, "<path class=\"%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", class, x0, y0, x1, y1);
-}
-
-static void svg_text(const struct svg *s, const char *class, const char *anchor, double x, double y,
-                     const char *text) {
-  fprintf(s->out, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", class, anchor, x, y);
-  chart_escape(text, s->out);
-  fputs("</text>\n", s->out);
-}
-
-/* Whole decades, and 2 and 5 between them where there are few. */
-static void next_tick(double *log, bool fine) {
-  double decade = floor(*log + 1e-9), rest = pow(10, *log - decade);
-  *log = decade + (!fine ? 1 : log10(rest < 1.5 ? 2 : rest < 3 ? 5 : 10));
-}
-
-static double first_tick(double edge, bool fine) {
-  double log = floor(edge);
-  while (log < edge) next_tick(&log, fine);
-  return log;
-}
-
 static void draw_y_axis(const struct svg *s) {
   bool flops = s->f->right[0]->flops > 0, fine = s->range.y1 - s->range.y0 < 2.2;
-  for (double log = first_tick(s->range.y0, fine); log <= s->range.y1; next_tick(&log, fine)) {
-    svg_line(s, "grid", s->left, svg_y(s, log), s->right, svg_y(s, log));
-    svg_text(s, "tick", "end", s->left - 8, svg_y(s, log) + 4, chart_rate(pow(10, log), flops).text);
+  for (double log = plot_first_tick(s->range.y0, fine); log <= s->range.y1; plot_next_tick(&log, fine)) {
+    plot_line(s->out, "grid", s->left, svg_y(s, log), s->right, svg_y(s, log));
+    plot_text(s->out, "tick", "end", s->left - 8, svg_y(s, log) + 4, plot_rate(pow(10, log), flops).text);
   }
 }
 
 static void draw_x_axis(const struct svg *s) {
   bool fine = s->range.x1 - s->range.x0 < 2.2;
-  for (double log = first_tick(s->range.x0, fine); log <= s->range.x1; next_tick(&log, fine)) {
-    svg_line(s, "grid", svg_x(s, log), s->top, svg_x(s, log), s->bottom);
-    svg_text(s, "tick", "middle", svg_x(s, log), s->bottom + 18, print_number(pow(10, log)).text);
+  for (double log = plot_first_tick(s->range.x0, fine); log <= s->range.x1; plot_next_tick(&log, fine)) {
+    plot_line(s->out, "grid", svg_x(s, log), s->top, svg_x(s, log), s->bottom);
+    plot_text(s->out, "tick", "middle", svg_x(s, log), s->bottom + 18, print_number(pow(10, log)).text);
   }
-  svg_text(s, "tick", "end", s->right, s->bottom + 36, "FLOP per byte that is requested of global memory");
+  plot_text(s->out, "tick", "end", s->right, s->bottom + 36, "FLOP per byte that is requested of global memory");
 }
 
 /* The slope, then the ceiling; flat without a roof. */
@@ -226,7 +164,7 @@ static void draw_roof(const struct svg *s, const char *class, double peak, doubl
          start = attainable(r, r->x0, peak, bandwidth);
   double begin = r->roof ? r->x0 : 0, end = r->roof ? r->x1 : 1;
   if (!r->roof) {
-    svg_line(s, class, s->left, svg_y(s, log10(peak)), s->right, svg_y(s, log10(peak)));
+    plot_line(s->out, class, s->left, svg_y(s, log10(peak)), s->right, svg_y(s, log10(peak)));
     return;
   }
   if (start < r->y0) start = r->y0, begin = r->y0 - log10(bandwidth);
@@ -256,7 +194,7 @@ static void label_ceiling(const struct svg *s, double peak, const char *what) {
   char label[96];
   snprintf(label, sizeof label, "%s%s%s%s", flops ? print_flops(peak).text : print_bandwidth(peak).text,
            flops ? " " : "", flops ? s->f->ceilings.dtype : "", what);
-  svg_text(s, "label", "end", s->right - 4, svg_y(s, log10(peak)) + 17, label);
+  plot_text(s->out, "label", "end", s->right - 4, svg_y(s, log10(peak)) + 17, label);
 }
 
 /* The ceiling of the tensor cores, above that of multiply-adds: both bound the same problem, on different units. */
@@ -333,7 +271,7 @@ static void draw_implementation(const struct svg *s, size_t implementation) {
       draw_dot(s, i, middle, half);
   fprintf(s->out, "\"/>\n<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>",
           implementation % CHART_COLOURS, best_x(s, implementation), svg_y(s, log10(findings_rate(best))));
-  chart_escape(best->variant, s->out);
+  plot_escape(best->variant, s->out);
   fprintf(s->out, ": %s</title></circle>\n", print_seconds(best->seconds).text);
 }
 
@@ -344,7 +282,7 @@ static double best_y(const struct svg *s, size_t implementation) {
 }
 
 static double name_width(const struct svg *s, size_t implementation) {
-  return 12 + character_width * (double)strlen(s->f->implementations[implementation].name);
+  return 12 + plot_character_width * (double)strlen(s->f->implementations[implementation].name);
 }
 
 /* Under a roof the best may hide each other: their names stand beside, those of one height after each other, as far as there
@@ -361,14 +299,14 @@ static void draw_names(const struct svg *s) {
       if (fabs(best_y(s, before) - y) < 12 && fabs(begins[before] - begins[i]) < name_width(s, before))
         begins[i] = begins[before] + name_width(s, before);
     if (begins[i] + name_width(s, i) <= s->right)
-      svg_text(s, "legend", "start", begins[i], y + 4, s->f->implementations[i].name);
+      plot_text(s->out, "legend", "start", begins[i], y + 4, s->f->implementations[i].name);
   }
 }
 
 /* Upright: the problem's own intensity. */
 static void draw_own(const struct svg *s) {
   double x = has_own(s->f) && s->range.roof ? svg_x(s, log10(own_intensity(s->f))) : 0;
-  if (x > 0) svg_line(s, "own", x, s->top, x, s->bottom);
+  if (x > 0) plot_line(s->out, "own", x, s->top, x, s->bottom);
 }
 
 static void draw_others(const struct svg *s) {
@@ -377,7 +315,7 @@ static void draw_others(const struct svg *s) {
     if (!is_other(s->f, set)) continue;
     fprintf(s->out, "<circle class=\"other\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>",
             svg_x(s, log10(set->flops / set->bytes)), svg_y(s, log10(set->flops / set->seconds)));
-    chart_escape(set->problem, s->out);
+    plot_escape(set->problem, s->out);
     fprintf(s->out, ": %s</title></circle>\n", print_seconds(set->seconds).text);
   }
 }
@@ -386,7 +324,7 @@ enum { MARGIN = 16, TITLE_ROW = 16 };
 
 /* The end of a row that begins at text: of the last word that has room, or of the first, which has none. */
 static const char *row_end(const struct svg *s, const char *text) {
-  const size_t room = (size_t)((s->right - MARGIN) / character_width);
+  const size_t room = (size_t)((s->right - MARGIN) / plot_character_width);
   const char *end = text + strcspn(text, " ");
   while (*end) {
     size_t word = strcspn(end + 1, " ");
@@ -404,7 +342,7 @@ static double draw_rows(const struct svg *s, double y, const char *text) {
     below += TITLE_ROW;
     if (y > 0) {
       fprintf(s->out, "<text class=\"legend\" text-anchor=\"start\" x=\"%d\" y=\"%.1f\">", MARGIN, y + below);
-      chart_escape_n(text, (size_t)(end - text), s->out);
+      plot_escape_n(text, (size_t)(end - text), s->out);
       fputs("</text>\n", s->out);
     }
     text = end + (*end == ' ');
@@ -422,7 +360,7 @@ static void draw_title(const struct svg *s) {
   char title[256];
   snprintf(title, sizeof title, "%s on %s%s", cugen_kernel_name(s->f->kernel), s->f->device->name,
            s->f->predicted ? ": predicted, not measured" : "");
-  svg_text(s, "title", "start", MARGIN, 24, title);
+  plot_text(s->out, "title", "start", MARGIN, 24, title);
   draw_rows(s, 42, cugen_kernel_problem(s->f->kernel));
 }
 
@@ -430,7 +368,7 @@ enum { LEGEND_ROW = 20 };
 
 /* The place of an implementation's name in the legend: where the one before it ended, or in the next row. */
 static void place_key(const struct svg *s, size_t implementation, double *x, double *y, double *width) {
-  *width = 30 + character_width * (double)strlen(s->f->implementations[implementation].name);
+  *width = 30 + plot_character_width * (double)strlen(s->f->implementations[implementation].name);
   if (*x > s->left && *x + *width > s->right) *x = s->left, *y += LEGEND_ROW;
 }
 
@@ -452,7 +390,7 @@ static void draw_legend(const struct svg *s, double y) {
     place_key(s, i, &x, &y, &width);
     fprintf(s->out, "<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>\n", i % CHART_COLOURS, x + 5,
             y - 4);
-    svg_text(s, "legend", "start", x + 15, y, s->f->implementations[i].name);
+    plot_text(s->out, "legend", "start", x + 15, y, s->f->implementations[i].name);
     x += width;
   }
 }
@@ -553,8 +491,8 @@ static void put_points(struct canvas *c) {
 /* The round rate nearest to a row; "" when none is near. */
 static struct shown row_tick(const struct canvas *c, int row, bool flops) {
   bool fine = c->range.y1 - c->range.y0 < 2.2;
-  for (double log = first_tick(c->range.y0, fine); log <= c->range.y1; next_tick(&log, fine))
-    if ((int)lround(row_of(c, log)) == row) return chart_rate(pow(10, log), flops);
+  for (double log = plot_first_tick(c->range.y0, fine); log <= c->range.y1; plot_next_tick(&log, fine))
+    if ((int)lround(row_of(c, log)) == row) return plot_rate(pow(10, log), flops);
   return (struct shown){""};
 }
 

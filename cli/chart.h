@@ -10,13 +10,6 @@ void chart_svg(const struct findings *findings, int width, int height, bool alon
 /* In columns x rows characters. */
 int chart_text(const struct findings *findings, int columns, int rows, FILE *out);
 
-/* "10 GFLOP/s", "1.6 TB/s": three digits. */
-struct shown chart_rate(double rate, bool flops);
-
-/* Text as HTML and SVG have it: no markup, no bytes that are not UTF-8. */
-void chart_escape(const char *text, FILE *out);
-void chart_escape_n(const char *text, size_t length, FILE *out);
-
 /* Whether there is a roofline to draw, not just rates: operations, bytes and both ceilings are known. */
 bool chart_has_roof(const struct findings *findings);
 /* Distinct colours of implementations: classes c0 to c9. */

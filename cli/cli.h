@@ -38,6 +38,7 @@
   X(BLOCK, "block", 0, "N", "threads a block")                                                                       \
   X(SHARED, "shared", 0, "BYTES", "shared memory a block; may depend on its threads: \"4 * block\"")                 \
   X(HISTORY, "history", 0, NULL, "also what later records have replaced")                                            \
+  X(TRACE, "trace", 0, NULL, "the best so far over the time spent tuning, instead")                                  \
   X(PROBLEM, "problem", 0, "TEXT", "only problems with these values: \"M=8192 dtype=f16\"")                          \
   X(OLDER_THAN, "older-than", 0, "TIME", "only what was measured longer ago: 12h, 30d")                              \
   X(FAILED, "failed", 0, NULL, "only what failed")                                                                   \

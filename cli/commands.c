@@ -15,7 +15,7 @@ static const enum cli_option tune_options[] = {
 static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTION_PTX, OPTION_OUTPUT, OPTION_COUNT};
 static const enum cli_option export_options[] = {OPTION_OUTPUT, OPTION_DEVICES, OPTION_PROBLEMS, OPTION_DISTANCE,
                                                  OPTION_PTX,    OPTION_FORCE,   OPTION_COUNT};
-static const enum cli_option show_options[] = {OPTION_VARIANT, OPTION_COUNT};
+static const enum cli_option show_options[] = {OPTION_VARIANT, OPTION_TRACE, OPTION_COUNT};
 static const enum cli_option run_options[] = {OPTION_VARIANT, OPTION_TIMEOUT, OPTION_COUNT};
 static const enum cli_option check_options[] = {OPTION_VARIANT,  OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_ALL,
                                                 OPTION_BRANCHES, OPTION_SAMPLE,         OPTION_SEED,  OPTION_THREADS,
@@ -128,6 +128,8 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
          .details = "Shows what the config describes for this problem and device: its policy, implementations, "
                     "arguments with type, shape, strides and bytes, and the launches of one variant. Without "
                     "--variant it is the one that a plan would use. Without CONFIG it lists the configs that ship.",
+         .more = "--trace shows how tuning went instead: the best so far over the time spent, of the records that "
+                 "'cugen report' takes. The device need not be here.",
          .example = "cugen show matmul --set dtype=f16",
          .options = show_options,
          .common = true},
@@ -136,8 +138,8 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
                         .summary = "write what is remembered of a kernel as an HTML page",
                         .details =
                             "Writes one self-contained HTML page (report.html without -o) for the problem of --set: "
-                            "roofline, best of each implementation, effect of each parameter, best variants, "
-                            "failures, machine. It is made from the cache: the device need not be here.",
+                            "roofline, best of each implementation, convergence, effect of each parameter, best "
+                            "variants, failures, machine. It is made from the cache: the device need not be here.",
                         .more = "Of the devices that --device means it takes a GPU before the cpu device, "
                                 "measurements before predictions, and the latest. Without a GPU, and where nothing "
                                 "is remembered of the kernel, it predicts a few variants on the spot.",

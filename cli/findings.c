@@ -353,6 +353,7 @@ static void take_failed(struct findings *f, const cugen_record *record) {
 /* They come with the right ones first, by cost. */
 static void take_records(struct findings *f, const cugen_stored_record *all, size_t count) {
   for (size_t i = 0; i < count; i++) {
+    if (all[i].superseded) continue;
     if (!all[i].current) {
       f->stale_count++;
       continue;
@@ -388,10 +389,11 @@ static int refuse_stale(struct cli *cli) {
 static int load_records(struct cli *cli, struct findings *f) {
   const cugen_stored_record *all;
   size_t count;
-  int status = cugen_kernel_stored(cli->kernel, 0, &all, &count, &cli->error);
+  int status = cugen_kernel_stored(cli->kernel, 1, &all, &count, &cli->error);
   if (status) return status;
   f->right = calloc(count + 1, sizeof *f->right);
   if (!f->right) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!trace_open(all, count, &f->trace)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   take_records(f, all, count);
   if (f->right_count || f->failed_count || f->unpredicted_count) return CUGEN_OK;
   return refuse_stale(cli);
@@ -427,6 +429,7 @@ int findings_open(struct cli *cli, struct findings *out) {
 
 void findings_close(struct findings *f) {
   effects_close(f);
+  trace_close(&f->trace);
   free(f->implementations);
   free(f->right);
   cugen_close(f->listing);

@@ -3,7 +3,7 @@
 #ifndef CLI_FINDINGS_H
 #define CLI_FINDINGS_H
 
-#include "cli.h"
+#include "trace.h"
 
 /* One implementation, in the config's order. */
 struct implementation {
@@ -57,7 +57,8 @@ struct findings {
   int64_t measured_at;
   const cugen_cache_set *sets; /* all of this kernel on this device */
   size_t set_count;
-  cugen *listing; /* what sets belong to */
+  struct trace trace; /* when each was measured, and those that later ones replaced */
+  cugen *listing;     /* what sets belong to */
 };
 
 /* Opens cli->lib and cli->kernel for the set of records that CONFIG, --set and --device mean: the config's own problem,

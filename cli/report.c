@@ -7,7 +7,7 @@
 
    Invariants:
    - The file needs nothing else: styles and the picture are inside, there are no scripts and no addresses.
-   - Text from configs, records and devices goes through put (chart_escape). What is printed with a format is a number, or
+   - Text from configs, records and devices goes through put (plot_escape). What is printed with a format is a number, or
      made of cugen's own words.
    - Bars and effects are fractions of the best cost (cugen_record.cost, which the config's objective defines), so a page
      ranks as 'cugen tune' does.
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "chart.h"
+#include "plot.h"
 #include "print.h"
 #include "quantities.h"
 #include "records.h"
@@ -31,7 +32,7 @@ struct page {
 };
 
 static void put(const struct page *p, const char *text) {
-  chart_escape(text, p->out);
+  plot_escape(text, p->out);
 }
 
 /* What stands behind the name of whatever a model says. */
@@ -82,7 +83,7 @@ static void write_problem(const struct page *p) {
   for (const char *at = cugen_kernel_problem(p->f->kernel); *at;) {
     size_t length = strcspn(at, " ");
     fputs("<li><code>", p->out);
-    chart_escape_n(at, length, p->out);
+    plot_escape_n(at, length, p->out);
     fputs("</code></li>", p->out);
     at += length + (at[length] == ' ');
   }
@@ -172,10 +173,10 @@ static void write_served(const struct page *p) {
       "Each variant lies at the operations for each byte that it requests of global memory; the upright line is the "
       "problem\u2019s own. What lies above the slope has caches to serve its requests. ",
       p->out);
-  chart_escape_n(first->variant, strcspn(first->variant, " "), p->out);
+  plot_escape_n(first->variant, strcspn(first->variant, " "), p->out);
   fprintf(p->out, " requests %s FLOP/B: ", print_number(quantity_requested(first)).text);
   fprintf(p->out, "at %s memory alone would allow ", print_bandwidth(findings_bandwidth(p->f)).text);
-  fprintf(p->out, "%s, %s of the peak. ", chart_rate(served, true).text,
+  fprintf(p->out, "%s, %s of the peak. ", plot_rate(served, true).text,
           print_percent(served / findings_peak(p->f)).text);
 }
 
@@ -429,7 +430,7 @@ static void write_failure(const struct page *p, const struct failure *failure) {
   if (*failure->example->reason) {
     fputs("<pre>", p->out);
     for (const char *line = failure->example->reason; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-      chart_escape_n(line, strcspn(line, "\n"), p->out);
+      plot_escape_n(line, strcspn(line, "\n"), p->out);
       fputc('\n', p->out);
     }
     fputs("</pre>", p->out);

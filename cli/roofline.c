@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "chart.h"
+#include "plot.h"
 #include "print.h"
 #include "quantities.h"
 #include "records.h"
@@ -189,7 +190,7 @@ static void add_request(struct table *table, double intensity, double served, do
   char cell[64];
   snprintf(cell, sizeof cell, "%s FLOP/B", print_number(intensity).text);
   table_cell(table, cell);
-  table_cell(table, chart_rate(served, true).text);
+  table_cell(table, plot_rate(served, true).text);
   table_cell(table, print_percent(served / peak).text);
   table_cell(table, rate.text);
   table_cell(table, what);
@@ -200,7 +201,7 @@ static void add_variant(struct table *table, const struct findings *f, const cug
   bool alone = f->implementations[findings_implementation(f, r->variant)].right == 1;
   snprintf(name, sizeof name, "%.*s", (int)strcspn(r->variant, " "), r->variant);
   add_request(table, quantity_requested(r), records_served(r, &f->ceilings), findings_peak(f),
-              chart_rate(findings_rate(r), true), alone || f->right_count > MOST_ROWS ? name : r->variant);
+              plot_rate(findings_rate(r), true), alone || f->right_count > MOST_ROWS ? name : r->variant);
 }
 
 /* What memory would allow if it had to serve all that is requested: the rest of a variant's rate is the caches' doing. */

@@ -1,8 +1,8 @@
 /* cugen run: verifies and times one variant now. */
 #include <string.h>
 
-#include "chart.h"
 #include "launches.h"
+#include "plot.h"
 #include "print.h"
 #include "quantities.h"
 #include "records.h"
@@ -17,7 +17,7 @@ static void print_requests(struct cli *cli, const cugen_record *r) {
   printf("  requests    %s FLOP/B", print_number(requested).text);
   if (served > 0) {
     printf(": memory alone, at %s, would allow", print_bandwidth(records_bandwidth(&ceilings)).text);
-    printf(" %s, %s of the peak", chart_rate(served, true).text, print_percent(served / peak).text);
+    printf(" %s, %s of the peak", plot_rate(served, true).text, print_percent(served / peak).text);
   }
   putchar('\n');
 }

@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "launches.h"
 #include "print.h"
+#include "trace.h"
 
 static const char *const kinds[] = {"input", "output", "inout", "scratch", "scalar", "constant"};
 
@@ -268,6 +269,7 @@ static int show_configs(struct cli *cli) {
 
 int command_show(struct cli *cli) {
   cugen_space_info space;
+  if (options_given(cli, OPTION_TRACE)) return trace_show(cli);
   if (!cli->operand) return show_configs(cli);
   int status = cli_open_kernel(cli);
   if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);

@@ -7,6 +7,7 @@
 #include "progress.h"
 #include "records.h"
 #include "stop.h"
+#include "trace.h"
 
 /* ---- Options ---- */
 
@@ -223,7 +224,10 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
     }
     json_array_append_new(records, json_record(&record));
   }
-  return cli_print_json(cli, object);
+  int status = trace_into_json(cli, object);
+  if (!status) return cli_print_json(cli, object);
+  json_decref(object);
+  return status;
 }
 
 /* ---- The command ---- */

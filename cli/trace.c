@@ -1,0 +1,221 @@
+/* The trace of tuning; see trace.h.
+
+   Every record says which run made it (run_began) and how long that run had gone on (run_seconds). So the runs are put one
+   after the other in the order in which they began, and a record's place is the time of all runs before its own plus its
+   own run_seconds: tuning that was interrupted and resumed reads as one.
+
+   The best at a moment is the least of each variant's latest record by then. Where the fastest few are measured again at the end,
+   their new times replace the first ones, which favoured the lucky: so the best may become slower there. */
+#include "trace.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plot.h"
+
+/* ---- Order ---- */
+
+static int compare(double a, double b) {
+  return (a > b) - (a < b);
+}
+
+/* At one moment what was replaced comes first. */
+static int by_time(const void *a, const void *b) {
+  const cugen_stored_record *x = *(const cugen_stored_record *const *)a, *y = *(const cugen_stored_record *const *)b;
+  if (x->record.run_began != y->record.run_began) return x->record.run_began < y->record.run_began ? -1 : 1;
+  int time = compare(x->record.run_seconds, y->record.run_seconds);
+  if (time) return time;
+  int variant = strcmp(x->record.variant, y->record.variant);
+  return variant ? variant : (y->superseded != 0) - (x->superseded != 0);
+}
+
+/* A prediction that is verified later is stored again, with the verdict: that is one record. */
+static bool is_replaced_at_once(const cugen_stored_record *a, const cugen_stored_record *b) {
+  return a->record.run_began == b->record.run_began && a->record.run_seconds == b->record.run_seconds &&
+         strcmp(a->record.variant, b->record.variant) == 0;
+}
+
+static size_t choose(const cugen_stored_record *all, size_t count, const cugen_stored_record **chosen,
+                     size_t *unknown) {
+  size_t taken = 0, kept = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (!all[i].current) continue;
+    if (all[i].record.run_began > 0)
+      chosen[taken++] = &all[i];
+    else
+      *unknown += !all[i].superseded;
+  }
+  if (taken) qsort(chosen, taken, sizeof *chosen, by_time);
+  for (size_t i = 0; i < taken; i++)
+    if (i + 1 == taken || !is_replaced_at_once(chosen[i], chosen[i + 1])) chosen[kept++] = chosen[i];
+  return kept;
+}
+
+/* ---- Runs, one after the other ---- */
+
+static bool place_runs(struct trace *t, const cugen_stored_record *const *chosen) {
+  double before = 0;
+  t->run_ends = calloc(t->count + 1, sizeof *t->run_ends);
+  if (!t->run_ends) return false;
+  for (size_t i = 0; i < t->count; i++) {
+    const cugen_record *record = &chosen[i]->record;
+    if (i && record->run_began != chosen[i - 1]->record.run_began) before = t->run_ends[t->runs++];
+    t->points[i] = (struct trace_point){.record = record, .run = t->runs, .spent = before + record->run_seconds};
+    t->points[i].right = record->outcome == CUGEN_OUTCOME_OK && record->seconds > 0;
+    t->right += t->points[i].right;
+    t->run_ends[t->runs] = t->points[i].spent;
+  }
+  t->runs += t->count > 0;
+  t->seconds = t->runs ? t->run_ends[t->runs - 1] : 0;
+  return true;
+}
+
+/* ---- The best by then ---- */
+
+struct sorted {
+  const char *variant;
+  size_t point;
+};
+
+static int by_variant(const void *a, const void *b) {
+  return strcmp(((const struct sorted *)a)->variant, ((const struct sorted *)b)->variant);
+}
+
+/* ids[point]: points of one variant have one id. The number of ids; 0: out of memory, or no points. */
+static size_t number_variants(const struct trace *t, size_t *ids) {
+  struct sorted *sorted = calloc(t->count + 1, sizeof *sorted);
+  size_t count = 0;
+  if (!sorted) return 0;
+  for (size_t i = 0; i < t->count; i++) sorted[i] = (struct sorted){t->points[i].record->variant, i};
+  if (t->count) qsort(sorted, t->count, sizeof *sorted, by_variant);
+  for (size_t i = 0; i < t->count; i++) {
+    if (i && strcmp(sorted[i].variant, sorted[i - 1].variant) != 0) count++;
+    ids[sorted[i].point] = count;
+  }
+  free(sorted);
+  return count + 1;
+}
+
+static double cost_of(const struct trace_point *point) {
+  return point && point->right ? point->record->cost : (double)INFINITY;
+}
+
+static const struct trace_point *least_of(const struct trace_point *const *latest, size_t count) {
+  const struct trace_point *best = NULL;
+  for (size_t i = 0; i < count; i++)
+    if (cost_of(latest[i]) < cost_of(best)) best = latest[i];
+  return best;
+}
+
+static void follow_best(struct trace *t, const size_t *ids, const struct trace_point **latest, size_t variants) {
+  const struct trace_point *best = NULL;
+  for (size_t i = 0; i < t->count; i++) {
+    struct trace_point *point = &t->points[i];
+    bool was_best = best && latest[ids[i]] == best;
+    const struct trace_point *before = best;
+    latest[ids[i]] = point;
+    if (cost_of(point) < cost_of(best))
+      best = point;
+    else if (was_best)
+      best = least_of(latest, variants);
+    point->best = best ? best->record : NULL;
+    point->changed = best != before;
+  }
+}
+
+static bool find_best(struct trace *t) {
+  size_t *ids = calloc(t->count + 1, sizeof *ids);
+  size_t variants = ids ? number_variants(t, ids) : 0;
+  const struct trace_point **latest = variants ? calloc(variants, sizeof *latest) : NULL;
+  if (latest) follow_best(t, ids, latest, variants);
+  free(ids);
+  free(latest);
+  return latest != NULL;
+}
+
+bool trace_open(const cugen_stored_record *all, size_t count, struct trace *out) {
+  *out = (struct trace){0};
+  const cugen_stored_record **chosen = calloc(count + 1, sizeof *chosen);
+  if (chosen) out->count = choose(all, count, chosen, &out->unknown);
+  if (chosen) out->points = calloc(out->count + 1, sizeof *out->points);
+  bool good = out->points && place_runs(out, chosen) && find_best(out);
+  free(chosen);
+  if (!good) trace_close(out);
+  return good;
+}
+
+void trace_close(struct trace *t) {
+  free(t->points);
+  free(t->run_ends);
+  *t = (struct trace){0};
+}
+
+/* ---- What is drawn ---- */
+
+static bool by_time_alone(const cugen_kernel *kernel) {
+  return cugen_kernel_objective(kernel) == CUGEN_OBJECTIVE_TIME;
+}
+
+double trace_value(const cugen_kernel *kernel, const cugen_record *record) {
+  return by_time_alone(kernel) ? record->seconds : 1 / record->cost;
+}
+
+struct shown trace_label(const cugen_kernel *kernel, double value) {
+  return by_time_alone(kernel) ? plot_seconds(value)
+                               : plot_rate(value, cugen_kernel_objective(kernel) == CUGEN_OBJECTIVE_FLOPS);
+}
+
+struct trace_edges trace_edges(const cugen_kernel *kernel, const struct trace *t) {
+  static const double margin = 0.06, least = 0.5, most = 2; /* decades */
+  struct trace_edges edges = {t->seconds, INFINITY, -INFINITY};
+  for (size_t i = 0; i < t->count; i++) {
+    if (!t->points[i].right) continue;
+    double log = log10(trace_value(kernel, t->points[i].record));
+    edges.low = fmin(edges.low, log), edges.high = fmax(edges.high, log);
+  }
+  edges.low -= margin, edges.high += margin;
+  double missing = fmax(0, least - (edges.high - edges.low)), beyond = fmax(0, edges.high - edges.low - most);
+  if (by_time_alone(kernel)) /* the best is at the bottom */
+    edges.high += missing - beyond;
+  else
+    edges.low += beyond - missing;
+  return edges;
+}
+
+/* ---- As JSON ---- */
+
+static json_t *point_json(const struct trace_point *point) {
+  json_t *object = json_object();
+  json_object_set_new(object, "spent", json_number(point->spent));
+  json_object_set_new(object, "run", json_integer((json_int_t)point->run));
+  json_object_set_new(object, "variant", json_string(point->record->variant));
+  json_object_set_new(object, "outcome", json_string(cugen_outcome_name((int)point->record->outcome)));
+  json_object_set_new(object, "seconds", point->right ? json_number(point->record->seconds) : json_null());
+  json_object_set_new(object, "best", point->best ? json_string(point->best->variant) : json_null());
+  json_object_set_new(object, "best_seconds", point->best ? json_number(point->best->seconds) : json_null());
+  json_object_set_new(object, "changed", json_boolean(point->changed));
+  return object;
+}
+
+json_t *trace_json(const struct trace *t) {
+  json_t *object = json_object(), *points = json_array();
+  json_object_set_new(object, "runs", json_integer((json_int_t)t->runs));
+  json_object_set_new(object, "seconds", json_number(t->seconds));
+  json_object_set_new(object, "unknown", json_integer((json_int_t)t->unknown));
+  json_object_set_new(object, "points", points);
+  for (size_t i = 0; i < t->count; i++) json_array_append_new(points, point_json(&t->points[i]));
+  return object;
+}
+
+int trace_into_json(struct cli *cli, json_t *object) {
+  const cugen_stored_record *all;
+  size_t count;
+  struct trace trace;
+  int status = cugen_kernel_stored(cli->kernel, 1, &all, &count, &cli->error);
+  if (status) return status;
+  if (!trace_open(all, count, &trace)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  json_object_set_new(object, "trace", trace_json(&trace));
+  trace_close(&trace);
+  return CUGEN_OK;
+}

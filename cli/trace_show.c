@@ -1,0 +1,208 @@
+/* cugen show CONFIG --trace: the best so far over the time spent tuning, drawn with characters, and a row for each step. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "findings.h"
+#include "plot.h"
+#include "trace.h"
+
+/* ---- The picture ---- */
+
+enum { ROWS = 15, LABEL = 13 };
+
+struct canvas {
+  const cugen_kernel *kernel;
+  const struct trace *trace;
+  struct trace_edges edges;
+  char *cells; /* ROWS of columns; below them the axis */
+  int columns;
+};
+
+static int row_of(const struct canvas *c, double log) {
+  long row = lround((c->edges.high - log) / (c->edges.high - c->edges.low) * (ROWS - 1));
+  return row < 0 ? 0 : row > ROWS - 1 ? ROWS - 1 : (int)row;
+}
+
+static int row_of_record(const struct canvas *c, const cugen_record *record) {
+  return row_of(c, log10(trace_value(c->kernel, record)));
+}
+
+static int column_of(const struct canvas *c, double spent) {
+  return c->edges.spent > 0 ? (int)lround(spent / c->edges.spent * (c->columns - 1)) : 0;
+}
+
+static char *cell(struct canvas *c, int column, int row) {
+  return &c->cells[row * c->columns + column];
+}
+
+/* Level to the next record, then straight to its best. */
+static void draw_steps(struct canvas *c) {
+  const cugen_record *best = NULL;
+  int from = 0;
+  for (size_t i = 0; i <= c->trace->count; i++) {
+    const struct trace_point *point = i < c->trace->count ? &c->trace->points[i] : NULL;
+    if (point && !point->changed) continue;
+    int to = point ? column_of(c, point->spent) : c->columns - 1;
+    for (int x = from; best && x <= to; x++) *cell(c, x, row_of_record(c, best)) = '-';
+    int step = point && point->best && best ? row_of_record(c, point->best) - row_of_record(c, best) : 0;
+    for (int y = 0; y != step; y += step > 0 ? 1 : -1) *cell(c, to, row_of_record(c, best) + y) = y ? '|' : '+';
+    best = point ? point->best : best;
+    from = to;
+  }
+}
+
+static void draw_points(struct canvas *c) {
+  for (size_t i = 0; i < c->trace->count; i++) {
+    const struct trace_point *point = &c->trace->points[i];
+    int column = column_of(c, point->spent);
+    if (!point->right)
+      *cell(c, column, ROWS) = 'x';
+    else if (!point->changed && *cell(c, column, row_of_record(c, point->record)) == ' ')
+      *cell(c, column, row_of_record(c, point->record)) = '.';
+  }
+  for (size_t i = 0; i < c->trace->count; i++) {
+    const struct trace_point *point = &c->trace->points[i];
+    if (point->changed && point->best) *cell(c, column_of(c, point->spent), row_of_record(c, point->best)) = 'o';
+  }
+}
+
+/* The round value nearest to a row; "" when none is near. */
+static struct shown row_tick(const struct canvas *c, int row) {
+  bool fine = c->edges.high - c->edges.low < 2.2;
+  for (double log = plot_first_tick(c->edges.low, fine); log <= c->edges.high; plot_next_tick(&log, fine))
+    if (row_of(c, log) == row) return trace_label(c->kernel, pow(10, log));
+  return (struct shown){""};
+}
+
+static void print_canvas(const struct canvas *c) {
+  for (int y = 0; y < ROWS; y++) {
+    const char *line = c->cells + y * c->columns;
+    int length = c->columns;
+    while (length && line[length - 1] == ' ') length--;
+    printf("%*s |%.*s\n", LABEL, row_tick(c, y).text, length, line);
+  }
+  printf("%*s +%.*s\n", LABEL, "", c->columns, c->cells + ROWS * c->columns);
+  printf("%*s  0 s%*s\n", LABEL, "", c->columns - 3, plot_seconds(c->edges.spent).text);
+}
+
+static int print_plot(struct cli *cli, const struct trace *trace) {
+  const char *columns = getenv("COLUMNS");
+  int width = columns ? atoi(columns) - LABEL - 4 : 63;
+  struct canvas c = {.kernel = cli->kernel, .trace = trace, .edges = trace_edges(cli->kernel, trace)};
+  c.columns = width < 40 ? 40 : width > 120 ? 120 : width;
+  c.cells = malloc((size_t)c.columns * (ROWS + 1));
+  if (!c.cells) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  memset(c.cells, ' ', (size_t)c.columns * ROWS);
+  memset(c.cells + c.columns * ROWS, '-', (size_t)c.columns);
+  draw_steps(&c);
+  draw_points(&c);
+  print_canvas(&c);
+  free(c.cells);
+  return CUGEN_OK;
+}
+
+/* ---- The steps ---- */
+
+static int print_steps(struct cli *cli, const struct trace *trace) {
+  bool rate = cugen_kernel_objective(cli->kernel) != CUGEN_OBJECTIVE_TIME;
+  const char *const headers[] = {">spent", rate ? ">best rate" : ">best time", ">gained", "variant"};
+  struct table table;
+  const cugen_record *before = NULL;
+  table_open(&table, headers, sizeof headers / sizeof *headers);
+  for (size_t i = 0; i < trace->count; i++) {
+    const struct trace_point *point = &trace->points[i];
+    char gained[32] = "";
+    if (!point->changed || !point->best) continue;
+    if (before && before->cost < point->best->cost) /* it was lucky, and was measured again */
+      snprintf(gained, sizeof gained, "again");
+    else if (before)
+      snprintf(gained, sizeof gained, "%.2fx", before->cost / point->best->cost);
+    char spent[32];
+    snprintf(spent, sizeof spent, "%.1f s", point->spent);
+    table_cell(&table, spent);
+    table_cell(&table, rate ? trace_label(cli->kernel, trace_value(cli->kernel, point->best)).text
+                            : print_seconds(point->best->seconds).text);
+    table_cell(&table, gained);
+    table_cell(&table, point->best->variant);
+    before = point->best;
+  }
+  return table_close(&table, 0, stdout, &cli->error);
+}
+
+/* ---- All of it ---- */
+
+static void print_summary(const struct findings *f) {
+  const struct trace *t = &f->trace;
+  printf("%s record%s", print_count(t->count).text, t->count == 1 ? "" : "s");
+  if (t->count > t->right) printf(" (%s without a time)", print_count(t->count - t->right).text);
+  printf(" in %s of tuning", plot_seconds(t->seconds).text);
+  if (t->runs > 1) printf(", in %s runs one after the other", print_count(t->runs).text);
+  puts(".");
+  if (t->unknown)
+    printf("Of %s more it is not known when they were made: an earlier version of cugen made them.\n",
+           print_count(t->unknown).text);
+}
+
+static void print_heading(struct cli *cli, const struct findings *f) {
+  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem_short(cli->kernel));
+  cli_print_device(cli, stdout);
+  puts(f->predicted         ? ": predicted, nothing is measured"
+       : findings_on_cpu(f) ? "; times are the CPU's own, not a GPU's"
+                            : "");
+}
+
+static int print_trace(struct cli *cli, const struct findings *f) {
+  if (!options_given(cli, OPTION_QUIET)) print_heading(cli, f);
+  int status = f->trace.right ? print_plot(cli, &f->trace) : CUGEN_OK;
+  if (!status && f->trace.right) {
+    puts("o a new best, . another variant, x one without a time");
+    putchar('\n');
+    status = print_steps(cli, &f->trace);
+  }
+  if (status || (f->trace.right && options_given(cli, OPTION_QUIET))) return status;
+  if (f->trace.right) putchar('\n');
+  print_summary(f);
+  return status;
+}
+
+static int print_json(struct cli *cli, const struct findings *f) {
+  json_t *object = json_object();
+  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
+  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
+  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
+  json_object_set_new(object, "objective",
+                      json_string(cugen_objective_name((int)cugen_kernel_objective(cli->kernel))));
+  json_object_set_new(object, "trace", trace_json(&f->trace));
+  return cli_print_json(cli, object);
+}
+
+/* Predictions made on the spot, records of before: there is no run to draw. */
+static int refuse(struct cli *cli, const struct findings *f) {
+  struct cli meant = *cli;
+  meant.values[OPTION_DEVICE] = cugen_kernel_device(cli->kernel)->id;
+  if (f->now)
+    cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for this problem; '", cli->operand);
+  else
+    cli_fail(cli, CUGEN_ERROR_USAGE,
+             "it is not known when the %zu records of %s were made: no tuning run of this "
+             "version made them; '",
+             f->trace.unknown, cli->operand);
+  hint_append(cli, &meant, "tune");
+  cli_append(cli, f->now ? "' makes a trace" : " --again' measures them again");
+  return cli->error.status;
+}
+
+int trace_show(struct cli *cli) {
+  struct findings findings;
+  if (!cli->operand || cli->values[OPTION_VARIANT])
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--trace is about all variants of a CONFIG: cugen show CONFIG --trace");
+  int status = findings_open(cli, &findings);
+  if (status) return status;
+  if (!findings.trace.count)
+    status = refuse(cli, &findings);
+  else
+    status = options_given(cli, OPTION_JSON) ? print_json(cli, &findings) : print_trace(cli, &findings);
+  findings_close(&findings);
+  return status;
+}
