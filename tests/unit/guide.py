@@ -8,6 +8,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PAGES = ("docs/memory.md", "docs/memory.md.in", "docs/memory.zh.md", "docs/memory.zh.md.in")
 
 
 def newest(name):
@@ -24,7 +25,7 @@ def check(change, *calls):
     """Of each call with these options, after change(folder): the exit code and what is said."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for file in ("tools/check-guide", "docs/memory.md", "docs/memory.md.in", newest("-guide"), newest("-guide-check")):
+        for file in ("tools/check-guide", *PAGES, newest("-guide"), newest("-guide-check")):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, folder / file)
         change(folder)
@@ -40,6 +41,8 @@ def main():
         ("as it is", lambda f: None, 0, "figures are those of"),
         ("a wrong digit in a table", lambda f: edited(f / guide, r"(\| 32\.0 \| 1)2\.5", r"\g<1>3.5"), 1, "docs/memory.md:"),
         ("a wrong digit in a sentence", lambda f: edited(f / guide, r"16 apart takes \d", "16 apart takes x"), 1, "is\n"),
+        ("a wrong digit in Chinese", lambda f: edited(f / PAGES[2], r"(\| 32\.0 \| 1)2\.5", r"\g<1>3.5"), 1, "docs/memory.zh.md:"),
+        ("a figure of no result in Chinese", lambda f: edited(f / PAGES[3], "copy --variant bulk`", "copy --variant bulky`"), 1, "docs/memory.zh.md.in:"),
         ("a number that nothing gives", lambda f: edited(f / template, "^## Words", "A warp takes 17 us.\n\n## Words"), 1,
          "17 is bound to no result"),
         ("a size that is given otherwise", lambda f: edited(f / template, "32 banks of 4 bytes. A", "16 banks of 4 bytes. A"), 1,

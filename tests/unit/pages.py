@@ -33,7 +33,7 @@ def rows(text):
 
 
 def missing_pages():
-    linked = set(re.findall(r"\]\(([\w-]+\.md)[)#]", page("index.md")))
+    linked = set(re.findall(r"\]\(([\w.-]+\.md)[)#]", page("index.md")))
     there = {path.name for path in ROOT.glob("docs/*.md")} - {"index.md"}
     return [f"docs/index.md does not lead to {name}" for name in sorted(there - linked)]
 
