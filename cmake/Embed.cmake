@@ -4,7 +4,7 @@
 function(embed out file kind)
   set(path ${CMAKE_BINARY_DIR}/generated/${file})
   list(TRANSFORM ARGN REPLACE "^${CMAKE_SOURCE_DIR}/" "" OUTPUT_VARIABLE relative)
-  if(NOT kind STREQUAL "shim") # whose order is its author's
+  if(NOT kind MATCHES "^(shim|kernels)$") # whose order is its author's
     list(SORT relative)
   endif()
   list(JOIN relative "|" joined) # one argument: a list's semicolons do not survive the shell
@@ -57,4 +57,9 @@ macro(embed_cpu_shim out)
   file(STRINGS ${CMAKE_SOURCE_DIR}/runtime/cpu/cuda_shim.h shim REGEX "^#include \"shim/")
   list(TRANSFORM shim REPLACE "#include \"(.*)\"" "${CMAKE_SOURCE_DIR}/runtime/cpu/\\1")
   embed(${out} cpu_shim.c shim ${CMAKE_SOURCE_DIR}/runtime/cpu/abi.h ${shim})
+endmacro()
+
+# tune/data_layout.h and tune/data_kernels.cu, one after the other, as data_kernels_text.
+macro(embed_data_kernels out)
+  embed(${out} data_kernels.c kernels ${CMAKE_SOURCE_DIR}/tune/data_layout.h ${CMAKE_SOURCE_DIR}/tune/data_kernels.cu)
 endmacro()

@@ -99,6 +99,13 @@ struct memory {
   size_t base_bytes;
 };
 
+/* Two zones beside guarded memory, and the eight bytes that repeat in them from every address on that eight divides. */
+struct memory_guards {
+  void *before, *after;
+  size_t before_bytes, after_bytes;
+  uint64_t pattern;
+};
+
 /* ---- Textures ---- */
 
 /* What a kernel reads through the texture units. */
@@ -196,6 +203,8 @@ struct device_ops {
                        cugen_error *err);
   /* CUGEN_ERROR_WRONG when a guard was written over; the message says at which byte offset. It is whole again afterwards. */
   int (*memory_check)(struct device *device, const struct memory *memory, cugen_error *err);
+  /* Where the guards are that kernels can read; false: the memory has none. NULL in a row whose guards are no memory. */
+  bool (*guards)(const struct memory *memory, struct memory_guards *out);
   int (*upload)(struct device *device, void *to_device, const void *from_host, size_t bytes, cugen_error *err);
   int (*download)(struct device *device, void *to_host, const void *from_device, size_t bytes, cugen_error *err);
   /* Between two places, ordered like a launch and as asynchronous; stream: as for texture_update. */

@@ -126,8 +126,13 @@ static int contiguous_dimension(const struct kernel_argument *a) {
   return along;
 }
 
+uint64_t element_stream(uint64_t seed, size_t ordinal) {
+  uint64_t state = seed * 1000003u + ordinal;
+  return random_next(&state);
+}
+
 void element_fill(const struct kernel_argument *argument, uint64_t seed, size_t ordinal, void *out) {
-  uint64_t state = seed * 1000003u + ordinal, stream = random_next(&state);
+  uint64_t stream = element_stream(seed, ordinal);
   int64_t elements = element_count(argument);
   struct fill parts[PARALLEL_MOST];
   memset(out, 0xff, (size_t)kernel_argument_bytes(argument));

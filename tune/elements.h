@@ -9,6 +9,8 @@
 int64_t element_offset(const struct kernel_argument *argument, int64_t flat);
 int64_t element_count(const struct kernel_argument *argument);
 
+/* Of the noise that fills an argument. */
+uint64_t element_stream(uint64_t seed, size_t ordinal);
 /* The whole buffer of an input, kernel_argument_bytes long, the same for the same seed and ordinal. What lies
    between rows is all ones in every bit: NaN as a float, so that a kernel that reads it is found out. */
 void element_fill(const struct kernel_argument *argument, uint64_t seed, size_t ordinal, void *out);

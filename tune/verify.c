@@ -102,26 +102,16 @@ void samples_free(struct samples *samples) {
 
 /* ---- Comparing ---- */
 
-/* NaN in either place gives infinity: the comparison is written so that it cannot pass. */
-static double ratio(double difference, double want, double tolerance) {
-  if (difference == 0.0) return 0.0;
-  double size = fabs(want) > 1.0 ? fabs(want) : 1.0;
-  double r = fabs(difference) / (tolerance * size);
-  return r >= 0.0 ? r : (double)INFINITY;
-}
-
-struct tally {
-  double worst;
-  int64_t wrong, first;  /* first: index into the samples, -1 */
-  double errors, wanted; /* sums of squares; rows that are compared at a time have them only where there is a norm */
-};
-
-static void count_difference(struct tally *tally, int64_t i, double difference, double want, double tolerance) {
-  double r = ratio(difference, want, tolerance);
+/* NaN in either place gives infinity: the comparison is written so that it cannot pass. Divided one after the other, as rows are
+   (below) and as on a device (data_kernels.cu). */
+static void count_difference(struct verify_tally *tally, int64_t i, double difference, double want,
+                             double tolerance) {
   tally->errors += difference * difference;
   tally->wanted += want * want;
-  if (r > tally->worst) tally->worst = r;
-  if (r <= 1.0) return;
+  if (difference == 0.0) return;
+  const double size = fabs(want) > 1.0 ? fabs(want) : 1.0, error = fabs(difference) / size, r = error / tolerance;
+  if (!(r <= tally->worst)) tally->worst = r >= 0.0 ? r : (double)INFINITY;
+  if (error <= tolerance) return;
   if (tally->wrong++ == 0) tally->first = i;
 }
 
@@ -139,7 +129,7 @@ static double whole_difference(const struct dtype *dtype, const void *got, int64
 }
 
 /* An element of an output and what is wanted of it: flat index, index in `want`. */
-static void count_element(struct tally *tally, const struct kernel_argument *o, int64_t flat, int64_t i,
+static void count_element(struct verify_tally *tally, const struct kernel_argument *o, int64_t flat, int64_t i,
                           const void *got, const void *want, const struct dtype *wide) {
   const int64_t at = element_offset(o, flat);
   const double wanted = element_load(wide, want, i);
@@ -172,7 +162,7 @@ enum { SUMS = 8 };
       most = error > most ? error : most;                                                                            \
     }                                                                                                                \
     if (bad) return false;                                                                                           \
-    if (most > *worst * tolerance) *worst = most / tolerance;                                                        \
+    if (most / tolerance > *worst) *worst = most / tolerance;                                                        \
     return true;                                                                                                     \
   }                                                                                                                  \
   static void name##_squares(const void *got_row, const double *want, int64_t count, double *errors,                 \
@@ -209,7 +199,7 @@ static const struct row_type {
     DTYPES(ROW)};
 
 static bool row_is_close(const struct kernel_argument *o, const void *got, const void *want, int64_t first,
-                         int64_t count, struct tally *tally) {
+                         int64_t count, struct verify_tally *tally) {
   const struct row_type *type = &row_types[o->dtype->id];
   const char *row = (const char *)got + element_offset(o, first) * o->dtype->bytes;
   const double *want_row = (const double *)want + first;
@@ -219,7 +209,7 @@ static bool row_is_close(const struct kernel_argument *o, const void *got, const
 }
 
 static void compare_row(const struct kernel_argument *o, const void *got, const void *want, const struct dtype *wide,
-                        int64_t first, int64_t count, struct tally *tally) {
+                        int64_t first, int64_t count, struct verify_tally *tally) {
   bool contiguous = o->rank == 0 || o->stride[o->rank - 1] == 1;
   if (contiguous && row_is_close(o, got, want, first, count, tally)) return;
   for (int64_t i = first; i < first + count; i++) count_element(tally, o, i, i, got, want, wide);
@@ -231,7 +221,7 @@ struct rows {
   const void *got, *want;
   const struct dtype *wide;
   int64_t first, last, length; /* of the elements, whole rows; and of a row */
-  struct tally tally;
+  struct verify_tally tally;
 };
 
 static void compare_rows(void *context) {
@@ -240,7 +230,7 @@ static void compare_rows(void *context) {
     compare_row(r->output, r->got, r->want, r->wide, i, r->length, &r->tally);
 }
 
-static void add_tally(const struct tally *part, struct tally *all) {
+static void add_tally(const struct verify_tally *part, struct verify_tally *all) {
   all->errors += part->errors;
   all->wanted += part->wanted;
   all->worst = fmax(all->worst, part->worst);
@@ -249,7 +239,7 @@ static void add_tally(const struct tally *part, struct tally *all) {
 }
 
 static void compare_all(const struct kernel_argument *o, const void *got, const void *want, const struct dtype *wide,
-                        int64_t elements, struct tally *tally) {
+                        int64_t elements, struct verify_tally *tally) {
   struct rows parts[PARALLEL_MOST];
   int64_t row = o->rank ? o->shape[o->rank - 1] : 1;
   int count = parallel_count(elements);
@@ -291,18 +281,26 @@ static void add_element(const struct dtype *dtype, const void *from, int64_t ind
     text_addf(out, "%.9g", element_load(dtype, from, index));
 }
 
-static int describe_wrong(const struct kernel_argument *o, const struct tally *tally, int64_t flat, const void *got,
-                          const void *want, int64_t compared, cugen_error *err) {
+/* Of how many elements the output was compared. */
+static int64_t compared_count(const struct samples *samples, const struct kernel_argument *o) {
+  int64_t count = 0;
+  for (int64_t i = 0; samples->flat && i < samples->count; i++) count += samples_due(samples, i, o);
+  return samples->flat ? count : element_count(o);
+}
+
+/* got, want: the first wrong element. */
+static int describe_wrong(const struct kernel_argument *o, const struct verify_tally *tally,
+                          const struct samples *samples, const void *got, const void *want, cugen_error *err) {
   const struct dtype *wide = o->dtype->wide;
   struct text text = {0};
-  verify_place(o, flat, &text);
+  verify_place(o, samples_flat(samples, tally->first), &text);
   text_add(&text, " is ");
-  add_element(o->dtype, got, element_offset(o, flat), &text);
+  add_element(o->dtype, got, 0, &text);
   text_add(&text, ", should be ");
-  add_element(wide, want, tally->first, &text);
-  text_addf(&text, "; %lld of %lld elements are wrong (tolerance %.3g)", (long long)tally->wrong, (long long)compared,
-            o->tolerance);
-  if (isnan(element_load(wide, want, tally->first)))
+  add_element(wide, want, 0, &text);
+  text_addf(&text, "; %lld of %lld elements are wrong (tolerance %.3g)", (long long)tally->wrong,
+            (long long)compared_count(samples, o), o->tolerance);
+  if (isnan(element_load(wide, want, 0)))
     text_add(&text,
              ". NaN is never right, since an element that nobody writes is NaN: the reference or its inputs make it");
   int status = error_set(err, CUGEN_ERROR_WRONG, "%s", text_get(&text));
@@ -311,7 +309,8 @@ static int describe_wrong(const struct kernel_argument *o, const struct tally *t
 }
 
 /* NaN never passes here either. */
-static int check_norm(const struct kernel_argument *o, const struct tally *tally, double *error, cugen_error *err) {
+static int check_norm(const struct kernel_argument *o, const struct verify_tally *tally, double *error,
+                      cugen_error *err) {
   double wrong = sqrt(tally->errors), wanted = sqrt(tally->wanted), r = wrong / (o->norm * wanted);
   if (o->norm <= 0 || wrong == 0.0) return CUGEN_OK;
   if (!(r <= *error)) *error = isnan(r) ? (double)INFINITY : r;
@@ -321,47 +320,65 @@ static int check_norm(const struct kernel_argument *o, const struct tally *tally
                    wrong / wanted, o->norm);
 }
 
-/* Of those that are sampled; gives how many. */
-static int64_t compare_samples(const struct kernel_argument *o, const void *got, const void *want,
-                               const struct samples *samples, struct tally *tally) {
+int verify_judge(const struct kernel_argument *o, const struct verify_tally *tally, const struct samples *samples,
+                 const void *got, const void *want, double *error, cugen_error *err) {
+  if (tally->worst > *error) *error = tally->worst;
+  return tally->wrong ? describe_wrong(o, tally, samples, got, want, err) : check_norm(o, tally, error, err);
+}
+
+static void compare_samples(const struct kernel_argument *o, const void *got, const void *want,
+                            const struct samples *samples, struct verify_tally *tally) {
   const struct dtype *wide = o->dtype->wide;
-  int64_t compared = 0;
-  for (int64_t i = 0; i < samples->count; i++) {
-    if (!samples_due(samples, i, o)) continue;
-    count_element(tally, o, samples->flat[i], i, got, want, wide);
-    compared++;
-  }
-  return compared;
+  for (int64_t i = 0; i < samples->count; i++)
+    if (samples_due(samples, i, o)) count_element(tally, o, samples->flat[i], i, got, want, wide);
+}
+
+void verify_count(const struct kernel_argument *o, const void *got, const void *want, const struct samples *samples,
+                  struct verify_tally *tally) {
+  if (samples->flat)
+    compare_samples(o, got, want, samples, tally);
+  else
+    compare_all(o, got, want, o->dtype->wide, element_count(o), tally);
 }
 
 int verify_output(const struct kernel_argument *o, const void *got, const void *want, const struct samples *samples,
                   double *error, cugen_error *err) {
   const struct dtype *wide = o->dtype->wide;
-  struct tally tally = {.first = -1};
-  int64_t compared = element_count(o);
-  if (samples->flat)
-    compared = compare_samples(o, got, want, samples, &tally);
-  else
-    compare_all(o, got, want, wide, compared, &tally);
-  if (tally.worst > *error) *error = tally.worst;
-  if (!tally.wrong) return check_norm(o, &tally, error, err);
-  int64_t flat = samples_flat(samples, tally.first);
-  return describe_wrong(o, &tally, flat, got, want, compared, err);
+  struct verify_tally tally = {.first = -1};
+  verify_count(o, got, want, samples, &tally);
+  if (!tally.wrong) return verify_judge(o, &tally, samples, NULL, NULL, error, err);
+  const int64_t at = element_offset(o, samples_flat(samples, tally.first));
+  return verify_judge(o, &tally, samples, (const char *)got + at * o->dtype->bytes,
+                      (const char *)want + tally.first * wide->bytes, error, err);
+}
+
+/* The bytes between rows: so many rows, where they begin, and how long. */
+struct verify_gaps verify_gaps(const struct kernel_argument *o) {
+  const int64_t size = o->dtype->bytes;
+  if (o->elements == element_count(o) || o->rank < 2) return (struct verify_gaps){0};
+  const int64_t row = o->shape[o->column_major ? 0 : o->rank - 1],
+                pitch = o->stride[o->column_major ? 1 : o->rank - 2];
+  return (struct verify_gaps){.rows = (o->elements - row + pitch - 1) / pitch,
+                              .pitch = pitch * size,
+                              .skip = row * size,
+                              .width = (pitch - row) * size,
+                              .limit = o->elements * size};
+}
+
+int verify_gap_written(const struct kernel_argument *o, int64_t byte, cugen_error *err) {
+  const struct verify_gaps gaps = verify_gaps(o);
+  return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
+                         "wrote into the padding of %s, %lld bytes past the end of row %lld", o->name,
+                         (long long)(byte % gaps.pitch - gaps.skip), (long long)(byte / gaps.pitch));
 }
 
 int verify_padding(const struct kernel_argument *o, const void *got, unsigned char poison, cugen_error *err) {
-  int64_t count = element_count(o), size = o->dtype->bytes;
-  if (o->elements == count || o->rank < 2) return CUGEN_OK;
+  const struct verify_gaps gaps = verify_gaps(o);
   const unsigned char *bytes = got;
-  int contiguous = o->column_major ? 0 : o->rank - 1;
-  int64_t row = o->shape[contiguous], pitch = o->stride[o->column_major ? 1 : o->rank - 2];
-  for (int64_t start = 0; start + row < o->elements; start += pitch) {
-    int64_t end = start + pitch < o->elements ? start + pitch : o->elements;
-    for (int64_t b = (start + row) * size; b < end * size; b++)
-      if (bytes[b] != poison)
-        return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
-                               "wrote into the padding of %s, %lld bytes past the end of row %lld", o->name,
-                               (long long)(b - (start + row) * size), (long long)(start / pitch));
+  for (int64_t row = 0; row < gaps.rows; row++) {
+    const int64_t begin = row * gaps.pitch + gaps.skip, end = begin + gaps.width;
+    for (int64_t b = begin; b < end && b < gaps.limit; b++)
+      if (bytes[b] != poison) return verify_gap_written(o, b, err);
   }
   return CUGEN_OK;
 }

@@ -23,6 +23,20 @@ int64_t samples_flat(const struct samples *samples, int64_t i);
 bool samples_due(const struct samples *samples, int64_t i, const struct kernel_argument *output);
 void samples_free(struct samples *samples);
 
+/* What a comparison found, here or on a device. */
+struct verify_tally {
+  double worst;          /* the largest error, in units of the tolerance */
+  int64_t wrong, first;  /* first: index into the samples, -1 */
+  double errors, wanted; /* sums of squares; of rows that are compared at a time only where there is a norm */
+};
+
+/* Adds to a tally that begins with first = -1 and zeros: got and want as for verify_output. */
+void verify_count(const struct kernel_argument *output, const void *got, const void *want,
+                  const struct samples *samples, struct verify_tally *tally);
+/* What it means: as verify_output. got and want are the first wrong element alone; unused where none is. */
+int verify_judge(const struct kernel_argument *output, const struct verify_tally *tally,
+                 const struct samples *samples, const void *got, const void *want, double *error, cugen_error *err);
+
 /* got: the output's whole buffer. want: the reference, in the wide dtype, one for each sample (where those are all: one for
    each element). *error gets the
    largest |got - want| / (tolerance * max(1, |want|)); infinity for a NaN or for any difference at tolerance 0.
@@ -34,6 +48,15 @@ int verify_output(const struct kernel_argument *output, const void *got, const v
 /* Outputs are poisoned, each byte alike; what lies between rows must still be poison afterwards.
    CUGEN_ERROR_WRONG otherwise. */
 int verify_padding(const struct kernel_argument *output, const void *got, unsigned char poison, cugen_error *err);
+
+/* What lies between rows, in bytes: of each row those from `skip` on, `width` of them, none at or behind `limit`. No rows: there
+   is none. */
+struct verify_gaps {
+  int64_t rows, pitch, skip, width, limit;
+};
+struct verify_gaps verify_gaps(const struct kernel_argument *output);
+/* Says that this byte was written. */
+int verify_gap_written(const struct kernel_argument *output, int64_t byte, cugen_error *err);
 
 /* "C[1, 2]" */
 void verify_place(const struct kernel_argument *argument, int64_t flat, struct text *out);

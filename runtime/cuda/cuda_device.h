@@ -54,6 +54,7 @@ int cuda_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool 
 void cuda_free(struct device *device, struct memory *memory);
 int cuda_alloc_pitched(struct device *device, size_t width, size_t rows, size_t *pitch, struct memory *out,
                        cugen_error *err);
+bool cuda_guards(const struct memory *memory, struct memory_guards *out);
 int cuda_memory_check(struct device *device, const struct memory *memory, cugen_error *err);
 int cuda_upload(struct device *device, void *to_device, const void *from_host, size_t bytes, cugen_error *err);
 int cuda_download(struct device *device, void *to_host, const void *from_device, size_t bytes, cugen_error *err);

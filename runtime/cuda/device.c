@@ -320,6 +320,7 @@ const struct device_ops cuda_device_ops = {
     .free = cuda_free,
     .alloc_pitched = cuda_alloc_pitched,
     .memory_check = cuda_memory_check,
+    .guards = cuda_guards,
     .upload = cuda_upload,
     .download = cuda_download,
     .copy = cuda_copy,

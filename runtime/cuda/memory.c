@@ -134,6 +134,18 @@ static bool is_guarded(const struct memory *memory) {
   return memory->base_bytes > memory->bytes && memory->base_bytes >= 2 * (size_t)GUARD_BYTES;
 }
 
+/* Allocations begin at addresses that eight divides. */
+bool cuda_guards(const struct memory *memory, struct memory_guards *out) {
+  char *const at = memory->device;
+  *out = (struct memory_guards){.before = at - GUARD_BYTES,
+                                .after = at + memory->bytes,
+                                .before_bytes = GUARD_BYTES,
+                                .pattern = GUARD_PATTERN * UINT64_C(0x0001000100010001)};
+  if (!is_guarded(memory)) return false;
+  out->after_bytes = memory->base_bytes - tail_offset(memory);
+  return true;
+}
+
 int cuda_memory_check(struct device *device, const struct memory *memory, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   if (!is_guarded(memory)) return CUGEN_OK;

@@ -1,0 +1,311 @@
+/* The data kernels, run on the cpu device, give what the host gives: fills byte for byte, and of outputs with planted faults the same
+   verdict, text and error. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "opened.h"
+#include "runtime/devices.h"
+#include "runtime/plan.h"
+#include "tune/data_proof.h"
+#include "tune/elements.h"
+
+struct fixture {
+  struct toolkit *toolkit;
+  struct device *device;
+  struct compiled compiled;
+  struct data_kernels *kernels;
+};
+
+static int set_up(void **state) {
+  static const struct toolkit_options places;
+  static struct fixture fixture;
+  struct fixture *f = &fixture;
+  struct kernel_spec spec;
+  const char *entries[KERNEL_MAX_ENTRIES];
+  cugen_error err = {0};
+  check(toolkit_open(&places, &f->toolkit, &err), &err);
+  check(
+      cpu_device_ops.open(&(const struct device_options){.toolkit = f->toolkit, .embedded = true}, &f->device, &err),
+      &err);
+  check(data_kernels_spec(&spec, &err), &err);
+  const struct compile_request request = {.toolkit = f->toolkit,
+                                          .name = spec.variant,
+                                          .source = spec.source,
+                                          .arch = "cpu",
+                                          .entries = entries,
+                                          .entry_count = plan_entries(&spec, entries)};
+  check(cpu_device_ops.compile(&request, &f->compiled, &err), &err);
+  kernel_spec_free(&spec);
+  check(data_kernels_open(f->device, &f->compiled, &f->kernels, &err), &err);
+  *state = f;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct fixture *f = *state;
+  data_kernels_close(f->kernels);
+  compiled_free(&f->compiled);
+  f->device->ops->close(f->device);
+  toolkit_close(f->toolkit);
+  return 0;
+}
+
+static void they_prove_themselves(void **state) {
+  struct fixture *f = *state;
+  cugen_error err = {0};
+  check(data_proof(f->device, f->kernels, &err), &err);
+}
+
+/* ---- Layouts ---- */
+
+/* Of up to 4 dimensions: packed, with a pitch, column-major, with a pitch. */
+static struct kernel_argument argument_of(const struct dtype *dtype, int rank, bool column_major, int64_t pitch) {
+  static const int64_t sizes[] = {7, 5, 3, 6};
+  struct kernel_argument a = {
+      .name = "C", .kind = CUGEN_ARGUMENT_OUTPUT, .dtype = dtype, .rank = rank, .column_major = column_major};
+  int64_t stride = 1;
+  for (int i = 0; i < rank; i++) {
+    const int at = column_major ? i : rank - 1 - i;
+    a.shape[at] = sizes[at];
+    a.stride[at] = stride;
+    stride *= sizes[at] + (i == 0 ? pitch : 0);
+  }
+  a.elements = stride;
+  return a;
+}
+
+typedef void each(struct fixture *f, const struct kernel_argument *a);
+
+static void for_each_layout(struct fixture *f, each *run) {
+  for (size_t t = 0; t < DTYPE_COUNT; t++)
+    for (int rank = 1; rank <= KERNEL_MAX_RANK; rank++)
+      for (int how = 0; how < 4; how++) {
+        struct kernel_argument a = argument_of(&dtype_table[t], rank, how / 2, rank > 1 ? how % 2 * 3 : 0);
+        run(f, &a);
+      }
+}
+
+/* ---- Fills ---- */
+
+static void fills(struct fixture *f, const struct kernel_argument *given) {
+  struct kernel_argument a = *given;
+  const size_t bytes = (size_t)kernel_argument_bytes(&a);
+  char *here = malloc(bytes), *there = malloc(bytes);
+  cugen_error err = {0};
+  for (int fill = 0; fill < FILL_KIND_COUNT; fill++) {
+    a.fill = (enum fill_kind)fill;
+    memset(there, 0xff, bytes); /* between the rows too */
+    element_fill(&a, 5, 2, here);
+    check(data_kernels_fill(f->kernels, &a, 5, 2, there, &err), &err);
+    if (memcmp(here, there, bytes) != 0) fail_msg("%s %s", a.dtype->name, fill_kind_names[fill]);
+  }
+  free(here);
+  free(there);
+}
+
+static void fills_are_the_same_bytes(void **state) {
+  for_each_layout(*state, fills);
+}
+
+/* ---- Digests ---- */
+
+static uint64_t digest(struct fixture *f, const void *from, size_t bytes) {
+  const struct data_tally *tallies;
+  cugen_error err = {0};
+  check(data_kernels_begin(f->kernels, &err), &err);
+  check(data_kernels_digest(f->kernels, from, bytes, &err), &err);
+  check(data_kernels_await(f->kernels, &tallies, &err), &err);
+  return tallies[0].digest;
+}
+
+static void any_byte_that_changes_shows(void **state) {
+  struct fixture *f = *state;
+  unsigned char data[8 * 40 + 5];
+  for (size_t i = 0; i < sizeof data; i++) data[i] = (unsigned char)(i * 7);
+  for (size_t bytes = 0; bytes <= sizeof data; bytes += 13) {
+    const uint64_t was = digest(f, data, bytes);
+    for (size_t i = 0; i < bytes; i++) {
+      data[i] ^= 0x80;
+      assert_true(digest(f, data, bytes) != was);
+      data[i] ^= 0x80;
+    }
+    assert_true(digest(f, data, bytes) == was);
+  }
+  memset(data, 0, sizeof data); /* zeros that change places, or of which there are more */
+  assert_true(digest(f, data, 64) != digest(f, data, 72));
+  data[0] = 1;
+  const uint64_t first = digest(f, data, 64);
+  data[0] = 0, data[8] = 1;
+  assert_true(digest(f, data, 64) != first);
+}
+
+/* ---- Comparisons ---- */
+
+struct verdict {
+  int status;
+  double error;
+  cugen_error why;
+};
+
+static struct verdict judge_here(const struct kernel_argument *a, const void *got, const void *want,
+                                 const struct samples *samples) {
+  struct verdict v = {.error = 0};
+  v.status = verify_output(a, got, want, samples, &v.error, &v.why);
+  return v;
+}
+
+static struct verdict judge_there(struct fixture *f, const struct kernel_argument *a, const char *got,
+                                  const char *want, const struct samples *samples) {
+  struct verdict v = {.error = 0};
+  const struct data_tally *tallies;
+  cugen_error err = {0};
+  check(data_kernels_begin(f->kernels, &err), &err);
+  check(data_kernels_compare(f->kernels, a, got, want, samples->flat, samples->count, &err), &err);
+  check(data_kernels_await(f->kernels, &tallies, &err), &err);
+  const struct verify_tally tally = data_tally_read(&tallies[0]);
+  const int64_t first = tally.wrong ? tally.first : 0;
+  v.status = verify_judge(a, &tally, samples, got + element_offset(a, samples_flat(samples, first)) * a->dtype->bytes,
+                          want + first * a->dtype->wide->bytes, &v.error, &v.why);
+  return v;
+}
+
+static bool same_error(double x, double y, bool norm) {
+  if (norm && isfinite(x) && isfinite(y)) return fabs(x - y) <= 1e-12 * fmax(fabs(x), fabs(y)); /* in another order */
+  return x == y;
+}
+
+static void compare(struct fixture *f, const struct kernel_argument *a, const void *got, const void *want,
+                    const struct samples *samples) {
+  const struct verdict here = judge_here(a, got, want, samples), there = judge_there(f, a, got, want, samples);
+  if (here.status != there.status || !same_error(here.error, there.error, a->norm > 0) ||
+      (here.status && strcmp(here.why.message, there.why.message) != 0))
+    fail_msg("%s, tolerance %g, norm %g: %d %.17g '%s', on the device %d %.17g '%s'", a->dtype->name, a->tolerance,
+             a->norm, here.status, here.error, here.status ? here.why.message : "", there.status, there.error,
+             there.status ? there.why.message : "");
+}
+
+/* Numbers that are hard to compare. */
+static void plant(const struct kernel_argument *a, void *got, void *want, uint64_t *seed) {
+  static const double odd[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e300, 5e-324, 3.0, -1e10, 1e-3};
+  const int64_t flat = (int64_t)(random_next(seed) % (uint64_t)element_count(a));
+  const double number = odd[random_next(seed) % (sizeof odd / sizeof *odd)];
+  if (!a->dtype->floating && isnan(number)) return;
+  if (random_next(seed) % 3) element_store(a->dtype, got, element_offset(a, flat), number);
+  if (random_next(seed) % 3 == 0) element_store(a->dtype->wide, want, flat, number);
+}
+
+static void comparisons(struct fixture *f, const struct kernel_argument *given) {
+  static const double tolerances[] = {0, 1e-3, 0.1, 1e300}, norms[] = {0, 1e-4};
+  struct kernel_argument a = *given;
+  const int64_t count = element_count(&a);
+  const size_t bytes = (size_t)kernel_argument_bytes(&a);
+  uint64_t seed = 17;
+  char *got = malloc(bytes), *want = malloc((size_t)count * 8);
+  int64_t *flat = malloc((size_t)count * sizeof *flat);
+  for (int round = 0; round < 24; round++) {
+    struct samples samples = {.count = count};
+    a.tolerance = tolerances[round % 4];
+    a.norm = norms[round / 4 % 2];
+    element_fill(&a, (uint64_t)round, 0, got);
+    for (int64_t i = 0; i < count; i++) {
+      element_widen(a.dtype, got, element_offset(&a, i), want, i);
+      if (a.dtype->floating) ((double *)want)[i] *= 1 + 1e-4 * (double)(random_next(&seed) % 8);
+    }
+    for (int i = 0; i < round % 5; i++) plant(&a, got, want, &seed);
+    compare(f, &a, got, want, &samples);
+    for (samples.count = 0; samples.count < count / 2; samples.count++)
+      flat[samples.count] = samples.count * 3; /* some beyond the output */
+    samples.flat = flat;
+    compare(f, &a, got, want, &samples);
+  }
+  free(got);
+  free(want);
+  free(flat);
+}
+
+static void verdicts_are_the_same(void **state) {
+  for_each_layout(*state, comparisons);
+}
+
+/* ---- Padding ---- */
+
+static void paddings(struct fixture *f, const struct kernel_argument *a) {
+  const struct verify_gaps gaps = verify_gaps(a);
+  const size_t bytes = (size_t)kernel_argument_bytes(a);
+  unsigned char *got = malloc(bytes);
+  uint64_t seed = 3;
+  for (int round = 0; round < 20; round++) {
+    const struct data_tally *tallies;
+    cugen_error err = {0}, there = {0}, here = {0};
+    memset(got, 0x5a, bytes);
+    for (int i = 0; i < round % 3; i++) got[random_next(&seed) % bytes] = 1;
+    check(data_kernels_begin(f->kernels, &err), &err);
+    check(data_kernels_find(f->kernels, got, &gaps, 0x5a, &err), &err);
+    check(data_kernels_await(f->kernels, &tallies, &err), &err);
+    int status = tallies[0].first == UINT64_MAX ? CUGEN_OK : verify_gap_written(a, (int64_t)tallies[0].first, &there);
+    assert_int_equal(status, verify_padding(a, got, 0x5a, &here));
+    if (status) assert_string_equal(there.message, here.message);
+  }
+  free(got);
+}
+
+static void writes_into_padding_are_found(void **state) {
+  for_each_layout(*state, paddings);
+}
+
+static void any_byte_of_a_range_is_found(void **state) {
+  struct fixture *f = *state;
+  unsigned char data[100];
+  memset(data, 0, sizeof data);
+  for (int64_t begin = 0; begin < 9; begin++)
+    for (int64_t at = begin; at < 90; at++) {
+      const struct verify_gaps where = {.rows = 1, .width = 90 - begin, .limit = 90 - begin};
+      const struct data_tally *tallies;
+      cugen_error err = {0};
+      data[at] = 1;
+      data[95] = 1;
+      check(data_kernels_begin(f->kernels, &err), &err);
+      check(data_kernels_find(f->kernels, data + begin, &where, 0, &err), &err);
+      data[at] = 0;
+      check(data_kernels_await(f->kernels, &tallies, &err), &err);
+      assert_int_equal(tallies[0].first, at - begin);
+    }
+}
+
+/* ---- Errors ---- */
+
+static void errors_are_summarised(void **state) {
+  struct fixture *f = *state;
+  const double errors[] = {0.5, -1, 0, -1.5, NAN, 2, INFINITY};
+  const struct data_tally *tallies;
+  cugen_error err = {0};
+  check(data_kernels_begin(f->kernels, &err), &err);
+  for (int64_t count = 0; count <= 7; count++) check(data_kernels_errors(f->kernels, errors, count, &err), &err);
+  check(data_kernels_await(f->kernels, &tallies, &err), &err);
+  const double worst[] = {0, 0.5, 1, 1, 1.5, INFINITY, INFINITY, INFINITY};
+  const int64_t wrong[] = {0, 0, 0, 0, 1, 2, 3, 4};
+  for (int i = 0; i < 8; i++) {
+    const struct verify_tally tally = data_tally_read(&tallies[i]);
+    assert_true(tally.worst == worst[i]);
+    assert_int_equal(tally.wrong, wrong[i]);
+    assert_int_equal(tally.first, wrong[i] ? 3 : -1);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(they_prove_themselves),         cmocka_unit_test(fills_are_the_same_bytes),
+      cmocka_unit_test(any_byte_that_changes_shows),   cmocka_unit_test(verdicts_are_the_same),
+      cmocka_unit_test(writes_into_padding_are_found), cmocka_unit_test(any_byte_of_a_range_is_found),
+      cmocka_unit_test(errors_are_summarised),
+  };
+  return cmocka_run_group_tests_name("data_kernels", tests, set_up, tear_down);
+}

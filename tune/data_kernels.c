@@ -1,0 +1,280 @@
+/* Launching cugen's own kernels; see data_kernels.h. */
+#include "data_kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "elements.h"
+
+extern const char data_kernels_text[]; /* made by cmake/EmbedFiles.cmake of data_layout.h and data_kernels.cu */
+
+enum { THREADS = 256, WARP = 32, BLOCKS_PER_SM = 8, BLOCKS_OF_HOST = 2 };
+
+/* The numbers that data_kernels.cu knows them by. */
+_Static_assert(DTYPE_FLOAT == 0 && DTYPE_SMALL == 1 && DTYPE_SIGNED == 2 && DTYPE_UNSIGNED == 3, "kinds of dtypes");
+_Static_assert(FILL_UNIFORM == 0 && FILL_IDENTITY == 1 && FILL_INDEX == 2 && FILL_ONES == 3 && FILL_ZERO == 4,
+               "fills");
+_Static_assert(DATA_RANK >= KERNEL_MAX_RANK, "dimensions");
+
+#define DATA_ENTRIES(X) X(fill) X(digest) X(find) X(compare) X(sums) X(errors)
+#define ENTRY_ID(name)  ENTRY_##name,
+enum { DATA_ENTRIES(ENTRY_ID) ENTRY_COUNT };
+#define ENTRY_NAME(name) "cugen_data_" #name,
+static const char *const entry_names[ENTRY_COUNT] = {DATA_ENTRIES(ENTRY_NAME)};
+
+struct data_kernels {
+  struct device *device;
+  struct loaded *loaded;
+  struct entry *entries[ENTRY_COUNT];
+  unsigned most_blocks;
+  uint64_t key, odd;     /* of digests */
+  struct memory tallies; /* one a question, */
+  struct memory fresh;   /* and what they begin with */
+  struct memory partial; /* sums of each block */
+  struct memory answers; /* pinned */
+  size_t asked;
+};
+
+/* ---- Opening ---- */
+
+int data_kernels_spec(struct kernel_spec *out, cugen_error *err) {
+  *out = (struct kernel_spec){.source = strdup(data_kernels_text),
+                              .variant = strdup("data_kernels.cu"),
+                              .source_hash = hash_bytes(data_kernels_text, strlen(data_kernels_text)),
+                              .launches = calloc(ENTRY_COUNT, sizeof *out->launches),
+                              .launch_count = ENTRY_COUNT};
+  if (!out->source || !out->variant || !out->launches) {
+    kernel_spec_free(out);
+    return error_memory(err);
+  }
+  for (size_t i = 0; i < ENTRY_COUNT; i++) out->launches[i].entry = entry_names[i];
+  return CUGEN_OK;
+}
+
+static int alloc(struct data_kernels *k, enum memory_kind kind, size_t bytes, struct memory *out, cugen_error *err) {
+  return k->device->ops->alloc(k->device, kind, bytes, false, out, err);
+}
+
+/* What every tally begins with. */
+static int upload_fresh(struct data_kernels *k, cugen_error *err) {
+  struct data_tally *tallies = calloc(DATA_MOST_QUESTIONS, sizeof *tallies);
+  if (!tallies) return error_memory(err);
+  for (size_t i = 0; i < DATA_MOST_QUESTIONS; i++) tallies[i].first = UINT64_MAX;
+  int status = k->device->ops->upload(k->device, k->fresh.device, tallies, k->fresh.bytes, err);
+  free(tallies);
+  return status;
+}
+
+static int open_all(struct data_kernels *k, const struct compiled *compiled, cugen_error *err) {
+  const size_t bytes = DATA_MOST_QUESTIONS * sizeof(struct data_tally);
+  int status = CUGEN_OK;
+  if (compiled->entry_count != ENTRY_COUNT)
+    status =
+        error_set(err, CUGEN_ERROR_INTERNAL, "the image of the data kernels has %zu kernels", compiled->entry_count);
+  if (!status) status = k->device->ops->load(k->device, compiled, &k->loaded, err);
+  for (size_t i = 0; i < ENTRY_COUNT && !status; i++)
+    status = k->device->ops->entry(k->device, k->loaded, i, 0, &k->entries[i], err);
+  if (!status) status = alloc(k, MEMORY_DEVICE, bytes, &k->tallies, err);
+  if (!status) status = alloc(k, MEMORY_DEVICE, bytes, &k->fresh, err);
+  if (!status) status = alloc(k, MEMORY_DEVICE, 2 * k->most_blocks * sizeof(double), &k->partial, err);
+  if (!status) status = alloc(k, MEMORY_PINNED, bytes, &k->answers, err);
+  return status ? status : upload_fresh(k, err);
+}
+
+int data_kernels_open(struct device *device, const struct compiled *compiled, struct data_kernels **out,
+                      cugen_error *err) {
+  const struct device_facts *facts = &device->description.facts;
+  struct data_kernels *k = calloc(1, sizeof *k);
+  *out = NULL;
+  if (!k) return error_memory(err);
+  k->device = device;
+  k->most_blocks = facts->is_gpu ? (unsigned)facts->sm_count * BLOCKS_PER_SM : BLOCKS_OF_HOST;
+  /* A kernel under test could not forge what it cannot know. */
+  if (getrandom(&k->key, sizeof k->key, 0) < 0 || getrandom(&k->odd, sizeof k->odd, 0) < 0)
+    k->key = 0, k->odd = 0x9e3779b97f4a7c15u;
+  k->odd |= 1;
+  int status = open_all(k, compiled, err);
+  if (status)
+    data_kernels_close(k);
+  else
+    *out = k;
+  return status;
+}
+
+void data_kernels_close(struct data_kernels *k) {
+  if (!k) return;
+  struct memory *const all[] = {&k->tallies, &k->fresh, &k->partial, &k->answers};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (all[i]->device) k->device->ops->free(k->device, all[i]);
+  if (k->loaded) k->device->ops->unload(k->device, k->loaded);
+  free(k);
+}
+
+/* ---- Launching ---- */
+
+/* As many threads as there is work, within what fills the device. */
+static unsigned blocks_for(const struct data_kernels *k, int64_t work) {
+  const int64_t blocks = (work + THREADS - 1) / THREADS;
+  return blocks < 1 ? 1 : blocks > k->most_blocks ? k->most_blocks : (unsigned)blocks;
+}
+
+static int launch_on(struct data_kernels *k, int entry, unsigned blocks, unsigned threads, void **parameters,
+                     cugen_error *err) {
+  const struct kernel_launch launch = {.entry = entry_names[entry], .grid = {blocks, 1, 1}, .block = {threads, 1, 1}};
+  return k->device->ops->launch(k->device, k->entries[entry], &launch, parameters, err);
+}
+
+static int launch(struct data_kernels *k, int entry, int64_t work, void **parameters, cugen_error *err) {
+  return launch_on(k, entry, blocks_for(k, work), THREADS, parameters, err);
+}
+
+static struct data_type type_of(const struct dtype *dtype) {
+  const bool is_signed = dtype->kind == DTYPE_SIGNED;
+  const int digits = 8 * dtype->bytes - is_signed;
+  const double end = ldexp(1, digits);
+  return (struct data_type){.kind = dtype->kind,
+                            .bytes = dtype->bytes,
+                            .exponent_bits = dtype->format.exponent_bits,
+                            .fraction_bits = dtype->format.fraction_bits,
+                            .infinities = dtype->format.infinities,
+                            .low = is_signed ? -end : 0, /* as element_clamp */
+                            .high = digits > 53 ? end - end * 0x1p-53 : end - 1,
+                            .largest = dtype_largest(dtype)};
+}
+
+/* ---- Layouts ---- */
+
+static bool joins(const struct data_layout *l, int64_t stride, int64_t weight, int64_t shape) {
+  const int last = l->rank - 1;
+  return last >= 0 && l->stride[last] == shape * stride && l->weight[last] == shape * weight;
+}
+
+/* One more dimension, within those before it; one with the last where they lie like one. */
+static void add_dimension(struct data_layout *l, int64_t shape, int64_t stride, int64_t weight) {
+  if (shape == 1) return;
+  if (!joins(l, stride, weight, shape)) {
+    l->shape[l->rank] = 1;
+    l->rank++;
+  }
+  const int at = l->rank - 1;
+  l->shape[at] *= shape;
+  l->stride[at] = stride;
+  l->weight[at] = weight;
+}
+
+/* In the order of the flat index, or of memory, so that threads side by side touch what lies side by side. */
+static struct data_layout layout_of(const struct kernel_argument *a, bool by_memory) {
+  struct data_layout out = {0};
+  int order[KERNEL_MAX_RANK];
+  int64_t weight[KERNEL_MAX_RANK], all = 1;
+  for (int i = a->rank - 1; i >= 0; all *= a->shape[i--]) order[i] = i, weight[i] = all;
+  for (int i = 1; by_memory && i < a->rank; i++) { /* the largest stride first */
+    const int moved = order[i];
+    int to = i;
+    for (; to > 0 && a->stride[order[to - 1]] < a->stride[moved]; to--) order[to] = order[to - 1];
+    order[to] = moved;
+  }
+  for (int i = 0; i < a->rank; i++) add_dimension(&out, a->shape[order[i]], a->stride[order[i]], weight[order[i]]);
+  if (!out.rank) out.rank = 1, out.shape[0] = 1;
+  return out;
+}
+
+/* ---- Fills ---- */
+
+bool data_kernels_make(const struct kernel_argument *a) {
+  return a->data == DATA_FILL && a->rank > 0;
+}
+
+int data_kernels_fill(struct data_kernels *k, const struct kernel_argument *a, uint64_t seed, size_t ordinal,
+                      void *to, cugen_error *err) {
+  struct data_layout layout = layout_of(a, true), shape = {.rank = a->rank};
+  struct data_type type = type_of(a->dtype);
+  int make = (int)a->fill;
+  uint64_t stream = element_stream(seed, ordinal);
+  int64_t count = element_count(a);
+  memcpy(shape.shape, a->shape, (size_t)a->rank * sizeof *a->shape);
+  int status = CUGEN_OK;
+  if (a->elements != count) /* what lies between rows */
+    status = k->device->ops->fill(k->device, to, 0xff, (size_t)kernel_argument_bytes(a), err);
+  void *parameters[] = {&to, &layout, &shape, &type, &make, &stream, &count};
+  return status ? status : launch(k, ENTRY_fill, count, parameters, err);
+}
+
+/* ---- Questions ---- */
+
+int data_kernels_begin(struct data_kernels *k, cugen_error *err) {
+  k->asked = 0;
+  return k->device->ops->copy(k->device, k->tallies.device, k->fresh.device, k->tallies.bytes, NULL, err);
+}
+
+static struct data_tally *next_tally(struct data_kernels *k) {
+  return (struct data_tally *)k->tallies.device + (k->asked < DATA_MOST_QUESTIONS ? k->asked++ : 0);
+}
+
+int data_kernels_digest(struct data_kernels *k, const void *from, size_t bytes, cugen_error *err) {
+  struct data_tally *tally = next_tally(k);
+  int64_t count = (int64_t)bytes;
+  void *parameters[] = {&from, &count, &k->key, &k->odd, &tally};
+  return launch(k, ENTRY_digest, count / 8, parameters, err);
+}
+
+static int find(struct data_kernels *k, const void *from, struct verify_gaps where, uint64_t pattern,
+                cugen_error *err) {
+  struct data_tally *tally = next_tally(k);
+  void *parameters[] = {&from, &where.rows, &where.pitch, &where.skip, &where.width, &where.limit, &pattern, &tally};
+  return where.rows ? launch(k, ENTRY_find, where.rows * (where.width / 8 + 2), parameters, err) : CUGEN_OK;
+}
+
+int data_kernels_find(struct data_kernels *k, const void *from, const struct verify_gaps *where, unsigned char byte,
+                      cugen_error *err) {
+  return find(k, from, *where, byte * UINT64_C(0x0101010101010101), err);
+}
+
+int data_kernels_guards(struct data_kernels *k, const struct memory *memory, bool *asked, cugen_error *err) {
+  struct memory_guards guards;
+  *asked = k->device->ops->guards && k->device->ops->guards(memory, &guards);
+  if (!*asked) return CUGEN_OK;
+  const int64_t before = (int64_t)guards.before_bytes, after = (int64_t)guards.after_bytes;
+  int status =
+      find(k, guards.before, (struct verify_gaps){.rows = 1, .width = before, .limit = before}, guards.pattern, err);
+  if (status) return status;
+  return find(k, guards.after, (struct verify_gaps){.rows = 1, .width = after, .limit = after}, guards.pattern, err);
+}
+
+int data_kernels_compare(struct data_kernels *k, const struct kernel_argument *o, const void *got, const void *want,
+                         const int64_t *samples, int64_t count, cugen_error *err) {
+  struct data_tally *tally = next_tally(k);
+  struct data_layout layout = layout_of(o, false);
+  struct data_type type = type_of(o->dtype), wide = type_of(o->dtype->wide);
+  int64_t elements = element_count(o);
+  double tolerance = o->tolerance;
+  double *partial = o->norm > 0 ? k->partial.device : NULL;
+  int blocks = (int)blocks_for(k, count);
+  void *parameters[] = {&got,   &layout,   &type,      &want,    &wide, &samples,
+                        &count, &elements, &tolerance, &partial, &tally};
+  int status = launch(k, ENTRY_compare, count, parameters, err);
+  void *sums[] = {&partial, &blocks, &tally};
+  return status || !partial ? status : launch_on(k, ENTRY_sums, 1, WARP, sums, err);
+}
+
+int data_kernels_errors(struct data_kernels *k, const double *errors, int64_t count, cugen_error *err) {
+  struct data_tally *tally = next_tally(k);
+  void *parameters[] = {&errors, &count, &tally};
+  return launch(k, ENTRY_errors, count, parameters, err);
+}
+
+int data_kernels_await(struct data_kernels *k, const struct data_tally **tallies, cugen_error *err) {
+  *tallies = k->answers.host;
+  return k->device->ops->download(k->device, k->answers.host, k->tallies.device, k->asked * sizeof(struct data_tally),
+                                  err);
+}
+
+struct verify_tally data_tally_read(const struct data_tally *t) {
+  struct verify_tally out = {.wrong = (int64_t)t->wrong,
+                             .first = t->wrong ? (int64_t)t->first : -1,
+                             .errors = t->errors,
+                             .wanted = t->wanted};
+  memcpy(&out.worst, &t->worst, sizeof out.worst);
+  return out;
+}

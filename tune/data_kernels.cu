@@ -1,0 +1,303 @@
+// Kernels of cugen's own that make, digest and compare a data set where it lies. data_layout.h stands in front of this text; NVRTC
+// compiles both for the device. They compute what elements.c and verify.c compute on the host, bit for bit: the same generator,
+// the same conversions, the same error of an element. data_kernels.h says what each is for.
+//
+// Threads walk over the elements with the stride of the grid, so that any number of blocks will do. Sums and extremes are
+// combined in the warp and added to a data_tally with atomics, all but the squares of a norm: those go to one place a block and
+// are added in order, so that the same data give the same sum.
+
+typedef long long i64;
+typedef unsigned long long u64;
+
+enum { KIND_FLOAT, KIND_SMALL, KIND_SIGNED, KIND_UNSIGNED };
+enum { MAKE_UNIFORM, MAKE_IDENTITY, MAKE_INDEX, MAKE_ONES };
+enum { WARP = 32, THREADS = 256 };
+
+// ---- Elements ----
+
+__device__ double power_of_two(int exponent) {
+  return __longlong_as_double((i64)(exponent + 1023) << 52);
+}
+
+__device__ unsigned small_largest(const data_type &t) {
+  const unsigned last = ((1u << t.exponent_bits) - 1) << t.fraction_bits;
+  return t.infinities ? last - 1 : last + (1u << t.fraction_bits) - 2;
+}
+
+// As small_float_load: aligned as a float's, with an exponent that is too small by the difference of the biases.
+__device__ double load_small(const data_type &t, unsigned bits) {
+  const int sign_at = t.exponent_bits + t.fraction_bits, bias = (1 << (t.exponent_bits - 1)) - 1;
+  const unsigned sign = bits >> sign_at, size = bits & ((1u << sign_at) - 1);
+  unsigned aligned = sign << 31 | size << (23 - t.fraction_bits);
+  if (t.exponent_bits < 8 && size > small_largest(t)) aligned |= 0x7f800000u;
+  return (double)__uint_as_float(aligned) * power_of_two(127 - bias);
+}
+
+// As small_float_store.
+__device__ unsigned store_small(const data_type &t, double value) {
+  const u64 bits = (u64)__double_as_longlong(value);
+  const unsigned largest = small_largest(t);
+  const unsigned sign = bits >> 63 ? 1u << (t.exponent_bits + t.fraction_bits) : 0;
+  if (value != value) return sign | (largest + 1) | 1u << (t.fraction_bits - 1);
+  const u64 fraction = (bits & ((1ull << 52) - 1)) | 1ull << 52;
+  const int smallest = 2 - (1 << (t.exponent_bits - 1));
+  int exponent = (int)(bits >> 52 & 0x7ff) - 1023, dropped = 52 - t.fraction_bits;
+  if (exponent < smallest) dropped += smallest - exponent, exponent = smallest;
+  if (dropped > 53) return sign;
+  u64 kept = fraction >> dropped;
+  const u64 rest = fraction & ((1ull << dropped) - 1), half = 1ull << (dropped - 1);
+  kept += rest > half || (rest == half && (kept & 1));
+  const unsigned size = (unsigned)kept + (unsigned)(exponent - smallest) * (1u << t.fraction_bits);
+  return sign | (size > largest ? largest + t.infinities : size);
+}
+
+__device__ u64 load_bits(const void *from, i64 at, int bytes) {
+  if (bytes == 1) return ((const unsigned char *)from)[at];
+  if (bytes == 2) return ((const unsigned short *)from)[at];
+  if (bytes == 4) return ((const unsigned *)from)[at];
+  return ((const u64 *)from)[at];
+}
+
+__device__ void store_bits(void *to, i64 at, int bytes, u64 bits) {
+  if (bytes == 1)
+    ((unsigned char *)to)[at] = (unsigned char)bits;
+  else if (bytes == 2)
+    ((unsigned short *)to)[at] = (unsigned short)bits;
+  else if (bytes == 4)
+    ((unsigned *)to)[at] = (unsigned)bits;
+  else
+    ((u64 *)to)[at] = bits;
+}
+
+__device__ double load(const data_type &t, const void *from, i64 at) {
+  const u64 bits = load_bits(from, at, t.bytes);
+  const int unused = 64 - 8 * t.bytes;
+  if (t.kind == KIND_SMALL) return load_small(t, (unsigned)bits);
+  if (t.kind == KIND_SIGNED) return (double)((i64)(bits << unused) >> unused);
+  if (t.kind == KIND_UNSIGNED) return (double)bits;
+  return t.bytes == 4 ? (double)__uint_as_float((unsigned)bits) : __longlong_as_double((i64)bits);
+}
+
+__device__ u64 to_bits(const data_type &t, double value) {
+  if (t.kind == KIND_SMALL) return store_small(t, value);
+  if (t.kind == KIND_FLOAT) return t.bytes == 4 ? __float_as_uint((float)value) : (u64)__double_as_longlong(value);
+  const double inside = value < t.low ? t.low : value > t.high ? t.high : rint(value);
+  return t.kind == KIND_SIGNED ? (u64)(i64)inside : (u64)inside;
+}
+
+// Where number n lies; its logical flat index through *flat.
+__device__ i64 place(const data_layout &l, i64 n, i64 *flat) {
+  i64 offset = 0;
+  *flat = 0;
+  for (int i = l.rank - 1; i > 0; i--) {
+    const i64 rest = (u64)n <= 0xffffffffull && (u64)l.shape[i] <= 0xffffffffull
+                         ? (i64)((unsigned)n / (unsigned)l.shape[i])
+                         : n / l.shape[i];
+    const i64 at = n - rest * l.shape[i];
+    offset += at * l.stride[i];
+    *flat += at * l.weight[i];
+    n = rest;
+  }
+  *flat += n * l.weight[0];
+  return offset + n * l.stride[0];
+}
+
+// ---- Fills ----
+
+// SplitMix64, as random_next: what makes noise, and what mixes a digest.
+__device__ u64 mix(u64 z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+__device__ double uniform(int kind, u64 bits) {
+  if (kind == KIND_UNSIGNED) return (double)(bits % 17);
+  return kind == KIND_SIGNED ? (double)(i64)(bits % 17) - 8.0 : (double)(i64)(bits >> 40) * 0x1p-23 - 1.0;
+}
+
+// shape: the argument's own, for the diagonal.
+__device__ bool on_diagonal(const data_layout &shape, i64 flat) {
+  i64 first = -1;
+  for (int i = shape.rank - 1; i >= 0; i--) {
+    const i64 at = flat % shape.shape[i];
+    if (first >= 0 && at != first) return false;
+    first = at;
+    flat /= shape.shape[i];
+  }
+  return true;
+}
+
+extern "C" __global__ void cugen_data_fill(void *to, data_layout layout, data_layout shape, data_type type, int make,
+                                           u64 stream, i64 count) {
+  const i64 step = (i64)gridDim.x * blockDim.x;
+  for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += step) {
+    i64 flat;
+    const i64 at = place(layout, n, &flat);
+    double value = 0;
+    if (make == MAKE_UNIFORM) value = uniform(type.kind, mix(stream + (u64)(flat + 1) * 0x9e3779b97f4a7c15ull));
+    if (make == MAKE_IDENTITY) value = on_diagonal(shape, flat) ? 1.0 : 0.0;
+    if (make == MAKE_INDEX) value = fmin((double)flat, type.largest);
+    if (make == MAKE_ONES) value = 1.0;
+    store_bits(to, at, type.bytes, to_bits(type, value));
+  }
+}
+
+// ---- Combining ----
+
+__device__ u64 warp_sum(u64 x) {
+  for (int away = WARP / 2; away > 0; away /= 2) x += __shfl_xor_sync(~0u, x, away);
+  return x;
+}
+
+__device__ u64 warp_least(u64 x) {
+  for (int away = WARP / 2; away > 0; away /= 2) {
+    const u64 other = __shfl_xor_sync(~0u, x, away);
+    if (other < x) x = other;
+  }
+  return x;
+}
+
+__device__ u64 warp_most(u64 x) {
+  return ~warp_least(~x);
+}
+
+__device__ double warp_total(double x) {
+  for (int away = WARP / 2; away > 0; away /= 2) x = __dadd_rn(x, __shfl_xor_sync(~0u, x, away));
+  return x;
+}
+
+// What a thread found.
+struct found {
+  double worst;
+  u64 wrong, first;
+};
+
+__device__ void note(found &f, double size, bool right, i64 at) {
+  if (size > f.worst) f.worst = size;
+  if (right) return;
+  if (f.wrong++ == 0) f.first = (u64)at; // a thread's numbers rise
+}
+
+__device__ void add_found(const found &f, data_tally *tally) {
+  const u64 worst = warp_most((u64)__double_as_longlong(f.worst)), wrong = warp_sum(f.wrong),
+            first = warp_least(f.first);
+  if (threadIdx.x % WARP != 0) return;
+  if (worst) atomicMax(&tally->worst, worst);
+  if (!wrong) return;
+  atomicAdd(&tally->wrong, wrong);
+  atomicMin(&tally->first, first);
+}
+
+// ---- Digests ----
+
+// A word's share of the sum is a permutation of its values, another one for each index: a single word that changes always
+// changes the sum.
+extern "C" __global__ void cugen_data_digest(const unsigned char *from, i64 bytes, u64 key, u64 odd,
+                                             data_tally *tally) {
+  const i64 words = bytes / 8, step = (i64)gridDim.x * blockDim.x;
+  const i64 begin = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+  u64 sum = 0;
+  for (i64 i = begin; i < words; i += step) sum += mix((((const u64 *)from)[i] ^ key) + (u64)i * odd);
+  if (begin == 0 && bytes % 8) {
+    u64 last = 0;
+    for (i64 b = words * 8; b < bytes; b++) last |= (u64)from[b] << (b % 8 * 8);
+    sum += mix((last ^ key) + (u64)words * odd);
+  }
+  sum = warp_sum(sum);
+  if (threadIdx.x % WARP == 0 && sum) atomicAdd(&tally->digest, sum);
+}
+
+// ---- Bytes that are to be others ----
+
+// Of `rows` rows, `pitch` bytes apart, the `width` bytes from `skip` on, none at or behind `limit`: the first that is not the
+// pattern's. The pattern is eight bytes long and begins at every address that eight divides.
+extern "C" __global__ void cugen_data_find(const unsigned char *from, i64 rows, i64 pitch, i64 skip, i64 width, i64 limit,
+                                           u64 pattern, data_tally *tally) {
+  const i64 pieces = width / 8 + 2, step = (i64)gridDim.x * blockDim.x; // those at the ends may be parts
+  u64 first = ~0ull;
+  for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < rows * pieces; n += step) {
+    const i64 begin = n / pieces * pitch + skip, end = begin + width < limit ? begin + width : limit;
+    const i64 aligned = begin - (i64)((u64)(from + begin) % 8) + n % pieces * 8;
+    const i64 low = aligned < begin ? begin : aligned, high = aligned + 8 < end ? aligned + 8 : end;
+    if (high - low == 8 && *(const u64 *)(from + low) == pattern) continue;
+    for (i64 b = low; b < high; b++)
+      if (from[b] != (unsigned char)(pattern >> ((b - aligned) * 8)) && (u64)b < first) first = (u64)b;
+  }
+  first = warp_least(first);
+  if (threadIdx.x % WARP == 0 && first != ~0ull) atomicMin(&tally->first, first);
+}
+
+// ---- Comparing ----
+
+// As verify.c: the quotient of the error and max(1, |want|), by the tolerance; never NaN.
+__device__ void compare_element(found &f, double difference, double want, double tolerance, i64 at) {
+  if (difference == 0.0) return;
+  const double size = fabs(want) > 1.0 ? fabs(want) : 1.0, error = fabs(difference) / size, r = error / tolerance;
+  note(f, r >= 0.0 ? r : __longlong_as_double(0x7ffll << 52), error <= tolerance, at);
+}
+
+__device__ double whole_difference(bool is_signed, u64 a, u64 b) {
+  const bool above = is_signed ? (i64)a > (i64)b : a > b;
+  return above ? (double)(a - b) : -(double)(b - a);
+}
+
+// samples NULL: all elements, in order. partial: of each block the squares of errors and of what is wanted; NULL: not asked.
+extern "C" __global__ void cugen_data_compare(const void *got, data_layout layout, data_type type, const void *want,
+                                              data_type wide, const i64 *samples, i64 count, i64 elements,
+                                              double tolerance, double *partial, data_tally *tally) {
+  __shared__ double sums[2][THREADS / WARP];
+  const i64 step = (i64)gridDim.x * blockDim.x;
+  const bool whole = type.bytes == 8 && type.kind >= KIND_SIGNED;
+  found f = {0.0, 0, ~0ull};
+  double errors = 0, wanted = 0;
+  for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += step) {
+    const i64 flat = samples ? samples[n] : n;
+    if (flat >= elements) continue;
+    i64 ignored;
+    const i64 at = place(layout, flat, &ignored);
+    const double value = load(type, got, at), due = load(wide, want, n);
+    double difference = value == due ? 0.0 : value - due;
+    if (whole)
+      difference = whole_difference(type.kind == KIND_SIGNED, ((const u64 *)got)[at], ((const u64 *)want)[n]);
+    compare_element(f, difference, due, tolerance, n);
+    errors = __dadd_rn(errors, __dmul_rn(difference, difference));
+    wanted = __dadd_rn(wanted, __dmul_rn(due, due));
+  }
+  add_found(f, tally);
+  if (!partial) return;
+  errors = warp_total(errors);
+  wanted = warp_total(wanted);
+  if (threadIdx.x % WARP == 0) {
+    sums[0][threadIdx.x / WARP] = errors;
+    sums[1][threadIdx.x / WARP] = wanted;
+  }
+  __syncthreads();
+  if (threadIdx.x > 1) return;
+  double sum = 0;
+  for (int w = 0; w < THREADS / WARP; w++) sum = __dadd_rn(sum, sums[threadIdx.x][w]);
+  partial[2 * blockIdx.x + threadIdx.x] = sum;
+}
+
+// One warp: the blocks' sums.
+extern "C" __global__ void cugen_data_sums(const double *partial, int blocks, data_tally *tally) {
+  double errors = 0, wanted = 0;
+  for (int b = (int)threadIdx.x; b < blocks; b += WARP) {
+    errors = __dadd_rn(errors, partial[2 * b]);
+    wanted = __dadd_rn(wanted, partial[2 * b + 1]);
+  }
+  errors = warp_total(errors);
+  wanted = warp_total(wanted);
+  if (threadIdx.x == 0) tally->errors = errors, tally->wanted = wanted;
+}
+
+// What a verify kernel wrote: the error of each element in units of what is allowed.
+extern "C" __global__ void cugen_data_errors(const double *errors, i64 count, data_tally *tally) {
+  const i64 step = (i64)gridDim.x * blockDim.x;
+  found f = {0.0, 0, ~0ull};
+  for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += step) {
+    const double size = fabs(errors[n]);
+    note(f, size >= 0.0 ? size : __longlong_as_double(0x7ffll << 52), size <= 1.0, n);
+  }
+  add_found(f, tally);
+}

@@ -1,0 +1,118 @@
+/* The data kernels against the host's own; see data_proof.h. */
+#include "data_proof.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "elements.h"
+
+enum { ROWS = 9, COLUMNS = 31, PITCH = 40, ELEMENTS = ROWS * PITCH, SEED = 11 };
+
+struct proof {
+  struct device *device;
+  struct data_kernels *kernels;
+  struct memory got, want;
+  unsigned char host[8 * ELEMENTS], back[8 * ELEMENTS];
+  struct kernel_argument argument;
+};
+
+static int differs(const struct proof *p, const char *what, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_DEVICE, "the data kernels give another %s of %s on this device", what,
+                   p->argument.dtype->name);
+}
+
+static int download(struct proof *p, cugen_error *err) {
+  return p->device->ops->download(p->device, p->back, p->got.device, (size_t)kernel_argument_bytes(&p->argument),
+                                  err);
+}
+
+/* The same bytes. */
+static int prove_fill(struct proof *p, enum fill_kind fill, cugen_error *err) {
+  const size_t bytes = (size_t)kernel_argument_bytes(&p->argument);
+  p->argument.fill = fill;
+  element_fill(&p->argument, SEED, 3, p->host);
+  int status = data_kernels_fill(p->kernels, &p->argument, SEED, 3, p->got.device, err);
+  if (!status) status = download(p, err);
+  return status || memcmp(p->host, p->back, bytes) == 0 ? status : differs(p, "fill", err);
+}
+
+/* A byte that changes shows, and none does. */
+static int prove_digest(struct proof *p, cugen_error *err) {
+  const size_t bytes = (size_t)kernel_argument_bytes(&p->argument) - 1;
+  const struct data_tally *tallies;
+  char *changed = (char *)p->got.device + bytes - 1;
+  unsigned char last = p->host[bytes - 1] ^ 1;
+  int status = data_kernels_begin(p->kernels, err);
+  for (int i = 0; i < 2 && !status; i++) status = data_kernels_digest(p->kernels, p->got.device, bytes, err);
+  if (!status) status = p->device->ops->upload(p->device, changed, &last, 1, err);
+  if (!status) status = data_kernels_digest(p->kernels, p->got.device, bytes, err);
+  if (!status) status = p->device->ops->upload(p->device, changed, &p->host[bytes - 1], 1, err);
+  if (!status) status = data_kernels_await(p->kernels, &tallies, err);
+  if (status) return status;
+  return tallies[0].digest == tallies[1].digest && tallies[0].digest != tallies[2].digest ? CUGEN_OK
+                                                                                          : differs(p, "digest", err);
+}
+
+/* What was filled is compared with itself, and with itself but for one element. */
+static int prove_comparison(struct proof *p, cugen_error *err) {
+  const struct kernel_argument *a = &p->argument;
+  const struct dtype *wide = a->dtype->wide;
+  const int64_t count = element_count(a), planted = count - 5;
+  const struct data_tally *tallies;
+  unsigned char want[8 * ROWS * COLUMNS];
+  for (int64_t i = 0; i < count; i++) element_widen(a->dtype, p->host, element_offset(a, i), want, i);
+  int status = data_kernels_begin(p->kernels, err);
+  for (int round = 0; round < 2 && !status; round++) {
+    if (round) element_store(wide, want, planted, 3 + element_load(wide, want, planted));
+    status = p->device->ops->upload(p->device, p->want.device, want, sizeof want, err);
+    if (!status) status = data_kernels_compare(p->kernels, a, p->got.device, p->want.device, NULL, count, err);
+  }
+  if (!status)
+    status = data_kernels_find(p->kernels, p->got.device,
+                               &(const struct verify_gaps){.rows = ROWS,
+                                                           .pitch = PITCH * a->dtype->bytes,
+                                                           .skip = COLUMNS * a->dtype->bytes,
+                                                           .width = (PITCH - COLUMNS) * a->dtype->bytes,
+                                                           .limit = kernel_argument_bytes(a)},
+                               0xff, err);
+  if (!status) status = data_kernels_await(p->kernels, &tallies, err);
+  if (status) return status;
+  const struct verify_tally right = data_tally_read(&tallies[0]), wrong = data_tally_read(&tallies[1]);
+  struct verify_tally host = {.first = -1};
+  struct samples all = {.count = count};
+  verify_count(a, p->host, want, &all, &host);
+  const bool same = right.wrong == 0 && right.worst == 0.0 && wrong.wrong == 1 && wrong.first == planted &&
+                    wrong.worst == host.worst && tallies[2].first == UINT64_MAX;
+  return same ? CUGEN_OK : differs(p, "comparison", err);
+}
+
+static int prove(struct proof *p, cugen_error *err) {
+  int status = p->device->ops->alloc(p->device, MEMORY_DEVICE, sizeof p->host, true, &p->got, err);
+  if (!status) status = p->device->ops->alloc(p->device, MEMORY_DEVICE, sizeof p->host, true, &p->want, err);
+  for (size_t t = 0; t < DTYPE_COUNT && !status; t++) {
+    p->argument = (struct kernel_argument){.name = "proof",
+                                           .dtype = &dtype_table[t],
+                                           .rank = 2,
+                                           .shape = {ROWS, COLUMNS},
+                                           .stride = {PITCH, 1},
+                                           .elements = ELEMENTS,
+                                           .tolerance = 1e-3};
+    status = prove_fill(p, FILL_INDEX, err);
+    if (!status) status = prove_fill(p, FILL_UNIFORM, err);
+    if (!status) status = prove_digest(p, err);
+    if (!status) status = prove_comparison(p, err);
+  }
+  return status;
+}
+
+int data_proof(struct device *device, struct data_kernels *kernels, cugen_error *err) {
+  struct proof *p = calloc(1, sizeof *p);
+  if (!p) return error_memory(err);
+  p->device = device;
+  p->kernels = kernels;
+  int status = prove(p, err);
+  if (p->got.device) device->ops->free(device, &p->got);
+  if (p->want.device) device->ops->free(device, &p->want);
+  free(p);
+  return status;
+}
