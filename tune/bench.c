@@ -45,6 +45,17 @@ struct bench_fault {
 
 /* ---- The bench ---- */
 
+/* What the worker does with data is done on a GPU by kernels. Begun first: the reference takes longer. */
+static int request_kernels(struct bench *bench, cugen_error *err) {
+  struct kernel_spec spec;
+  if (!bench->target->device->facts.is_gpu || bench->target->predicted) return CUGEN_OK;
+  int status = data_kernels_spec(&spec, err);
+  if (status) return status;
+  status = compile_pool_request(bench->pool, &spec, &bench->kernels, err);
+  kernel_spec_free(&spec);
+  return status;
+}
+
 int bench_open(const struct tune_target *target, const struct bench_options *options, struct bench *out,
                cugen_error *err) {
   *out = (struct bench){.target = target,
@@ -73,6 +84,7 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
                                         .until = options->until};
   int status = expander_open(target->sources, &out->expander, err);
   if (!status) status = compile_pool_open(&pool, &out->pool, err);
+  if (!status) status = request_kernels(out, err);
   if (!status && !target->predicted) status = worker_open(&worker, &out->worker, err);
   if (!status) status = problem_check(target->config, target->problem, &out->check, err);
   if (status) bench_close(out);
@@ -109,6 +121,7 @@ void bench_close(struct bench *bench) {
     free(bench->faults);
     bench->faults = next;
   }
+  if (bench->kernels) compile_job_release(bench->pool, bench->kernels);
   compile_pool_close(bench->pool);
   expander_close(bench->expander);
   problem_free(&bench->check);
@@ -181,6 +194,16 @@ static int finish_build(struct bench *bench, struct compile_job *build, const st
   if (!build->status) return CUGEN_OK;
   *err = build->error;
   return error_prefix(err, "%s does not compile", text_get(what));
+}
+
+/* Its image; NULL: there is none, and the host does it. */
+static int finish_kernels(struct bench *bench, const struct compiled **out, cugen_error *err) {
+  const struct text what = {.data = (char *)(uintptr_t) "what compares data", .length = 18};
+  *out = NULL;
+  if (!bench->kernels) return CUGEN_OK;
+  int status = finish_build(bench, bench->kernels, &what, err);
+  if (!status) *out = &bench->kernels->compiled;
+  return status == CUGEN_ERROR_INTERRUPTED ? status : CUGEN_OK;
 }
 
 static void name_generator(const struct config *config, size_t i, struct text *out) {
@@ -306,6 +329,7 @@ static int make_data(struct bench *bench, const struct kernel_spec *spec, const 
   if (!status && bench->target->config->reference) status = make_reference(bench, d, in, err);
   if (!status && bench->target->config->verify) status = make_verify(bench, d, in, err);
   if (!status) status = make_shared(bench, d, in, err);
+  if (!status) status = finish_kernels(bench, &d->request.kernels_compiled, err);
   if (status)
     data_free(bench, d);
   else

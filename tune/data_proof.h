@@ -4,8 +4,7 @@
 
 #include "data_kernels.h"
 
-/* Fills of every dtype, a digest, comparisons with planted faults, on some thousand elements. CUGEN_ERROR_DEVICE when one differs; the
-   message says which. */
-int data_proof(struct device *device, struct data_kernels *kernels, cugen_error *err);
+/* *same: fills of every dtype, digests, comparisons with a planted fault, each of some hundred elements. An error: the device fails. */
+int data_proof(struct device *device, struct data_kernels *kernels, bool *same, cugen_error *err);
 
 #endif

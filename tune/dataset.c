@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "dataset_buffers.h"
+#include "elements.h"
 #include "results.h"
 #include "verifier.h"
 
@@ -77,6 +78,25 @@ static void seal_shared(const struct dataset *d, int descriptor) {
   if (file >= 0) close(file);
 }
 
+static void drop_wanted(struct device *device, struct dataset *d) {
+  struct memory *const both[] = {&d->wanted, &d->sampled};
+  for (size_t i = 0; i < 2; i++)
+    if (both[i]->device) device->ops->free(device, both[i]);
+}
+
+/* What outputs are compared with, on the device. Where there is no memory for it, the host compares. */
+static int upload_wanted(struct device *device, struct dataset *d, cugen_error *err) {
+  const size_t list = d->samples.flat ? (size_t)d->samples.count * sizeof *d->samples.flat : 0;
+  cugen_error no_room;
+  if (!d->kernels || !d->results) return CUGEN_OK;
+  if (device->ops->alloc(device, MEMORY_DEVICE, d->results_bytes, false, &d->wanted, &no_room)) return CUGEN_OK;
+  if (list && device->ops->alloc(device, MEMORY_DEVICE, list, false, &d->sampled, &no_room))
+    return drop_wanted(device, d), CUGEN_OK;
+  int status = device->ops->upload(device, d->wanted.device, d->results, d->results_bytes, err);
+  if (!status && list) status = device->ops->upload(device, d->sampled.device, d->samples.flat, list, err);
+  return status;
+}
+
 static int take_results(struct device *device, const struct dataset_request *request, struct dataset *d,
                         cugen_error *err) {
   const bool wanted = request->reference && !dataset_head(d)->reference;
@@ -85,7 +105,7 @@ static int take_results(struct device *device, const struct dataset_request *req
   if (wanted && !status) dataset_head(d)->reference = 1;
   if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_TEMPLATE; /* no variant's fault */
   if (!status && d->shared) seal_shared(d, request->shared);
-  return status;
+  return status ? status : upload_wanted(device, d, err);
 }
 
 /* Whether it can be loaded. */
@@ -136,6 +156,7 @@ int dataset_change(struct device *device, struct dataset *d, const struct datase
   int status = copy_spec(request->spec, &spec, err);
   verifier_close(device, d->verifier);
   d->verifier = NULL;
+  drop_wanted(device, d);
   unmap_shared(d);
   kernel_spec_free(&d->spec);
   d->spec = spec;
@@ -155,6 +176,7 @@ int dataset_open(struct device *device, const struct dataset_request *request, s
   d->seed = request->seed;
   d->has_reference = request->reference != NULL;
   d->doing = request->doing;
+  d->kernels = request->kernels;
   int status = build(device, request, d, err);
   if (status)
     dataset_close(device, d);
@@ -174,6 +196,7 @@ void dataset_close(struct device *device, struct dataset *d) {
   for (size_t i = 0; d->kept && i < d->spec.argument_count; i++)
     if (d->kept[i].device) device->ops->free(device, &d->kept[i]);
   if (d->staging.bytes) device->ops->free(device, &d->staging);
+  drop_wanted(device, d);
   unmap_shared(d);
   kernel_spec_free(&d->spec);
   free(d->kept);
@@ -188,8 +211,8 @@ static int judge(struct device *device, struct dataset *d, double *error, cugen_
   int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++)
     if (d->spec.arguments[i].overwrite) status = dataset_write_input(device, d, i, &d->sets[0][i], err);
-  if (!status) status = dataset_stage(device, d, verifier_bytes(d->verifier), err);
-  return status ? status : verifier_run(device, d->verifier, d->staging.host, d->doing, error, err);
+  if (!status && !d->kernels) status = dataset_stage(device, d, verifier_bytes(d->verifier), err);
+  return status ? status : verifier_run(device, d->verifier, d->kernels, d->staging.host, d->doing, error, err);
 }
 
 static int verify_one(const struct dataset *d, const struct kernel_argument *a, const void *got, const void *want,
@@ -199,14 +222,17 @@ static int verify_one(const struct dataset *d, const struct kernel_argument *a, 
   return status;
 }
 
-static int check_zero(const struct kernel_argument *a, const unsigned char *got, size_t bytes, cugen_error *err) {
-  size_t at = 0;
-  while (at < bytes && !got[at]) at++;
-  if (at == bytes) return CUGEN_OK;
+static int refuse_zero(const struct kernel_argument *a, size_t at, cugen_error *err) {
   return error_set(
       err, CUGEN_ERROR_WRONG,
       "scratch '%s' (fill = \"zero\") is not zero after the launch, at byte %zu: the next launch finds it so",
       a->name, at);
+}
+
+static int check_zero(const struct kernel_argument *a, const unsigned char *got, size_t bytes, cugen_error *err) {
+  size_t at = 0;
+  while (at < bytes && !got[at]) at++;
+  return at == bytes ? CUGEN_OK : refuse_zero(a, at, err);
 }
 
 static int check_kept_zero(struct device *device, struct dataset *d, cugen_error *err) {
@@ -222,8 +248,9 @@ static int check_kept_zero(struct device *device, struct dataset *d, cugen_error
   return CUGEN_OK;
 }
 
-int dataset_verify(struct device *device, struct dataset *d, const struct kernel_spec *spec, double *error,
-                   cugen_error *err) {
+/* By the host, which the outputs are brought to. */
+static int verify_here(struct device *device, struct dataset *d, const struct kernel_spec *spec, double *error,
+                       cugen_error *err) {
   int status = dataset_guards(device, d, err);
   const char *want = d->results;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
@@ -237,4 +264,87 @@ int dataset_verify(struct device *device, struct dataset *d, const struct kernel
   }
   if (!status && d->verifier) status = judge(device, d, error, err);
   return status ? status : check_kept_zero(device, d, err);
+}
+
+/* ---- The same on the device: all questions, then the answers in the order in which the host looks ---- */
+
+static int ask_output(struct dataset *d, const struct kernel_argument *a, size_t i, const char *want,
+                      cugen_error *err) {
+  const struct verify_gaps gaps = verify_gaps(a);
+  const void *got = d->sets[0][i].device;
+  const int64_t count = d->samples.flat ? d->samples.count : element_count(a);
+  int status = data_kernels_find(d->kernels, got, &gaps, dataset_poison(d, a), err);
+  if (!status && want) status = data_kernels_compare(d->kernels, a, got, want, d->sampled.device, count, err);
+  return status;
+}
+
+static int ask_all(struct dataset *d, const struct kernel_spec *spec, size_t *guards, cugen_error *err) {
+  const char *want = d->wanted.device;
+  int status = data_kernels_begin(d->kernels, err);
+  if (!status) status = dataset_ask_guards(d, guards, err);
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    if (!results_has_output(&spec->arguments[i])) continue;
+    status = ask_output(d, &spec->arguments[i], i, want, err);
+    if (want) want += results_bytes(&spec->arguments[i], &d->samples);
+  }
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const int64_t bytes = kernel_argument_bytes(&d->spec.arguments[i]);
+    if (dataset_is_kept_zero(&d->spec.arguments[i]))
+      status = data_kernels_find(d->kernels, d->sets[0][i].device,
+                                 &(const struct verify_gaps){.rows = 1, .width = bytes, .limit = bytes}, 0, err);
+  }
+  return status;
+}
+
+/* Only the first wrong element is brought here. */
+static int read_output(struct device *device, struct dataset *d, const struct kernel_argument *a, size_t i,
+                       const struct data_tally *tallies, const char *want, double *error, cugen_error *err) {
+  if (tallies[0].first != UINT64_MAX) return verify_gap_written(a, (int64_t)tallies[0].first, err);
+  if (!want) return CUGEN_OK;
+  const struct verify_tally tally = data_tally_read(&tallies[1]);
+  uint64_t got = 0;
+  if (!tally.wrong) return verify_judge(a, &tally, &d->samples, NULL, NULL, error, err);
+  const int64_t at = element_offset(a, samples_flat(&d->samples, tally.first)) * a->dtype->bytes;
+  int status =
+      device->ops->download(device, &got, (const char *)d->sets[0][i].device + at, (size_t)a->dtype->bytes, err);
+  if (status) return status;
+  return verify_judge(a, &tally, &d->samples, &got, want + tally.first * a->dtype->wide->bytes, error, err);
+}
+
+static int read_zeros(const struct dataset *d, const struct data_tally *tallies, cugen_error *err) {
+  for (size_t i = 0; i < d->spec.argument_count; i++) {
+    if (!dataset_is_kept_zero(&d->spec.arguments[i])) continue;
+    if (tallies->first != UINT64_MAX) return refuse_zero(&d->spec.arguments[i], (size_t)tallies->first, err);
+    tallies++;
+  }
+  return CUGEN_OK;
+}
+
+static int verify_there(struct device *device, struct dataset *d, const struct kernel_spec *spec, double *error,
+                        cugen_error *err) {
+  struct data_tally answers[DATA_MOST_QUESTIONS];
+  const struct data_tally *tallies, *at = answers;
+  const char *want = d->results;
+  size_t guards;
+  int status = ask_all(d, spec, &guards, err);
+  if (!status) status = data_kernels_await(d->kernels, &tallies, err);
+  if (status) return status;
+  memcpy(answers, tallies, sizeof answers); /* what follows may ask, too */
+  if (!guards || !dataset_are_whole(at, guards)) status = dataset_guards(device, d, err);
+  at += guards;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &spec->arguments[i];
+    if (!results_has_output(a)) continue;
+    status = read_output(device, d, a, i, at, want, error, err);
+    at += want ? 2 : 1;
+    if (want) want += results_bytes(a, &d->samples);
+  }
+  if (!status && d->verifier) status = judge(device, d, error, err);
+  return status ? status : read_zeros(d, at, err);
+}
+
+int dataset_verify(struct device *device, struct dataset *d, const struct kernel_spec *spec, double *error,
+                   cugen_error *err) {
+  const bool there = d->kernels && (!d->results || d->wanted.device);
+  return there ? verify_there(device, d, spec, error, err) : verify_here(device, d, spec, error, err);
 }

@@ -5,8 +5,8 @@
 #ifndef TUNE_DATASET_H
 #define TUNE_DATASET_H
 
+#include "data_kernels.h"
 #include "runtime/plan.h"
-#include "verify.h"
 
 enum { DATASET_MOST_SETS = 16, DATASET_DOING_BYTES = 512 };
 
@@ -17,7 +17,7 @@ struct dataset {
   struct memory *sets[DATASET_MOST_SETS]; /* one memory for each argument (unused for scalars) */
   size_t set_count;
   struct memory *kept; /* one for each argument: a copy of what a kernel may change, from dataset_keep on */
-  uint64_t *digests;   /* one for each argument: of an input as it was filled */
+  uint64_t *digests;   /* one for each argument: of an input as it was filled, by the kernels or the host */
   bool again;          /* the last dataset_prepare was for a second launch */
   struct samples samples;
   char *shared; /* NULL: nothing is */
@@ -29,6 +29,9 @@ struct dataset {
   const struct dataset_request *late; /* NULL, or the request whose verify kernel dataset_load loads */
   char *doing; /* NULL, or where "c.lua:5: the reference r.cu" stands while that runs, for whoever outlives it */
   struct memory staging; /* pinned, where outputs are brought to be compared; made when first needed */
+  /* NULL: the host fills, digests and compares. Else that is done on the device, which then has the results and the samples, too. */
+  struct data_kernels *kernels;
+  struct memory wanted, sampled;
 };
 
 /* Everything dataset_open needs besides the device. reference NULL: none. */
@@ -53,6 +56,9 @@ struct dataset_request {
                cugen_error *err);
   void *apart_context;
   int shared; /* descriptor of the shared memory; borrowed; -1: nothing is shared */
+  /* The image of the data kernels for the worker, and there they themselves, which outlive the dataset; NULL: the host does it. */
+  const struct compiled *kernels_compiled;
+  struct data_kernels *kernels;
 };
 
 /* The kernel that makes an input's data. */
@@ -98,7 +104,7 @@ int dataset_keep(struct device *device, struct dataset *dataset, cugen_error *er
 /* What a kernel may change of a set, as it was given; ordered like a launch. */
 int dataset_renew(struct device *device, struct dataset *dataset, size_t set, cugen_error *err);
 /* CUGEN_ERROR_WRONG when one of set 0 was written over; all are whole afterwards. */
-int dataset_guards(struct device *device, const struct dataset *dataset, cugen_error *err);
+int dataset_guards(struct device *device, struct dataset *dataset, cugen_error *err);
 /* After a run of spec on set 0: guards, padding, results (by reference, verify kernel or both); the tolerances are spec's. *error as in verify_output.
    CUGEN_ERROR_WRONG; CUGEN_CAUSE_BOUNDS tells a write out of bounds from a wrong number. */
 int dataset_verify(struct device *device, struct dataset *dataset, const struct kernel_spec *spec, double *error,

@@ -77,8 +77,8 @@ static const void *input_data(const struct dataset *d, size_t i, void **made) {
   return *made;
 }
 
-int dataset_write_input(struct device *device, const struct dataset *d, size_t i, const struct memory *to,
-                        cugen_error *err) {
+static int write_from_host(struct device *device, const struct dataset *d, size_t i, const struct memory *to,
+                           cugen_error *err) {
   void *made;
   const void *data = input_data(d, i, &made);
   size_t bytes = (size_t)kernel_argument_bytes(&d->spec.arguments[i]);
@@ -86,6 +86,38 @@ int dataset_write_input(struct device *device, const struct dataset *d, size_t i
   int status = device->ops->upload(device, to->device, data, bytes, err);
   free(made);
   return status;
+}
+
+static int digest_of(const struct dataset *d, size_t i, const struct memory *memory, uint64_t *digest,
+                     cugen_error *err) {
+  const struct data_tally *tallies;
+  int status = data_kernels_begin(d->kernels, err);
+  if (!status)
+    status =
+        data_kernels_digest(d->kernels, memory->device, (size_t)kernel_argument_bytes(&d->spec.arguments[i]), err);
+  if (!status) status = data_kernels_await(d->kernels, &tallies, err);
+  if (!status) *digest = tallies[0].digest;
+  return status;
+}
+
+/* A kernel may have written to the copy, too: then the host has it. */
+static int write_from_kept(struct device *device, const struct dataset *d, size_t i, const struct memory *to,
+                           cugen_error *err) {
+  const struct memory *kept = &d->kept[i];
+  uint64_t digest;
+  int status = digest_of(d, i, kept, &digest, err);
+  if (!status && digest != d->digests[i]) status = write_from_host(device, d, i, kept, err);
+  if (status || to == kept) return status;
+  return device->ops->copy(device, to->device, kept->device, (size_t)kernel_argument_bytes(&d->spec.arguments[i]),
+                           NULL, err);
+}
+
+int dataset_write_input(struct device *device, const struct dataset *d, size_t i, const struct memory *to,
+                        cugen_error *err) {
+  const struct kernel_argument *a = &d->spec.arguments[i];
+  if (d->kernels && data_kernels_make(a)) return data_kernels_fill(d->kernels, a, d->seed, i, to->device, err);
+  if (d->kernels && d->kept[i].device) return write_from_kept(device, d, i, to, err);
+  return write_from_host(device, d, i, to, err);
 }
 
 /* Into set 0, as it is to be. */
@@ -138,7 +170,35 @@ static int generate(struct device *device, struct dataset *d, const struct datas
 
 /* ---- Buffers ---- */
 
+/* What it is written anew from. Where there is no memory for it, that is the host. */
+static void alloc_kept(struct device *device, struct dataset *d, size_t i) {
+  cugen_error no_room;
+  if (d->kept[i].device) return;
+  device->ops->alloc(device, MEMORY_DEVICE, (size_t)kernel_argument_bytes(&d->spec.arguments[i]), false, &d->kept[i],
+                     &no_room);
+}
+
+/* Made on the device, or brought there once. */
+static int fill_there(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
+  const struct kernel_argument *a = &d->spec.arguments[i];
+  const bool made = data_kernels_make(a);
+  const size_t bytes = (size_t)kernel_argument_bytes(a);
+  const struct memory *first = &d->sets[0][i];
+  int status = made ? CUGEN_OK : write_from_host(device, d, i, first, err);
+  for (size_t s = 0; s < d->set_count && !status; s++)
+    if (made)
+      status = data_kernels_fill(d->kernels, a, d->seed, i, d->sets[s][i].device, err);
+    else if (s)
+      status = device->ops->copy(device, d->sets[s][i].device, first->device, bytes, NULL, err);
+  if (!status && !made && is_restored(a)) {
+    alloc_kept(device, d, i);
+    if (d->kept[i].device) status = device->ops->copy(device, d->kept[i].device, first->device, bytes, NULL, err);
+  }
+  return status ? status : digest_of(d, i, first, &d->digests[i], err);
+}
+
 static int fill_argument(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
+  if (d->kernels) return fill_there(device, d, i, err);
   size_t bytes = (size_t)kernel_argument_bytes(&d->spec.arguments[i]);
   void *made;
   const void *data = input_data(d, i, &made);
@@ -215,17 +275,38 @@ static int refill(struct device *device, struct dataset *d, size_t i, cugen_erro
   return status;
 }
 
+/* What the inputs of set 0 are now. */
+static int digest_here(struct device *device, struct dataset *d, uint64_t *digests, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const size_t bytes = (size_t)kernel_argument_bytes(&d->spec.arguments[i]);
+    if (!is_input(&d->spec.arguments[i])) continue;
+    status = dataset_stage(device, d, bytes < INPUTS_PIECE ? bytes : INPUTS_PIECE, err);
+    if (!status) status = inputs_digest_device(device, &d->sets[0][i], bytes, d->staging.host, &digests[i], err);
+  }
+  return status;
+}
+
+static int digest_there(struct dataset *d, uint64_t *digests, cugen_error *err) {
+  const struct data_tally *tallies;
+  int status = data_kernels_begin(d->kernels, err);
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++)
+    if (is_input(&d->spec.arguments[i]))
+      status = data_kernels_digest(d->kernels, d->sets[0][i].device,
+                                   (size_t)kernel_argument_bytes(&d->spec.arguments[i]), err);
+  if (!status) status = data_kernels_await(d->kernels, &tallies, err);
+  for (size_t i = 0, at = 0; i < d->spec.argument_count && !status; i++)
+    if (is_input(&d->spec.arguments[i])) digests[i] = tallies[at++].digest;
+  return status;
+}
+
 int dataset_restore(struct device *device, struct dataset *d, cugen_error *err) {
+  uint64_t digests[KERNEL_MAX_ARGUMENTS];
   int wrong = CUGEN_OK;
+  int status = d->kernels ? digest_there(d, digests, err) : digest_here(device, d, digests, err);
+  if (status) return status;
   for (size_t i = 0; i < d->spec.argument_count; i++) {
-    const struct kernel_argument *a = &d->spec.arguments[i];
-    size_t bytes = (size_t)kernel_argument_bytes(a);
-    uint64_t digest;
-    if (!is_input(a)) continue;
-    int status = dataset_stage(device, d, bytes < INPUTS_PIECE ? bytes : INPUTS_PIECE, err);
-    if (!status) status = inputs_digest_device(device, &d->sets[0][i], bytes, d->staging.host, &digest, err);
-    if (status) return status;
-    if (digest == d->digests[i]) continue;
+    if (!is_input(&d->spec.arguments[i]) || digests[i] == d->digests[i]) continue;
     cugen_error other;
     status = refill(device, d, i, wrong ? &other : err);
     if (status != CUGEN_ERROR_WRONG) return status;
@@ -278,10 +359,8 @@ int dataset_keep(struct device *device, struct dataset *d, cugen_error *err) {
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     struct memory *kept = &d->kept[i];
-    cugen_error no_room;
     if (!is_restored(a)) continue;
-    if (!kept->device)
-      device->ops->alloc(device, MEMORY_DEVICE, (size_t)kernel_argument_bytes(a), false, kept, &no_room);
+    alloc_kept(device, d, i);
     if (kept->device) status = dataset_write_input(device, d, i, kept, err);
   }
   return status;
@@ -300,8 +379,41 @@ int dataset_renew(struct device *device, struct dataset *d, size_t set, cugen_er
   return status;
 }
 
-int dataset_guards(struct device *device, const struct dataset *d, cugen_error *err) {
+int dataset_ask_guards(struct dataset *d, size_t *asked, cugen_error *err) {
+  bool readable = true;
   int status = CUGEN_OK;
+  *asked = 0;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    if (d->spec.arguments[i].rank == 0) continue;
+    status = data_kernels_guards(d->kernels, &d->sets[0][i], &readable, err);
+    if (!readable) break;
+    *asked += 2;
+  }
+  if (!readable) *asked = 0;
+  return status;
+}
+
+/* Whether all are whole, as far as that can be found out there. */
+static int ask_whole(struct dataset *d, bool *whole, cugen_error *err) {
+  const struct data_tally *tallies;
+  size_t asked;
+  int status = data_kernels_begin(d->kernels, err);
+  if (!status) status = dataset_ask_guards(d, &asked, err);
+  if (!status) status = data_kernels_await(d->kernels, &tallies, err);
+  *whole = !status && asked > 0 && dataset_are_whole(tallies, asked);
+  return status;
+}
+
+bool dataset_are_whole(const struct data_tally *tallies, size_t asked) {
+  size_t i = 0;
+  while (i < asked && tallies[i].first == UINT64_MAX) i++;
+  return i == asked;
+}
+
+int dataset_guards(struct device *device, struct dataset *d, cugen_error *err) {
+  bool whole = false;
+  int status = d->kernels ? ask_whole(d, &whole, err) : CUGEN_OK;
+  if (status || whole) return status;
   for (size_t i = 0; i < d->spec.argument_count; i++) {
     if (d->spec.arguments[i].rank == 0) continue;
     cugen_error other;

@@ -47,6 +47,10 @@ int dataset_generate_all(struct device *device, struct dataset *dataset, const s
 int dataset_stage(struct device *device, struct dataset *dataset, size_t bytes, cugen_error *err);
 /* Zero before the first launch, and kept so by the kernel; other scratch may hold anything. */
 bool dataset_is_kept_zero(const struct kernel_argument *argument);
+/* Where there are kernels: asks about the guards of set 0. *asked: how many questions that were; 0: they cannot be read there. */
+int dataset_ask_guards(struct dataset *dataset, size_t *asked, cugen_error *err);
+/* What came of so many of these questions: no guard was written over. */
+bool dataset_are_whole(const struct data_tally *tallies, size_t asked);
 /* What fills an output before a run. */
 unsigned char dataset_poison(const struct dataset *dataset, const struct kernel_argument *argument);
 

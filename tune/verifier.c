@@ -98,32 +98,54 @@ static bool is_unwritten(const double *error) {
   return bits == UINT64_MAX;
 }
 
-static int describe(const struct verifier *v, const double *errors, long long first, long long wrong,
-                    cugen_error *err) {
+/* error: that of the first wrong element. */
+static int describe(const struct verifier *v, const struct verify_tally *tally, double error, cugen_error *err) {
   struct text text = {0};
-  verify_place(v->output, first, &text);
+  verify_place(v->output, tally->first, &text);
   int status =
       text.failed ? error_memory(err)
-      : is_unwritten(&errors[first])
+      : is_unwritten(&error)
           ? error_set(err, CUGEN_ERROR_WRONG,
                       "the verify kernel %s does not write the error of %s: thread t < count writes error[t]",
                       v->name, text_get(&text))
           : error_set(err, CUGEN_ERROR_WRONG, "%s: %s is off by %.9g, allowed is 1; %lld of %lld elements are wrong",
-                      v->name, text_get(&text), errors[first], wrong, v->count);
+                      v->name, text_get(&text), error, (long long)tally->wrong, v->count);
   text_free(&text);
   return status;
 }
 
 static int read_errors(const struct verifier *v, const double *errors, double *error, cugen_error *err) {
-  long long first = -1, wrong = 0;
+  struct verify_tally tally = {.first = -1};
   for (long long i = 0; i < v->count; i++) {
     const double size = isnan(errors[i]) ? (double)INFINITY : fabs(errors[i]);
     if (size > *error) *error = size;
-    if (is_right(errors[i])) continue;
-    if (first < 0) first = i;
-    wrong++;
+    if (!is_right(errors[i]) && tally.wrong++ == 0) tally.first = i;
   }
-  return wrong ? describe(v, errors, first, wrong, err) : CUGEN_OK;
+  return tally.wrong ? describe(v, &tally, errors[tally.first], err) : CUGEN_OK;
+}
+
+static int read_here(struct device *device, struct verifier *v, double *staging, double *error, cugen_error *err) {
+  int status = device->ops->memory_check(device, &v->errors, err);
+  if (!status) status = device->ops->download(device, staging, v->errors.device, verifier_bytes(v), err);
+  if (status) return error_prefix(err, "the verify kernel %s", v->name), status;
+  return read_errors(v, staging, error, err);
+}
+
+/* Only the first wrong one's error is brought here. */
+static int read_there(struct device *device, struct verifier *v, struct data_kernels *kernels, double *error,
+                      cugen_error *err) {
+  const double *errors = v->errors.device;
+  const struct data_tally *tallies;
+  double first = 0;
+  int status = device->ops->memory_check(device, &v->errors, err);
+  if (!status) status = data_kernels_begin(kernels, err);
+  if (!status) status = data_kernels_errors(kernels, errors, v->count, err);
+  if (!status) status = data_kernels_await(kernels, &tallies, err);
+  const struct verify_tally tally = status ? (struct verify_tally){0} : data_tally_read(&tallies[0]);
+  if (tally.wrong) status = device->ops->download(device, &first, errors + tally.first, sizeof first, err);
+  if (status) return error_prefix(err, "the verify kernel %s", v->name), status;
+  if (tally.worst > *error) *error = tally.worst;
+  return tally.wrong ? describe(v, &tally, first, err) : CUGEN_OK;
 }
 
 static int launch(struct device *device, struct verifier *v, char *doing, cugen_error *err) {
@@ -134,12 +156,10 @@ static int launch(struct device *device, struct verifier *v, char *doing, cugen_
   return status;
 }
 
-int verifier_run(struct device *device, struct verifier *v, double *staging, char *doing, double *error,
-                 cugen_error *err) {
+int verifier_run(struct device *device, struct verifier *v, struct data_kernels *kernels, double *staging,
+                 char *doing, double *error, cugen_error *err) {
   int status = device->ops->fill(device, v->errors.device, 0xff, verifier_bytes(v), err);
   if (!status) status = launch(device, v, doing, err);
-  if (!status) status = device->ops->memory_check(device, &v->errors, err);
-  if (!status) status = device->ops->download(device, staging, v->errors.device, verifier_bytes(v), err);
   if (status) return error_prefix(err, "the verify kernel %s", v->name), status;
-  return read_errors(v, staging, error, err);
+  return kernels ? read_there(device, v, kernels, error, err) : read_here(device, v, staging, error, err);
 }

@@ -9,6 +9,7 @@
 
 #include "base/system.h"
 #include "confine.h"
+#include "data_proof.h"
 #include "gpu_lock.h"
 #include "isolate.h"
 #include "runtime/compile/toolkit.h"
@@ -30,6 +31,8 @@ struct server {
   int lock;                                   /* descriptor of the device's lock file, -1: none */
   struct dataset *datasets[KEPT_DATASETS];    /* untimed and timed; a newer one replaces its kind */
   struct dataset_parts *parts[KEPT_DATASETS]; /* what they borrow */
+  struct data_kernels *kernels; /* that datasets are filled, digested and compared by; NULL: by the host */
+  bool kernels_refused;         /* they give something else here than the host */
 };
 
 /* ---- Failures ---- */
@@ -445,7 +448,7 @@ static int take_dataset(struct server *s, const struct dataset_request *request,
 struct dataset_parts {
   struct dataset_request request;
   struct kernel_spec spec, reference, verify, generator_specs[KERNEL_MAX_ARGUMENTS];
-  struct compiled compiled, verify_compiled, generator_compiled[KERNEL_MAX_ARGUMENTS];
+  struct compiled compiled, verify_compiled, kernels_compiled, generator_compiled[KERNEL_MAX_ARGUMENTS];
   char *verify_name;
   struct dataset_generator generators[KERNEL_MAX_ARGUMENTS];
 };
@@ -478,6 +481,12 @@ static int read_verify(struct wire_reader *reader, struct dataset_parts *parts, 
   return status;
 }
 
+static int read_kernels(struct wire_reader *reader, struct dataset_parts *parts, cugen_error *err) {
+  if (!wire_get_int(reader)) return CUGEN_OK;
+  parts->request.kernels_compiled = &parts->kernels_compiled;
+  return wire_get_compiled(reader, &parts->kernels_compiled, err);
+}
+
 static int read_dataset(struct wire_reader *reader, struct dataset_parts *parts, cugen_error *err) {
   struct dataset_request *request = &parts->request;
   request->id = wire_get_int(reader);
@@ -493,6 +502,7 @@ static int read_dataset(struct wire_reader *reader, struct dataset_parts *parts,
   if (!status && has_reference) status = wire_get_spec(reader, &parts->reference, err);
   if (!status && has_reference) status = wire_get_compiled(reader, &parts->compiled, err);
   if (!status) status = read_verify(reader, parts, err);
+  if (!status) status = read_kernels(reader, parts, err);
   if (!status) status = read_generators(reader, parts, err);
   request->spec = &parts->spec;
   request->reference = has_reference ? &parts->reference : NULL;
@@ -507,12 +517,31 @@ static void dataset_parts_free(struct dataset_parts *parts) {
   kernel_spec_free(&parts->verify);
   compiled_free(&parts->compiled);
   compiled_free(&parts->verify_compiled);
+  compiled_free(&parts->kernels_compiled);
   free(parts->verify_name);
   for (size_t i = 0; i < parts->request.generator_count; i++) {
     kernel_spec_free(&parts->generator_specs[i]);
     compiled_free(&parts->generator_compiled[i]);
   }
   free(parts);
+}
+
+/* Who fills, digests and compares: kernels on the device, where there are any and they prove that they give what the host gives;
+   else the host. Chosen once, for all datasets. */
+static int take_kernels(struct server *s, struct dataset_request *request, cugen_error *err) {
+  bool same = true;
+  int status = CUGEN_OK;
+  if (!s->kernels && !s->kernels_refused && request->kernels_compiled) {
+    status = data_kernels_open(s->device, request->kernels_compiled, &s->kernels, err);
+    if (!status) status = data_proof(s->device, s->kernels, &same, err);
+    s->kernels_refused = !same;
+    if (status || !same) {
+      data_kernels_close(s->kernels);
+      s->kernels = NULL;
+    }
+  }
+  request->kernels = s->kernels;
+  return status;
 }
 
 static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cugen_error *err) {
@@ -523,6 +552,7 @@ static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cu
   parts->request.doing = s->shared ? s->shared->doing : NULL; /* where the coordinator looks */
   if (is_isolated(s)) parts->request.apart = run_apart, parts->request.apart_context = s;
   gpu_lock_take(s->lock);
+  if (!status) status = take_kernels(s, &parts->request, err);
   if (!status) status = take_dataset(s, &parts->request, err);
   if (!status) {
     struct dataset_parts **kept = &s->parts[parts->request.timed], *replaced = *kept;
@@ -596,6 +626,7 @@ static void server_close(struct server *s) {
     dataset_close(s->device, s->datasets[i]);
     dataset_parts_free(s->parts[i]);
   }
+  data_kernels_close(s->kernels);
   if (s->device) s->device->ops->close(s->device);
   toolkit_close(s->toolkit);
   confinement_close(&s->confinement);
