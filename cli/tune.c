@@ -96,6 +96,9 @@ static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
   if (result->seconds > 0 && result->tried && result->measuring > 0)
     printf(", the device at work %s of it", print_percent(result->measuring / result->seconds).text);
   puts(".");
+  if (result->tied)
+    printf("The fastest ties with %s within %s; of these the config's order decides.\n",
+           result->tied == 1 ? "another" : print_count(result->tied).text, print_percent(result->tied_within).text);
   if (result->leaders)
     printf("It began with %s that were the best for other sizes.\n", print_count(result->leaders).text);
 }
@@ -197,6 +200,8 @@ static json_t *result_json(const cugen_tune_result *result) {
   json_object_set_new(object, "verified", json_integer((json_int_t)result->verified));
   json_object_set_new(object, "refuted", json_integer((json_int_t)result->refuted));
   json_object_set_new(object, "unverified", json_optional_string(result->unverified));
+  json_object_set_new(object, "tied", json_integer((json_int_t)result->tied));
+  json_object_set_new(object, "tied_within", json_number(result->tied_within));
   json_object_set_new(object, "interrupted", json_boolean(result->interrupted));
   return object;
 }

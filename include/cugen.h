@@ -438,6 +438,8 @@ typedef struct cugen_tune_result {
   size_t verified;        /* predictions that ran on the cpu device in this run and were correct, */
   size_t refuted;         /* and wrong: they are remembered as failed */
   const char *unverified; /* predictions: why the fastest is not verified; NULL: it is. Lives until the next tune */
+  size_t tied;            /* on a GPU: variants that the last race did not find slower than the fastest, */
+  double tied_within;     /* and how far from it they are: 0.004 is 0.4 % */
 } cugen_tune_result;
 
 /* Tunes in isolated worker processes and remembers each measurement as it arrives; running it again resumes. Variants that
@@ -445,8 +447,9 @@ typedef struct cugen_tune_result {
    best. On the cpu device it tunes the config's check problem where no setting says otherwise. For a described GPU it stores
    predictions instead of measurements, and verifies the fastest on the cpu device (docs/model.md).
 
-   The budget is exceeded by at most one variant and, on a GPU, the final rounds of the fastest four. A variant that crashes or
-   never ends only fails. CUGEN_ERROR_WRONG: no variant was correct, or none was measured in the budget.
+   On a GPU a tenth of the budget, 4 s at most, is kept for a race of the fastest (docs/tuning.md). The budget is exceeded by
+   at most a tenth, or a second if that is more. Two things may take longer: a variant that runs while none came out right, and
+   with CUGEN_TUNE_IN_PROCESS any variant. A variant that crashes or never ends only fails. CUGEN_ERROR_WRONG: no variant was correct, or none was measured in the budget.
    CUGEN_ERROR_INTERRUPTED: the callback asked to stop. In both cases *result and the records are filled.
    CUGEN_ERROR_MISSING: no worker program.
 

@@ -28,6 +28,8 @@ int candidate_build(struct bench *bench, struct candidate *candidate, cugen_erro
 /* Keeps its image in the cache: for those that later runs are likely to launch. */
 int candidate_keep_image(struct bench *bench, const struct candidate *candidate, cugen_error *err);
 bool candidate_ready(struct bench *bench, const struct candidate *candidate);
+/* Its compiles begin as soon as a thread is free, however late it is. */
+void candidate_hasten(struct bench *bench, struct candidate *candidate);
 /* Returns when it is ready, however late. */
 void candidate_finish(struct bench *bench, struct candidate *candidate);
 /* What the compiles of a ready one took, one after the other. */

@@ -1,55 +1,106 @@
-/* The leaders again, in turn; see tuner_run.h. */
+/* The race of the leaders; see tuner_run.h and race.h. Single measurements of a thousand variants favour the lucky, so the best
+   few are timed again, in turn, until it is known who is faster, or that it does not matter. */
 #include "tuner_run.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/system.h"
+#include "race.h"
 
-enum { LEADERS = 4, LEADER_ROUNDS = 3 };
+/* How long all races may take; a tenth of the budget, where that is less. */
+static const double race_seconds = 4;
 
-static int by_cost(const void *a, const void *b, void *context) {
-  const struct cache_record *x = *(const struct cache_record *const *)a, *y = *(const struct cache_record *const *)b;
-  double x_cost = tuner_cost(context, x), y_cost = tuner_cost(context, y);
-  bool x_ok = x->outcome == CUGEN_OUTCOME_OK, y_ok = y->outcome == CUGEN_OUTCOME_OK;
-  if (x_ok != y_ok) return y_ok - x_ok;
-  return (x_cost > y_cost) - (x_cost < y_cost);
-}
+/* Who takes part: what is at most so much slower than the best, as far as single measurements tell; and what is so near that it
+   has to. */
+static const double near = 1.03, too_near = 1.01;
 
-struct leader {
-  struct candidate *candidate;
-  struct cache_record rounds[LEADER_ROUNDS];
-  int count;
-  double seconds; /* that the rounds took */
+/* A variant of t->records on its way through the races. */
+struct entrant {
+  const struct cache_record *record;
+  double cost; /* the record's; once it has raced, the race's */
+  bool raced;
 };
 
-static int measure_leader(struct tuner *t, struct leader *leader, cugen_error *err) {
-  const struct measure_options measure = {.seconds = 0.3, .samples = 21};
+/* One that runs: its candidate, and the records of its rounds. */
+struct leader {
+  struct entrant *entrant;
+  struct candidate *candidate;
+  struct cache_record rounds[RACE_ROUNDS];
+  double seconds; /* that the rounds took */
+  bool failed;    /* in a round */
+};
+
+static int by_cost(const void *a, const void *b) {
+  const struct entrant *x = a, *y = b;
+  return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+/* ---- One race ---- */
+
+static int open_leader(struct tuner *t, struct leader *leader, cugen_error *err) {
+  uint64_t index;
+  int status = space_find(t->target->space, leader->entrant->record->variant, &index, err);
+  if (!status) status = candidate_open(&t->bench, index, &leader->candidate, err);
+  if (!status) status = candidate_build(&t->bench, leader->candidate, err);
+  if (!status) candidate_hasten(&t->bench, leader->candidate); /* they compile side by side */
+  return status;
+}
+
+static int measure_leader(struct tuner *t, struct race *race, size_t runner, struct leader *leader,
+                          cugen_error *err) {
+  const struct measure_options measure = {.seconds = 0.05, .samples = 11};
   double busy, begin = clock_seconds();
-  struct cache_record *record = &leader->rounds[leader->count];
+  struct cache_record *record = &leader->rounds[race->runners[runner].rounds];
   int status =
       candidate_run(&t->bench, leader->candidate, false, &measure, tuner_variant_timeout, record, &busy, err);
   if (status) {
     cache_record_free(record);
+    *record = (struct cache_record){0};
     return status;
   }
   t->result->measuring += busy;
   leader->seconds += clock_seconds() - begin;
-  leader->count++;
+  leader->failed = record->outcome != CUGEN_OUTCOME_OK;
+  if (leader->failed) {
+    race->runners[runner].state = RACE_SLOWER;
+    cache_record_free(record);
+    *record = (struct cache_record){0};
+  } else {
+    race_note(race, runner, tuner_cost(t, record));
+  }
   return CUGEN_OK;
 }
 
-static int by_seconds(const void *a, const void *b) {
-  const struct cache_record *x = a, *y = b;
-  return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+/* There and back, so that nobody always runs behind the same one. */
+static int run_round(struct tuner *t, struct race *race, struct leader *leaders, int round, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t n = 0; n < race->count && !status; n++) {
+    size_t i = round % 2 ? race->count - 1 - n : n;
+    if (race->runners[i].state != RACE_SLOWER) status = measure_leader(t, race, i, &leaders[i], err);
+  }
+  return status;
+}
+
+static int run_rounds(struct tuner *t, struct race *race, struct leader *leaders, double until, cugen_error *err) {
+  int status = CUGEN_OK;
+  bool over = false;
+  for (int round = 0; round < RACE_ROUNDS && !over && !status; round++) {
+    status = run_round(t, race, leaders, round, err);
+    over = race_judge(race, CACHE_TIE) || (round + 1 >= RACE_LEAST_ROUNDS && clock_seconds() > until);
+  }
+  return status;
 }
 
 /* The round with the median time represents the leader; what it cost before counts, too. */
-static int store_leader(struct tuner *t, struct leader *leader, const struct cache_record *before, cugen_error *err) {
-  for (int i = 0; i < leader->count; i++)
-    if (leader->rounds[i].outcome != CUGEN_OUTCOME_OK) return CUGEN_OK;
-  if (leader->count < LEADER_ROUNDS) return CUGEN_OK;
-  qsort(leader->rounds, LEADER_ROUNDS, sizeof *leader->rounds, by_seconds);
-  struct cache_record *record = &leader->rounds[LEADER_ROUNDS / 2];
+static int store_leader(struct tuner *t, const struct race_runner *runner, struct leader *leader, cugen_error *err) {
+  const struct cache_record *before = leader->entrant->record;
+  size_t middle = 0;
+  if (leader->failed || runner->rounds < RACE_LEAST_ROUNDS) return CUGEN_OK;
+  for (int i = 1; i < runner->rounds; i++)
+    if (fabs(runner->times[i] - runner->median) < fabs(runner->times[middle] - runner->median)) middle = (size_t)i;
+  struct cache_record *record = &leader->rounds[middle];
+  leader->entrant->cost = runner->times[middle];
   record->error = before->error;
   record->requested = before->requested;
   record->compile_seconds = before->compile_seconds;
@@ -59,43 +110,90 @@ static int store_leader(struct tuner *t, struct leader *leader, const struct cac
   return status ? status : candidate_keep_image(&t->bench, leader->candidate, err);
 }
 
-static int open_leader(struct tuner *t, const char *variant, struct leader *leader, cugen_error *err) {
-  uint64_t index;
-  int status = space_find(t->target->space, variant, &index, err);
-  if (!status) status = candidate_open(&t->bench, index, &leader->candidate, err);
-  if (!status) status = candidate_build(&t->bench, leader->candidate, err);
-  if (!status) candidate_finish(&t->bench, leader->candidate);
+/* Who was not found to be slower than the fastest, and by how much at most. */
+static void count_ties(struct tuner *t, const struct race *race) {
+  t->result->tied = 0;
+  t->result->tied_within = 0;
+  for (size_t i = 0; i < race->count; i++) {
+    const struct race_runner *r = &race->runners[i];
+    if (i == race->leader || r->state == RACE_SLOWER || r->rounds < RACE_LEAST_ROUNDS) continue;
+    t->result->tied++;
+    t->result->tied_within = fmax(t->result->tied_within, fabs(r->behind - 1));
+  }
+}
+
+static int run_race(struct tuner *t, struct entrant *const *entrants, size_t count, double until, cugen_error *err) {
+  struct leader *leaders = calloc(count, sizeof *leaders);
+  struct race race = {.count = count};
+  int status = leaders ? CUGEN_OK : error_memory(err);
+  for (size_t i = 0; i < count && !status; i++) {
+    leaders[i].entrant = entrants[i];
+    entrants[i]->raced = true;
+    status = open_leader(t, &leaders[i], err);
+  }
+  for (size_t i = 0; i < count && !status; i++) candidate_finish(&t->bench, leaders[i].candidate);
+  if (!status) status = run_rounds(t, &race, leaders, until, err);
+  if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK; /* what has run often enough counts */
+  for (size_t i = 0; i < count && !status; i++) status = store_leader(t, &race.runners[i], &leaders[i], err);
+  if (!status) count_ties(t, &race);
+  for (size_t i = 0; leaders && i < count; i++) {
+    for (size_t k = 0; k < RACE_ROUNDS; k++) cache_record_free(&leaders[i].rounds[k]);
+    candidate_close(&t->bench, leaders[i].candidate);
+  }
+  free(leaders);
   return status;
 }
 
-static void close_leader(struct tuner *t, struct leader *leader) {
-  for (int i = 0; i < leader->count; i++) cache_record_free(&leader->rounds[i]);
-  candidate_close(&t->bench, leader->candidate);
+/* ---- All races ---- */
+
+/* The fastest, whoever is near it and has not raced, and then those that raced and are tied with it. At least two. */
+static size_t choose(struct entrant *sorted, size_t count, struct entrant *chosen[RACE_MOST]) {
+  size_t number = 0;
+  chosen[number++] = &sorted[0];
+  for (size_t i = 1; i < count && number < RACE_MOST; i++)
+    if (!sorted[i].raced && (number < 2 || sorted[i].cost <= sorted[0].cost * near)) chosen[number++] = &sorted[i];
+  for (size_t i = 1; i < count && number < RACE_MOST; i++)
+    if (sorted[i].raced && sorted[i].cost <= sorted[0].cost * CACHE_TIE) chosen[number++] = &sorted[i];
+  return number;
 }
 
-static int play_off(struct tuner *t, struct cache_record **sorted, size_t count, cugen_error *err) {
-  struct leader leaders[LEADERS] = {0};
+static bool is_settled(const struct entrant *sorted, size_t count) {
+  size_t i = 0;
+  while (i < count && sorted[i].raced && sorted[i].cost <= sorted[0].cost * too_near) i++;
+  return i > 0 && (i == count || sorted[i].cost > sorted[0].cost * too_near);
+}
+
+/* Until the fastest and all that could be as fast have raced: a single lucky measurement beats nobody. */
+static int race_all(struct tuner *t, struct entrant *entrants, size_t count, double until, cugen_error *err) {
   int status = CUGEN_OK;
-  for (size_t i = 0; i < count && !status; i++) status = open_leader(t, sorted[i]->variant, &leaders[i], err);
-  for (int round = 0; round < LEADER_ROUNDS && !status; round++)
-    for (size_t i = 0; i < count && !status; i++) status = measure_leader(t, &leaders[i], err);
-  for (size_t i = 0; i < count && !status; i++) status = store_leader(t, &leaders[i], sorted[i], err);
-  for (size_t i = 0; i < count; i++) close_leader(t, &leaders[i]);
-  return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
+  struct entrant *chosen[RACE_MOST];
+  for (bool first = true; count > 1 && !status && !t->interrupted && (first || clock_seconds() < until);
+       first = false) {
+    qsort(entrants, count, sizeof *entrants, by_cost);
+    if (is_settled(entrants, count)) break;
+    status = run_race(t, chosen, choose(entrants, count, chosen), until, err);
+  }
+  return status;
 }
 
-/* Single measurements of a thousand variants favour the lucky; the best few are measured again, interleaved. */
+double tuner_race_share(const struct tuner *t) {
+  const bool races = t->target->device->facts.is_gpu && !t->target->predicted && t->budget > 0;
+  return races ? fmin(t->budget * 0.1, race_seconds) : 0;
+}
+
 int tuner_settle_leaders(struct tuner *t, cugen_error *err) {
   if (t->record_count == 0 || t->interrupted || !t->target->device->facts.is_gpu || t->target->predicted)
     return CUGEN_OK;
   bench_lift_limit(&t->bench);
-  struct cache_record **sorted = calloc(t->record_count, sizeof *sorted);
-  if (!sorted) return error_memory(err);
-  for (size_t i = 0; i < t->record_count; i++) sorted[i] = &t->records[i];
-  qsort_r(sorted, t->record_count, sizeof *sorted, by_cost, t);
+  struct entrant *entrants = calloc(t->record_count, sizeof *entrants);
+  if (!entrants) return error_memory(err);
   size_t count = 0;
-  while (count < LEADERS && count < t->record_count && sorted[count]->outcome == CUGEN_OUTCOME_OK) count++;
-  int status = count > 1 ? play_off(t, sorted, count, err) : CUGEN_OK;
-  free(sorted);
+  for (size_t i = 0; i < t->record_count; i++)
+    if (t->records[i].outcome == CUGEN_OUTCOME_OK)
+      entrants[count++] = (struct entrant){.record = &t->records[i], .cost = tuner_cost(t, &t->records[i])};
+  double until = clock_seconds() + race_seconds;
+  if (t->budget > 0) until = fmin(until, t->begin + t->budget);
+  int status = race_all(t, entrants, count, until, err);
+  free(entrants);
   return status;
 }

@@ -150,10 +150,20 @@ static double seconds_to_beat(const struct tuner *t, const struct candidate *c) 
   return t->best_cost * objective_work(c->real.objective, c->real.flops, c->real.bytes);
 }
 
+/* How long a variant that begins now may run: past the budget not for long, once there is a right one. What runs on a thread of
+   this process cannot be ended. */
+static double variant_timeout(const struct tuner *t, bool *shortened) {
+  const double most = t->options->variant_timeout > 0 ? t->options->variant_timeout : tuner_variant_timeout;
+  const double left = t->begin + t->budget + fmax(1, t->budget * 0.1) - clock_seconds();
+  *shortened = t->budget > 0 && left < most && t->best && !t->target->in_process;
+  return *shortened ? fmax(left, 0.1) : most;
+}
+
 static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *err) {
   const struct measure_options measure = {
       .best = seconds_to_beat(t, c), .seconds = 0.2, .samples = t->target->device->facts.is_gpu ? 11 : 3};
-  double timeout = t->options->variant_timeout > 0 ? t->options->variant_timeout : tuner_variant_timeout, busy = 0;
+  bool shortened;
+  double timeout = variant_timeout(t, &shortened), busy = 0;
   struct cache_record record = {0};
   struct hash image = candidate_image(c);
   const struct cache_record *equal = candidate_has_data(&t->bench, c) ? tuner_find_equal(t, image) : NULL;
@@ -166,6 +176,8 @@ static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *
   record.compile_seconds = candidate_compile_seconds(c);
   record.measure_seconds = clock_seconds() - begin;
   tuner_stamp(t, &record);
+  if (!status && shortened && record.outcome == CUGEN_OUTCOME_TIMEOUT) /* nothing is known against it */
+    status = error_set(err, CUGEN_ERROR_INTERRUPTED, "'%s' was still running", c->real.variant);
   if (!status) status = finish(t, c, &record, err);
   if (!status) status = tuner_keep_record(t, &record, image, err);
   if (status) {
@@ -177,7 +189,7 @@ static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *
 
 static bool budget_spent(const struct tuner *t) {
   if (t->options->budget_count && t->result->tried >= t->options->budget_count) return true;
-  return t->budget > 0 && clock_seconds() - t->begin >= t->budget;
+  return t->budget > 0 && clock_seconds() - t->begin >= t->budget - tuner_race_share(t);
 }
 
 /* Takes the strategy's next variant; remembered ones are passed over. */
@@ -266,7 +278,7 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
                                       .threads = threads,
                                       .timeout = t->options->compile_timeout > 0 ? t->options->compile_timeout
                                                                                  : tuner_compile_timeout,
-                                      .until = t->budget > 0 ? t->begin + t->budget : 0,
+                                      .until = t->budget > 0 ? t->begin + t->budget - tuner_race_share(t) : 0,
                                       .interrupted = worker_poll,
                                       .context = t};
   int status = strategy_find(t->options->strategy, &t->strategy_ops, err);

@@ -70,7 +70,9 @@ int tuner_open_strategy(struct tuner *t, cugen_error *err);
 
 /* ---- leaders.c ---- */
 
-/* Measures the best few again, in turn; for a GPU. */
+/* The seconds of the budget that are kept for it; 0: there will be none. */
+double tuner_race_share(const struct tuner *t);
+/* Races the best few against one another; for a GPU. */
 int tuner_settle_leaders(struct tuner *t, cugen_error *err);
 
 /* ---- verdict.c ---- */

@@ -522,6 +522,8 @@ class cugen_tune_result(Structure):
         ("verified", c_size_t),
         ("refuted", c_size_t),
         ("unverified", c_char_p),
+        ("tied", c_size_t),
+        ("tied_within", c_double),
     ]
 
 
@@ -543,6 +545,8 @@ class TuneResult:
     verified: int  # predictions that ran on the cpu device in this run and were correct,
     refuted: int  # and wrong: they are remembered as failed
     unverified: str | None  # predictions: why the fastest is not verified; None: it is
+    tied: int  # on a GPU: variants that the last race did not find slower than the fastest,
+    tied_within: float  # and how far from it they are: 0.004 is 0.4 %
 
     @classmethod
     def _of(cls, c: cugen_tune_result) -> TuneResult:
@@ -561,6 +565,8 @@ class TuneResult:
             verified=c.verified,
             refuted=c.refuted,
             unverified=maybe_text(c.unverified),
+            tied=c.tied,
+            tied_within=c.tied_within,
         )
 
 

@@ -284,7 +284,7 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop) {
   (void)start;
   (void)stop;
   MAY_FAIL;
-  *milliseconds = 1.5f;
+  *milliseconds = fake_cuda.elapsed ? fake_cuda.elapsed() : 1.5f;
   return CUDA_SUCCESS;
 }
 

@@ -1,0 +1,167 @@
+/* Tuning on a GPU whose times are scripted, over the fake driver and the fake NVRTC: one lucky measurement wins nothing, the race
+   says who is tied, and a budget is kept though every launch takes long. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cuda.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "cugen.h"
+#include "find_fake.h"
+
+static struct fake_cuda *fake;
+
+/* The four variants of wild.lua for n = 1003, known by their launch. */
+struct scripted {
+  const char *variant;
+  unsigned block, grid;
+  float lucky, true_time; /* ms: in the search, and from then on */
+  int asked;              /* how often it was timed */
+};
+static struct scripted *scripts, *last;
+static int pause_us;
+
+static const char *const variants[] = {"wild BLOCK_SIZE=128 ITEMS=1", "wild BLOCK_SIZE=128 ITEMS=4",
+                                       "wild BLOCK_SIZE=256 ITEMS=1", "wild BLOCK_SIZE=256 ITEMS=4"};
+
+/* wild.lua's kernel and reference: everything is zero, in f32 and, of the reference, in f64. */
+static void run_kernel(const struct fake_launch *launch) {
+  bool reference = launch->kernel && strcmp(launch->kernel, "reference") == 0;
+  char *out;
+  int n;
+  memcpy(&out, launch->parameters[0], sizeof out);
+  memcpy(&n, launch->parameters[4], sizeof n);
+  long long count = n;
+  if (reference) memcpy(&count, launch->parameters[6], sizeof count);
+  memset(out, 0, (size_t)count * (reference ? sizeof(double) : sizeof(float)));
+  for (int i = 0; i < 4 && !reference; i++)
+    if (scripts[i].block == launch->block[0] && scripts[i].grid == launch->grid[0]) last = &scripts[i];
+  if (!reference && pause_us) usleep((useconds_t)pause_us);
+}
+
+/* The search takes two times to warm up and eleven samples. */
+static float elapsed(void) {
+  enum { SEARCH = 13 };
+  return last->asked++ < SEARCH ? last->lucky : last->true_time;
+}
+
+static int find_fake(void **state) {
+  (void)state;
+  fake = fake_find();
+  return fake ? 0 : -1;
+}
+
+static cugen_kernel *open_kernel(cugen **lib) {
+  const char *size = "n=1003";
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error err;
+  cugen_kernel *kernel;
+  options.device = "cuda:0";
+  options.cache = "none";
+  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
+  *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run_kernel, .elapsed = elapsed};
+  if (cugen_open(&options, lib, &err)) fail_msg("%s", err.message);
+  if (cugen_kernel_open(*lib, "tests/configs/wild.lua", &size, 1, &kernel, &err)) fail_msg("%s", err.message);
+  return kernel;
+}
+
+static void tune(cugen_kernel *kernel, double budget, cugen_tune_result *result) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_error err;
+  options.flags = CUGEN_TUNE_IN_PROCESS;
+  options.budget_seconds = budget;
+  options.strategy = "exhaustive";
+  if (cugen_kernel_tune(kernel, &options, result, &err)) fail_msg("%s", err.message);
+}
+
+static double remembered(cugen_kernel *kernel, const char *variant, size_t *place) {
+  cugen_record record;
+  for (*place = 0; *place < cugen_kernel_records(kernel); ++*place) {
+    assert_int_equal(cugen_kernel_record(kernel, *place, &record, NULL), CUGEN_OK);
+    if (strcmp(record.variant, variant) == 0) return record.seconds * 1e3;
+  }
+  fail_msg("no record of %s", variant);
+  return 0;
+}
+
+/* The first was lucky, the second and third are equal but for 0.2 %, the last is far behind. */
+static void test_race(void **state) {
+  struct scripted script[] = {{variants[0], 128, 8, 1.8f, 2.2f, 0},
+                              {variants[1], 128, 2, 2.004f, 2.004f, 0},
+                              {variants[2], 256, 4, 2.0f, 2.0f, 0},
+                              {variants[3], 256, 1, 2.9f, 2.9f, 0}};
+  cugen_tune_result result;
+  cugen *lib;
+  (void)state;
+  scripts = script;
+  last = script;
+  cugen_kernel *kernel = open_kernel(&lib);
+  tune(kernel, -1, &result);
+  size_t place;
+  assert_int_equal(result.tried, 4);
+  assert_true(remembered(kernel, variants[0], &place) > 2.19); /* its luck is gone */
+  remembered(kernel, variants[1], &place);
+  assert_int_equal(place, 0); /* the first of the two in the config's order */
+  assert_int_equal(result.tied, 1);
+  assert_true(result.tied_within > 0.0015 && result.tied_within < 0.0025);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
+/* Who was never measured again cannot win: the second race has those that the first one's verdict left in front. */
+static void test_second_race(void **state) {
+  struct scripted script[] = {{variants[0], 128, 8, 1.8f, 2.3f, 0},
+                              {variants[1], 128, 2, 1.81f, 2.4f, 0},
+                              {variants[2], 256, 4, 2.0f, 2.2f, 0}, /* 11 % behind: not in the first race */
+                              {variants[3], 256, 1, 2.9f, 2.9f, 0}};
+  cugen_tune_result result;
+  cugen *lib;
+  (void)state;
+  scripts = script;
+  last = script;
+  cugen_kernel *kernel = open_kernel(&lib);
+  tune(kernel, -1, &result);
+  size_t place;
+  assert_true(remembered(kernel, variants[2], &place) > 2.19);
+  assert_int_equal(place, 0);
+  assert_int_equal(result.tied, 0);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
+/* Each launch takes 60 ms: the search ends early enough for the race, and the race is not run to its end. */
+static void test_budget(void **state) {
+  struct scripted script[] = {{variants[0], 128, 8, 60, 60, 0},
+                              {variants[1], 128, 2, 60, 60, 0},
+                              {variants[2], 256, 4, 60, 60, 0},
+                              {variants[3], 256, 1, 60, 60, 0}};
+  cugen_tune_result result;
+  cugen *lib;
+  (void)state;
+  scripts = script;
+  last = script;
+  pause_us = 60000;
+  cugen_kernel *kernel = open_kernel(&lib);
+  tune(kernel, 3, &result);
+  if (result.seconds > 5) fail_msg("%g s", result.seconds);
+  assert_true(result.tried > 0);
+  pause_us = 0;
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_race, find_fake),
+                                     cmocka_unit_test_setup(test_second_race, find_fake),
+                                     cmocka_unit_test_setup(test_budget, find_fake)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* Races between kernels whose true times are known: how often the verdict is wrong, how soon it comes, and what a tie is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "base/hash.h"
+#include "tune/race.h"
+
+enum { RACES = 2000 };
+static const double tie = 1.005;
+
+static double uniform(uint64_t *state) {
+  return ((double)(random_next(state) >> 11) + 0.5) / (double)(UINT64_C(1) << 53);
+}
+
+/* Box and Muller. */
+static double normal(uint64_t *state) {
+  double radius = sqrt(-2 * log(uniform(state)));
+  return radius * cos(2 * acos(-1.0) * uniform(state));
+}
+
+/* Runs a race of kernels with these true times: each time has noise of its own, and a drift that is the round's. Returns rounds. */
+static int run(const double *seconds, size_t count, double noise, uint64_t *state, struct race *out) {
+  *out = (struct race){.count = count};
+  for (int round = 1;; round++) {
+    double drift = 1 + 0.05 * uniform(state);
+    for (size_t i = 0; i < count; i++)
+      if (out->runners[i].state != RACE_SLOWER) race_note(out, i, seconds[i] * drift * exp(noise * normal(state)));
+    if (race_judge(out, tie)) return round;
+    assert_true(round <= RACE_ROUNDS);
+  }
+}
+
+/* How many of RACES call runner 1 slower, tied and leave it open, where both are not swapped: runner 0 is the faster one. */
+struct tally {
+  int slower, tied, open, lost, rounds; /* lost: runner 0 was called slower */
+};
+
+static struct tally tally(double behind, double noise) {
+  const double seconds[] = {1e-3, 1e-3 * behind};
+  struct tally t = {0};
+  uint64_t state = 7;
+  for (int i = 0; i < RACES; i++) {
+    struct race race;
+    t.rounds += run(seconds, 2, noise, &state, &race);
+    t.lost += race.runners[0].state == RACE_SLOWER;
+    t.slower += race.runners[1].state == RACE_SLOWER;
+    t.open += race.runners[1].state == RACE_OPEN || race.runners[0].state == RACE_OPEN;
+  }
+  t.tied = RACES - t.slower - t.open - t.lost;
+  return t;
+}
+
+/* Equal kernels are called different in at most 5 % of the races, whatever the noise. */
+static void test_equal(void **state) {
+  (void)state;
+  for (double noise = 0.0005; noise < 0.03; noise *= 2) {
+    struct tally t = tally(1, noise);
+    if (t.slower + t.lost > RACES / 20) fail_msg("noise %g: %d and %d of %d", noise, t.slower, t.lost, RACES);
+  }
+}
+
+/* One that is slower by more than the margin is hardly ever called tied, and the faster one never loses. */
+static void test_slower(void **state) {
+  (void)state;
+  for (double noise = 0.0005; noise < 0.03; noise *= 2) {
+    struct tally t = tally(1.02, noise);
+    if (t.tied > RACES / 20 || t.lost) fail_msg("noise %g: %d tied, %d lost", noise, t.tied, t.lost);
+  }
+}
+
+/* With little noise a verdict comes soon: of 0.1 % in five rounds on average. */
+static void test_soon(void **state) {
+  (void)state;
+  struct tally far = tally(1.02, 0.001), same = tally(1, 0.001);
+  assert_true(far.slower == RACES);
+  assert_true(far.rounds <= 5 * RACES);
+  assert_true(same.tied > RACES * 9 / 10);
+  assert_true(same.rounds <= 5 * RACES);
+}
+
+/* What lies between is left open at the end, and not before. */
+static void test_open(void **state) {
+  (void)state;
+  struct tally t = tally(tie, 0.01);
+  assert_true(t.open > RACES * 8 / 10);
+}
+
+/* Eight at once: the leader is within the margin of the best, and those at 3 % are out. */
+static void test_many(void **state) {
+  (void)state;
+  const double seconds[RACE_MOST] = {1.03, 1.001, 1.0, 1.03, 1.003, 1.03, 1.002, 1.03};
+  uint64_t random = 11;
+  int wrong = 0;
+  for (int i = 0; i < RACES; i++) {
+    struct race race;
+    run(seconds, RACE_MOST, 0.002, &random, &race);
+    wrong += seconds[race.leader] > tie;
+    for (size_t k = 0; k < RACE_MOST; k++) wrong += seconds[k] > 1.02 && race.runners[k].state != RACE_SLOWER;
+  }
+  assert_true(wrong <= RACES / 100);
+}
+
+static void test_alone_and_none(void **state) {
+  (void)state;
+  struct race none = {0}, alone = {.count = 1};
+  assert_true(race_judge(&none, tie));
+  race_note(&alone, 0, 1e-3);
+  assert_false(race_judge(&alone, tie)); /* the least rounds are still to come */
+  race_note(&alone, 0, 3e-3);
+  race_note(&alone, 0, 2e-3);
+  assert_true(race_judge(&alone, tie));
+  assert_int_equal(alone.leader, 0);
+  assert_true(alone.runners[0].median == 2e-3);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal), cmocka_unit_test(test_slower),
+                                     cmocka_unit_test(test_soon),  cmocka_unit_test(test_open),
+                                     cmocka_unit_test(test_many),  cmocka_unit_test(test_alone_and_none)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+/* The race of the leaders; see race.h. The ratio of two kernels' times in one round is taken as log-normal, so that the interval
+   is Student's of the mean of its logarithm. It is looked at after every round, and each look may err: hence 99 % for each,
+   which leaves 95 % for the whole of a race of 24 rounds (tests/unit/test_race.c counts how often a race errs). */
+#include "race.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Student's t, two-sided 99 %, by degrees of freedom from 2 on. Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2. */
+static const double quantiles[RACE_ROUNDS - 2] = {9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250,
+                                                  3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921, 2.898,
+                                                  2.878, 2.861, 2.845, 2.831, 2.819, 2.807};
+
+void race_note(struct race *race, size_t runner, double seconds) {
+  struct race_runner *r = &race->runners[runner];
+  if (r->rounds < RACE_ROUNDS) r->times[r->rounds++] = seconds;
+}
+
+static int by_size(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(const struct race_runner *r) {
+  double sorted[RACE_ROUNDS];
+  memcpy(sorted, r->times, (size_t)r->rounds * sizeof *sorted);
+  qsort(sorted, (size_t)r->rounds, sizeof *sorted, by_size);
+  return (sorted[(r->rounds - 1) / 2] + sorted[r->rounds / 2]) / 2;
+}
+
+/* The mean of the logarithm of its time over the leader's, and half its interval. Both ran in each of its rounds. */
+static void compare(const struct race_runner *r, const struct race_runner *leader, double *mean, double *half) {
+  double sum = 0, squares = 0;
+  for (int i = 0; i < r->rounds; i++) sum += log(r->times[i] / leader->times[i]);
+  *mean = sum / r->rounds;
+  for (int i = 0; i < r->rounds; i++) {
+    double off = log(r->times[i] / leader->times[i]) - *mean;
+    squares += off * off;
+  }
+  *half = quantiles[r->rounds - RACE_LEAST_ROUNDS] * sqrt(squares / (r->rounds - 1) / r->rounds);
+}
+
+static void judge_runner(struct race_runner *r, const struct race_runner *leader, double margin) {
+  double mean, half;
+  if (r->state == RACE_SLOWER) return;
+  compare(r, leader, &mean, &half);
+  r->behind = exp(mean);
+  r->state = mean - half > margin ? RACE_SLOWER : mean + half < margin ? RACE_TIED : RACE_OPEN;
+}
+
+static size_t find_leader(struct race *race) {
+  size_t leader = race->count;
+  for (size_t i = 0; i < race->count; i++) {
+    struct race_runner *r = &race->runners[i];
+    if (r->rounds) r->median = median(r);
+    if (r->state != RACE_SLOWER && (leader == race->count || r->median < race->runners[leader].median)) leader = i;
+  }
+  return leader;
+}
+
+bool race_judge(struct race *race, double tie) {
+  bool over = true;
+  race->leader = find_leader(race);
+  if (race->leader == race->count || race->runners[race->leader].rounds < RACE_LEAST_ROUNDS) return !race->count;
+  for (size_t i = 0; i < race->count; i++) {
+    struct race_runner *r = &race->runners[i];
+    if (i != race->leader) judge_runner(r, &race->runners[race->leader], log(tie));
+    over &= i == race->leader || r->state != RACE_OPEN;
+  }
+  race->runners[race->leader].state = RACE_TIED;
+  race->runners[race->leader].behind = 1;
+  return over || race->runners[race->leader].rounds == RACE_ROUNDS;
+}
