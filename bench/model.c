@@ -222,8 +222,14 @@ static size_t find_neighbours(const void *context, uint64_t index, uint64_t *out
 
 /* Tries until one is within 5 % of the best; the strategy hears of a variant when LATENCY more have been asked for. */
 static double tries(const struct searched *s, const char *name, size_t firsts, uint64_t seed) {
-  const struct strategy_space space = {s->spans, s->span_count,   seed,     s->by_model,
-                                       firsts,   find_neighbours, s->count, s};
+  const struct strategy_space space = {.spans = s->spans,
+                                       .span_count = s->span_count,
+                                       .seed = seed,
+                                       .firsts = s->by_model,
+                                       .first_count = firsts,
+                                       .neighbours = find_neighbours,
+                                       .max_neighbours = s->count,
+                                       .context = s};
   const struct strategy_ops *ops;
   uint64_t ahead[LATENCY + 1], index;
   size_t given = 0, tried = 0;
@@ -234,7 +240,7 @@ static double tries(const struct searched *s, const char *name, size_t firsts, u
     while (given - tried <= LATENCY && ops->next(strategy, &index)) ahead[given++ % (LATENCY + 1)] = index;
     if (tried == given) break;
     index = ahead[tried++ % (LATENCY + 1)];
-    ops->report(strategy, index, s->rows[index].measured);
+    ops->report(strategy, index, s->rows[index].measured, 0);
     best = fmin(best, s->rows[index].measured);
   }
   ops->close(strategy);

@@ -4,7 +4,7 @@
    them. `build/bench_strategies [LATENCY]`: so many variants are compiled ahead of the one that is measured. */
 #include "base/hash.h"
 #include "common.h"
-#include "tune/search/strategy.h"
+#include "tune/search/axes.h"
 
 enum { SEEDS = 50, LATENCY = 6 };
 
@@ -17,6 +17,7 @@ struct timed { /* a space and the time of each of its variants */
   struct config *config;
   struct problem problem;
   struct space *space;
+  struct axes *axes;
   double *seconds; /* infinity: fails */
   double best;
   bool measured; /* not modelled */
@@ -99,6 +100,7 @@ static void timed_open(struct timed *t, const char *name, uint64_t seed) {
   require(config_parse(text_get(&path), text_get(&content), content.length, &t->config, &err), &err);
   require(problem_set(t->config, NULL, 0, false, &t->problem, &err), &err);
   require(space_open(t->config, &t->problem, &facts, &t->space, &err), &err);
+  t->axes = require_memory(axes_open(t->space));
   t->seconds = require_memory(calloc(space_valid(t->space), sizeof *t->seconds));
   text_clear(&path);
   text_addf(&path, "tests/spaces/%s.times", name);
@@ -110,16 +112,13 @@ static void timed_open(struct timed *t, const char *name, uint64_t seed) {
 
 static void timed_close(struct timed *t) {
   free(t->seconds);
+  axes_close(t->axes);
   space_close(t->space);
   problem_free(&t->problem);
   config_close(t->config);
 }
 
 /* ---- Searching ---- */
-
-static size_t neighbours(const void *context, uint64_t index, uint64_t *out) {
-  return space_neighbours(context, index, out);
-}
 
 struct reached {
   double at95, at97, at99, after100; /* tries; and the share of the best after 100 */
@@ -128,18 +127,19 @@ struct reached {
 /* The strategy is told of a variant when `latency` others have been asked for after it. */
 static struct reached search(const struct timed *t, const char *name, uint64_t seed, size_t latency) {
   const struct strategy_span span = {0, space_valid(t->space)};
-  const struct strategy_space space = {&span, 1, seed, NULL, 0, neighbours, space_max_neighbours(t->space), t->space};
+  struct strategy_space space = {.spans = &span, .span_count = 1, .seed = seed};
   const struct strategy_ops *ops;
   struct reached out = {0};
   uint64_t *ahead = require_memory(calloc(latency + 1, sizeof *ahead)), index;
   double best = INFINITY;
   require(strategy_find(name, &ops, NULL), NULL);
+  axes_describe(t->axes, &space);
   struct strategy *s = require_memory(ops->open(&space));
   for (size_t given = 0, tried = 0; out.at99 <= 0 || tried < 100;) {
     while (given - tried <= latency && ops->next(s, &index)) ahead[given++ % (latency + 1)] = index;
     if (tried == given) break;
     index = ahead[tried++ % (latency + 1)];
-    ops->report(s, index, t->seconds[index]);
+    ops->report(s, index, t->seconds[index], 0);
     best = fmin(best, t->seconds[index]);
     if (tried <= 100) out.after100 = t->best / best;
     if (out.at95 <= 0 && best * 0.95 <= t->best) out.at95 = (double)tried;

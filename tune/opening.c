@@ -38,10 +38,6 @@ static int nothing_to_try(const struct tuner *t, cugen_error *err) {
   return space_explain_empty(t->target->space, err);
 }
 
-static size_t neighbours_of(const void *space, uint64_t index, uint64_t *out) {
-  return space_neighbours(space, index, out);
-}
-
 /* The best of this problem's own records, then the best of near ones, then what the config names. */
 static size_t find_firsts(const struct tuner *t, uint64_t *out) {
   size_t count = 0;
@@ -63,18 +59,18 @@ static void fill_spans(struct tuner *t, const struct space_implementation *all, 
 }
 
 static int open_with(struct tuner *t, uint64_t *firsts, cugen_error *err) {
-  struct strategy_space space = {.firsts = firsts,
-                                 .first_count = find_firsts(t, firsts),
-                                 .seed = t->options->seed,
-                                 .neighbours = neighbours_of,
-                                 .max_neighbours = space_max_neighbours(t->target->space),
-                                 .context = t->target->space};
+  struct strategy_space space = {.firsts = firsts, .first_count = find_firsts(t, firsts), .seed = t->options->seed};
   const struct space_implementation *all = space_implementations(t->target->space, &space.span_count);
   const char *only = t->options->implementation;
   int status = only ? space_list_check(t->target->config, only, err) : CUGEN_OK;
   if (status) return status;
   struct strategy_span *spans = calloc(space.span_count + 1, sizeof *spans);
-  if (!spans) return error_memory(err);
+  t->axes = axes_open(t->target->space);
+  if (!spans || !t->axes) {
+    free(spans);
+    return error_memory(err);
+  }
+  axes_describe(t->axes, &space);
   fill_spans(t, all, space.span_count, spans);
   space.spans = spans;
   t->strategy = t->strategy_ops->open(&space);

@@ -93,7 +93,8 @@ static void note_best(struct tuner *t, const struct cache_record *record) {
 
 static void tell_strategy(struct tuner *t, uint64_t index, const struct cache_record *record) {
   bool right = record->outcome == CUGEN_OUTCOME_OK;
-  t->strategy_ops->report(t->strategy, index, right ? tuner_cost(t, record) : (double)INFINITY);
+  t->strategy_ops->report(t->strategy, index, right ? tuner_cost(t, record) : (double)INFINITY,
+                          record->compile_seconds + record->measure_seconds);
 }
 
 /* A remembered variant that this run met again and would otherwise have measured. */
@@ -316,6 +317,7 @@ static void tuner_close(struct tuner *t) {
   if (t->bench.pool) t->result->compiled = compile_pool_count(t->bench.pool);
   if (t->bench.target) bench_close(&t->bench);
   if (t->strategy) t->strategy_ops->close(t->strategy);
+  axes_close(t->axes);
   tuner_free_records(t);
   free(t->best);
   free(t->last);

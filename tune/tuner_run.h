@@ -5,7 +5,7 @@
 
 #include "bench.h"
 #include "candidate.h"
-#include "search/strategy.h"
+#include "search/axes.h"
 #include "tuner.h"
 
 /* Seconds: where the options say nothing. */
@@ -18,6 +18,7 @@ struct tuner {
   cugen_tune_result *result;
   struct bench bench;
   const struct strategy_ops *strategy_ops;
+  struct axes *axes; /* of the space, for the strategy */
   struct strategy *strategy;
   struct cache_record *known; /* remembered before this run, by variant text */
   size_t known_count;

@@ -157,7 +157,7 @@ size_t space_max_tunables(const struct space *space) {
   return space->max_tunables;
 }
 
-static size_t implementation_of(const struct space *space, uint64_t index) {
+size_t space_implementation_of(const struct space *space, uint64_t index) {
   size_t i = 0;
   while (index - space->implementations[i].first >= space->implementations[i].valid) i++;
   return i;
@@ -176,7 +176,7 @@ static uint64_t rank_of(const struct space *space, uint64_t index, size_t *imple
   size_t i = 0;
   uint64_t rank = index - space->valid;
   if (index < space->valid) {
-    i = implementation_of(space, index);
+    i = space_implementation_of(space, index);
     rank = space->rows[i].ranks[index - space->implementations[i].first];
   } else {
     while (rank >= space->domains[i].cartesian) rank -= space->domains[i++].cartesian;
@@ -217,7 +217,7 @@ static bool find_row(const struct rows *rows, uint64_t rank, size_t *at) {
 }
 
 size_t space_neighbours(const struct space *space, uint64_t index, uint64_t *out) {
-  size_t i = implementation_of(space, index), count = 0, at;
+  size_t i = space_implementation_of(space, index), count = 0, at;
   const struct space_implementation *one = &space->implementations[i];
   const struct domain *domain = &space->domains[i];
   uint64_t rank = space->rows[i].ranks[index - one->first];
@@ -228,6 +228,24 @@ size_t space_neighbours(const struct space *space, uint64_t index, uint64_t *out
       if (v != own && find_row(&space->rows[i], base + v * domain->strides[t], &at)) out[count++] = one->first + at;
   }
   return count;
+}
+
+/* ---- Places ---- */
+
+size_t space_place(const struct space *space, uint64_t index, size_t tunable) {
+  size_t i = space_implementation_of(space, index);
+  return domain_value(&space->domains[i], space->rows[i].ranks[index - space->implementations[i].first], tunable);
+}
+
+bool space_at(const struct space *space, size_t implementation, const size_t *places, uint64_t *index) {
+  const struct domain *domain = &space->domains[implementation];
+  uint64_t rank = 0;
+  size_t at;
+  if (!space->implementations[implementation].valid) return false;
+  for (size_t t = 0; t < domain->implementation->tunable_count; t++) rank += places[t] * domain->strides[t];
+  if (!find_row(&space->rows[implementation], rank, &at)) return false;
+  *index = space->implementations[implementation].first + at;
+  return true;
 }
 
 void variant_print(const struct variant *variant, struct text *out) {

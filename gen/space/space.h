@@ -85,6 +85,12 @@ size_t space_max_tunables(const struct space *space);
 size_t space_neighbours(const struct space *space, uint64_t index, uint64_t *out);
 size_t space_max_neighbours(const struct space *space);
 
+/* Which implementation a searched variant is of, and which value of its tunable it has, as they stand in the config. */
+size_t space_implementation_of(const struct space *space, uint64_t index);
+size_t space_place(const struct space *space, uint64_t index, size_t tunable);
+/* The searched variant of that implementation with these values of its tunables; false: there is none. */
+bool space_at(const struct space *space, size_t implementation, const size_t *places, uint64_t *index);
+
 /* "tiled tile=16 pad=1" */
 void variant_print(const struct variant *variant, struct text *out);
 

@@ -409,7 +409,13 @@ static void every_strategy_gives_each_variant_once(void **state) {
   const struct strategy_span spans[] = {{0, 4}, {4, 0}, {4, 996}, {2000, 77}};
   const uint64_t firsts[] = {700, 3, 1500, 700};
   for (int n = 0; n < 3; n++) {
-    const struct strategy_space space = {spans, 4, 42, firsts, 4, in_grid, 63, NULL};
+    const struct strategy_space space = {.spans = spans,
+                                         .span_count = 4,
+                                         .seed = 42,
+                                         .firsts = firsts,
+                                         .first_count = 4,
+                                         .neighbours = in_grid,
+                                         .max_neighbours = 63};
     struct strategy *s = strategy(names[n])->open(&space);
     char seen[2077] = {0};
     uint64_t index, count = 0;
@@ -417,7 +423,7 @@ static void every_strategy_gives_each_variant_once(void **state) {
       assert_true(index < 1000 || (index >= 2000 && index < 2077));
       assert_int_equal(seen[index]++, 0);
       count++;
-      if (index < 1000) strategy(names[n])->report(s, index, index % 10 ? grid_seconds(index) : (double)INFINITY);
+      if (index < 1000) strategy(names[n])->report(s, index, index % 10 ? grid_seconds(index) : (double)INFINITY, 0);
     }
     assert_int_equal(count, 1077);
     strategy(names[n])->close(s);
@@ -431,7 +437,13 @@ static void firsts_and_defaults_come_first_and_the_rest_is_seeded(void **state) 
   const char *const names[] = {"local", "random"};
   for (int n = 0; n < 2; n++) {
     const struct strategy_ops *ops = strategy(names[n]);
-    struct strategy_space space = {spans, 3, 1, firsts, 3, in_grid, 63, NULL};
+    struct strategy_space space = {.spans = spans,
+                                   .span_count = 3,
+                                   .seed = 1,
+                                   .firsts = firsts,
+                                   .first_count = 3,
+                                   .neighbours = in_grid,
+                                   .max_neighbours = 63};
     struct strategy *a = ops->open(&space), *b = ops->open(&space), *c;
     uint64_t x, y, z;
     int differs = 0;
@@ -450,14 +462,15 @@ static void firsts_and_defaults_come_first_and_the_rest_is_seeded(void **state) 
 
 /* How many tries it takes to the best one of the grid. */
 static int tries(const char *name, uint64_t seed) {
-  const struct strategy_space space = {grid, 1, seed, NULL, 0, in_grid, 63, NULL};
+  const struct strategy_space space = {
+      .spans = grid, .span_count = 1, .seed = seed, .neighbours = in_grid, .max_neighbours = 63};
   const struct strategy_ops *ops = strategy(name);
   struct strategy *s = ops->open(&space);
   uint64_t index;
   int count = 0;
   do {
     assert_true(ops->next(s, &index));
-    ops->report(s, index, grid_seconds(index));
+    ops->report(s, index, grid_seconds(index), 0);
     count++;
   } while (grid_seconds(index) > 1);
   ops->close(s);
@@ -478,13 +491,14 @@ static void local_search_goes_on_from_the_best(void **state) {
 /* Around variants that failed there is nothing to look for: the order stays the random one. */
 static void local_search_leaves_failures_alone(void **state) {
   (void)state;
-  const struct strategy_space space = {grid, 1, 7, NULL, 0, in_grid, 63, NULL};
+  const struct strategy_space space = {
+      .spans = grid, .span_count = 1, .seed = 7, .neighbours = in_grid, .max_neighbours = 63};
   struct strategy *local = strategy("local")->open(&space), *random = strategy("random")->open(&space);
   uint64_t x, y;
   for (int i = 0; i < 200; i++) {
     assert_true(strategy("local")->next(local, &x) && strategy("random")->next(random, &y));
     assert_int_equal(x, y);
-    strategy("local")->report(local, x, (double)INFINITY);
+    strategy("local")->report(local, x, (double)INFINITY, 0);
   }
   strategy("local")->close(local);
   strategy("random")->close(random);

@@ -11,8 +11,8 @@ static bool exhaustive_next(struct strategy *s, uint64_t *index) {
   return true;
 }
 
-static void exhaustive_report(struct strategy *s, uint64_t index, double cost) {
-  (void)s, (void)index, (void)cost;
+static void exhaustive_report(struct strategy *s, uint64_t index, double cost, double seconds) {
+  (void)s, (void)index, (void)cost, (void)seconds;
 }
 
 const struct strategy_ops strategy_exhaustive = {

@@ -39,9 +39,10 @@ static void local_close(struct strategy *strategy) {
   search_close(strategy);
 }
 
-static void local_report(struct strategy *strategy, uint64_t index, double cost) {
+static void local_report(struct strategy *strategy, uint64_t index, double cost, double seconds) {
   struct local *s = (struct local *)strategy;
   size_t at = s->leader_count;
+  (void)seconds;
   s->reported++;
   while (at > 0 && cost < s->leaders[at - 1].cost) at--;
   if (!isfinite(cost) || at == LEADERS) return;

@@ -5,8 +5,8 @@ static struct strategy *random_open(const struct strategy_space *space) {
   return search_open(space, sizeof(struct strategy));
 }
 
-static void random_report(struct strategy *s, uint64_t index, double cost) {
-  (void)s, (void)index, (void)cost;
+static void random_report(struct strategy *s, uint64_t index, double cost, double seconds) {
+  (void)s, (void)index, (void)cost, (void)seconds;
 }
 
 const struct strategy_ops strategy_random = {

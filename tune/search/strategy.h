@@ -9,6 +9,17 @@ struct strategy_span { /* the variants of one implementation */
   uint64_t first, count;
 };
 
+/* A tunable, as strategies that learn from results see it. Where there are several implementations, they are an axis too. */
+struct strategy_axis {
+  size_t count;         /* of its values */
+  const double *values; /* rising; NULL: words, without an order */
+};
+
+enum {
+  STRATEGY_MAX_AXES = 64,
+  STRATEGY_ABSENT = UINT16_MAX /* in place of a position: the variant's implementation has no such tunable */
+};
+
 /* What is searched. */
 struct strategy_space {
   const struct strategy_span *spans;
@@ -19,6 +30,12 @@ struct strategy_space {
   /* Fills out with the variants that differ from this one in one tunable, at most max_neighbours. */
   size_t (*neighbours)(const void *context, uint64_t index, uint64_t *out);
   size_t max_neighbours;
+  /* A variant is a position on each axis. No axes (0): it is a number and no more. */
+  const struct strategy_axis *axes; /* live as long as the strategy */
+  size_t axis_count;
+  void (*locate)(const void *context, uint64_t index, uint16_t *positions);
+  /* The variant at these positions; false: there is none. */
+  bool (*find)(const void *context, const uint16_t *positions, uint64_t *index);
   const void *context; /* lives as long as the strategy */
 };
 
@@ -33,8 +50,9 @@ struct strategy_ops {
   void (*close)(struct strategy *strategy);
   /* The next variant to try; false when there is none left. Never gives an index twice. */
   bool (*next)(struct strategy *strategy, uint64_t *index);
-  /* What came of it: its cost (cache_record_cost), or infinity for a failure. Others may have been given meanwhile. */
-  void (*report)(struct strategy *strategy, uint64_t index, double cost);
+  /* What came of it: its cost (cache_record_cost), or infinity for a failure; and the seconds that it took to find out: compile and
+     measurement. 0: not known. Others may have been given meanwhile. */
+  void (*report)(struct strategy *strategy, uint64_t index, double cost, double seconds);
 };
 
 extern const struct strategy_ops strategy_local, strategy_random, strategy_exhaustive;
