@@ -139,8 +139,12 @@ def look(browser, url, folder):
     return wrong
 
 
+def find_browser():
+    return next((found for found in map(shutil.which, PROGRAMS) if found), None)
+
+
 def main():
-    program = next((found for found in map(shutil.which, PROGRAMS) if found), None)
+    program = find_browser()
     if not program:
         print("there is no Chromium to show pages with")
         return 77
@@ -153,4 +157,5 @@ def main():
     return 1 if wrong else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
