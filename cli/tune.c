@@ -1,4 +1,5 @@
 /* cugen tune: finds the best variant on this device and remembers every result. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,8 +98,8 @@ static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
     printf(", the device at work %s of it", print_percent(result->measuring / result->seconds).text);
   puts(".");
   if (result->tied)
-    printf("The fastest ties with %s within %s; of these the config's order decides.\n",
-           result->tied == 1 ? "another" : print_count(result->tied).text, print_percent(result->tied_within).text);
+    printf("The fastest ties with %s within %.1f %%; of those within 0.5 %% the config's order decides.\n",
+           result->tied == 1 ? "another" : print_count(result->tied).text, fmax(100 * result->tied_within, 0.1));
   if (result->leaders)
     printf("It began with %s that were the best for other sizes.\n", print_count(result->leaders).text);
 }
