@@ -7,6 +7,8 @@
 
 #include "cli.h"
 #include "print.h"
+#include "settings.h"
+#include "table.h"
 
 static int take_filter(struct cli *cli, cugen_cache_filter *out) {
   double age = 0;
@@ -38,16 +40,15 @@ static bool may_be_common(const char *word, size_t length) {
   return value && strncmp(word, "dtype=", 6) != 0 && value[1] != '-' && !(value[1] >= '0' && value[1] <= '9');
 }
 
-/* The words of `text` for which `others` has them too, or has not; only those that may be common when `only` is given. To be freed; NULL: no
-   memory. */
-static char *take_words(const char *text, const char *others, bool has, bool only) {
+/* Those words of a problem that may be common. To be freed; NULL: no memory. */
+static char *take_common(const char *problem) {
   char *out = NULL;
   size_t size, length;
   FILE *stream = open_memstream(&out, &size);
   if (!stream) return NULL;
-  for (const char *word = text, *lead = ""; *word; word += length, word += strspn(word, " ")) {
+  for (const char *word = problem, *lead = ""; *word; word += length, word += strspn(word, " ")) {
     length = strcspn(word, " ");
-    if (print_has_word(others, word, length) != has || (only && !may_be_common(word, length))) continue;
+    if (!may_be_common(word, length)) continue;
     fprintf(stream, "%s%.*s", lead, (int)length, word);
     lead = " ";
   }
@@ -57,9 +58,9 @@ static char *take_words(const char *text, const char *others, bool has, bool onl
 
 /* The settings that are in all sets of the kernel that the first one is of, said once below the table. To be freed; NULL: no memory. */
 static char *common_settings(const cugen_cache_set *sets, size_t count) {
-  char *common = take_words(sets[0].problem, sets[0].problem, true, true);
+  char *common = take_common(sets[0].problem);
   for (size_t i = 1; i < count && common && *common && strcmp(sets[i].config, sets[0].config) == 0; i++) {
-    char *fewer = take_words(common, sets[i].problem, true, false);
+    char *fewer = settings_take(common, sets[i].problem, true);
     free(common);
     common = fewer;
   }
@@ -77,11 +78,18 @@ static void print_common(const cugen_cache_set *sets, size_t count) {
 }
 
 static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count) {
-  static const char *const headers[] = {"kernel",  "problem",   ">records", ">failed", ">best",
-                                        "variant", "last time", "options",  "device"};
+  static const struct table_column columns[] = {{"kernel", 0, 0},
+                                                {"problem", TABLE_WRAP, 0},
+                                                {"records", TABLE_RIGHT, 3},
+                                                {"failed", TABLE_RIGHT | TABLE_FOLD, 4},
+                                                {"best", TABLE_RIGHT, 0},
+                                                {"variant", TABLE_WRAP, 6},
+                                                {"last time", TABLE_FOLD, 5},
+                                                {"options", TABLE_WRAP | TABLE_FOLD, 7},
+                                                {"device", TABLE_WRAP | TABLE_FOLD, 0}};
   struct table table;
   char *common = NULL;
-  table_open(&table, headers, 9);
+  table_open(&table, cli, columns, 9);
   for (size_t i = 0; i < count; i++) {
     const cugen_cache_set *set = &sets[i];
     table_cell(&table, set->config);
@@ -89,11 +97,13 @@ static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count
       free(common);
       common = common_settings(set, count - i);
     }
-    char *problem = common ? take_words(set->problem, common, false, false) : NULL;
+    char *problem = common ? settings_take(set->problem, common, false) : NULL;
     table_cell(&table, problem ? problem : set->problem);
     free(problem);
     table_cell(&table, print_count(set->records).text);
+    table.style = set->failed ? STYLE_BAD : STYLE_PLAIN;
     table_cell(&table, print_count(set->failed).text);
+    table.style = STYLE_PLAIN;
     table_cell(&table, *set->best ? print_seconds(set->seconds).text : "-");
     table_cell(&table, *set->best ? set->best : "-");
     table_cell(&table, print_moment(set->measured_at).text);
@@ -151,10 +161,14 @@ static const char *state_of(const cugen_stored_record *stored) {
 
 static int print_stored(struct cli *cli, const cugen_stored_record *all, size_t count) {
   bool predicted = cugen_kernel_predicted(cli->kernel);
-  const char *const headers[] = {
-      predicted ? ">predicted" : ">time", "state", predicted ? "made" : "measured", ">driver", ">NVRTC", "variant"};
+  const struct table_column columns[] = {{predicted ? "predicted" : "time", TABLE_RIGHT, 0},
+                                         {"state", 0, 0},
+                                         {predicted ? "made" : "measured", TABLE_FOLD, 1},
+                                         {"driver", TABLE_RIGHT | TABLE_FOLD, 2},
+                                         {"NVRTC", TABLE_RIGHT | TABLE_FOLD, 3},
+                                         {"variant", TABLE_WRAP, 0}};
   struct table table;
-  table_open(&table, headers, 6);
+  table_open(&table, cli, columns, 6);
   for (size_t i = 0; i < count; i++) {
     const cugen_record *record = &all[i].record;
     bool right = record->outcome == CUGEN_OUTCOME_OK;

@@ -6,6 +6,7 @@
 #include "print.h"
 #include "progress.h"
 #include "stop.h"
+#include "table.h"
 
 static int read_options(struct cli *cli, cugen_check_options *options) {
   size_t seed = 1, threads = 0;
@@ -40,7 +41,10 @@ static int on_progress(const cugen_check_progress *state, void *context) {
 
 static void print_finding(const cugen_check_finding *f) {
   if (f->line) printf("%s:%d: ", f->file, f->line);
-  printf("%s: %s\n", cugen_finding_name((int)f->kind), f->message);
+  clean_style(STYLE_BAD);
+  fputs(cugen_finding_name((int)f->kind), stdout);
+  clean_style(STYLE_PLAIN);
+  printf(": %s\n", f->message);
   if (f->user_line) printf("    used at %s:%d\n", f->user_file, f->user_line);
   printf("    %s%s%s", f->variant, *f->problem ? "; " : "", f->problem);
   if (f->variants > 1) printf("; %s variants show it", print_count(f->variants).text);
@@ -79,49 +83,77 @@ static bool is_shown(const cugen_check *check, const cugen_check_traffic *t) {
   return !here;
 }
 
-/* The least and the most of an implementation's variants, for one array. */
-static void print_row(const cugen_check *check, size_t first) {
+/* "1.00", or "1.00 to 2.50" over the variants of an implementation; false: an earlier row has it. */
+static bool times_of(const cugen_check *check, size_t first, char *out, size_t size, bool *one) {
   const cugen_check_traffic *t = &check->traffic[first];
   double least = ratio(t), most = least;
   for (size_t i = 0; i < check->traffic_count; i++) {
     if (!same_row(t, &check->traffic[i]) || !is_shown(check, &check->traffic[i])) continue;
-    if (i < first) return; /* it stands above */
+    if (i < first) return false;
     const double r = ratio(&check->traffic[i]);
     if (r < least) least = r;
     if (r > most) most = r;
   }
-  const int name = (int)strcspn(t->variant, " ");
-  char array[128];
-  if (t->launches > 1) /* "2 sweep: x": of the second launch */
-    snprintf(array, sizeof array, "%d %s: %s", t->launch + 1, t->entry, t->array);
-  else
-    snprintf(array, sizeof array, "%s", t->array);
-  printf("  %-14.*s %-*s %-6s %*.2f", name, t->variant, t->shared ? 22 : 18, array, t->write ? "writes" : "reads",
-         t->shared ? 8 : 6, least);
-  if (most > least + 0.005)
-    printf(" to %.2f", most);
-  else if (t->shared)
-    printf("   %.1f passes a request", per_request(t, t->needed));
-  else
-    printf(" %8.1f %5.1f%% %7.1f %5.1f%%", per_request(t, t->needed), percent_used(t, t->needed, 32),
-           per_request(t, t->lines), percent_used(t, t->lines, 128));
-  putchar('\n');
+  *one = most <= least + 0.005;
+  snprintf(out, size, *one ? "%.2f" : "%.2f to %.2f", least, most);
+  return true;
 }
 
-static void print_traffic(const cugen_check *check) {
-  for (int shared = 1; shared >= 0; shared--) {
-    bool headed = false;
-    for (size_t i = 0; i < check->traffic_count; i++) {
-      if (check->traffic[i].shared != shared || !is_shown(check, &check->traffic[i])) continue;
-      if (!headed)
-        puts(shared ? "\nShared memory, passes over the banks as times the fewest:"
-                    : "\nGlobal memory, sectors of 32 bytes as times the fewest; sectors and lines of 128\n"
-                      "bytes that a request touches, and how much of them it uses:\n"
-                      "                                            times  sectors   used   lines   used");
-      headed = true;
-      print_row(check, i);
-    }
-  }
+static void add_number(struct table *table, bool known, const char *format, double number) {
+  char text[32];
+  snprintf(text, sizeof text, format, number);
+  table_cell(table, known ? text : "");
+}
+
+/* What differs between variants has no one figure. */
+static void add_row(const cugen_check *check, struct table *table, size_t i) {
+  const cugen_check_traffic *t = &check->traffic[i];
+  char times[48], text[128];
+  bool one;
+  if (!times_of(check, i, times, sizeof times, &one)) return;
+  snprintf(text, sizeof text, "%.*s", (int)strcspn(t->variant, " "), t->variant);
+  table_cell(table, text);
+  if (t->launches > 1) /* "2 sweep: x": of the second launch */
+    snprintf(text, sizeof text, "%d %s: %s", t->launch + 1, t->entry, t->array);
+  else
+    snprintf(text, sizeof text, "%s", t->array);
+  table_cell(table, text);
+  table_cell(table, t->write ? "writes" : "reads");
+  table_cell(table, times);
+  add_number(table, one, "%.1f", per_request(t, t->needed));
+  if (t->shared) return;
+  add_number(table, one, "%.1f%%", percent_used(t, t->needed, 32));
+  add_number(table, one, "%.1f", per_request(t, t->lines));
+  add_number(table, one, "%.1f%%", percent_used(t, t->lines, 128));
+}
+
+static int print_memory(struct cli *cli, const cugen_check *check, bool shared) {
+  static const struct table_column banks[] = {{"implementation", TABLE_WRAP, 0},
+                                              {"array", TABLE_WRAP, 0},
+                                              {"", 0, 0},
+                                              {"times", TABLE_RIGHT, 0},
+                                              {"passes a request", TABLE_RIGHT, 1}};
+  static const struct table_column sectors[] = {
+      {"implementation", TABLE_WRAP, 0}, {"array", TABLE_WRAP, 0},    {"", 0, 0},
+      {"times", TABLE_RIGHT, 0},         {"sectors", TABLE_RIGHT, 1}, {"used", TABLE_RIGHT, 2},
+      {"lines", TABLE_RIGHT, 3},         {"used", TABLE_RIGHT, 4}};
+  struct table table;
+  size_t rows = 0;
+  for (size_t i = 0; i < check->traffic_count; i++)
+    rows += check->traffic[i].shared == shared && is_shown(check, &check->traffic[i]);
+  if (!rows) return CUGEN_OK;
+  puts(shared ? "\nShared memory, passes over the banks as times the fewest:"
+              : "\nGlobal memory, sectors of 32 bytes as times the fewest; sectors and lines of 128\n"
+                "bytes that a request touches, and how much of them it uses:");
+  table_open(&table, cli, shared ? banks : sectors, shared ? 5 : 8);
+  for (size_t i = 0; i < check->traffic_count; i++)
+    if (check->traffic[i].shared == shared && is_shown(check, &check->traffic[i])) add_row(check, &table, i);
+  return table_close(&table, 2, stdout, &cli->error);
+}
+
+static int print_traffic(struct cli *cli, const cugen_check *check) {
+  const int status = print_memory(cli, check, true);
+  return status ? status : print_memory(cli, check, false);
 }
 
 static void print_skips(const cugen_check *check) {
@@ -178,7 +210,7 @@ static void print_problems(const struct cli *cli, const cugen_check *check) {
     printf("  %s stays: %s\n", check->kept[i].setting, check->kept[i].why);
 }
 
-static void print_result(struct cli *cli, const cugen_check *check, double seconds, bool interrupted) {
+static int print_result(struct cli *cli, const cugen_check *check, double seconds, bool interrupted) {
   const bool quiet = options_given(cli, OPTION_QUIET);
   if (!quiet) {
     printf("%s: ", cugen_kernel_name(cli->kernel));
@@ -190,11 +222,12 @@ static void print_result(struct cli *cli, const cugen_check *check, double secon
   for (size_t i = 0; i < check->finding_count; i++) print_finding(&check->findings[i]);
   print_skips(check);
   print_printed(cugen_kernel_printed(cli->kernel), "");
-  if (!quiet) print_traffic(check);
+  const int status = quiet ? CUGEN_OK : print_traffic(cli, check);
   if (interrupted || check->runs_done < check->runs_planned)
     print_interrupted(check, interrupted);
   else if (!quiet && !check->finding_count && check->runs)
     printf("\nNothing found, in %s.\n", print_seconds(seconds).text);
+  return status;
 }
 
 /* ---- As JSON ---- */
@@ -328,8 +361,8 @@ static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **
   if (status && !told) return status;
   if (json)
     *json = result_json(cli, &check, seconds, interrupted);
-  else
-    print_result(cli, &check, seconds, interrupted);
+  else if (print_result(cli, &check, seconds, interrupted))
+    return cli->error.status;
   /* The reasons stand above. */
   return status == CUGEN_ERROR_EMPTY && !json ? cli_fail(cli, status, "nothing was checked") : status;
 }

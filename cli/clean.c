@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cugen_tools.h"
+#include "terminal.h"
 
 enum { PIECE = 4096, LONGEST = 4, GROWTH = 6 };
 
@@ -17,7 +18,10 @@ struct stream {
   int file;
   char begun[LONGEST]; /* a character that is not all here yet */
   size_t length;
+  struct wrap wrap;
 };
+
+static struct stream streams[2]; /* for as long as stdout and stderr are there, which no one frees */
 
 static bool write_all(int file, const char *data, size_t length) {
   while (length) {
@@ -29,11 +33,38 @@ static bool write_all(int file, const char *data, size_t length) {
   return true;
 }
 
-static bool write_clean(int file, const char *data, size_t length) {
+/* What `add` leaves of the text when it is broken into lines. */
+static bool write_wrapped(struct stream *s, void (*add)(struct stream *s, const void *text, FILE *out),
+                          const void *text) {
+  char *lines = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&lines, &length);
+  if (!out) return false;
+  add(s, text, out);
+  const bool good = fclose(out) == 0 && write_all(s->file, lines, length);
+  free(lines);
+  return good;
+}
+
+static void add_text(struct stream *s, const void *text, FILE *out) {
+  wrap_add(&s->wrap, text, strlen(text), out);
+}
+
+static void add_style(struct stream *s, const void *text, FILE *out) {
+  wrap_add_style(&s->wrap, text, out);
+}
+
+static void add_end(struct stream *s, const void *text, FILE *out) {
+  (void)text;
+  wrap_end(&s->wrap, out);
+}
+
+static bool write_clean(struct stream *s, const char *data, size_t length) {
   char clean[GROWTH * (PIECE + LONGEST) + 1];
   const size_t whole = cugen_clean_text(data, length, clean, sizeof clean);
   if (length && !whole) errno = ENOMEM;
-  return (whole || !length) && write_all(file, clean, whole);
+  if (!whole) return !length;
+  return s->wrap.width ? write_wrapped(s, add_text, clean) : write_all(s->file, clean, whole);
 }
 
 /* How many bytes at the end may be the begin of a character. */
@@ -56,14 +87,14 @@ static ssize_t stream_write(void *cookie, const char *data, size_t size) {
     const size_t length = s->length + take, later = unfinished(piece, length);
     s->length = later;
     memcpy(s->begun, piece + length - later, later);
-    if (!write_clean(s->file, piece, length - later)) return 0;
+    if (!write_clean(s, piece, length - later)) return 0;
   }
   return (ssize_t)size;
 }
 
 static int stream_close(void *cookie) {
   struct stream *s = cookie;
-  const bool good = write_clean(s->file, s->begun, s->length);
+  const bool good = write_clean(s, s->begun, s->length);
   const int file = s->file;
   return close(file) == 0 && good ? 0 : -1;
 }
@@ -76,9 +107,30 @@ static FILE *open_stream(struct stream *s, int file) {
 }
 
 void clean_streams(void) {
-  static struct stream streams[2]; /* for as long as stdout and stderr are there, which no one frees */
   FILE *out = open_stream(&streams[0], STDOUT_FILENO), *errors = open_stream(&streams[1], STDERR_FILENO);
   if (!out || !errors) exit(-CUGEN_ERROR_MEMORY);
   stdout = out;
   stderr = errors;
+}
+
+/* What was printed until now is as it was. */
+static struct stream *out_stream(void) {
+  fflush(stdout);
+  return &streams[0];
+}
+
+bool clean_wrap(int width) {
+  struct stream *s = out_stream();
+  const bool good = !s->wrap.length || write_wrapped(s, add_end, NULL);
+  s->wrap = (struct wrap){.width = width};
+  return good;
+}
+
+void clean_kind(enum wrap_kind kind) {
+  if (streams[0].wrap.width) out_stream()->wrap.kind = kind;
+}
+
+void clean_style(enum style style) {
+  static const char *const escapes[] = {"\033[0m", "\033[1;32m", "\033[1;31m", "\033[2m"};
+  if (terminal_has_colour()) write_wrapped(out_stream(), add_style, escapes[style]);
 }

@@ -59,6 +59,7 @@
   X(DEVICE_DIR, "device-dir", 0, "FOLDER", "look for device descriptions here first")                                \
   X(TOOLKIT, "toolkit", 0, "FOLDER", "the CUDA toolkit with NVRTC and its headers")                                  \
   X(COMPILER, "compiler", 0, "PROGRAM", "C++ compiler for the cpu device")                                           \
+  X(WIDE, "wide", 0, NULL, "tables with all columns and rows")                                                       \
   X(JSON, "json", 0, NULL, "print one JSON object (docs/json.md)")                                                   \
   X(QUIET, "quiet", 'q', NULL, "the result only: no progress, no remarks")                                           \
   X(HELP, "help", 'h', NULL, "print this help")
@@ -147,6 +148,7 @@ struct cli {
   cugen_error error;
   char *model;    /* the described GPU that was chosen for one that is not here; NULL: none was */
   char *fallback; /* why a described GPU stands in for one that is not here; NULL: none does */
+  int width;      /* in which the lines of the result are to fit; 0: no limit, tables have all columns and rows */
   bool answered;  /* its JSON is printed */
   char *self;     /* this program's file, once it was asked for */
 };
@@ -159,6 +161,7 @@ const struct cli_command *commands_find(const char *name, const char *second, in
 const char *commands_in_group(const struct cli_command *command, const char *group);
 /* Others than --help. */
 bool commands_take_options(const struct cli_command *command);
+bool commands_take(const struct cli_command *command, enum cli_option option);
 
 /* ---- messages.c ---- */
 

@@ -11,21 +11,22 @@ const enum cli_option cli_common[] = {OPTION_SET,        OPTION_DEVICE,       OP
 static const enum cli_option tune_options[] = {
     OPTION_BUDGET,          OPTION_STRATEGY, OPTION_SEED,  OPTION_AGAIN,   OPTION_PATTERN,
     OPTION_IMPLEMENTATION,  OPTION_WHERE,    OPTION_EVERY, OPTION_THREADS, OPTION_TIMEOUT,
-    OPTION_COMPILE_TIMEOUT, OPTION_VERIFY,   OPTION_TOP,   OPTION_COUNT};
+    OPTION_COMPILE_TIMEOUT, OPTION_VERIFY,   OPTION_TOP,   OPTION_WIDE,    OPTION_COUNT};
 static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTION_PTX, OPTION_OUTPUT, OPTION_COUNT};
 static const enum cli_option export_options[] = {OPTION_OUTPUT, OPTION_DEVICES, OPTION_PROBLEMS, OPTION_DISTANCE,
                                                  OPTION_PTX,    OPTION_FORCE,   OPTION_COUNT};
-static const enum cli_option show_options[] = {OPTION_VARIANT, OPTION_TRACE, OPTION_COUNT};
-static const enum cli_option run_options[] = {OPTION_VARIANT, OPTION_TIMEOUT, OPTION_COUNT};
+static const enum cli_option show_options[] = {OPTION_VARIANT, OPTION_TRACE, OPTION_WIDE, OPTION_COUNT};
+static const enum cli_option run_options[] = {OPTION_VARIANT, OPTION_TIMEOUT, OPTION_WIDE, OPTION_COUNT};
 static const enum cli_option check_options[] = {OPTION_VARIANT,  OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_ALL,
                                                 OPTION_BRANCHES, OPTION_SAMPLE,         OPTION_SEED,  OPTION_THREADS,
-                                                OPTION_TIMEOUT,  OPTION_COUNT};
-static const enum cli_option space_options[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE,
-                                                OPTION_EVERY,   OPTION_LIST,           OPTION_COUNT};
-static const enum cli_option cache_show_options[] = {OPTION_HISTORY, OPTION_COUNT};
-static const enum cli_option cache_why_options[] = {OPTION_VARIANT, OPTION_COUNT};
-static const enum cli_option cache_ls_options[] = {OPTION_PROBLEM, OPTION_DEVICE, OPTION_CACHE, OPTION_CONFIG_DIR,
-                                                   OPTION_JSON,    OPTION_QUIET,  OPTION_HELP,  OPTION_COUNT};
+                                                OPTION_TIMEOUT,  OPTION_WIDE,           OPTION_COUNT};
+static const enum cli_option space_options[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_EVERY,
+                                                OPTION_LIST,    OPTION_WIDE,           OPTION_COUNT};
+static const enum cli_option cache_show_options[] = {OPTION_HISTORY, OPTION_WIDE, OPTION_COUNT};
+static const enum cli_option cache_why_options[] = {OPTION_VARIANT, OPTION_WIDE, OPTION_COUNT};
+static const enum cli_option cache_ls_options[] = {OPTION_PROBLEM,    OPTION_DEVICE, OPTION_CACHE,
+                                                   OPTION_CONFIG_DIR, OPTION_WIDE,   OPTION_JSON,
+                                                   OPTION_QUIET,      OPTION_HELP,   OPTION_COUNT};
 static const enum cli_option cache_rm_options[] = {
     OPTION_PROBLEM, OPTION_DEVICE,     OPTION_OLDER_THAN, OPTION_FAILED, OPTION_ALL,  OPTION_YES,
     OPTION_CACHE,   OPTION_CONFIG_DIR, OPTION_JSON,       OPTION_QUIET,  OPTION_HELP, OPTION_COUNT};
@@ -34,17 +35,19 @@ static const enum cli_option cache_export_options[] = {OPTION_OUTPUT, OPTION_PRO
                                                        OPTION_HELP,   OPTION_COUNT};
 static const enum cli_option cache_verify_options[] = {OPTION_CACHE, OPTION_JSON, OPTION_QUIET, OPTION_HELP,
                                                        OPTION_COUNT};
-static const enum cli_option transfer_options[] = {OPTION_MEMORY, OPTION_SIZES, OPTION_DEVICE, OPTION_TOOLKIT,
-                                                   OPTION_JSON,   OPTION_QUIET, OPTION_HELP,   OPTION_COUNT};
-static const enum cli_option roofline_options[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE,
-                                                   OPTION_OUTPUT,  OPTION_AGAIN,          OPTION_COUNT};
+static const enum cli_option transfer_options[] = {OPTION_MEMORY,  OPTION_SIZES, OPTION_DEVICE,
+                                                   OPTION_TOOLKIT, OPTION_WIDE,  OPTION_JSON,
+                                                   OPTION_QUIET,   OPTION_HELP,  OPTION_COUNT};
+static const enum cli_option roofline_options[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_OUTPUT,
+                                                   OPTION_AGAIN,   OPTION_WIDE,           OPTION_COUNT};
 static const enum cli_option report_options[] = {
     OPTION_OUTPUT,       OPTION_TOP,        OPTION_SET,   OPTION_DEVICE, OPTION_CACHE, OPTION_CONFIG_DIR,
     OPTION_TEMPLATE_DIR, OPTION_DEVICE_DIR, OPTION_QUIET, OPTION_HELP,   OPTION_COUNT};
-static const enum cli_option occupancy_options[] = {
-    OPTION_VARIANT, OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_REGISTERS, OPTION_BLOCK, OPTION_SHARED, OPTION_COUNT};
-static const enum cli_option devices_options[] = {OPTION_CACHE, OPTION_TOOLKIT, OPTION_COMPILER, OPTION_JSON,
-                                                  OPTION_QUIET, OPTION_HELP,    OPTION_COUNT};
+static const enum cli_option occupancy_options[] = {OPTION_VARIANT,   OPTION_IMPLEMENTATION, OPTION_WHERE,
+                                                    OPTION_REGISTERS, OPTION_BLOCK,          OPTION_SHARED,
+                                                    OPTION_WIDE,      OPTION_COUNT};
+static const enum cli_option devices_options[] = {OPTION_CACHE, OPTION_TOOLKIT, OPTION_COMPILER, OPTION_WIDE,
+                                                  OPTION_JSON,  OPTION_QUIET,   OPTION_HELP,     OPTION_COUNT};
 static const enum cli_option help_only[] = {OPTION_HELP, OPTION_COUNT};
 static const enum cli_option help_options[] = {OPTION_EXPLAIN_ALL, OPTION_HELP, OPTION_COUNT};
 
@@ -283,6 +286,15 @@ const char *commands_in_group(const struct cli_command *command, const char *gro
 
 bool commands_take_options(const struct cli_command *command) {
   return command->common || *command->options != OPTION_HELP;
+}
+
+static bool has(const enum cli_option *options, enum cli_option option) {
+  while (*options != OPTION_COUNT && *options != option) options++;
+  return *options == option;
+}
+
+bool commands_take(const struct cli_command *command, enum cli_option option) {
+  return has(command->options, option) || (command->common && has(cli_common, option));
 }
 
 const struct cli_command *commands_find(const char *name, const char *second, int *words) {

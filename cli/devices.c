@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "print.h"
+#include "table.h"
 
 /* All devices; the caller frees. */
 static cugen_device_info *list_devices(struct cli *cli, size_t *count, const char **why) {
@@ -28,9 +29,12 @@ static struct shown print_or_dash(int value) {
 }
 
 static int print_table(struct cli *cli, const cugen_device_info *devices, size_t count) {
-  static const char *const headers[] = {"device", "arch", ">SMs", ">memory", ">MHz", ">driver", ">NVRTC", "name"};
+  static const struct table_column columns[] = {{"device", 0, 0},          {"arch", 0, 0},
+                                                {"SMs", TABLE_RIGHT, 0},   {"memory", TABLE_RIGHT, 0},
+                                                {"MHz", TABLE_RIGHT, 1},   {"driver", TABLE_RIGHT, 2},
+                                                {"NVRTC", TABLE_RIGHT, 3}, {"name", TABLE_WRAP, 0}};
   struct table table;
-  table_open(&table, headers, 8);
+  table_open(&table, cli, columns, 8);
   for (size_t i = 0; devices && i < count; i++) {
     const cugen_device_info *device = &devices[i];
     table_cell(&table, device->id);
@@ -47,10 +51,12 @@ static int print_table(struct cli *cli, const cugen_device_info *devices, size_t
 
 /* Of a GPU that is not here there is neither a driver nor a compiler to name. */
 static int print_described(struct cli *cli, const cugen_device_info *devices, size_t count) {
-  static const char *const headers[] = {"described", "arch", ">SMs", ">memory", ">MHz", "name"};
+  static const struct table_column columns[] = {{"described", 0, 0},     {"arch", 0, 0},
+                                                {"SMs", TABLE_RIGHT, 0}, {"memory", TABLE_RIGHT, 0},
+                                                {"MHz", TABLE_RIGHT, 1}, {"name", TABLE_WRAP, 0}};
   struct table table;
   printf("\nNot here, but described: --device takes them, too (docs/model.md).\n");
-  table_open(&table, headers, 6);
+  table_open(&table, cli, columns, 6);
   for (size_t i = 0; devices && i < count; i++) {
     const cugen_device_info *device = &devices[i];
     table_cell(&table, device->id);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clean.h"
 #include "cli.h"
 
 /* Bare where the shell takes it as it stands, then in double quotes, since many messages put a command into single ones. What
@@ -27,15 +28,6 @@ static const struct cli_command *find_command(const char *name) {
   return command;
 }
 
-static bool is_in(const enum cli_option *list, enum cli_option option) {
-  while (*list != OPTION_COUNT && *list != option) list++;
-  return *list == option;
-}
-
-static bool takes(const struct cli_command *command, enum cli_option option) {
-  return (command->common && is_in(cli_common, option)) || is_in(command->options, option);
-}
-
 /* "-x.lua" would be an option. */
 static void print_operand(const char *operand, FILE *out) {
   char *path = NULL;
@@ -54,22 +46,28 @@ static void print_option(enum cli_option option, const char *value, FILE *out) {
 static void print_options(const struct cli *cli, const struct cli_command *command, const enum cli_option *options,
                           FILE *out) {
   for (; *options != OPTION_COUNT; options++)
-    if (cli->values[*options] && cli_options[*options].argument && takes(command, *options))
+    if (cli->values[*options] && cli_options[*options].argument && commands_take(command, *options))
       print_option(*options, cli->values[*options], out);
 }
 
-void hint_print(const struct cli *cli, const char *name, FILE *out) {
+static void print_command(const struct cli *cli, const char *name, FILE *out) {
   static const enum cli_option filters[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_VARIANT, OPTION_COUNT};
   const struct cli_command *command = find_command(name);
   fprintf(out, "cugen %s", name);
   if (cli->operand && command->operand) print_operand(cli->operand, out);
   print_options(cli, command, cli_common, out);
-  for (size_t i = 0; i < cli->setting_count && takes(command, OPTION_SET); i++)
+  for (size_t i = 0; i < cli->setting_count && commands_take(command, OPTION_SET); i++)
     print_option(OPTION_SET, cli->settings[i], out);
   print_options(cli, command, filters, out);
-  if (options_given(cli, OPTION_EVERY) && takes(command, OPTION_EVERY)) fputs(" --all", out);
-  for (size_t i = 0; i < cli->where_count && takes(command, OPTION_WHERE); i++)
+  if (options_given(cli, OPTION_EVERY) && commands_take(command, OPTION_EVERY)) fputs(" --all", out);
+  for (size_t i = 0; i < cli->where_count && commands_take(command, OPTION_WHERE); i++)
     print_option(OPTION_WHERE, cli->wheres[i], out);
+}
+
+void hint_print(const struct cli *cli, const char *name, FILE *out) {
+  if (out == stdout) clean_kind(WRAP_COMMAND);
+  print_command(cli, name, out);
+  if (out == stdout) clean_kind(WRAP_PROSE);
 }
 
 char *hint_text(const struct cli *cli, const char *name) {

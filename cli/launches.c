@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "print.h"
+#include "table.h"
 
-enum { LINE = 80, LEAST_PASSES = 12, COLUMNS = 6 };
+enum { LINE = 1023, COLUMNS = 6 };
 
 int launches_find(struct cli *cli, const char *variant, struct launches *out) {
   return cugen_kernel_launches(cli->kernel, variant, &out->list, &out->count, &out->variant, &cli->error);
@@ -23,15 +24,6 @@ static struct shown print_dimensions(const unsigned int size[3]) {
   return shown;
 }
 
-/* As much as there is room for. */
-static void add_cut(struct table *table, const char *text, size_t room) {
-  char cut[LINE + 1];
-  if (room > LINE) room = LINE;
-  snprintf(cut, sizeof cut, "%.*s%s", strlen(text) <= room ? (int)room : (int)room - 3, text,
-           strlen(text) <= room ? "" : "...");
-  table_cell(table, cut);
-}
-
 const char *launches_line(const struct launches *launches, char *text, size_t size) {
   const cugen_launch_info *launch = launches->list;
   if (launches->count != 1 || launch->times > 1) return NULL;
@@ -44,55 +36,43 @@ const char *launches_line(const struct launches *launches, char *text, size_t si
 }
 
 /* What of the columns says something. */
-struct columns {
-  bool shared, passes, times;
-  size_t room; /* for what is passed */
+struct has {
+  bool shared, times, passes;
 };
 
-static size_t longer(size_t most, const char *text) {
-  size_t length = strlen(text);
-  return length > most ? length : most;
-}
-
-static struct columns choose_columns(const struct launches *launches) {
-  struct columns columns = {false, false, false, 0};
-  size_t entry = 6, grid = 4, block = 5, shared = 6;
+static struct has choose_columns(const struct launches *launches) {
+  struct has has = {false, false, false};
   for (size_t i = 0; i < launches->count; i++) {
     const cugen_launch_info *launch = &launches->list[i];
-    columns.shared |= launch->shared_bytes > 0;
-    columns.passes |= launch->listed;
-    columns.times |= launch->times > 1;
-    entry = longer(entry, launch->entry);
-    grid = longer(grid, print_dimensions(launch->grid).text);
-    block = longer(block, print_dimensions(launch->block).text);
-    shared = longer(shared, print_bytes(launch->shared_bytes).text);
+    has.shared |= launch->shared_bytes > 0;
+    has.passes |= launch->listed;
+    has.times |= launch->times > 1;
   }
-  size_t used = 2 + entry + 2 + grid + 2 + block + 2 + (columns.shared ? shared + 2 : 0) + (columns.times ? 7 : 0);
-  columns.room = used + LEAST_PASSES < LINE ? LINE - used : LEAST_PASSES;
-  return columns;
+  return has;
 }
 
-static void add_row(struct table *table, const struct columns *columns, const cugen_launch_info *launch) {
+static void add_row(struct table *table, const struct has *has, const cugen_launch_info *launch) {
   table_cell(table, launch->entry);
   table_cell(table, print_dimensions(launch->grid).text);
   table_cell(table, print_dimensions(launch->block).text);
-  if (columns->shared) table_cell(table, print_bytes(launch->shared_bytes).text);
-  if (columns->times) table_cell(table, print_count(launch->times).text);
-  if (columns->passes) add_cut(table, launch->listed ? launch->passes : "all arguments", columns->room);
+  if (has->shared) table_cell(table, print_bytes(launch->shared_bytes).text);
+  if (has->times) table_cell(table, print_count(launch->times).text);
+  if (has->passes) table_cell(table, launch->listed ? launch->passes : "all arguments");
 }
 
 int launches_print(struct cli *cli, const struct launches *launches, const char *lead, FILE *out) {
-  const struct columns columns = choose_columns(launches);
-  const char *headers[COLUMNS] = {"launch", ">grid", ">block"};
+  const struct has has = choose_columns(launches);
+  struct table_column columns[COLUMNS] = {
+      {"launch", TABLE_WRAP, 0}, {"grid", TABLE_RIGHT, 0}, {"block", TABLE_RIGHT, 0}};
   size_t count = 3;
   char line[LINE + 1];
-  if (launches_line(launches, line, sizeof line - strlen(lead))) return fprintf(out, "%s%s\n", lead, line), CUGEN_OK;
-  if (columns.shared) headers[count++] = ">shared";
-  if (columns.times) headers[count++] = ">times";
-  if (columns.passes) headers[count++] = "passes";
+  if (launches_line(launches, line, sizeof line)) return fprintf(out, "%s%s\n", lead, line), CUGEN_OK;
+  if (has.shared) columns[count++] = (struct table_column){"shared", TABLE_RIGHT, 0};
+  if (has.times) columns[count++] = (struct table_column){"times", TABLE_RIGHT, 0};
+  if (has.passes) columns[count++] = (struct table_column){"passes", TABLE_WRAP, 0};
   struct table table;
-  table_open(&table, headers, count);
-  for (size_t i = 0; i < launches->count; i++) add_row(&table, &columns, &launches->list[i]);
+  table_open(&table, cli, columns, count);
+  for (size_t i = 0; i < launches->count; i++) add_row(&table, &has, &launches->list[i]);
   return table_close(&table, 2, out, &cli->error);
 }
 

@@ -21,6 +21,7 @@
 #include "clean.h"
 #include "cli.h"
 #include "print.h"
+#include "terminal.h"
 
 /* By cli_command_id, as cli_commands is. */
 static int (*const functions[COMMAND_COUNT])(struct cli *cli) = {
@@ -29,6 +30,12 @@ static int (*const functions[COMMAND_COUNT])(struct cli *cli) = {
 #undef X
 };
 
+/* A result that has tables, or would: its lines fit. Sources, pictures and JSON stay as they are. */
+static bool is_for_people(const struct cli *cli) {
+  const bool data = options_given(cli, OPTION_JSON) || options_given(cli, OPTION_OUTPUT);
+  return commands_take(cli->command, OPTION_WIDE) && !options_given(cli, OPTION_WIDE) && !data;
+}
+
 static int run_command(struct cli *cli, int argc, char **argv) {
   int status = options_parse(cli, argc, argv);
   if (status) return status;
@@ -36,6 +43,8 @@ static int run_command(struct cli *cli, int argc, char **argv) {
     help_command(cli->command, false, stdout);
     return CUGEN_OK;
   }
+  cli->width = is_for_people(cli) ? terminal_width() : 0;
+  clean_wrap(cli->width);
   status = functions[cli->command - cli_commands](cli);
   if (!status && cli->fallback && strcmp(cli->command->name, "tune") != 0) /* which says it in its first line */
     cli_remark(cli, "no GPU is here: this is about %s; --device names another, or cpu", cli->model);
@@ -88,7 +97,7 @@ static void answer_failure(struct cli *cli, int status) {
 /* A full disk or a closed pipe behind stdout shows at the latest here. */
 static int close_stdout(struct cli *cli, int status) {
   /* Not fclose: NVRTC's C++ library keeps the pointer and flushes it when the process ends. */
-  bool failed = ferror(stdout) || fflush(stdout);
+  bool failed = !clean_wrap(0) || ferror(stdout) || fflush(stdout);
   if (close(STDOUT_FILENO) == 0 && !failed) return status;
   return status ? status : cli_fail(cli, CUGEN_ERROR_IO, "cannot write to stdout");
 }

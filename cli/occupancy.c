@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "print.h"
+#include "table.h"
 
 /* ---- What the kernel takes ---- */
 
@@ -178,7 +179,10 @@ static void print_cluster_line(const struct kernel *kernel) {
 }
 
 static int print_text(struct cli *cli, const struct kernel *kernel, const struct answers *answers) {
-  static const char *const headers[] = {"device", "arch", ">blocks", ">occupancy", "limit", ">best block", "name"};
+  static const struct table_column columns[] = {{"device", 0, 0},           {"arch", 0, 1},
+                                                {"blocks", TABLE_RIGHT, 0}, {"occupancy", TABLE_RIGHT, 0},
+                                                {"limit", TABLE_WRAP, 0},   {"best block", TABLE_RIGHT, 0},
+                                                {"name", TABLE_WRAP, 2}};
   struct table table;
   const cugen_resources *takes = &kernel->takes;
   const cugen_occupancy *first = &answers->rows[0].occupancy;
@@ -192,7 +196,7 @@ static int print_text(struct cli *cli, const struct kernel *kernel, const struct
            print_percent((double)first->idle_lanes / (first->idle_lanes + takes->threads)).text);
   print_cluster_line(kernel);
   putchar('\n');
-  table_open(&table, headers, 7);
+  table_open(&table, cli, columns, 7);
   for (size_t i = 0; i < answers->count; i++)
     add_row(&table, &answers->rows[i], kernel->takes.dynamic_shared != NULL);
   return table_close(&table, 0, stdout, &cli->error);

@@ -1,4 +1,4 @@
-/* Numbers for people and aligned tables; see print.h. */
+/* Numbers for people; see print.h. */
 #include "print.h"
 
 #include <inttypes.h>
@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "clean.h"
 
 /* ---- Numbers ---- */
 
@@ -137,93 +139,13 @@ char *print_clean(const char *text, size_t length) {
   return clean;
 }
 
-/* ---- Tables ---- */
-
-/* A line end in a name would make a row of its own. */
-static char *cell_copy(const char *text) {
-  char *copy = print_clean(text, strlen(text));
-  for (char *at = copy; at && (at = strpbrk(at, "\n\t"));) *at = ' ';
-  return copy;
-}
-
-void table_open(struct table *table, const char *const *headers, size_t columns) {
-  *table = (struct table){.columns = columns};
-  for (size_t i = 0; i < columns; i++) table_cell(table, headers[i]);
-}
-
-void table_cell(struct table *table, const char *text) {
-  if (table->count == table->capacity) {
-    size_t capacity = table->capacity ? 2 * table->capacity : 64;
-    char **cells = realloc(table->cells, capacity * sizeof *cells);
-    if (!cells) {
-      table->failed = 1;
-      return;
-    }
-    table->cells = cells;
-    table->capacity = capacity;
-  }
-  char *copy = cell_copy(text);
-  if (!copy)
-    table->failed = 1;
-  else
-    table->cells[table->count++] = copy;
-}
-
-static int is_right(const struct table *table, size_t column) {
-  return table->cells[column][0] == '>';
-}
-
-/* Without the mark of a header. */
-static const char *cell_text(const struct table *table, size_t i) {
-  return table->cells[i] + (i < table->columns && is_right(table, i));
-}
-
-static int column_width(const struct table *table, size_t column) {
-  size_t width = 0;
-  for (size_t i = column; i < table->count; i += table->columns) {
-    size_t length = strlen(cell_text(table, i));
-    if (length > width) width = length;
-  }
-  return (int)width;
-}
-
-/* Spaces wait until something follows them: lines have none at their end. */
-static void print_row(const struct table *table, size_t first, int indent, const int *widths, FILE *out) {
-  int spaces = indent;
-  for (size_t column = 0; column < table->columns; column++) {
-    const char *text = cell_text(table, first + column);
-    int padding = widths[column] - (int)strlen(text);
-    if (is_right(table, column)) spaces += padding;
-    if (*text) {
-      fprintf(out, "%*s%s", spaces, "", text);
-      spaces = 0;
-    }
-    spaces += is_right(table, column) ? 2 : padding + 2;
-  }
-  fputc('\n', out);
-}
-
-int table_close(struct table *table, int indent, FILE *out, cugen_error *error) {
-  int *widths = table->failed ? NULL : calloc(table->columns, sizeof *widths);
-  bool good = widths != NULL;
-  if (good) {
-    for (size_t i = 0; i < table->columns; i++) widths[i] = column_width(table, i);
-    for (size_t i = 0; i + table->columns <= table->count; i += table->columns)
-      print_row(table, i, indent, widths, out);
-  }
-  for (size_t i = 0; i < table->count; i++) free(table->cells[i]);
-  free(table->cells);
-  free(widths);
-  if (good) return CUGEN_OK;
-  *error = (cugen_error){.status = CUGEN_ERROR_MEMORY, .message = "out of memory"};
-  return CUGEN_ERROR_MEMORY;
-}
-
 void print_printed(const char *text, const char *when) {
   if (!*text) return;
   printf("Printed by the kernel%s:\n", when);
+  clean_kind(WRAP_NOTHING);
   for (size_t length; *text; text += length + (text[length] == '\n')) {
     length = strcspn(text, "\n");
     printf("  | %.*s\n", (int)length, text);
   }
+  clean_kind(WRAP_PROSE);
 }

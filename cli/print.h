@@ -1,4 +1,4 @@
-/* Numbers for people, aligned tables, and records as JSON. */
+/* Numbers for people, and records as JSON. */
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H
 
@@ -38,20 +38,6 @@ void print_printed(const char *text, const char *when);
 
 /* The text as cugen_clean_text has it, to be freed; NULL: out of memory. */
 char *print_clean(const char *text, size_t length);
-
-/* ---- Tables ---- */
-
-/* Rows of cells, printed with aligned columns; a column whose header starts with '>' is right-aligned. */
-struct table {
-  char **cells;
-  size_t columns, count, capacity;
-  int failed;
-};
-
-void table_open(struct table *table, const char *const *headers, size_t columns);
-void table_cell(struct table *table, const char *text); /* the next cell, row by row */
-/* Prints and frees; each line after indent. */
-int table_close(struct table *table, int indent, FILE *out, cugen_error *error);
 
 /* ---- JSON ---- */
 

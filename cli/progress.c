@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "print.h"
+#include "terminal.h"
 
 double progress_now(void) {
   struct timespec time;
@@ -16,15 +16,10 @@ double progress_now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static int terminal_width(void) {
-  struct winsize size;
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 void progress_open(struct progress *progress, bool quiet) {
   const char *terminal = getenv("TERM");
   bool able = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
-  *progress = (struct progress){.shown = able && !quiet};
+  *progress = (struct progress){.shown = able && !quiet, .begin = progress_now()};
 }
 
 /* How much is done, from 0 to 1: of the planned variants, or of the time, whichever will end it. */
@@ -36,68 +31,89 @@ static double fraction_done(const cugen_progress *state) {
   return done < 0 ? 0 : done > 1 ? 1 : done;
 }
 
-static void add(char *out, size_t size, const char *text) {
-  size_t length = strlen(out);
-  if (length + 1 < size) snprintf(out + length, size - length, "%s", text);
+/* The line, in pieces that are there whole or not at all; the last column stays free, so that the terminal does not wrap. */
+struct line {
+  char text[512];
+  size_t columns, room;
+};
+
+static void add(struct line *line, const char *before, const char *text) {
+  const size_t used = strlen(line->text), columns = terminal_columns(text, strlen(text)) + strlen(before);
+  if (line->columns + columns > line->room || used + strlen(before) + strlen(text) >= sizeof line->text) {
+    line->room = 0; /* nor anything behind it */
+    return;
+  }
+  snprintf(line->text + used, sizeof line->text - used, "%s%s", before, text);
+  line->columns += columns;
 }
 
-static void add_bar(double fraction, char *out, size_t size) {
+static void add_bar(struct line *line, double fraction) {
   enum { CELLS = 20 };
-  char bar[CELLS + 4] = "[";
+  char bar[CELLS + 3] = "[";
   for (int i = 0; i < CELLS; i++) bar[i + 1] = i < (int)(fraction * CELLS + 0.5) ? '#' : '.';
   bar[CELLS + 1] = ']';
-  add(out, size, bar);
+  add(line, "", bar);
 }
 
-static void add_best(const cugen_progress *state, char *out, size_t size) {
-  add(out, size, "  best ");
-  add(out, size, print_seconds(state->best_seconds).text);
+static void add_counts(struct line *line, const cugen_progress *state) {
+  char text[128];
+  const bool limited = state->planned > 0;
+  snprintf(text, sizeof text, "%s%s%s", print_count(state->done).text, limited ? "/" : "",
+           limited ? print_count(state->planned).text : "");
+  add(line, " ", text);
+  snprintf(text, sizeof text, "%s failed", print_count(state->failed).text);
+  if (state->failed) add(line, ", ", text);
+}
+
+static void add_best(struct line *line, const cugen_progress *state) {
+  char text[128];
   const char *unit = print_rate_unit(state->flops, state->bytes);
-  if (unit) {
-    add(out, size, ", ");
-    add(out, size, print_rate(state->flops, state->bytes, state->best_seconds).text);
-    add(out, size, " ");
-    add(out, size, unit);
+  add(line, "  best ", print_seconds(state->best_seconds).text);
+  snprintf(text, sizeof text, "%s %s", print_rate(state->flops, state->bytes, state->best_seconds).text,
+           unit ? unit : "");
+  if (unit) add(line, ", ", text);
+}
+
+/* The words of the variant that fit. */
+static void add_variant(struct line *line, const char *variant) {
+  const char *before = "  ";
+  for (size_t length; *variant; variant += length, variant += strspn(variant, " ")) {
+    char word[128];
+    length = strcspn(variant, " ");
+    snprintf(word, sizeof word, "%.*s", (int)length, variant);
+    add(line, before, word);
+    before = " ";
   }
 }
 
-void progress_line(const cugen_progress *state, int width, char *out, size_t size) {
-  size_t room =
-      width > 0 && (size_t)width < size ? (size_t)width : size; /* the last column stays free: no wrapping */
-  *out = '\0';
-  add_bar(fraction_done(state), out, room);
-  add(out, room, " ");
-  add(out, room, print_count(state->done).text);
-  if (state->planned) {
-    add(out, room, "/");
-    add(out, room, print_count(state->planned).text);
-  }
-  if (state->failed) {
-    add(out, room, ", ");
-    add(out, room, print_count(state->failed).text);
-    add(out, room, " failed");
-  }
-  if (state->remaining >= 0) {
-    add(out, room, "  ");
-    add(out, room, print_clock(state->remaining).text);
-    add(out, room, " left");
-  }
-  if (!state->best) return;
-  add_best(state, out, room);
-  add(out, room, "  ");
-  add(out, room, state->best);
+/* Where no limit of time decides, as long for each that is left as for those that are done; negative: not known. */
+static double time_left(const struct progress *progress, const cugen_progress *state) {
+  if (state->remaining >= 0 || !state->done || state->planned <= state->done) return state->remaining;
+  return (progress_now() - progress->begin) / (double)state->done * (double)(state->planned - state->done);
+}
+
+static void make_line(const struct progress *progress, const cugen_progress *state, struct line *line) {
+  const double left = time_left(progress, state);
+  char text[64];
+  *line = (struct line){.room = (size_t)terminal_progress_width() - 1};
+  snprintf(text, sizeof text, "%s left", print_clock(left).text);
+  add_bar(line, fraction_done(state));
+  add_counts(line, state);
+  if (left >= 0) add(line, "  ", text);
+  char *best = state->best ? print_clean(state->best, strlen(state->best)) : NULL;
+  if (best) add_best(line, state);
+  if (best) add_variant(line, best);
+  free(best);
 }
 
 void progress_draw(struct progress *progress, const cugen_progress *state) {
   enum { REDRAWS_PER_SECOND = 10 };
   double time = progress_now();
   if (!progress->shown || (progress->drawn && time - progress->last_draw < 1.0 / REDRAWS_PER_SECOND)) return;
-  char line[512];
-  progress_line(state, terminal_width(), line, sizeof line);
-  char clean[6 * sizeof line];
-  cugen_clean_text(line, strlen(line), clean, sizeof clean);
+  struct line line;
+  make_line(progress, state, &line);
   fflush(stderr);
-  dprintf(STDERR_FILENO, "\r%s\033[K", clean);
+  dprintf(STDERR_FILENO, "\r%s\033[K", line.text);
   progress->drawn = true;
   progress->last_draw = time;
 }

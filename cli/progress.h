@@ -1,4 +1,4 @@
-/* The progress bar of tune, on stderr, when that is a terminal. */
+/* The progress bar, on stderr, when that is a terminal: how many are tried of how many, the best, the time left. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
@@ -7,9 +7,9 @@
 #include "cugen_tools.h"
 
 struct progress {
-  bool shown;       /* stderr is a terminal and the user wants it */
-  bool drawn;       /* something stands on the line */
-  double last_draw; /* monotonic seconds */
+  bool shown;              /* stderr is a terminal and the user wants it */
+  bool drawn;              /* something stands on the line */
+  double begin, last_draw; /* monotonic seconds */
 };
 
 /* Monotonic seconds. */
@@ -19,7 +19,4 @@ void progress_open(struct progress *progress, bool quiet);
 void progress_draw(struct progress *progress, const cugen_progress *state);
 /* Leaves the line empty. */
 void progress_close(struct progress *progress);
-/* The line itself, at most width - 1 characters of it; for tests too. */
-void progress_line(const cugen_progress *state, int width, char *out, size_t size);
-
 #endif

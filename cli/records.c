@@ -1,30 +1,35 @@
 /* Tables of records; see records.h. A column that means nothing for any row is left out: on the cpu device there are
-   no registers, no occupancy and no roofline. */
+   no registers, no occupancy and no roofline. Where the table has to fit a terminal, variants are shown by the tunables that
+   differ, and those that are as fast as one above, with the same implementation, are counted. */
 #include "records.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "print.h"
 #include "quantities.h"
+#include "settings.h"
+#include "table.h"
 
 static const struct column {
-  const char *header; /* "%s": the unit of the rate */
+  struct table_column column; /* the header of the rate is its unit */
   enum quantity quantity;
 } columns[] = {
-    {">time", QUANTITY_MEASURED},
-    {">predicted", QUANTITY_PREDICTED},
-    {"verified", QUANTITY_VERIFIED},
-    {"bound by", QUANTITY_BOUND},
-    {">%s", QUANTITY_RATE_ALONE},
-    {">roofline", QUANTITY_ROOFLINE},
-    {"occupancy, limit", QUANTITY_OCCUPANCY},
-    {">clusters", QUANTITY_CLUSTERS},
-    {">registers", QUANTITY_REGISTERS},
-    {">shared", QUANTITY_SHARED},
-    {">of it dynamic", QUANTITY_DYNAMIC},
-    {">constant", QUANTITY_CONSTANT},
-    {">local", QUANTITY_LOCAL},
-    {">spills", QUANTITY_SPILLS},
+    {{"time", TABLE_RIGHT, 0}, QUANTITY_MEASURED},
+    {{"predicted", TABLE_RIGHT, 0}, QUANTITY_PREDICTED},
+    {{"verified", TABLE_FOLD, 0}, QUANTITY_VERIFIED},
+    {{"bound by", TABLE_FOLD, 2}, QUANTITY_BOUND},
+    {{"", TABLE_RIGHT, 0}, QUANTITY_RATE_ALONE},
+    {{"roofline", TABLE_RIGHT, 1}, QUANTITY_ROOFLINE},
+    {{"occupancy", TABLE_FOLD, 3}, QUANTITY_OCCUPANCY},
+    {{"clusters", TABLE_RIGHT | TABLE_FOLD, 6}, QUANTITY_CLUSTERS},
+    {{"registers", TABLE_RIGHT | TABLE_FOLD, 4}, QUANTITY_REGISTERS},
+    {{"shared", TABLE_RIGHT | TABLE_FOLD, 5}, QUANTITY_SHARED},
+    {{"of it dynamic", TABLE_RIGHT | TABLE_FOLD, 8}, QUANTITY_DYNAMIC},
+    {{"constant", TABLE_RIGHT | TABLE_FOLD, 10}, QUANTITY_CONSTANT},
+    {{"local", TABLE_RIGHT | TABLE_FOLD, 9}, QUANTITY_LOCAL},
+    {{"spills", TABLE_RIGHT | TABLE_FOLD, 7}, QUANTITY_SPILLS},
 };
 enum { RATE = 4, ROOFLINE = 5, COLUMNS = sizeof columns / sizeof *columns };
 
@@ -47,40 +52,174 @@ static bool next_right(struct cli *cli, size_t i, cugen_record *out, int *status
   return !*status && out->outcome == CUGEN_OUTCOME_OK;
 }
 
-/* Rank, the columns that apply, and the variant last, since it can be long. */
-static size_t choose_columns(struct cli *cli, size_t top, bool *chosen, int *status) {
+/* ---- Ties ---- */
+
+/* The right records, as the table shows them: some stand for others that are as fast. */
+struct ranking {
+  struct place {
+    double cost;
+    size_t group; /* of those that are as fast as its first */
+    bool merged;  /* the group has a variant of the same implementation above */
+  } * places;
+  size_t count;
+};
+
+enum { LEAST_MERGED = 2 }; /* a line for one record would be no shorter than its row */
+
+static const double tie = 0.005; /* as where the best is chosen */
+
+static bool same_implementation(const char *a, const char *b) {
+  const size_t length = strcspn(a, " ");
+  return strncmp(a, b, length) == 0 && strcspn(b, " ") == length;
+}
+
+/* The rows of a group, an implementation each. */
+struct group {
+  size_t first, count;
+  size_t rows[32];
+};
+
+/* Whether a row of the group is of the record's implementation; else the record becomes one, if there is room. */
+static bool is_merged(struct cli *cli, struct group *group, const cugen_record *record, size_t i) {
+  cugen_record other;
+  cugen_error ignored;
+  for (size_t k = 0; k < group->count; k++)
+    if (cugen_kernel_record(cli->kernel, group->rows[k], &other, &ignored) == CUGEN_OK &&
+        same_implementation(record->variant, other.variant))
+      return true;
+  if (group->count < sizeof group->rows / sizeof *group->rows) group->rows[group->count++] = i;
+  return false;
+}
+
+static size_t merged_of(const struct ranking *ranking, size_t group) {
+  size_t merged = 0;
+  for (size_t i = group; i < ranking->count && ranking->places[i].group == group; i++)
+    merged += ranking->places[i].merged;
+  return merged;
+}
+
+/* A few are shown as they are, and without a width all. */
+static void unmerge(struct cli *cli, struct ranking *ranking) {
+  for (size_t first = 0, end; first < ranking->count; first = end) {
+    const bool few = !cli->width || merged_of(ranking, first) < LEAST_MERGED;
+    for (end = first; end < ranking->count && ranking->places[end].group == first; end++)
+      ranking->places[end].merged &= !few;
+  }
+}
+
+static int rank(struct cli *cli, struct ranking *out) {
   cugen_record record;
-  size_t count = 0;
-  for (size_t i = 0; i < top && next_right(cli, i, &record, status); i++)
-    for (size_t c = 0; c < COLUMNS; c++) chosen[c] = chosen[c] || quantities[columns[c].quantity].has(&record);
-  for (size_t c = 0; c < COLUMNS; c++) count += chosen[c];
-  return count + 2;
+  struct group group = {0};
+  int status = CUGEN_OK;
+  *out = (struct ranking){calloc(cugen_kernel_records(cli->kernel) + 1, sizeof *out->places), 0};
+  if (!out->places) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  for (size_t i = 0; next_right(cli, i, &record, &status); i++) {
+    const double leader = out->places[group.first].cost;
+    if (i && fabs(record.cost - leader) > tie * leader) group = (struct group){.first = i};
+    out->places[out->count++] = (struct place){record.cost, group.first, is_merged(cli, &group, &record, i)};
+  }
+  unmerge(cli, out);
+  return status;
 }
 
-static void open_table(struct table *table, const bool *chosen, size_t count, bool rate_first,
-                       const cugen_record *first) {
-  const char *headers[COLUMNS + 2] = {">"};
-  const char *unit = print_rate_unit(first->flops, first->bytes);
+/* Where the table ends that has so many rows. */
+static size_t end_of(const struct ranking *ranking, size_t top) {
+  size_t i = 0;
+  for (size_t rows = 0; i < ranking->count && (rows < top || ranking->places[i].merged); i++)
+    rows += !ranking->places[i].merged;
+  return top ? i : 0;
+}
+
+/* ---- The table ---- */
+
+static int each_row(struct cli *cli, const struct ranking *ranking, size_t end,
+                    bool (*use)(void *context, const cugen_record *record, size_t i), void *context) {
+  cugen_record record;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < end && next_right(cli, i, &record, &status); i++)
+    if (!ranking->places[i].merged && !use(context, &record, i))
+      return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  return status;
+}
+
+struct best {
+  const struct ranking *ranking;
+  struct table table;
+  struct settings variants;
+  bool chosen[COLUMNS], rate_first, narrow;
   char rate[16];
-  snprintf(rate, sizeof rate, ">%s", unit ? unit : "");
-  size_t at = 1;
-  for (size_t i = 0; i < COLUMNS; i++) {
-    size_t c = column_at(i, rate_first);
-    if (chosen[c]) headers[at++] = c == RATE ? rate : columns[c].header;
-  }
-  headers[at] = "variant";
-  table_open(table, headers, count);
+  size_t rows;
+};
+
+/* A column that means nothing for any row is left out. */
+static bool choose(void *context, const cugen_record *record, size_t i) {
+  struct best *best = context;
+  const char *unit = print_rate_unit(record->flops, record->bytes);
+  if (i == 0) snprintf(best->rate, sizeof best->rate, "%s", unit ? unit : "");
+  for (size_t c = 0; c < COLUMNS; c++) best->chosen[c] |= quantities[columns[c].quantity].has(record);
+  return settings_add(&best->variants, record->variant);
 }
 
-static void add_row(struct table *table, const bool *chosen, bool rate_first, size_t rank,
-                    const cugen_record *record) {
-  table_cell(table, print_count(rank).text);
+/* Rank, the columns that apply, and the variant last, since it can be long. */
+static void open_table(struct cli *cli, struct best *best) {
+  struct table_column shown[COLUMNS + 2] = {{"", TABLE_RIGHT, 0}};
+  size_t count = 1;
   for (size_t i = 0; i < COLUMNS; i++) {
-    size_t c = column_at(i, rate_first);
-    const struct quantity_row *row = &quantities[columns[c].quantity];
-    if (chosen[c]) table_cell(table, row->has(record) ? row->show(record).text : "");
+    const size_t c = column_at(i, best->rate_first);
+    if (best->chosen[c]) shown[count++] = columns[c].column;
+    if (best->chosen[c] && c == RATE) shown[count - 1].header = best->rate;
   }
-  table_cell(table, record->variant);
+  shown[count++] = (struct table_column){"variant", TABLE_WRAP, 0};
+  table_open(&best->table, cli, shown, count);
+}
+
+static void add_merged(struct best *best, size_t i) {
+  const struct place *places = best->ranking->places;
+  const size_t merged = merged_of(best->ranking, places[i].group);
+  char text[64];
+  snprintf(text, sizeof text, "%zu more within 0.5%%", merged);
+  if (merged) table_line(&best->table, text);
+  best->table.merged += merged;
+}
+
+/* Whether no row of i's group follows. */
+static bool is_last(const struct ranking *ranking, size_t i) {
+  const size_t group = ranking->places[i].group;
+  for (i++; i < ranking->count && ranking->places[i].group == group; i++)
+    if (!ranking->places[i].merged) return false;
+  return true;
+}
+
+static bool add_row(void *context, const cugen_record *record, size_t i) {
+  struct best *best = context;
+  char *variant = best->narrow ? settings_short(&best->variants, best->rows) : strdup(record->variant);
+  best->table.style = i == 0 ? STYLE_BEST : STYLE_PLAIN;
+  table_cell(&best->table, print_count(i + 1).text);
+  for (size_t at = 0; at < COLUMNS; at++) {
+    const size_t c = column_at(at, best->rate_first);
+    const struct quantity_row *row = &quantities[columns[c].quantity];
+    if (best->chosen[c]) table_cell(&best->table, row->has(record) ? row->show(record).text : "");
+  }
+  table_cell(&best->table, variant ? variant : "");
+  best->table.style = STYLE_PLAIN;
+  best->rows++;
+  if (is_last(best->ranking, i)) add_merged(best, i);
+  free(variant);
+  return variant != NULL;
+}
+
+static int print_table(struct cli *cli, struct best *best, size_t end) {
+  cugen_error ignored;
+  int status = each_row(cli, best->ranking, end, choose, best);
+  if (!status) open_table(cli, best);
+  if (!status) status = each_row(cli, best->ranking, end, add_row, best);
+  if (best->table.columns) {
+    const int closed = table_close(&best->table, 0, stdout, status ? &ignored : &cli->error);
+    if (!status) status = closed;
+  }
+  if (!status && best->narrow) settings_print(&best->variants, stdout);
+  settings_free(&best->variants);
+  return status;
 }
 
 double records_multiply_adds(const cugen_ceilings *c) {
@@ -148,27 +287,24 @@ static void print_ranking(const struct cli *cli, bool tied) {
            rate ? "highest rate" : "fastest");
 }
 
-int records_print_best(struct cli *cli, size_t top, size_t *right) {
-  bool chosen[COLUMNS] = {false};
-  int status = CUGEN_OK;
-  cugen_record record;
-  size_t count = choose_columns(cli, top, chosen, &status), i = 0;
-  double leader = 0;
-  bool tied = false, rate_first = by_rate(cli); /* tied: what leads is not the best */
-  struct table table = {0};
-  for (; next_right(cli, i, &record, &status); i++) {
-    if (i == 0 && top) open_table(&table, chosen, count, rate_first, &record);
-    if (i < top) add_row(&table, chosen, rate_first, i + 1, &record);
-    if (i == 0) leader = record.cost;
-    tied |= i < top && record.cost < leader;
-  }
-  if (right) *right = i;
-  if (!table.count) return status;
-  cugen_error ignored;
-  int closed = table_close(&table, 0, stdout, status ? &ignored : &cli->error);
+static int print_best(struct cli *cli, const struct ranking *ranking, size_t top) {
+  struct best best = {.ranking = ranking, .rate_first = by_rate(cli), .narrow = cli->width > 0};
+  const size_t end = end_of(ranking, top);
+  bool tied = false; /* what leads is not the best */
+  if (!end) return CUGEN_OK;
+  for (size_t i = 0; i < end; i++) tied |= ranking->places[i].cost < ranking->places[0].cost;
+  int status = print_table(cli, &best, end);
   if (!status) print_ranking(cli, tied);
-  if (!status) status = closed;
-  return status || !chosen[ROOFLINE] || options_given(cli, OPTION_QUIET) ? status : print_ceiling(cli);
+  return status || !best.chosen[ROOFLINE] || options_given(cli, OPTION_QUIET) ? status : print_ceiling(cli);
+}
+
+int records_print_best(struct cli *cli, size_t top, size_t *right) {
+  struct ranking ranking;
+  int status = rank(cli, &ranking);
+  if (right) *right = ranking.count;
+  if (!status) status = print_best(cli, &ranking, top);
+  free(ranking.places);
+  return status;
 }
 
 /* ---- Failures ---- */
@@ -220,6 +356,14 @@ static int print_ending(struct cli *cli, const struct endings *endings, size_t o
   return CUGEN_OK;
 }
 
+static void print_failed(size_t count, const char *before) {
+  fputs(before, stdout);
+  clean_style(STYLE_BAD);
+  printf("Failed variants: %s", print_count(count).text);
+  clean_style(STYLE_PLAIN);
+  putchar('\n');
+}
+
 /* What the model has no time for is no failure: it stands apart. */
 int records_print_failures(struct cli *cli, bool apart) {
   struct endings endings = {0};
@@ -227,7 +371,7 @@ int records_print_failures(struct cli *cli, bool apart) {
   size_t failed = 0;
   int status = count_endings(cli, &endings);
   for (size_t i = CUGEN_OUTCOME_COMPILE; i < CUGEN_OUTCOME_UNPREDICTED; i++) failed += endings.counts[i];
-  if (!status && failed) printf("%sFailed variants: %s\n", apart ? "\n" : "", print_count(failed).text);
+  if (!status && failed) print_failed(failed, apart ? "\n" : "");
   for (size_t i = CUGEN_OUTCOME_COMPILE; i < CUGEN_OUTCOME_UNPREDICTED && !status; i++) {
     snprintf(before, sizeof before, "  %s %s", print_count(endings.counts[i]).text, cugen_outcome_text((int)i));
     status = print_ending(cli, &endings, i, before);

@@ -8,6 +8,8 @@
 #include "print.h"
 #include "quantities.h"
 #include "records.h"
+#include "table.h"
+#include "terminal.h"
 
 static const char *const dtypes[] = {"f32", "f64", "f16", "bf16"};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
@@ -64,9 +66,10 @@ static void add_row(struct table *table, const char *what, struct shown measured
 }
 
 static int print_ceilings(struct cli *cli, const cugen_ceilings *all) {
-  static const char *const headers[] = {"", ">measured", ">peak", ">part"};
+  static const struct table_column columns[] = {
+      {"", TABLE_WRAP, 0}, {"measured", TABLE_RIGHT, 0}, {"peak", TABLE_RIGHT, 0}, {"part", TABLE_RIGHT, 0}};
   struct table table;
-  table_open(&table, headers, 4);
+  table_open(&table, cli, columns, 4);
   const cugen_ceilings *first = &all[0];
   add_row(&table, "device memory, copied", print_bandwidth(first->bandwidth), print_bandwidth(first->bandwidth_peak),
           first->bandwidth_peak > 0 ? first->bandwidth / first->bandwidth_peak : 0);
@@ -210,11 +213,15 @@ static int print_requests(struct cli *cli, const struct findings *f) {
   if (!rows) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   size_t count = choose_rows(f, rows);
   char bandwidth[64], peak[64];
-  snprintf(bandwidth, sizeof bandwidth, ">at %s", print_bandwidth(findings_bandwidth(f)).text);
-  snprintf(peak, sizeof peak, ">of %s", print_flops(findings_peak(f)).text);
-  const char *const headers[] = {">requests", bandwidth, peak, f->predicted ? ">predicted" : ">attains", ""};
+  snprintf(bandwidth, sizeof bandwidth, "at %s", print_bandwidth(findings_bandwidth(f)).text);
+  snprintf(peak, sizeof peak, "of %s", print_flops(findings_peak(f)).text);
+  const struct table_column columns[] = {{"requests", TABLE_RIGHT, 0},
+                                         {bandwidth, TABLE_RIGHT, 0},
+                                         {peak, TABLE_RIGHT, 0},
+                                         {f->predicted ? "predicted" : "attains", TABLE_RIGHT, 0},
+                                         {"", TABLE_WRAP, 0}};
   struct table table;
-  table_open(&table, headers, sizeof headers / sizeof *headers);
+  table_open(&table, cli, columns, sizeof columns / sizeof *columns);
   for (size_t i = 0; i < count; i++) add_variant(&table, f, rows[i]);
   double own = best->flops / best->bytes, served = own * findings_bandwidth(f);
   add_request(&table, own, served < findings_peak(f) ? served : findings_peak(f), findings_peak(f),
@@ -227,15 +234,14 @@ static int print_requests(struct cli *cli, const struct findings *f) {
 }
 
 static int print_plot(struct cli *cli, const struct findings *f) {
-  const char *columns = getenv("COLUMNS");
-  int width = columns ? atoi(columns) - 17 : 63;
+  const int width = terminal_picture_width(cli->width, 17);
   printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem_short(cli->kernel));
   cli_print_device(cli, stdout);
   puts(f->now               ? ": predicted now, nothing is remembered"
        : f->predicted       ? ": predicted, nothing is measured"
        : findings_on_cpu(f) ? "; times are the CPU's own, not a GPU's"
                             : "");
-  int status = chart_text(f, width < 40 ? 40 : width > 120 ? 120 : width, 21, stdout);
+  int status = chart_text(f, width, 21, stdout);
   if (status) return cli_fail(cli, status, "out of memory");
   if (!chart_has_roof(f)) return CUGEN_OK;
   records_print_roofline(cli, f->right[0], &f->ceilings);

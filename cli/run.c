@@ -1,6 +1,7 @@
 /* cugen run: verifies and times one variant now. */
 #include <string.h>
 
+#include "clean.h"
 #include "launches.h"
 #include "plot.h"
 #include "print.h"
@@ -24,10 +25,8 @@ static void print_requests(struct cli *cli, const cugen_record *r) {
 
 static void print_times(struct cli *cli, const cugen_record *r) {
   const char *unit = print_rate_unit(r->flops, r->bytes);
-  printf("  time        %s", print_seconds(r->seconds).text);
-  printf(" (%s", print_seconds(r->seconds_p20).text);
-  printf(" to %s in the middle", print_seconds(r->seconds_p80).text);
-  printf(", at best %s; %d samples)\n", print_seconds(r->seconds_min).text, r->samples);
+  printf("  time        %s median of %d (min %s, p20 %s, p80 %s)\n", print_seconds(r->seconds).text, r->samples,
+         print_seconds(r->seconds_min).text, print_seconds(r->seconds_p20).text, print_seconds(r->seconds_p80).text);
   if (unit) printf("  rate        %s %s\n", print_rate(r->flops, r->bytes, r->seconds).text, unit);
   if (r->flops > 0 && r->bytes > 0) printf("  intensity   %s FLOP/B\n", print_number(r->flops / r->bytes).text);
   print_requests(cli, r);
@@ -64,7 +63,11 @@ static void print_resources(const cugen_record *r) {
 static void print_record(struct cli *cli, const cugen_record *r, const struct launches *launches) {
   if (!options_given(cli, OPTION_QUIET)) cli_print_head(cli);
   const char *right = r->verified ? "right" : "not verified (reference \"none\")";
-  printf("%s: %s\n", r->variant, r->outcome == CUGEN_OUTCOME_OK ? right : cugen_outcome_text((int)r->outcome));
+  printf("%s: ", r->variant);
+  clean_style(r->outcome == CUGEN_OUTCOME_OK ? STYLE_PLAIN : STYLE_BAD);
+  fputs(r->outcome == CUGEN_OUTCOME_OK ? right : cugen_outcome_text((int)r->outcome), stdout);
+  clean_style(STYLE_PLAIN);
+  putchar('\n');
   if (r->outcome != CUGEN_OUTCOME_OK) return;
   if (r->verified) printf("  error       %.2g of the tolerance at most\n", r->error);
   print_times(cli, r);

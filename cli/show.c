@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "launches.h"
 #include "print.h"
+#include "table.h"
 #include "trace.h"
 
 static const char *const kinds[] = {"input", "output", "inout", "scratch", "scalar", "constant"};
@@ -76,10 +77,17 @@ static void add_argument(struct table *table, const cugen_argument_info *argumen
 }
 
 static int print_arguments(struct cli *cli, FILE *out) {
-  static const char *const headers[] = {"kind", "name", "dtype", "shape", "strides", "layout", ">bytes", "memory"};
+  static const struct table_column columns[] = {{"kind", 0, 0},
+                                                {"name", 0, 0},
+                                                {"dtype", 0, 0},
+                                                {"shape", TABLE_WRAP, 0},
+                                                {"strides", TABLE_WRAP, 0},
+                                                {"layout", 0, 1},
+                                                {"bytes", TABLE_RIGHT, 2},
+                                                {"memory", TABLE_WRAP, 0}};
   struct table table;
   int status = CUGEN_OK;
-  table_open(&table, headers, 8);
+  table_open(&table, cli, columns, 8);
   for (size_t i = 0; !status && i < cugen_kernel_arguments(cli->kernel); i++) {
     cugen_argument_info argument;
     status = cugen_kernel_argument(cli->kernel, i, &argument, &cli->error);

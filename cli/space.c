@@ -1,11 +1,14 @@
 /* cugen space: how many combinations there are, how many are valid, and what removed the others. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "cli.h"
 #include "print.h"
+#include "table.h"
 
 static int list_variants(struct cli *cli, uint64_t count, json_t *array) {
   int status = CUGEN_OK;
+  clean_kind(WRAP_NOTHING);
   for (uint64_t i = 0; !status && i < count; i++) {
     const char *variant;
     status = cugen_kernel_variant(cli->kernel, i, &variant, &cli->error);
@@ -15,14 +18,16 @@ static int list_variants(struct cli *cli, uint64_t count, json_t *array) {
     else
       puts(variant);
   }
+  clean_kind(WRAP_PROSE);
   return status;
 }
 
 static int print_implementations(struct cli *cli, const cugen_space_info *space) {
-  static const char *const headers[] = {"implementation", ">combinations", ">valid", ""};
+  static const struct table_column columns[] = {
+      {"implementation", 0, 0}, {"combinations", TABLE_RIGHT, 0}, {"valid", TABLE_RIGHT, 0}, {"", TABLE_WRAP, 0}};
   struct table table;
   int status = CUGEN_OK;
-  table_open(&table, headers, 4);
+  table_open(&table, cli, columns, 4);
   for (size_t i = 0; !status && i < space->implementations; i++) {
     cugen_implementation_info info;
     status = cugen_kernel_implementation(cli->kernel, i, &info, &cli->error);
@@ -46,18 +51,37 @@ static const char *text_of(const cugen_restriction_info *info, char *room, size_
   return room;
 }
 
+/* The length of the folder, with its slash, that all files of restrictions that removed something are in; 0 without a width. */
+static size_t common_folder(struct cli *cli, const cugen_space_info *space) {
+  cugen_restriction_info info;
+  char common[512] = "";
+  size_t length = 0;
+  bool any = false;
+  for (size_t i = 0; i < space->restrictions && cli->width; i++) {
+    if (cugen_kernel_restriction(cli->kernel, i, &info, &cli->error) || !info.removed || !*info.file) continue;
+    if (!any) length = (size_t)snprintf(common, sizeof common, "%.500s", info.file);
+    for (any = true; length && (common[length - 1] != '/' || strncmp(common, info.file, length) != 0);) length--;
+  }
+  return length;
+}
+
 static int print_removing(struct cli *cli, const cugen_space_info *space) {
-  static const char *const headers[] = {">removed", "by implementation", "where", "line"};
+  static const struct table_column columns[] = {
+      {"removed", TABLE_RIGHT, 0}, {"by", 0, 0}, {"where", TABLE_WRAP, 0}, {"line", TABLE_WRAP, 0}};
   struct table table;
   int status = CUGEN_OK;
-  table_open(&table, headers, 4);
+  const size_t folder = common_folder(cli, space);
+  char folder_name[512] = "";
+  table_open(&table, cli, columns, 4);
   for (size_t i = 0; !status && i < space->restrictions; i++) {
     cugen_restriction_info info;
     status = cugen_kernel_restriction(cli->kernel, i, &info, &cli->error);
     if (status || !info.removed) continue;
+    const bool in_folder = folder && strlen(info.file) > folder;
     char place[512], line[16], text[1024];
+    if (in_folder) snprintf(folder_name, sizeof folder_name, "%.*s", (int)folder, info.file);
     snprintf(line, sizeof line, ":%d", info.line);
-    snprintf(place, sizeof place, "%s%s", info.file, info.line ? line : "");
+    snprintf(place, sizeof place, "%s%s", info.file + (in_folder ? folder : 0), info.line ? line : "");
     table_cell(&table, print_count(info.removed).text);
     table_cell(&table, info.implementation);
     table_cell(&table, text_of(&info, text, sizeof text));
@@ -65,6 +89,7 @@ static int print_removing(struct cli *cli, const cugen_space_info *space) {
   }
   cugen_error ignored;
   int closed = table_close(&table, 2, stdout, status ? &ignored : &cli->error);
+  if (!status && *folder_name) printf("  all files are in %s\n", folder_name);
   return status ? status : closed;
 }
 

@@ -5,6 +5,8 @@
 
 #include "findings.h"
 #include "plot.h"
+#include "table.h"
+#include "terminal.h"
 #include "trace.h"
 
 /* ---- The picture ---- */
@@ -87,10 +89,8 @@ static void print_canvas(const struct canvas *c) {
 }
 
 static int print_plot(struct cli *cli, const struct trace *trace) {
-  const char *columns = getenv("COLUMNS");
-  int width = columns ? atoi(columns) - LABEL - 4 : 63;
   struct canvas c = {.kernel = cli->kernel, .trace = trace, .edges = trace_edges(cli->kernel, trace)};
-  c.columns = width < 40 ? 40 : width > 120 ? 120 : width;
+  c.columns = terminal_picture_width(cli->width, LABEL + 4);
   c.cells = malloc((size_t)c.columns * (ROWS + 1));
   if (!c.cells) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   memset(c.cells, ' ', (size_t)c.columns * ROWS);
@@ -106,10 +106,13 @@ static int print_plot(struct cli *cli, const struct trace *trace) {
 
 static int print_steps(struct cli *cli, const struct trace *trace) {
   bool rate = cugen_kernel_objective(cli->kernel) != CUGEN_OBJECTIVE_TIME;
-  const char *const headers[] = {">spent", rate ? ">best rate" : ">best time", ">gained", "variant"};
+  const struct table_column columns[] = {{"spent", TABLE_RIGHT, 0},
+                                         {rate ? "best rate" : "best time", TABLE_RIGHT, 0},
+                                         {"gained", TABLE_RIGHT, 0},
+                                         {"variant", TABLE_WRAP, 0}};
   struct table table;
   const cugen_record *before = NULL;
-  table_open(&table, headers, sizeof headers / sizeof *headers);
+  table_open(&table, cli, columns, sizeof columns / sizeof *columns);
   for (size_t i = 0; i < trace->count; i++) {
     const struct trace_point *point = &trace->points[i];
     char gained[32] = "";

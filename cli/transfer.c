@@ -7,8 +7,9 @@
 #include "print.h"
 #include "progress.h"
 #include "stop.h"
+#include "table.h"
 
-enum { MOST_SIZES = 64, MOST_KINDS = 16, KINDS_A_TABLE = 7 };
+enum { MOST_SIZES = 64, MOST_KINDS = 16 };
 
 /* Larger ones have no latency worth telling from their rate. */
 static const int64_t most_alone = 64 << 10;
@@ -95,39 +96,24 @@ static struct shown show(const cugen_transfer_row *row, bool alone) {
   return alone ? print_seconds(row->alone) : print_rate(0, (double)row->bytes, row->seconds);
 }
 
-/* Of some of the kinds. */
-static int print_kinds(struct cli *cli, const struct view *view, size_t first, size_t count, int to_host,
-                       bool alone) {
-  char headers[MOST_KINDS][32];
-  const char *names[MOST_KINDS + 1] = {">size"};
+/* What does not fit the terminal stands below, as in another table. */
+static int print_table(struct cli *cli, const struct view *view, int to_host, bool alone) {
+  struct table_column columns[MOST_KINDS + 1] = {{"size", TABLE_RIGHT, 0}};
   struct table table;
-  for (size_t i = 0; i < count; i++) {
-    snprintf(headers[i], sizeof headers[i], ">%s", view->kinds[first + i]);
-    names[i + 1] = headers[i];
-  }
-  table_open(&table, names, count + 1);
+  printf("\n%s, %s\n", to_host ? "To the host" : "To the device",
+         alone ? "median of one transfer alone, until the host sees its end"
+               : "GB/s by the median time, one transfer after the other");
+  for (size_t i = 0; i < view->kind_count; i++)
+    columns[i + 1] = (struct table_column){view->kinds[i], TABLE_RIGHT, 0};
+  table_open(&table, cli, columns, view->kind_count + 1);
+  table.split = true;
   for (size_t i = 0; i < view->size_count; i++) {
     if (alone && view->sizes[i] > most_alone) continue;
     table_cell(&table, print_bytes(view->sizes[i]).text);
-    for (size_t k = 0; k < count; k++)
-      table_cell(&table, show(find(view, view->kinds[first + k], to_host, view->sizes[i]), alone).text);
+    for (size_t k = 0; k < view->kind_count; k++)
+      table_cell(&table, show(find(view, view->kinds[k], to_host, view->sizes[i]), alone).text);
   }
   return table_close(&table, 0, stdout, &cli->error);
-}
-
-/* More kinds than a line of a terminal holds stand in several tables. */
-static int print_table(struct cli *cli, const struct view *view, int to_host, bool alone) {
-  const size_t tables = (view->kind_count + KINDS_A_TABLE - 1) / KINDS_A_TABLE;
-  const size_t each = (view->kind_count + tables - 1) / tables;
-  int status = CUGEN_OK;
-  printf("\n%s, %s\n", to_host ? "To the host" : "To the device",
-         alone ? "one transfer alone, until the host sees its end" : "GB/s, one transfer after the other");
-  for (size_t first = 0; first < view->kind_count && !status; first += each) {
-    const size_t left = view->kind_count - first;
-    if (first) putchar('\n');
-    status = print_kinds(cli, view, first, left < each ? left : each, to_host, alone);
-  }
-  return status;
 }
 
 static bool any_alone(const struct view *view) {

@@ -95,7 +95,7 @@ static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
   printf("%s compiled", print_count(result->compiled).text);
   printf(" in %s", print_seconds(result->seconds).text);
   if (result->seconds > 0 && result->tried && result->measuring > 0)
-    printf(", the device at work %s of it", print_percent(result->measuring / result->seconds).text);
+    printf(", the device busy %s of it", print_percent(result->measuring / result->seconds).text);
   puts(".");
   if (result->tied)
     printf("The fastest ties with %s within %.1f %%; of those within 0.5 %% the config's order decides.\n",
@@ -117,9 +117,10 @@ static void print_chosen(struct cli *cli, const char *command) {
   cugen_record best;
   cugen_error ignored;
   bool filtered = cli->where_count || options_given(cli, OPTION_PATTERN) || options_given(cli, OPTION_IMPLEMENTATION);
-  hint_print(cli, command, stdout);
+  struct cli meant = *cli;
   if (filtered && cugen_kernel_record(cli->kernel, 0, &best, &ignored) == CUGEN_OK)
-    printf(" --variant \"%s\"", best.variant);
+    meant.values[OPTION_VARIANT] = best.variant;
+  hint_print(&meant, command, stdout);
 }
 
 static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t right) {

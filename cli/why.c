@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "print.h"
+#include "table.h"
 
 static const char *state_word(const cugen_why_row *row) {
   switch (row->state) {
@@ -33,11 +34,11 @@ static int add_values(struct cli *cli, struct table *table, const cugen_why_row 
 }
 
 static int print_rows(struct cli *cli, const cugen_why_match *match) {
-  static const char *const headers[] = {"", "", ""};
+  static const struct table_column columns[] = {{"", 0, 0}, {"", 0, 0}, {"", TABLE_WRAP, 0}};
   struct table table;
   int status = CUGEN_OK;
   cugen_error ignored;
-  table_open(&table, headers, 3);
+  table_open(&table, cli, columns, 3);
   for (size_t i = 0; !status && i < match->row_count; i++) {
     table_cell(&table, match->rows[i].field);
     table_cell(&table, state_word(&match->rows[i]));
@@ -51,10 +52,9 @@ static int print_match(struct cli *cli, const cugen_why_match *match) {
   bool right = match->outcome == CUGEN_OUTCOME_OK;
   printf("\n%s: %s", match->variant,
          right ? print_seconds(match->seconds).text : cugen_outcome_text((int)match->outcome));
-  printf(", %s %s\n  %s", match->predicted ? "predicted" : "measured", print_moment(match->measured_at).text,
+  printf(", %s %s\n  %s\n", match->predicted ? "predicted" : "measured", print_moment(match->measured_at).text,
          match->verdict);
-  if (options_given(cli, OPTION_QUIET)) return putchar('\n'), CUGEN_OK;
-  return print_rows(cli, match); /* whose empty headers end the line */
+  return options_given(cli, OPTION_QUIET) ? CUGEN_OK : print_rows(cli, match);
 }
 
 static int print_why(struct cli *cli, const cugen_why *why) {

@@ -103,8 +103,8 @@ def environment(cugen, script, folder):
     own.pop("XDG_STATE_HOME", None)
     cache = f"{folder}/.cache"
     own.update(PATH=f"{cugen.parent}:{own['PATH']}", REPO=str(pathlib.Path(__file__).resolve().parents[2]), SCRIPTS=str(script.parent),
-               HOME=folder, XDG_CACHE_HOME=cache, CUGEN_CACHE=f"{cache}/cugen.db", LC_ALL="C.UTF-8", TERM="dumb",
-               COLUMNS="100")
+               HOME=folder, XDG_CACHE_HOME=cache, CUGEN_CACHE=f"{cache}/cugen.db", LC_ALL="C.UTF-8", TERM="dumb")
+    own.pop("COLUMNS", None)
     return own
 
 

@@ -1,0 +1,356 @@
+/* Tables that fit a terminal; see table.h. */
+#include "table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "print.h"
+#include "terminal.h"
+
+enum {
+  GAP = 2,
+  LINES = 2,
+  COMFORT = 24
+}; /* between columns; a wrapped column should have room for its longest cell in two lines, and this */
+
+struct table_cell {
+  char *text; /* NULL: behind a line */
+  enum style style;
+  bool line;
+};
+
+enum state { SHOWN, FOLDED, LEFT_OUT, PRINTED };
+
+struct table_layout {
+  char *header;
+  int flags, rank;
+  enum state state;
+  size_t natural, least, width; /* of one line; of its longest word; as printed */
+};
+
+/* ---- Filling ---- */
+
+/* A line end in a name would make a row of its own. */
+static char *copy_clean(const char *text) {
+  char *copy = print_clean(text, strlen(text));
+  for (char *at = copy; at && (at = strpbrk(at, "\n\t"));) *at = ' ';
+  return copy;
+}
+
+void table_open(struct table *table, const struct cli *cli, const struct table_column *columns, size_t count) {
+  *table = (struct table){.width = cli->width, .column_count = count};
+  table->columns = calloc(count, sizeof *table->columns);
+  table->failed = !table->columns;
+  for (size_t i = 0; i < count && !table->failed; i++) {
+    table->columns[i] = (struct table_layout){
+        .header = copy_clean(columns[i].header), .flags = columns[i].flags, .rank = columns[i].rank};
+    table->failed = !table->columns[i].header;
+  }
+}
+
+static void add(struct table *table, char *text, bool line) {
+  if (table->count == table->capacity) {
+    size_t capacity = table->capacity ? 2 * table->capacity : 64;
+    struct table_cell *cells = realloc(table->cells, capacity * sizeof *cells);
+    if (!cells) {
+      table->failed = true;
+      free(text);
+      return;
+    }
+    table->cells = cells;
+    table->capacity = capacity;
+  }
+  table->cells[table->count++] = (struct table_cell){text, table->style, line};
+}
+
+void table_cell(struct table *table, const char *text) {
+  char *copy = copy_clean(text);
+  table->failed = table->failed || !copy;
+  add(table, copy, false);
+}
+
+void table_line(struct table *table, const char *text) {
+  char *copy = copy_clean(text);
+  table->failed = table->failed || !copy;
+  add(table, copy, true);
+  for (size_t i = 1; i < table->column_count; i++) add(table, NULL, false);
+}
+
+/* ---- Widths ---- */
+
+static size_t columns_of(const char *text) {
+  return terminal_columns(text, strlen(text));
+}
+
+static size_t longest_word(const char *text) {
+  size_t most = 0;
+  for (size_t length; *text; text += length, text += strspn(text, " ")) {
+    length = strcspn(text, " ");
+    const size_t columns = terminal_columns(text, length);
+    if (columns > most) most = columns;
+  }
+  return most;
+}
+
+static void measure_text(struct table_layout *column, const char *text) {
+  const size_t natural = columns_of(text), least = column->flags & TABLE_WRAP ? longest_word(text) : natural;
+  if (natural > column->natural) column->natural = natural;
+  if (least > column->least) column->least = least;
+}
+
+static bool is_line(const struct table *table, size_t cell) {
+  return table->cells[cell - cell % table->column_count].line;
+}
+
+static void measure(struct table *table) {
+  for (size_t i = 0; i < table->column_count; i++) measure_text(&table->columns[i], table->columns[i].header);
+  for (size_t i = 0; i < table->count; i++)
+    if (!is_line(table, i)) measure_text(&table->columns[i % table->column_count], table->cells[i].text);
+}
+
+/* What a column should have before others are left out. */
+static size_t wanted(const struct table_layout *column) {
+  const size_t lines = (column->natural + LINES - 1) / LINES, least = lines > COMFORT ? lines : COMFORT;
+  if (!(column->flags & TABLE_WRAP) || column->natural < least) return column->natural;
+  return column->least > least ? column->least : least;
+}
+
+static size_t sum(const struct table *table, size_t (*of)(const struct table_layout *column)) {
+  size_t all = 0;
+  for (size_t i = 0; i < table->column_count; i++)
+    if (table->columns[i].state == SHOWN) all += of(&table->columns[i]) + (all ? GAP : 0);
+  return all;
+}
+
+static size_t natural_of(const struct table_layout *column) {
+  return column->natural;
+}
+
+static size_t width_of(const struct table_layout *column) {
+  return column->width;
+}
+
+/* ---- What is shown ---- */
+
+/* The cell that all rows have in that column; NULL: they differ, or there is one row, which says nothing about others. */
+static const char *common_cell(const struct table *table, size_t column) {
+  const char *common = NULL;
+  size_t rows = 0;
+  for (size_t i = column; i < table->count; i += table->column_count) {
+    if (is_line(table, i)) continue;
+    if (common && strcmp(common, table->cells[i].text) != 0) return NULL;
+    common = table->cells[i].text;
+    rows++;
+  }
+  return rows > 1 ? common : NULL;
+}
+
+static void fold(struct table *table) {
+  for (size_t i = 0; i < table->column_count; i++)
+    if (table->columns[i].flags & TABLE_FOLD && common_cell(table, i)) table->columns[i].state = FOLDED;
+}
+
+static bool leave_one_out(struct table *table) {
+  struct table_layout *last = NULL;
+  for (size_t i = 0; i < table->column_count; i++) {
+    struct table_layout *column = &table->columns[i];
+    if (column->state == SHOWN && column->rank && (!last || column->rank >= last->rank)) last = column;
+  }
+  if (last) last->state = LEFT_OUT;
+  return last != NULL;
+}
+
+/* The columns that begin the rest of a table that is split: as many as fit, at least one beside the first. */
+static void take_some(struct table *table, size_t room) {
+  size_t used = table->columns[0].natural, taken = 0;
+  for (size_t i = 1; i < table->column_count; i++) {
+    struct table_layout *column = &table->columns[i];
+    if (column->state == PRINTED) continue;
+    used += GAP + column->natural;
+    column->state = taken && used > room ? LEFT_OUT : SHOWN;
+    taken += column->state == SHOWN;
+  }
+}
+
+/* A column a turn gets one more. */
+static void share(struct table *table, size_t room) {
+  size_t used;
+  for (size_t i = 0; i < table->column_count; i++) table->columns[i].width = table->columns[i].least;
+  used = sum(table, width_of);
+  for (bool more = true; more && used < room;) {
+    more = false;
+    for (size_t i = 0; i < table->column_count && used < room; i++) {
+      struct table_layout *column = &table->columns[i];
+      if (column->state != SHOWN || column->width == column->natural) continue;
+      column->width++, used++;
+      more = true;
+    }
+  }
+}
+
+static void fit(struct table *table, size_t room) {
+  if (sum(table, natural_of) > room && !table->split) {
+    fold(table);
+    while (sum(table, wanted) > room && leave_one_out(table)) continue;
+  }
+  share(table, room);
+}
+
+/* ---- Printing ---- */
+
+/* How much of the text stands on a line of that width: whole words, at least one. */
+static size_t line_length(const char *text, size_t width) {
+  size_t length = strcspn(text, " ");
+  for (size_t end = length; text[end];) {
+    const size_t next = end + strspn(text + end, " ");
+    end = next + strcspn(text + next, " ");
+    if (terminal_columns(text, end) > width) break;
+    length = end;
+  }
+  return length;
+}
+
+/* Elsewhere than on stdout there are no colours. */
+static void set_style(enum style style, FILE *out) {
+  if (out == stdout) clean_style(style);
+}
+
+static void put(const char *text, size_t length, enum style style, FILE *out) {
+  if (style != STYLE_PLAIN) set_style(style, out);
+  fprintf(out, "%.*s", (int)length, text);
+  if (style != STYLE_PLAIN) set_style(STYLE_PLAIN, out);
+}
+
+/* One line of the row; rest: what is left of each cell. Spaces wait until something follows them: lines have none at their end. */
+static bool print_line(const struct table *table, const char **rest, const enum style *styles, int indent,
+                       FILE *out) {
+  int spaces = indent;
+  bool more = false;
+  for (size_t i = 0; i < table->column_count; i++) {
+    const struct table_layout *column = &table->columns[i];
+    if (column->state != SHOWN) continue;
+    const size_t length = line_length(rest[i], column->width), columns = terminal_columns(rest[i], length);
+    const int padding = columns < column->width ? (int)(column->width - columns) : 0;
+    if (column->flags & TABLE_RIGHT) spaces += padding;
+    if (length) {
+      fprintf(out, "%*s", spaces, "");
+      put(rest[i], length, styles[i], out);
+      spaces = 0;
+    }
+    spaces += column->flags & TABLE_RIGHT ? GAP : padding + GAP;
+    rest[i] += length;
+    rest[i] += strspn(rest[i], " ");
+    more |= *rest[i] != '\0';
+  }
+  fputc('\n', out);
+  return more;
+}
+
+static void print_row(const struct table *table, size_t first, int indent, const char **rest, enum style *styles,
+                      FILE *out) {
+  for (size_t i = 0; i < table->column_count; i++) {
+    rest[i] = table->cells[first + i].text;
+    styles[i] = table->cells[first + i].style;
+  }
+  while (print_line(table, rest, styles, indent, out)) continue;
+}
+
+static void print_header(const struct table *table, int indent, const char **rest, enum style *styles, FILE *out) {
+  bool any = false;
+  for (size_t i = 0; i < table->column_count; i++) {
+    rest[i] = table->columns[i].header;
+    styles[i] = STYLE_PLAIN;
+    any |= *rest[i] && table->columns[i].state == SHOWN;
+  }
+  while (any && print_line(table, rest, styles, indent, out)) continue;
+}
+
+static void print_rows(const struct table *table, int indent, const char **rest, enum style *styles, FILE *out) {
+  const int second = indent + (int)table->columns[0].width + GAP;
+  print_header(table, indent, rest, styles, out);
+  for (size_t i = 0; i + table->column_count <= table->count; i += table->column_count) {
+    if (table->cells[i].line)
+      fprintf(out, "%*s%s\n", second, "", table->cells[i].text);
+    else
+      print_row(table, i, indent, rest, styles, out);
+  }
+}
+
+/* "In all rows: verified no, spills 0 B." */
+static void print_folded(const struct table *table, int indent, FILE *out) {
+  const char *before = "In all rows: ";
+  for (size_t i = 0; i < table->column_count; i++) {
+    const struct table_layout *column = &table->columns[i];
+    const char *common = column->state == FOLDED ? common_cell(table, i) : NULL;
+    if (!common) continue;
+    if (*before == 'I') fprintf(out, "%*s", indent, "");
+    fprintf(out, "%s%s %s", before, column->header, *common ? common : "-");
+    before = ", ";
+  }
+  if (*before == ',') fputs(".\n", out);
+}
+
+/* "--wide adds: registers; shared; the merged rows" */
+static void print_left_out(const struct table *table, int indent, FILE *out) {
+  const char *before = "--wide adds: ";
+  const bool any = table->merged > 0;
+  size_t count = 0;
+  for (size_t i = 0; i < table->column_count; i++) count += table->columns[i].state == LEFT_OUT;
+  if (!count && !any) return;
+  fprintf(out, "%*s", indent, "");
+  set_style(STYLE_NOTE, out);
+  for (size_t i = 0; i < table->column_count; i++) {
+    if (table->columns[i].state != LEFT_OUT) continue;
+    fprintf(out, "%s%s", before, table->columns[i].header);
+    before = "; ";
+  }
+  fprintf(out, "%s%s", any ? before : "", any ? "the merged rows" : "");
+  set_style(STYLE_PLAIN, out);
+  fputc('\n', out);
+}
+
+/* What does not fit stands below. */
+static void print_split(struct table *table, int indent, size_t room, const char **rest, enum style *styles,
+                        FILE *out) {
+  for (bool more = true; more;) {
+    more = false;
+    take_some(table, room);
+    share(table, room);
+    print_rows(table, indent, rest, styles, out);
+    for (size_t i = 1; i < table->column_count; i++) {
+      more |= table->columns[i].state == LEFT_OUT;
+      if (table->columns[i].state == SHOWN) table->columns[i].state = PRINTED;
+    }
+    if (more) fputc('\n', out);
+  }
+}
+
+static void print(struct table *table, int indent, const char **rest, enum style *styles, FILE *out) {
+  const size_t width = table->width ? (size_t)table->width : SIZE_MAX / 2,
+               room = width > (size_t)indent ? width - (size_t)indent : 0;
+  measure(table);
+  fit(table, room);
+  if (table->split && sum(table, natural_of) > room) {
+    print_split(table, indent, room, rest, styles, out);
+    return;
+  }
+  print_rows(table, indent, rest, styles, out);
+  print_folded(table, indent, out);
+  print_left_out(table, indent, out);
+}
+
+int table_close(struct table *table, int indent, FILE *out, cugen_error *error) {
+  const char **rest = calloc(table->column_count, sizeof *rest);
+  enum style *styles = calloc(table->column_count, sizeof *styles);
+  const bool good = !table->failed && rest && styles;
+  if (good) print(table, indent, rest, styles, out);
+  for (size_t i = 0; i < table->count; i++) free(table->cells[i].text);
+  for (size_t i = 0; table->columns && i < table->column_count; i++) free(table->columns[i].header);
+  free(table->columns);
+  free(table->cells);
+  free(rest);
+  free(styles);
+  if (good) return CUGEN_OK;
+  *error = (cugen_error){.status = CUGEN_ERROR_MEMORY, .message = "out of memory"};
+  return CUGEN_ERROR_MEMORY;
+}

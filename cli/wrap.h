@@ -1,0 +1,36 @@
+/* Lines for people: broken between words where they are longer than the terminal is wide. */
+#ifndef CLI_WRAP_H
+#define CLI_WRAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum wrap_kind {
+  WRAP_PROSE,
+  WRAP_COMMAND, /* for a shell: a line that is broken ends with a backslash, so that it can be pasted */
+  WRAP_NOTHING  /* lines stay as they are */
+};
+
+/* Text comes in pieces; a word is kept until it ends. All zero: nothing is broken. */
+struct wrap {
+  int width; /* 0: no limit */
+  enum wrap_kind kind;
+  bool begun;           /* the line has a word */
+  size_t column, hang;  /* where the line is, and where it goes on when it is broken */
+  size_t spaces;        /* that wait for the next word */
+  enum wrap_kind space; /* of what kind they are */
+  bool quoted, shut;    /* in a command: within "...", which can be broken, or '...', which cannot */
+  bool quoted_space;    /* likewise of the spaces */
+  size_t length;
+  char word[1024];
+};
+
+/* Writes to out what is certain. */
+void wrap_add(struct wrap *wrap, const char *text, size_t length, FILE *out);
+/* What takes no columns: a colour. */
+void wrap_add_style(struct wrap *wrap, const char *escape, FILE *out);
+/* The word that is left. */
+void wrap_end(struct wrap *wrap, FILE *out);
+
+#endif
