@@ -1,0 +1,291 @@
+/* Recorded spaces: reading them, the score beside that of the methodology's package, the simulated clock. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "tune/replay/simulate.h"
+
+#define CACHE "tests/spaces/recorded_cache.json"
+
+static struct recorded space(const char *path) {
+  struct recorded out;
+  cugen_error err = {0};
+  if (recorded_read(path, &out, &err)) fail_msg("%s", err.message);
+  return out;
+}
+
+/* ---- Reading ---- */
+
+static void all_formats_are_read(void **state) {
+  (void)state;
+  const struct {
+    const char *path, *format, *kernel, *first;
+    size_t axes;
+  } rows[] = {{CACHE, "Kernel Tuner", "cached", "block=32 tile=1 unroll=0 cache=0", 4},
+              {"tests/spaces/recorded_t4.json", "T4", "", "block=32 tile=1 unroll=0 cache=0 layout=column", 5},
+              {"tests/spaces/recorded_ktt.json", "KTT", "kept", "BLOCK=32 TILE=1 UNROLL=0 CACHE=0", 4}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct recorded r = space(rows[i].path);
+    struct text text = {0};
+    recorded_print(&r, 0, &text);
+    assert_string_equal(text_get(&text), rows[i].first);
+    assert_string_equal(r.format, rows[i].format);
+    assert_string_equal(r.kernel, rows[i].kernel);
+    assert_int_equal(r.axis_count, rows[i].axes);
+    assert_int_equal(r.count, 168);
+    text_free(&text);
+    recorded_free(&r);
+  }
+}
+
+static void variants_are_found_by_their_values(void **state) {
+  (void)state;
+  struct recorded r = space("tests/spaces/recorded_t4.json");
+  uint16_t positions[RECORDED_MOST_AXES];
+  uint64_t index;
+  for (size_t i = 0; i < r.count; i++) {
+    recorded_locate(&r, i, positions);
+    assert_true(recorded_find(&r, positions, &index));
+    assert_int_equal(index, i);
+  }
+  positions[0] = 4, positions[1] = 4; /* block=512 tile=8 is not among them */
+  assert_false(recorded_find(&r, positions, &index));
+  recorded_free(&r);
+}
+
+static void neighbours_differ_in_one_value(void **state) {
+  (void)state;
+  struct recorded r = space(CACHE);
+  uint64_t *around = calloc(recorded_max_neighbours(&r), sizeof *around);
+  for (size_t i = 0; i < r.count; i++) {
+    size_t count = recorded_neighbours(&r, i, around);
+    assert_in_range(count, 1, recorded_max_neighbours(&r));
+    for (size_t n = 0; n < count; n++) {
+      size_t differ = 0;
+      for (size_t a = 0; a < r.axis_count; a++)
+        differ += r.positions[i * r.axis_count + a] != r.positions[around[n] * r.axis_count + a];
+      assert_int_equal(differ, 1);
+    }
+  }
+  free(around);
+  recorded_free(&r);
+}
+
+static void numbers_stand_in_their_order(void **state) {
+  (void)state;
+  struct recorded r = space("tests/spaces/recorded_t4.json");
+  for (size_t a = 0; a < r.axis_count; a++)
+    for (size_t v = 1; v < r.axes[a].count && r.axes[a].values; v++)
+      assert_true(r.axes[a].values[v - 1] < r.axes[a].values[v]);
+  assert_null(r.axes[4].values); /* words */
+  recorded_free(&r);
+}
+
+/* ---- The score ---- */
+
+/* A run that tries these, one after the other. */
+static struct score_run run_of(const struct recorded *r, const json_t *indices) {
+  const size_t count = json_array_size(indices);
+  struct score_run run = {count, calloc(count, sizeof(double)), calloc(count, sizeof(double))};
+  double now = 0;
+  for (size_t i = 0; i < count; i++) {
+    const size_t index = (size_t)json_integer_value(json_array_get(indices, i));
+    run.seconds[i] = now += recorded_total(r, index);
+    run.costs[i] = r->costs[index];
+  }
+  return run;
+}
+
+static void expect_score(const char *path, const char *kind, const json_t *expected) {
+  struct recorded r = space(path);
+  const json_t *lists = json_object_get(expected, "runs");
+  const size_t count = json_array_size(lists);
+  struct score_run *runs = calloc(count, sizeof *runs);
+  struct score *score;
+  cugen_error err = {0};
+  double got, want = json_real_value(json_object_get(expected, "score"));
+  for (size_t i = 0; i < count; i++) runs[i] = run_of(&r, json_array_get(lists, i));
+  assert_int_equal(score_open(&r, 0, &score, &err), CUGEN_OK);
+  assert_int_equal(score_runs(score, runs, count, &got, &err), CUGEN_OK);
+  if (!(fabs(got - want) < 1e-9)) fail_msg("%s, %s: %.12f instead of %.12f", path, kind, got, want);
+  for (size_t i = 0; i < count; i++) simulate_free(&runs[i], NULL);
+  free(runs);
+  score_close(score);
+  recorded_free(&r);
+}
+
+/* tests/spaces/make_recorded.py wrote what the package says. */
+static void scores_are_those_of_the_package(void **state) {
+  (void)state;
+  json_t *all = json_load_file("tests/spaces/recorded_runs.json", 0, NULL), *file, *kind;
+  const char *path, *name;
+  size_t compared = 0;
+  json_object_foreach(all, path, file) {
+    json_object_foreach(file, name, kind) {
+      struct text whole = {0};
+      text_addf(&whole, "tests/spaces/%s", path);
+      expect_score(text_get(&whole), name, kind);
+      text_free(&whole);
+      compared++;
+    }
+  }
+  assert_int_equal(compared, 12);
+  json_decref(all);
+}
+
+/* Where the package would stop. */
+static void runs_without_a_result_are_the_worst(void **state) {
+  (void)state;
+  struct recorded r = space(CACHE);
+  struct score *score;
+  cugen_error err = {0};
+  double at[] = {1, 2}, none[] = {(double)NAN, (double)NAN}, got;
+  const struct score_run empty = {0}, failing = {2, at, none};
+  assert_int_equal(score_open(&r, 0, &score, &err), CUGEN_OK);
+  assert_int_equal(score_runs(score, &empty, 1, &got, &err), CUGEN_OK);
+  assert_true(got < -1);
+  double same = got;
+  assert_int_equal(score_runs(score, &failing, 1, &got, &err), CUGEN_OK);
+  assert_true(fabs(got - same) < 1e-12);
+  score_close(score);
+  recorded_free(&r);
+}
+
+static void the_optimum_at_once_is_one(void **state) {
+  (void)state;
+  struct recorded r = space(CACHE);
+  struct score *score;
+  cugen_error err = {0};
+  assert_int_equal(score_open(&r, 0, &score, &err), CUGEN_OK);
+  double at[] = {score_start(score), score_stop(score)}, best[] = {score_optimum(score), score_optimum(score)}, got;
+  const struct score_run run = {2, at, best};
+  assert_int_equal(score_runs(score, &run, 1, &got, &err), CUGEN_OK);
+  assert_true(fabs(got - 1) < 1e-12);
+  score_close(score);
+  recorded_free(&r);
+}
+
+static void a_space_without_times_is_refused(void **state) {
+  (void)state;
+  struct recorded r = space(CACHE);
+  struct score *score;
+  cugen_error err = {0};
+  r.all_compile = r.all_else = 0;
+  assert_int_equal(score_open(&r, 0, &score, &err), CUGEN_ERROR_CACHE);
+  assert_non_null(strstr(err.message, "--compile-time"));
+  recorded_free(&r);
+}
+
+/* ---- The clock ---- */
+
+/* Variant n takes the order's n-th place, and remembers what it had heard by then. */
+struct strategy {
+  uint64_t next, total, heard;
+};
+
+static struct strategy *in_order_open(const struct strategy_space *s) {
+  struct strategy *out = calloc(1, sizeof *out);
+  out->total = s->spans[0].count;
+  return out;
+}
+
+static void in_order_close(struct strategy *s) {
+  free(s);
+}
+
+static uint64_t heard_before[256];
+
+static bool in_order_next(struct strategy *s, uint64_t *index) {
+  if (s->next == s->total) return false;
+  heard_before[s->next] = s->heard;
+  *index = s->next++;
+  return true;
+}
+
+static void in_order_report(struct strategy *s, uint64_t index, double cost, double seconds) {
+  (void)index, (void)cost, (void)seconds;
+  s->heard++;
+}
+
+static const struct strategy_ops in_order = {.name = "in order",
+                                             .open = in_order_open,
+                                             .close = in_order_close,
+                                             .next = in_order_next,
+                                             .report = in_order_report};
+
+static struct score_run replay(const struct recorded *r, size_t in_flight, size_t threads, uint64_t **tried) {
+  const struct simulation simulation = {
+      .recorded = r, .strategy = &in_order, .in_flight = in_flight, .threads = threads, .seconds = (double)INFINITY};
+  struct score_run run;
+  cugen_error err = {0};
+  assert_int_equal(simulate(&simulation, &run, tried, &err), CUGEN_OK);
+  assert_int_equal(run.count, r->count);
+  return run;
+}
+
+static void variants_take_their_times_in_turn(void **state) {
+  (void)state;
+  struct recorded r = space(CACHE);
+  for (size_t in_flight = 0; in_flight < 35; in_flight += 17) {
+    uint64_t *tried;
+    struct score_run run = replay(&r, in_flight, 0, &tried);
+    double now = 0;
+    for (size_t i = 0; i < run.count; i++) {
+      now += r.total[i];
+      assert_int_equal(tried[i], i);
+      assert_true(run.seconds[i] == now);
+      assert_int_equal(heard_before[i], i < in_flight ? 0 : i - in_flight);
+    }
+    simulate_free(&run, tried);
+  }
+  recorded_free(&r);
+}
+
+/* Compiles of a second, all else a tenth: a thread makes one a second, ten keep the device busy. */
+static void threads_compile_ahead(void **state) {
+  (void)state;
+  struct recorded r = space(CACHE);
+  r.all_compile = 1, r.all_else = 0.1;
+  struct score_run one = replay(&r, 3, 1, NULL), ten = replay(&r, 21, 10, NULL), many = replay(&r, 60, 30, NULL);
+  assert_true(fabs(one.seconds[one.count - 1] - (168 * 1 + 0.1)) < 1e-9);
+  assert_true(fabs(ten.seconds[ten.count - 1] - (1 + 168 * 0.1)) < 0.2);
+  assert_true(fabs(many.seconds[many.count - 1] - (1 + 168 * 0.1)) < 1e-9);
+  simulate_free(&one, NULL), simulate_free(&ten, NULL), simulate_free(&many, NULL);
+  recorded_free(&r);
+}
+
+static void a_run_ends_with_its_time(void **state) {
+  (void)state;
+  struct recorded r = space(CACHE);
+  const struct simulation simulation = {.recorded = &r, .strategy = &in_order, .seconds = 3};
+  struct score_run run;
+  cugen_error err = {0};
+  assert_int_equal(simulate(&simulation, &run, NULL, &err), CUGEN_OK);
+  assert_true(run.seconds[run.count - 1] > 3 && run.seconds[run.count - 2] <= 3);
+  simulate_free(&run, NULL);
+  recorded_free(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(all_formats_are_read),
+      cmocka_unit_test(variants_are_found_by_their_values),
+      cmocka_unit_test(neighbours_differ_in_one_value),
+      cmocka_unit_test(numbers_stand_in_their_order),
+      cmocka_unit_test(scores_are_those_of_the_package),
+      cmocka_unit_test(runs_without_a_result_are_the_worst),
+      cmocka_unit_test(the_optimum_at_once_is_one),
+      cmocka_unit_test(a_space_without_times_is_refused),
+      cmocka_unit_test(variants_take_their_times_in_turn),
+      cmocka_unit_test(threads_compile_ahead),
+      cmocka_unit_test(a_run_ends_with_its_time),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

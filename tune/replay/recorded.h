@@ -1,0 +1,60 @@
+/* A recorded space: tunables, the variants that were measured, what each took. It is read from what other tuners write, and it is
+   any set of variants, not the product of its tunables' values: which variants there are is looked up by hash. Variants are
+   numbered in the file's order. */
+#ifndef TUNE_REPLAY_RECORDED_H
+#define TUNE_REPLAY_RECORDED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+enum { RECORDED_MOST_AXES = 64, RECORDED_MOST_VALUES = 65535 }; /* as strategies may have */
+
+/* A tunable with more than one value. */
+struct recorded_axis {
+  char *name;
+  size_t count;
+  char **texts;   /* of its values, numbers rising, words as they came */
+  double *values; /* NULL: words */
+};
+
+struct recorded {
+  const char *format;    /* "T4" */
+  char *kernel, *device; /* "": the file does not say */
+  struct recorded_axis *axes;
+  size_t axis_count;
+  size_t count;        /* variants */
+  uint16_t *positions; /* of each variant's values on the axes */
+  double *costs;       /* what it is ranked by, in the file's unit; NAN: it failed */
+  double *compile;     /* seconds that its compile took, */
+  double *total;       /* and all of it */
+  double all_compile;  /* seconds that every compile takes instead; negative: as recorded */
+  double all_else;     /* likewise what is no compile */
+  double per_second;   /* the costs' units in a second: 1000 of milliseconds */
+  uint32_t *table;     /* of indices, by hash of the positions; UINT32_MAX: free */
+  size_t table_mask;
+};
+
+/* path "-": standard input. The error names the file. */
+int recorded_read(const char *path, struct recorded *out, cugen_error *err);
+void recorded_free(struct recorded *recorded);
+/* Makes the table, of which a variant that comes twice is left as it came first. */
+int recorded_index(struct recorded *recorded, cugen_error *err);
+
+/* Seconds of a variant's compile, and of all of it. */
+double recorded_compile(const struct recorded *recorded, size_t index);
+double recorded_total(const struct recorded *recorded, size_t index);
+
+/* "block=32 tile=4" */
+void recorded_print(const struct recorded *recorded, size_t index, struct text *out);
+
+/* ---- For strategies: context is a struct recorded ---- */
+
+void recorded_locate(const void *context, uint64_t index, uint16_t *positions);
+bool recorded_find(const void *context, const uint16_t *positions, uint64_t *index);
+/* Those that differ in one value. */
+size_t recorded_neighbours(const void *context, uint64_t index, uint64_t *out);
+size_t recorded_max_neighbours(const struct recorded *recorded);
+
+#endif

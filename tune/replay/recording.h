@@ -1,0 +1,38 @@
+/* A recorded space while a file is read into it. Only tune/replay includes it. */
+#ifndef TUNE_REPLAY_RECORDING_H
+#define TUNE_REPLAY_RECORDING_H
+
+#include <jansson.h>
+
+#include "recorded.h"
+
+/* An axis whose values stand in the order they came. */
+struct recording_axis {
+  char *name;
+  char **texts;
+  double *numbers; /* NAN: a word */
+  size_t count;
+};
+
+struct recording {
+  const char *path;
+  const char *kernel, *device; /* in the root */
+  double per_second;           /* the costs' units in a second */
+  struct recording_axis axes[RECORDED_MOST_AXES];
+  size_t axis_count;
+  uint16_t *positions;
+  double *costs, *compile, *total;
+  size_t count;
+};
+
+int recording_add_axis(struct recording *recording, const char *name, cugen_error *err);
+/* values: one for each axis. cost NAN: it failed. */
+int recording_add(struct recording *recording, const json_t *const *values, double cost, double compile, double total,
+                  cugen_error *err);
+/* Takes over the texts and the numbers; out->format is kept. */
+int recording_finish(struct recording *recording, struct recorded *out, cugen_error *err);
+void recording_free(struct recording *recording);
+/* "PATH: variant 12: ..." of the one that would be added next. */
+int recording_refuse(const struct recording *recording, cugen_error *err, const char *format, ...) PRINTF_LIKE(3, 4);
+
+#endif

@@ -1,0 +1,138 @@
+/* The clock of the tuner's pipeline; see simulate.h and tune/tuner.c. Variants are asked for as long as fewer than in_flight + 1
+   are under way. A compile thread takes the one that was asked for first. The device takes, of those that are compiled, the
+   one that was asked for first; a variant that did not compile takes none of its time. Its result is reported, and so many
+   variants are asked for again.
+
+   Without threads one worker does everything in turn: with nothing else in flight that is how Kernel Tuner goes, and with more in
+   flight a strategy's choice knows less while a variant costs the same. */
+#include "simulate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* A variant under way. */
+struct job {
+  uint64_t index;
+  double compiled; /* when it is; INFINITY: no thread has begun */
+};
+
+struct run {
+  const struct simulation *simulation;
+  struct strategy *strategy;
+  struct strategy_axis axes[RECORDED_MOST_AXES];
+  struct job *jobs; /* in the order asked for */
+  size_t job_count;
+  double *threads; /* when each is free */
+  double now;
+  struct score_run *out;
+  uint64_t *tried;
+};
+
+static struct strategy *open_strategy(struct run *run) {
+  const struct recorded *recorded = run->simulation->recorded;
+  const struct strategy_span span = {0, recorded->count};
+  const struct strategy_space space = {.spans = &span,
+                                       .span_count = 1,
+                                       .seed = run->simulation->seed,
+                                       .neighbours = recorded_neighbours,
+                                       .max_neighbours = recorded_max_neighbours(recorded),
+                                       .axes = run->axes,
+                                       .axis_count = recorded->axis_count,
+                                       .locate = recorded_locate,
+                                       .find = recorded_find,
+                                       .context = recorded};
+  for (size_t i = 0; i < recorded->axis_count; i++)
+    run->axes[i] = (struct strategy_axis){recorded->axes[i].count, recorded->axes[i].values};
+  return run->simulation->strategy->open(&space);
+}
+
+static int keep(struct run *run, uint64_t index, double cost, cugen_error *err) {
+  struct score_run *out = run->out;
+  double *seconds = array_grow(out->seconds, out->count, sizeof *seconds);
+  if (seconds) out->seconds = seconds;
+  double *costs = seconds ? array_grow(out->costs, out->count, sizeof *costs) : NULL;
+  if (costs) out->costs = costs;
+  uint64_t *tried = costs ? array_grow(run->tried, out->count, sizeof *tried) : NULL;
+  if (!tried) return error_memory(err);
+  run->tried = tried;
+  seconds[out->count] = run->now, costs[out->count] = cost, tried[out->count++] = index;
+  return CUGEN_OK;
+}
+
+/* A thread compiles it as soon as both are there. */
+static double compile(struct run *run, uint64_t index) {
+  const struct simulation *s = run->simulation;
+  double *earliest = run->threads;
+  if (!s->threads) return run->now;
+  for (size_t i = 1; i < s->threads; i++)
+    if (run->threads[i] < *earliest) earliest = &run->threads[i];
+  *earliest = fmax(*earliest, run->now) + recorded_compile(s->recorded, index);
+  return *earliest;
+}
+
+static void top_up(struct run *run) {
+  uint64_t index;
+  while (run->job_count <= run->simulation->in_flight && run->simulation->strategy->next(run->strategy, &index)) {
+    run->jobs[run->job_count++] = (struct job){index, compile(run, index)};
+  }
+}
+
+/* The first that is compiled now; if none is, the next that will be. */
+static size_t choose(const struct run *run) {
+  size_t next = 0;
+  for (size_t i = 0; i < run->job_count; i++) {
+    if (run->jobs[i].compiled <= run->now) return i;
+    if (run->jobs[i].compiled < run->jobs[next].compiled) next = i;
+  }
+  return next;
+}
+
+/* What it takes once its turn has come. */
+static double remaining(const struct simulation *s, uint64_t index) {
+  return recorded_total(s->recorded, index) - (s->threads ? recorded_compile(s->recorded, index) : 0);
+}
+
+static int finish_one(struct run *run, cugen_error *err) {
+  const struct simulation *s = run->simulation;
+  const size_t at = choose(run);
+  const struct job job = run->jobs[at];
+  const double cost = s->recorded->costs[job.index];
+  memmove(&run->jobs[at], &run->jobs[at + 1], (run->job_count - at - 1) * sizeof *run->jobs);
+  run->job_count--;
+  run->now = fmax(run->now, job.compiled) + remaining(s, job.index);
+  s->strategy->report(run->strategy, job.index, isnan(cost) ? (double)INFINITY : cost / s->recorded->per_second,
+                      recorded_total(s->recorded, job.index));
+  return keep(run, job.index, cost, err);
+}
+
+int simulate(const struct simulation *simulation, struct score_run *out, uint64_t **tried, cugen_error *err) {
+  struct run run = {.simulation = simulation,
+                    .jobs = calloc(simulation->in_flight + 2, sizeof *run.jobs),
+                    .threads = calloc(simulation->threads + 1, sizeof *run.threads),
+                    .out = out};
+  run.strategy = open_strategy(&run);
+  *out = (struct score_run){0};
+  int status = run.strategy && run.jobs && run.threads ? CUGEN_OK : error_memory(err);
+  while (!status && run.now <= simulation->seconds) {
+    top_up(&run);
+    if (!run.job_count) break;
+    status = finish_one(&run, err);
+  }
+  if (run.strategy) simulation->strategy->close(run.strategy);
+  free(run.jobs);
+  free(run.threads);
+  if (status || !tried) free(run.tried), run.tried = NULL;
+  if (status) simulate_free(out, NULL);
+  if (tried) *tried = run.tried;
+  return status;
+}
+
+void simulate_free(struct score_run *run, uint64_t *tried) {
+  free(run->seconds);
+  free(run->costs);
+  free(tried);
+  *run = (struct score_run){0};
+}

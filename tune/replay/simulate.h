@@ -1,0 +1,22 @@
+/* A tuning run on a recorded space: the strategy that tunes, by a simulated clock. */
+#ifndef TUNE_REPLAY_SIMULATE_H
+#define TUNE_REPLAY_SIMULATE_H
+
+#include "recorded.h"
+#include "score.h"
+#include "tune/search/strategy.h"
+
+struct simulation {
+  const struct recorded *recorded;
+  const struct strategy_ops *strategy;
+  uint64_t seed;
+  size_t in_flight; /* variants that are asked for before a result is reported, beside the one that it is of */
+  size_t threads;   /* that compile while the device measures; 0: one variant after the other, all in its turn */
+  double seconds;   /* ends with the first result after so many */
+};
+
+/* Frees what *out had; the indices of what was tried go into *tried, unless NULL. Both to be freed with simulate_free. */
+int simulate(const struct simulation *simulation, struct score_run *out, uint64_t **tried, cugen_error *err);
+void simulate_free(struct score_run *run, uint64_t *tried);
+
+#endif
