@@ -25,6 +25,13 @@
     "when to stop: a time (90s, 5m, 1h), a number of variants (500) or none (default: 60s; cpu and model 30s)")      \
   X(STRATEGY, "strategy", 0, "STRATEGY", "which variants come first (default: local)")                               \
   X(SEED, "seed", 0, "N", "seed of strategy and input data (default: 1)")                                            \
+  X(STRATEGIES, "strategy", 0, "STRATEGY", "strategies to replay: \"local\", \"local,random\" (default: all)")       \
+  X(SEEDS, "seeds", 0, "N", "runs of each strategy, with seeds from 1 (default: 50)")                                \
+  X(IN_FLIGHT, "in-flight", 0, "N", "variants chosen before a result is known (default: 0)")                         \
+  X(COMPILE_THREADS, "threads", 0, "N", "simulate N compile threads (default: none, all in turn)")                   \
+  X(COMPILE_TIME, "compile-time", 0, "TIME", "time of every compile (default: as recorded)")                         \
+  X(RUN_TIME, "run-time", 0, "TIME", "time to verify and time a variant (default: as recorded)")                     \
+  X(HORIZON, "budget", 0, "TIME", "score this much time (default: random search at 95 %)")                           \
   X(AGAIN, "again", 0, NULL, "measure again what is remembered")                                                     \
   X(PATTERN, "variant", 0, "PATTERN", "only these variants: \"tiled tile=32\", \"tile=*\"")                          \
   X(IMPLEMENTATION, "implementation", 0, "NAME", "only these: \"tiled\", \"naive,tiled\" or \"wgmma*\"")             \
@@ -97,6 +104,7 @@ struct cli;
   X(OCCUPANCY, occupancy)                                                                                            \
   X(DEVICES, devices)                                                                                                \
   X(TRANSFER, transfer)                                                                                              \
+  X(REPLAY, replay)                                                                                                  \
   X(CACHE_LS, cache_ls)                                                                                              \
   X(CACHE_SHOW, cache_show)                                                                                          \
   X(CACHE_WHY, cache_why)                                                                                            \
@@ -121,12 +129,12 @@ CLI_COMMANDS(X)
 
 /* What commands.c says of one. */
 struct cli_command {
-  const char *name;               /* "tune", or with its group "cache ls" */
-  const char *operand;            /* "CONFIG", "[COMMAND]", or NULL: takes none; with "...": one or two */
-  const char *summary;            /* one line, after the name */
-  const char *details;            /* what it does, in its help; lines that begin with a blank stay as they are */
-  const char *more;               /* the rest, in `cugen help COMMAND --all` and the man page; NULL: nothing */
-  const char *example;            /* a command line */
+  const char *name;    /* "tune", or with its group "cache ls" */
+  const char *operand; /* "CONFIG", "[COMMAND]", or NULL: takes none; with "...": several, "[COMMAND]..." two */
+  const char *summary; /* one line, after the name */
+  const char *details; /* what it does, in its help; lines that begin with a blank stay as they are */
+  const char *more;    /* the rest, in `cugen help COMMAND --all` and the man page; NULL: nothing */
+  const char *example; /* a command line */
   const enum cli_option *options; /* its own, ended by OPTION_COUNT */
   bool common;                    /* takes the common options too */
 };
@@ -143,6 +151,8 @@ struct cli {
   size_t where_count;
   const char *operand; /* NULL: not given */
   const char *second;  /* likewise, where there are two */
+  char **operands;     /* all of them */
+  size_t operand_count;
   cugen *lib;
   cugen_kernel *kernel;
   cugen_error error;
@@ -181,7 +191,7 @@ struct cli_word {
   const char *text; /* `length` characters of it */
   size_t length;
   bool optional;
-  int most; /* how many are taken; 0: none, 1, or 2 with "..." */
+  int most; /* how many are taken: 0: none, 1, with "..." INT_MAX, or 2 where they are optional */
 };
 struct cli_word options_word(const char *text); /* NULL: none */
 

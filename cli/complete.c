@@ -237,7 +237,7 @@ static void complete_command(struct completion *c, int count, char **words) {
   } else if (*c->word == '-') {
     offer_options(c, command->options);
     if (command->common) offer_options(c, cli_common);
-  } else if ((c->cli->operand != NULL) + (c->cli->second != NULL) < operand.most) {
+  } else if ((int)c->cli->operand_count < operand.most) {
     offer_by_word(c, operand);
   }
 }

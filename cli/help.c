@@ -104,6 +104,10 @@ static bool has_option(const enum cli_option *options, enum cli_option wanted) {
   return *options == wanted && wanted != OPTION_COUNT;
 }
 
+static bool takes_strategies(const struct cli_command *command) {
+  return has_option(command->options, OPTION_STRATEGY) || has_option(command->options, OPTION_STRATEGIES);
+}
+
 /* Its words in lines of 80 columns, all but the first indented. What begins with a blank stays as it is. */
 static void wrap_line(const char *line, size_t length, size_t indent, FILE *out) {
   const char *const end = line + length;
@@ -217,7 +221,7 @@ void help_command(const struct cli_command *command, bool all, FILE *out) {
   fprintf(out, "\nExample: %s\n\nOptions:\n", command->example);
   print_options(command, command->options, all, out);
   if (command->common) print_options(command, cli_common, all, out);
-  if (all && has_option(command->options, OPTION_STRATEGY)) print_strategies(out);
+  if (all && takes_strategies(command)) print_strategies(out);
   if (!all) print_rare(command, out);
 }
 
@@ -228,8 +232,7 @@ void help_program(bool all, FILE *out) {
   print_commands(out);
   if (all) print_items("Environment", environment, out);
   if (all) print_items("Exit codes", exit_codes, out);
-  fputs("\nCONFIG is a file, or the name of one that ships: cugen show lists those.\n"
-        "Example: cugen tune matmul\n"
+  fputs("\nCONFIG is a file, or one that ships ('cugen show'). Example: cugen tune matmul\n"
         "More: cugen help COMMAND; environment variables and exit codes: cugen help --all\n",
         out);
 }
@@ -361,7 +364,7 @@ static void man_command(const struct cli_command *command, FILE *out) {
   man_text(command->example, out);
   fputc('\n', out);
   man_options(command, command->options, out);
-  if (has_option(command->options, OPTION_STRATEGY)) man_strategies(out);
+  if (takes_strategies(command)) man_strategies(out);
   if (command->common && own_device(command)) man_options(command, own, out);
 }
 

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ struct cli_word options_word(const char *text) {
   const bool optional = *text == '[';
   struct cli_word word = {.text = text + optional, .optional = optional, .most = 1};
   word.length = strcspn(word.text, "].");
-  if (strcmp(word.text + word.length + optional, "...") == 0) word.most = 2;
+  if (strcmp(word.text + word.length + optional, "...") == 0) word.most = optional ? 2 : INT_MAX;
   return word;
 }
 
@@ -116,6 +117,7 @@ static int take_operands(struct cli *cli, char **argv, int count) {
     return cli_fail(cli, CUGEN_ERROR_USAGE, "'%s' is one word too many; it is: cugen %s%s%s%s", argv[most],
                     command->name, wanted ? " " : "", wanted ? wanted : "",
                     commands_take_options(command) ? " [OPTION]..." : "");
+  cli->operands = argv, cli->operand_count = (size_t)count;
   cli->operand = count ? argv[0] : NULL;
   cli->second = count > 1 ? argv[1] : NULL;
   return CUGEN_OK;

@@ -598,6 +598,73 @@ typedef struct cugen_why {
    cugen_kernel_source); NULL: the best. A miss is no error. Everything in *out lives until the next call. */
 int cugen_kernel_why(cugen_kernel *kernel, const char *variant, cugen_why *out, cugen_error *error);
 
+/* ---- Replay: strategies on recorded spaces ------------------------------------------------------------------------ */
+
+/* A space whose variants were all measured. A handle is for one thread at a time. */
+typedef struct cugen_replay cugen_replay;
+
+/* What a recorded space is. The strings live until it is closed. */
+typedef struct cugen_replay_info {
+  const char *format;          /* "T4", "Kernel Tuner", "KTT" */
+  const char *kernel, *device; /* "": the file does not say */
+  const char *best;            /* the fastest variant: "block=32 tile=4" */
+  double best_seconds;
+  uint64_t variants, failed;
+  size_t tunables; /* with more than one value */
+} cugen_replay_info;
+
+/* Reads a file that Kernel Tuner (a cache, or T4) or KTT wrote; "-" is the standard input. CUGEN_ERROR_CACHE: it is neither, or not
+   one of its variants has a time. CUGEN_ERROR_USAGE: it is compressed. */
+int cugen_replay_open(const char *path, cugen_replay **out, cugen_error *error);
+void cugen_replay_close(cugen_replay *replay);
+int cugen_replay_describe(cugen_replay *replay, cugen_replay_info *out, cugen_error *error);
+/* The variant's text, until the next call; CUGEN_ERROR_USAGE: there is no such index. */
+int cugen_replay_variant(cugen_replay *replay, uint64_t index, const char **out, cugen_error *error);
+
+/* One run of a strategy; valid during the callback. Failed variants have infinity as their time. */
+typedef struct cugen_replay_run {
+  uint64_t seed;
+  size_t count;          /* variants tried */
+  const uint64_t *tried; /* their indices, in the order of their results */
+  const double *at;      /* when each result came: seconds since the run began */
+  const double *seconds; /* each variant's time */
+} cugen_replay_run;
+/* Called after each run; return nonzero to stop. */
+typedef int (*cugen_replay_callback)(const cugen_replay_run *run, void *context);
+
+/* How to replay. */
+typedef struct cugen_replay_options {
+  size_t size;
+  const char *strategy;   /* NULL: the default */
+  uint64_t seed;          /* of the first run; each next one's is one higher */
+  size_t runs;            /* 0: 50 */
+  size_t in_flight;       /* variants that are chosen before a result is known, beside the one that it is of */
+  size_t threads;         /* that compile while the device measures; 0: all is done in turn */
+  double compile_seconds; /* that each compile takes; 0: as recorded */
+  double run_seconds;     /* that all else of a variant takes; 0: as recorded */
+  double budget_seconds; /* 0: until random search is expected to be 95 % of the way from the median to the optimum */
+  cugen_replay_callback run; /* NULL: none */
+  void *context;             /* for run */
+} cugen_replay_options;
+
+#define CUGEN_REPLAY_OPTIONS_INIT                                                                                    \
+  { sizeof(cugen_replay_options), NULL, 0, 0, 0, 0, 0.0, 0.0, 0.0, NULL, NULL }
+
+/* What came of it. */
+typedef struct cugen_replay_result {
+  double score; /* 0: as random search; 1: the optimum from the start (docs/replay.md) */
+  double budget_seconds;
+  double budget_variants; /* that random search tries in it */
+  double tried;           /* by the strategy within it, on average */
+  double reached;         /* the optimum's time by that of the best found in the budget; the median of the runs */
+  size_t runs;
+} cugen_replay_result;
+
+/* Runs the strategy by a simulated clock, and scores it. Equal options give equal results. CUGEN_ERROR_INTERRUPTED: the callback
+   asked to stop. */
+int cugen_replay_score(cugen_replay *replay, const cugen_replay_options *options, cugen_replay_result *out,
+                       cugen_error *error);
+
 /* ---- Bundles: tuned variants as plain C ----------------------------------------------------------------------- */
 
 /* What to export. */
