@@ -7,6 +7,7 @@
 #include "print.h"
 #include "progress.h"
 #include "stop.h"
+#include "table.h"
 
 enum { MOST_STRATEGIES = 32, MOST_DIGITS = 17 };
 
@@ -233,13 +234,12 @@ static void name_cell(struct table *table, const char *path) {
 }
 
 static void open_table(struct table *table, const struct replaying *r) {
-  const char *headers[3 + MOST_STRATEGIES] = {"space", ">variants", ">budget"};
-  char names[MOST_STRATEGIES][64];
-  for (size_t i = 0; i < r->strategy_count; i++) {
-    snprintf(names[i], sizeof *names, ">%s", r->strategies[i]);
-    headers[3 + i] = names[i];
-  }
-  table_open(table, headers, 3 + r->strategy_count);
+  struct table_column columns[3 + MOST_STRATEGIES] = {
+      {"space", 0, 0}, {"variants", TABLE_RIGHT, 2}, {"budget", TABLE_RIGHT, 1}};
+  for (size_t i = 0; i < r->strategy_count; i++)
+    columns[3 + i] = (struct table_column){r->strategies[i], TABLE_RIGHT, 0};
+  table_open(table, r->cli, columns, 3 + r->strategy_count);
+  table->split = true;
 }
 
 static void add_row(struct table *table, const struct replaying *r, const struct space_row *row) {

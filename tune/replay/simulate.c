@@ -3,6 +3,9 @@
    one that was asked for first; a variant that did not compile takes none of its time. Its result is reported, and so many
    variants are asked for again.
 
+   A file's first variant means nothing, where a config's is one that its writer believes in: so the strategy's numbers begin at a
+   random one.
+
    Without threads one worker does everything in turn: with nothing else in flight that is how Kernel Tuner goes, and with more in
    flight a strategy's choice knows less while a variant costs the same. */
 #include "simulate.h"
@@ -12,10 +15,11 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 
 /* A variant under way. */
 struct job {
-  uint64_t index;
+  uint64_t index;  /* the strategy's */
   double compiled; /* when it is; INFINITY: no thread has begun */
 };
 
@@ -23,6 +27,7 @@ struct run {
   const struct simulation *simulation;
   struct strategy *strategy;
   struct strategy_axis axes[RECORDED_MOST_AXES];
+  uint64_t first;   /* the strategy's variant 0, in the file */
   struct job *jobs; /* in the order asked for */
   size_t job_count;
   double *threads; /* when each is free */
@@ -31,23 +36,57 @@ struct run {
   uint64_t *tried;
 };
 
+/* ---- What the strategy sees: the file's variants, numbered from a random one on ---- */
+
+static uint64_t in_file(const struct run *run, uint64_t index) {
+  return (index + run->first) % run->simulation->recorded->count;
+}
+
+static uint64_t in_run(const struct run *run, uint64_t index) {
+  const uint64_t count = run->simulation->recorded->count;
+  return (index + count - run->first) % count;
+}
+
+static size_t neighbours(const void *context, uint64_t index, uint64_t *out) {
+  const struct run *run = context;
+  const size_t count = recorded_neighbours(run->simulation->recorded, in_file(run, index), out);
+  for (size_t i = 0; i < count; i++) out[i] = in_run(run, out[i]);
+  return count;
+}
+
+static void locate(const void *context, uint64_t index, uint16_t *positions) {
+  const struct run *run = context;
+  recorded_locate(run->simulation->recorded, in_file(run, index), positions);
+}
+
+static bool find(const void *context, const uint16_t *positions, uint64_t *index) {
+  const struct run *run = context;
+  const bool found = recorded_find(run->simulation->recorded, positions, index);
+  if (found) *index = in_run(run, *index);
+  return found;
+}
+
 static struct strategy *open_strategy(struct run *run) {
   const struct recorded *recorded = run->simulation->recorded;
   const struct strategy_span span = {0, recorded->count};
   const struct strategy_space space = {.spans = &span,
                                        .span_count = 1,
                                        .seed = run->simulation->seed,
-                                       .neighbours = recorded_neighbours,
+                                       .neighbours = neighbours,
                                        .max_neighbours = recorded_max_neighbours(recorded),
                                        .axes = run->axes,
                                        .axis_count = recorded->axis_count,
-                                       .locate = recorded_locate,
-                                       .find = recorded_find,
-                                       .context = recorded};
+                                       .locate = locate,
+                                       .find = find,
+                                       .context = run};
+  uint64_t state = run->simulation->seed;
+  run->first = random_next(&state) % recorded->count;
   for (size_t i = 0; i < recorded->axis_count; i++)
     run->axes[i] = (struct strategy_axis){recorded->axes[i].count, recorded->axes[i].values};
   return run->simulation->strategy->open(&space);
 }
+
+/* ---- The clock ---- */
 
 static int keep(struct run *run, uint64_t index, double cost, cugen_error *err) {
   struct score_run *out = run->out;
@@ -76,7 +115,7 @@ static double compile(struct run *run, uint64_t index) {
 static void top_up(struct run *run) {
   uint64_t index;
   while (run->job_count <= run->simulation->in_flight && run->simulation->strategy->next(run->strategy, &index)) {
-    run->jobs[run->job_count++] = (struct job){index, compile(run, index)};
+    run->jobs[run->job_count++] = (struct job){index, compile(run, in_file(run, index))};
   }
 }
 
@@ -99,13 +138,14 @@ static int finish_one(struct run *run, cugen_error *err) {
   const struct simulation *s = run->simulation;
   const size_t at = choose(run);
   const struct job job = run->jobs[at];
-  const double cost = s->recorded->costs[job.index];
+  const uint64_t index = in_file(run, job.index);
+  const double cost = s->recorded->costs[index];
   memmove(&run->jobs[at], &run->jobs[at + 1], (run->job_count - at - 1) * sizeof *run->jobs);
   run->job_count--;
-  run->now = fmax(run->now, job.compiled) + remaining(s, job.index);
+  run->now = fmax(run->now, job.compiled) + remaining(s, index);
   s->strategy->report(run->strategy, job.index, isnan(cost) ? (double)INFINITY : cost / s->recorded->per_second,
-                      recorded_total(s->recorded, job.index));
-  return keep(run, job.index, cost, err);
+                      recorded_total(s->recorded, index));
+  return keep(run, index, cost, err);
 }
 
 int simulate(const struct simulation *simulation, struct score_run *out, uint64_t **tried, cugen_error *err) {
