@@ -251,25 +251,21 @@ static double spread(size_t i) {
   return 2 * (turns - floor(turns)) - 1;
 }
 
-/* Spread in its lane, or a tick across its intensity. */
+/* At its intensity, or spread in its lane. */
 static void draw_dot(const struct svg *s, size_t i, double middle, double half) {
-  double y = svg_y(s, log10(findings_rate(s->f->right[i])));
-  if (s->range.roof)
-    fprintf(s->out, "M%.1f %.1fh16", svg_x(s, log_intensity(s->f->right[i])) - 8, y);
-  else
-    fprintf(s->out, "M%.1f %.1fh0", middle + half * spread(i), y);
+  double x = s->range.roof ? svg_x(s, log_intensity(s->f->right[i])) : middle + half * spread(i);
+  fprintf(s->out, "M%.1f %.1fh0", x, svg_y(s, log10(findings_rate(s->f->right[i]))));
 }
 
 static void draw_implementation(const struct svg *s, size_t implementation) {
   double half, middle = lane(s, implementation, &half);
   const cugen_record *best = s->f->implementations[implementation].best;
   if (!best) return;
-  fprintf(s->out, "<path class=\"%s c%zu\" d=\"", s->range.roof ? "dots ticks" : "dots",
-          implementation % CHART_COLOURS);
+  fprintf(s->out, "<path class=\"dots c%zu\" d=\"", implementation % CHART_COLOURS);
   for (size_t i = 0; i < s->f->right_count; i++)
     if (s->f->right[i] != best && findings_implementation(s->f, s->f->right[i]->variant) == implementation)
       draw_dot(s, i, middle, half);
-  fprintf(s->out, "\"/>\n<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>",
+  fprintf(s->out, "\"/>\n<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"><title>",
           implementation % CHART_COLOURS, best_x(s, implementation), svg_y(s, log10(findings_rate(best))));
   plot_escape(best->variant, s->out);
   fprintf(s->out, ": %s</title></circle>\n", print_seconds(best->seconds).text);
@@ -364,34 +360,38 @@ static void draw_title(const struct svg *s) {
   draw_rows(s, 42, cugen_kernel_problem(s->f->kernel));
 }
 
+/* ---- The legend ---- */
+
 enum { LEGEND_ROW = 20 };
 
-/* The place of an implementation's name in the legend: where the one before it ended, or in the next row. */
-static void place_key(const struct svg *s, size_t implementation, double *x, double *y, double *width) {
-  *width = 30 + plot_character_width * (double)strlen(s->f->implementations[implementation].name);
-  if (*x > s->left && *x + *width > s->right) *x = s->left, *y += LEGEND_ROW;
+/* Where the next name stands; between the edges. */
+struct legend {
+  double left, right, x, y, width;
+};
+
+/* Where the name before it ended, or in the next row. */
+static bool place_key(const struct findings *f, size_t implementation, struct legend *legend) {
+  if (!f->implementations[implementation].best) return false;
+  legend->x += legend->width;
+  legend->width = 30 + plot_character_width * (double)strlen(f->implementations[implementation].name);
+  if (legend->x > legend->left && legend->x + legend->width > legend->right)
+    legend->x = legend->left, legend->y += LEGEND_ROW;
+  return true;
 }
 
-/* What the rows after the first need. */
-static double legend_height(const struct svg *s) {
-  double x = s->left, y = 0, width;
-  for (size_t i = 0; i < s->f->implementation_count; i++) {
-    if (!s->f->implementations[i].best) continue;
-    place_key(s, i, &x, &y, &width);
-    x += width;
-  }
-  return y;
+double chart_legend_height(const struct findings *f, double left, double right) {
+  struct legend legend = {.left = left, .right = right, .x = left};
+  for (size_t i = 0; i < f->implementation_count; i++) place_key(f, i, &legend);
+  return legend.y;
 }
 
-static void draw_legend(const struct svg *s, double y) {
-  double x = s->left, width;
-  for (size_t i = 0; i < s->f->implementation_count; i++) {
-    if (!s->f->implementations[i].best) continue;
-    place_key(s, i, &x, &y, &width);
-    fprintf(s->out, "<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>\n", i % CHART_COLOURS, x + 5,
-            y - 4);
-    plot_text(s->out, "legend", "start", x + 15, y, s->f->implementations[i].name);
-    x += width;
+void chart_legend(const struct findings *f, double left, double right, double y, FILE *out) {
+  struct legend legend = {.left = left, .right = right, .x = left, .y = y};
+  for (size_t i = 0; i < f->implementation_count; i++) {
+    if (!place_key(f, i, &legend)) continue;
+    fprintf(out, "<circle class=\"key c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>\n", i % CHART_COLOURS, legend.x + 5,
+            legend.y - 4);
+    plot_text(out, "legend", "start", legend.x + 15, legend.y, f->implementations[i].name);
   }
 }
 
@@ -401,7 +401,7 @@ void chart_svg(const struct findings *f, int width, int height, bool alone, FILE
   s.top += rows;
   height += (int)rows;
   s.bottom = height - 66;
-  int whole = height + (int)legend_height(&s);
+  int whole = height + (int)chart_legend_height(f, s.left, s.right);
   fprintf(out,
           "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
           "aria-label=\"%s of every %s variant\">\n",
@@ -417,7 +417,7 @@ void chart_svg(const struct findings *f, int width, int height, bool alone, FILE
     draw_others(&s);
     for (size_t i = 0; i < f->implementation_count; i++) draw_implementation(&s, i);
     draw_names(&s);
-    draw_legend(&s, height - 8);
+    chart_legend(f, s.left, s.right, height - 8, out);
   }
   fputs("</svg>\n", out);
 }

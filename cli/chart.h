@@ -10,6 +10,11 @@ void chart_svg(const struct findings *findings, int width, int height, bool alon
 /* In columns x rows characters. */
 int chart_text(const struct findings *findings, int columns, int rows, FILE *out);
 
+/* The implementations' colours and names, in rows between left and right; the first row's base is at y. The height that the
+   rows after the first take. */
+void chart_legend(const struct findings *findings, double left, double right, double y, FILE *out);
+double chart_legend_height(const struct findings *findings, double left, double right);
+
 /* Whether there is a roofline to draw, not just rates: operations, bytes and both ceilings are known. */
 bool chart_has_roof(const struct findings *findings);
 /* Distinct colours of implementations: classes c0 to c9. */

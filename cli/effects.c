@@ -83,16 +83,26 @@ static int compare_effects(const void *a, const void *b) {
   return x->weight > y->weight ? -1 : 1;
 }
 
-static void sum_up(struct effect *effect) {
+bool effects_known_well(const struct findings *f, size_t implementation, const struct effect_value *value) {
+  enum { ENOUGH_VALUES = 3, ENOUGH_VARIANTS = 10 };
+  const struct implementation *of = &f->implementations[implementation];
+  if (of->right + of->failed >= of->valid) return true;
+  return of->right >= ENOUGH_VARIANTS && value->count >= ENOUGH_VALUES;
+}
+
+static void sum_up(const struct findings *f, struct effect *effect) {
   double least = 0, most = 0;
+  size_t known = 0;
   for (size_t i = 0; i < effect->value_count; i++) {
     struct effect_value *value = &effect->values[i];
     value->best = value->times[0];
     value->median = (value->times[(value->count - 1) / 2] + value->times[value->count / 2]) / 2;
-    if (i == 0 || value->best < least) least = value->best;
+    if (!effects_known_well(f, effect->implementation, value)) continue;
+    if (known++ == 0 || value->best < least) least = value->best;
     if (value->best > most) most = value->best;
   }
-  effect->weight = effect->value_count > 1 && least > 0 ? most / least : 0;
+  effect->few = known < 2;
+  effect->weight = !effect->few && least > 0 ? most / least : 0;
   qsort(effect->values, effect->value_count, sizeof *effect->values, compare_values);
 }
 
@@ -115,7 +125,7 @@ static void drop_single(struct findings *f) {
 
 void effects_sum_up(struct findings *f) {
   drop_single(f);
-  for (size_t i = 0; i < f->effect_count; i++) sum_up(&f->effects[i]);
+  for (size_t i = 0; i < f->effect_count; i++) sum_up(f, &f->effects[i]);
   if (f->effect_count) qsort(f->effects, f->effect_count, sizeof *f->effects, compare_effects);
 }
 

@@ -28,7 +28,9 @@ struct effect {
   char name[80];
   struct effect_value *values; /* numbers in rising order, words in the order in which they were found */
   size_t value_count;
-  double weight; /* the best with its worst value, over the best with its best one */
+  double
+      weight; /* the best with its worst value, over the best with its best one; of values that are known well, else 0 */
+  bool few; /* fewer than two values are known well: see effects_known_well */
 };
 
 struct failure {
@@ -86,6 +88,8 @@ double findings_bandwidth(const struct findings *findings);
 /* ---- effects.c ---- */
 
 /* findings_open and findings_close call them. False: out of memory. */
+/* So many variants were tried, and so many of them had the value, that what it allows is no accident; or all that there are. */
+bool effects_known_well(const struct findings *findings, size_t implementation, const struct effect_value *value);
 bool effects_add(struct findings *findings, size_t implementation, const cugen_record *record);
 void effects_sum_up(struct findings *findings);
 void effects_close(struct findings *findings);

@@ -71,6 +71,17 @@ double plot_step(double most, int steps) {
   return pow(10, plot_first_tick(log, true));
 }
 
+double plot_tick(double low, double high, int index) {
+  const double decades = high - low, from = pow(10, low);
+  if (decades > 0.6) {
+    double log = plot_first_tick(low, decades < 2.2);
+    while (index-- > 0) plot_next_tick(&log, decades < 2.2);
+    return log <= high ? log : (double)INFINITY;
+  }
+  const double step = plot_step(pow(10, high) - from, 5), log = log10((ceil(from / step) + index) * step);
+  return log <= high ? log : (double)INFINITY;
+}
+
 /* ---- SVG ---- */
 
 void plot_line(FILE *out, const char *class, double x0, double y0, double x1, double y1) {

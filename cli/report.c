@@ -2,12 +2,13 @@
 
    cli/pages/report.html is the page, with {{marks}}. write_page copies it and calls, for each mark, the function in the table
    `marks` at the end of this file. Every function reads struct findings (findings.h), which is complete before the page
-   begins; none measures anything or fails. Sections come in the order of a reader's questions: how fast, what bounds
-   it, which implementation, which parameter matters, the best variants, what failed, other problems, the machine.
+   begins; none measures anything or fails. Charts of convergence, the view of parameters and tables are in files of their own (report.h). Sections come in the order of a reader's questions: how fast, what bounds
+   it, which implementation, whether more tuning would help, which parameter matters, the best variants, what failed, other problems,
+   the machine.
 
    Invariants:
    - The file needs nothing else: styles and the picture are inside, there are no scripts and no addresses.
-   - Text from configs, records and devices goes through put (plot_escape). What is printed with a format is a number, or
+   - Text from configs, records and devices goes through page_put. What is printed with a format is a number, or
      made of cugen's own words.
    - Bars and effects are fractions of the best cost (cugen_record.cost, which the config's objective defines), so a page
      ranks as 'cugen tune' does.
@@ -18,27 +19,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "chart.h"
 #include "plot.h"
-#include "print.h"
 #include "quantities.h"
 #include "records.h"
-
-/* One page being written. */
-struct page {
-  const struct findings *f;
-  size_t top; /* rows in the table of the best */
-  FILE *out;
-};
-
-static void put(const struct page *p, const char *text) {
-  plot_escape(text, p->out);
-}
-
-/* What stands behind the name of whatever a model says. */
-static const char *predicted(const struct page *p, const char *text) {
-  return p->f->predicted ? text : "";
-}
+#include "report.h"
 
 /* ---- Head ---- */
 
@@ -56,24 +40,24 @@ static void write_chart_style(const struct page *p) {
 }
 
 static void write_version(const struct page *p) {
-  put(p, CUGEN_VERSION);
+  page_put(p, CUGEN_VERSION);
 }
 
 static void write_kernel(const struct page *p) {
-  put(p, cugen_kernel_name(p->f->kernel));
+  page_put(p, cugen_kernel_name(p->f->kernel));
 }
 
 static void write_title(const struct page *p) {
   write_kernel(p);
   fputs(" on ", p->out);
-  put(p, p->f->device->name);
-  put(p, predicted(p, ": predicted, not measured, not proved"));
+  page_put(p, p->f->device->name);
+  page_put(p, page_predicted(p, ": predicted, not measured, not proved"));
 }
 
 static void write_where(const struct page *p) {
   fputs("on ", p->out);
-  put(p, p->f->device->name);
-  put(p, predicted(p, ": predicted, not measured, not proved"));
+  page_put(p, p->f->device->name);
+  page_put(p, page_predicted(p, ": predicted, not measured, not proved"));
   if (findings_on_cpu(p->f)) fputs(", the cpu device: times are the CPU\u2019s own, not a GPU\u2019s", p->out);
 }
 
@@ -91,14 +75,10 @@ static void write_problem(const struct page *p) {
 }
 
 static void write_figure(const struct page *p, const char *name, const char *value, const char *more) {
-  fprintf(p->out, "<div><dt>%s%s</dt><dd>", name, predicted(p, ", predicted"));
-  put(p, value);
-  if (*more) fputs("<small>", p->out), put(p, more), fputs("</small>", p->out);
+  fprintf(p->out, "<div><dt>%s%s</dt><dd>", name, page_predicted(p, ", predicted"));
+  page_put(p, value);
+  if (*more) fputs("<small>", p->out), page_put(p, more), fputs("</small>", p->out);
   fputs("</dd></div>\n", p->out);
-}
-
-static bool by_rate(const struct page *p) {
-  return cugen_kernel_objective(p->f->kernel) != CUGEN_OBJECTIVE_TIME;
 }
 
 /* The first implementation that came out right: what the others are compared with. */
@@ -140,7 +120,7 @@ static void write_figures(const struct page *p) {
     const cugen_record *best = f->right[0];
     char name[96];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(best->variant, " "), best->variant);
-    write_figure(p, by_rate(p) ? "Best" : "Fastest", print_seconds(best->seconds).text, name);
+    write_figure(p, page_by_rate(p) ? "Best" : "Fastest", print_seconds(best->seconds).text, name);
     write_rates(p, best);
     write_speedup(p, best, first_implementation(f));
   }
@@ -184,7 +164,7 @@ static void write_caption(const struct page *p) {
   const cugen_ceilings *c = &p->f->ceilings;
   bool flops = p->f->right[0]->flops > 0, measured = (flops && c->flops > 0) || c->bandwidth > 0;
   fputs("<figcaption>", p->out);
-  put(p, predicted(p, "Predicted: no variant ran. "));
+  page_put(p, page_predicted(p, "Predicted: no variant ran. "));
   if (chart_has_roof(p->f)) write_bound(p), write_served(p);
   if (findings_on_cpu(p->f))
     fputs("A processor ran these. Its ceilings are not a GPU\u2019s, so there is no roofline. ", p->out);
@@ -193,12 +173,8 @@ static void write_caption(const struct page *p) {
   else if (c->bandwidth_peak > 0)
     fputs("Dashed: the peak at the highest clock; <code>cugen roofline</code> measures the device\u2019s own. ",
           p->out);
-  fputs(chart_has_roof(p->f) ? "Each line is a variant; the"
-                             : "Each dot is a variant; they are spread sideways to be told apart, and the large",
-        p->out);
-  fputs(chart_has_roof(p->f) ? " dots are their implementations\u2019 best."
-                             : " one is its implementation\u2019s best.",
-        p->out);
+  fputs("Each dot is a variant, the large ones are the best of their implementations. ", p->out);
+  if (!chart_has_roof(p->f)) fputs("They are spread sideways to be told apart.", p->out);
   if (chart_has_roof(p->f) && p->f->set_count > 1) fputs(" Rings: the best of other sizes.", p->out);
   fputs("</figcaption>\n", p->out);
 }
@@ -206,7 +182,7 @@ static void write_caption(const struct page *p) {
 static void write_roofline(const struct page *p) {
   if (!p->f->right_count || findings_rate(p->f->right[0]) <= 0) return;
   fprintf(p->out, "<section>\n<h2>%s%s</h2>\n<figure>\n<div class=\"wide\">",
-          chart_has_roof(p->f) ? "Roofline" : "Rates", predicted(p, ", predicted"));
+          chart_has_roof(p->f) ? "Roofline" : "Rates", page_predicted(p, ", predicted"));
   chart_svg(p->f, 860, 480, false, p->out);
   fputs("</div>\n<div class=\"narrow\">", p->out);
   chart_svg(p->f, 400, 420, false, p->out);
@@ -219,7 +195,7 @@ static void write_roofline(const struct page *p) {
 
 static void write_gain(const struct page *p, const char *over, double factor) {
   fprintf(p->out, "<span>%.2f\u00d7 ", factor);
-  put(p, over);
+  page_put(p, over);
   fputs("</span>", p->out);
 }
 
@@ -244,7 +220,7 @@ static void write_implementation(const struct page *p, size_t i, const struct im
                                  const struct implementation *first) {
   const struct implementation *implementation = &p->f->implementations[i];
   fputs("<li><b>", p->out);
-  put(p, implementation->name);
+  page_put(p, implementation->name);
   fputs("</b>", p->out);
   if (!implementation->best) {
     const char *why = implementation->failed  ? "all that were tried failed"
@@ -257,18 +233,18 @@ static void write_implementation(const struct page *p, size_t i, const struct im
           i % CHART_COLOURS, 100 * p->f->right[0]->cost / implementation->best->cost);
   write_what(p, i, before, first);
   fputs("</span><code>", p->out);
-  put(p, implementation->best->variant);
+  page_put(p, implementation->best->variant);
   fputs("</code></li>\n", p->out);
 }
 
 static void write_implementations(const struct page *p) {
   const struct implementation *before = NULL, *first = NULL;
   if (!p->f->right_count) return;
-  fprintf(
-      p->out,
-      "<section>\n<h2>Ladder%s</h2>\n<p class=\"note\">The best of each implementation, in the config\u2019s order; "
-      "longer is %s.</p>\n<ol class=\"implementations\">\n",
-      predicted(p, ", predicted"), by_rate(p) ? "a higher rate" : "faster");
+  fprintf(p->out,
+          "<section>\n<h2>Implementations%s</h2>\n<p class=\"note\">The best of each implementation, in the "
+          "config\u2019s order; "
+          "longer is %s.</p>\n<ol class=\"implementations\">\n",
+          page_predicted(p, ", predicted"), page_by_rate(p) ? "a higher rate" : "faster");
   for (size_t i = 0; i < p->f->implementation_count; i++) {
     write_implementation(p, i, before, first);
     if (!p->f->implementations[i].best) continue;
@@ -278,222 +254,12 @@ static void write_implementations(const struct page *p) {
   fputs("</ol>\n</section>\n", p->out);
 }
 
-/* ---- What each parameter does ---- */
-
-/* The slowest median of an implementation's values, over its best: the scale's end. */
-static double scale_of(const struct findings *f, size_t implementation) {
-  double most = 1.1;
-  for (size_t i = 0; i < f->effect_count; i++)
-    for (size_t v = 0; f->effects[i].implementation == implementation && v < f->effects[i].value_count; v++)
-      most = fmax(most, f->effects[i].values[v].median / f->implementations[implementation].best->cost);
-  return most;
-}
-
-static void write_value(const struct page *p, size_t implementation, const struct effect_value *value, double scale) {
-  double least = p->f->implementations[implementation].best->cost, best = value->best / least,
-         median = value->median / least;
-  fputs("<div><code>", p->out);
-  put(p, value->text);
-  fprintf(p->out, "</code><span class=\"track\"><i class=\"median\" style=\"left:%.1f%%\"></i>",
-          100 * log(median) / log(scale));
-  fprintf(p->out, "<i class=\"c%zu\" style=\"left:%.1f%%\"></i></span>", implementation % CHART_COLOURS,
-          100 * log(best) / log(scale));
-  fprintf(p->out, "<span><b>%.2f</b> \u00b7 %.2f</span></div>\n", best, median);
-}
-
-static void write_effect(const struct page *p, const struct effect *effect, double scale) {
-  fputs("<div class=\"effect\">\n<h4>", p->out);
-  put(p, effect->name);
-  if (effect->weight > 1.005)
-    fprintf(p->out, "<span>up to %.2f\u00d7</span></h4>\n", effect->weight);
-  else
-    fputs("<span>no difference</span></h4>\n", p->out);
-  for (size_t v = 0; v < effect->value_count; v++) write_value(p, effect->implementation, &effect->values[v], scale);
-  fputs("</div>\n", p->out);
-}
-
-static void write_implementation_effects(const struct page *p, size_t implementation) {
-  bool begun = false;
-  for (size_t i = 0; i < p->f->effect_count; i++) {
-    if (p->f->effects[i].implementation != implementation) continue;
-    if (!begun) {
-      fprintf(p->out, "<h3><span class=\"key c%zu\"></span>", implementation % CHART_COLOURS);
-      put(p, p->f->implementations[implementation].name);
-      fprintf(p->out, " <span class=\"note\">%s variants, the best %s</span></h3>\n<div class=\"effects\">\n",
-              print_count(p->f->implementations[implementation].right).text,
-              print_seconds(p->f->implementations[implementation].best->seconds).text);
-    }
-    begun = true;
-    write_effect(p, &p->f->effects[i], scale_of(p->f, implementation));
-  }
-  if (begun) fputs("</div>\n", p->out);
-}
-
-static void write_effects(const struct page *p) {
-  if (!p->f->effect_count) return;
-  const char *time = by_rate(p) ? "time for each unit of work" : "time";
-  fprintf(
-      p->out,
-      "<section>\n<h2>What each parameter does%s</h2>\n<p class=\"note\">For each value the best %s with it (dot, "
-      "first number) and the median (line, second), as multiples of the implementation\u2019s best. The one that "
-      "matters most comes first: \u201cup to\u201d is the best %s with its worst value over the best.</p>\n",
-      predicted(p, ", predicted"), time, time);
-  for (size_t i = p->f->implementation_count; i-- > 0;) write_implementation_effects(p, i);
-  fputs("</section>\n", p->out);
-}
-
-/* ---- The best variants ---- */
-
-static const struct column {
-  const char *header;
-  enum quantity quantity;
-} columns[] = {
-    {"time", QUANTITY_TIME},
-    {"rate", QUANTITY_RATE},
-    {"roofline", QUANTITY_ROOFLINE},
-    {"requests", QUANTITY_REQUESTS},
-    {"occupancy", QUANTITY_OCCUPANCY},
-    {"clusters", QUANTITY_CLUSTERS},
-    {"threads", QUANTITY_THREADS},
-    {"registers", QUANTITY_REGISTERS},
-    {"static shared", QUANTITY_STATIC},
-    {"dynamic shared", QUANTITY_DYNAMIC},
-    {"constant", QUANTITY_CONSTANT},
-    {"local", QUANTITY_LOCAL},
-    {"spills", QUANTITY_SPILLS},
-};
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
-/* Rows of the table: the best, then the best of each implementation that is not among them. */
-static bool is_row(const struct page *p, size_t i) {
-  return i < p->top ||
-         p->f->implementations[findings_implementation(p->f, p->f->right[i]->variant)].best == p->f->right[i];
-}
-
-static void choose_columns(const struct page *p, bool *chosen) {
-  for (size_t i = 0; i < p->f->right_count; i++)
-    for (size_t c = 0; is_row(p, i) && c < COLUMNS; c++)
-      chosen[c] = chosen[c] || quantities[columns[c].quantity].has(p->f->right[i]);
-}
-
-/* What the compiler says, such as registers, is no prediction. */
-static const char *header_of(const struct page *p, size_t column) {
-  if (!p->f->predicted) return columns[column].header;
-  switch (columns[column].quantity) {
-  case QUANTITY_TIME: return "predicted time";
-  case QUANTITY_RATE: return "predicted rate";
-  case QUANTITY_ROOFLINE: return "predicted roofline";
-  default: return columns[column].header;
-  }
-}
-
-static void write_row(const struct page *p, const bool *chosen, size_t i) {
-  const cugen_record *r = p->f->right[i];
-  size_t count = 1;
-  fprintf(p->out, "<tbody><tr><td class=\"n\" data-label=\"rank\">%s</td>", print_count(i + 1).text);
-  for (size_t c = 0; c < COLUMNS; c++) {
-    const struct quantity_row *row = &quantities[columns[c].quantity];
-    if (!chosen[c]) continue;
-    count++;
-    fprintf(p->out, "<td class=\"n\" data-label=\"%s\">", header_of(p, c));
-    put(p, row->has(r) ? row->show(r).text : "\u2013");
-    fputs("</td>", p->out);
-  }
-  fprintf(p->out, "</tr><tr><td class=\"wide\" colspan=\"%zu\"><span class=\"key c%zu\"></span><code>", count,
-          findings_implementation(p->f, r->variant) % CHART_COLOURS);
-  put(p, r->variant);
-  fputs("</code></td></tr></tbody>\n", p->out);
-}
-
-static void write_table(const struct page *p) {
-  bool chosen[COLUMNS] = {false};
-  if (!p->f->right_count) return;
-  choose_columns(p, chosen);
-  fprintf(p->out, "<section>\n<h2>Best variants%s</h2>\n<table class=\"variants\">\n<thead><tr><th class=\"n\"></th>",
-          predicted(p, ", predicted"));
-  for (size_t c = 0; c < COLUMNS; c++)
-    if (chosen[c]) fprintf(p->out, "<th class=\"n\">%s</th>", header_of(p, c));
-  fputs("</tr></thead>\n", p->out);
-  for (size_t i = 0; i < p->f->right_count; i++)
-    if (is_row(p, i)) write_row(p, chosen, i);
-  fputs("</table>\n</section>\n", p->out);
-}
-
-/* ---- Failures ---- */
-
-static void write_failure(const struct page *p, const struct failure *failure) {
-  fprintf(p->out, "<tr><td class=\"n\" data-label=\"variants\">%s</td><td>", print_count(failure->count).text);
-  put(p, cugen_outcome_text((int)failure->outcome));
-  fputs("</td><td class=\"wide\"><code>", p->out);
-  put(p, failure->example->variant);
-  fputs("</code>", p->out);
-  if (*failure->example->reason) {
-    fputs("<pre>", p->out);
-    for (const char *line = failure->example->reason; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-      plot_escape_n(line, strcspn(line, "\n"), p->out);
-      fputc('\n', p->out);
-    }
-    fputs("</pre>", p->out);
-  }
-  fputs("</td></tr>\n", p->out);
-}
-
-static void write_failure_table(const struct page *p, const char *heading, size_t first, size_t end) {
-  size_t count = 0;
-  for (size_t i = first; i < end; i++) count += p->f->failures[i].count;
-  if (!count) return;
-  fprintf(p->out,
-          "<section>\n<h2>%s</h2>\n<table>\n<thead><tr><th class=\"n\">variants</th><th>how</th><th>such "
-          "as</th></tr></thead>\n<tbody>\n",
-          heading);
-  for (size_t i = first; i < end; i++)
-    if (p->f->failures[i].count) write_failure(p, &p->f->failures[i]);
-  fputs("</tbody>\n</table>\n</section>\n", p->out);
-}
-
-static void write_failures(const struct page *p) {
-  write_failure_table(p, "Failures", CUGEN_OUTCOME_OK, CUGEN_OUTCOME_UNPREDICTED);
-  write_failure_table(p, "Without a prediction", CUGEN_OUTCOME_UNPREDICTED, OUTCOME_COUNT);
-}
-
-/* ---- Other problems, the machine ---- */
-
-static void write_other(const struct page *p, const cugen_cache_set *set) {
-  double rate = set->seconds > 0 ? (set->flops > 0 ? set->flops : set->bytes) / set->seconds : 0;
-  fprintf(p->out, "<tr><td class=\"n\" data-label=\"time\">%s</td>",
-          *set->best ? print_seconds(set->seconds).text : "\u2013");
-  fprintf(p->out, "<td class=\"n\" data-label=\"rate\">%s</td>",
-          rate > 0 ? (set->flops > 0 ? print_flops(rate).text : print_bandwidth(rate).text) : "\u2013");
-  fprintf(p->out, "<td class=\"n\" data-label=\"variants\">%s</td><td class=\"wide\"><code>",
-          print_count(set->records).text);
-  put(p, set->problem);
-  fputs("</code></td></tr>\n", p->out);
-}
-
-static void write_others(const struct page *p) {
-  const char *own = cugen_kernel_problem(p->f->kernel);
-  bool begun = false;
-  for (size_t i = 0; i < p->f->set_count; i++) {
-    if (!p->f->sets[i].records || !findings_is_kin(p->f, &p->f->sets[i]) || strcmp(p->f->sets[i].problem, own) == 0)
-      continue;
-    if (!begun)
-      fprintf(p->out,
-              "<section>\n<h2>Other problems%s</h2>\n<p class=\"note\">Remembered of this kernel on this "
-              "device.</p>\n<table>\n"
-              "<thead><tr><th class=\"n\">best time</th><th class=\"n\">rate</th><th "
-              "class=\"n\">variants</th><th>problem</th>"
-              "</tr></thead>\n<tbody>\n",
-              predicted(p, ", predicted"));
-    begun = true;
-    write_other(p, &p->f->sets[i]);
-  }
-  if (begun) fputs("</tbody>\n</table>\n</section>\n", p->out);
-}
+/* ---- The machine ---- */
 
 static void write_fact(const struct page *p, const char *name, const char *value) {
   if (!*value || strcmp(value, "-") == 0) return;
   fprintf(p->out, "<dt>%s</dt><dd>", name);
-  put(p, value);
+  page_put(p, value);
   fputs("</dd>\n", p->out);
 }
 
@@ -577,14 +343,23 @@ static const struct {
   const char *mark;
   void (*write)(const struct page *page);
 } marks[] = {
-    {"version", write_version},   {"title", write_title},
-    {"colours", write_colours},   {"chart", write_chart_style},
-    {"kernel", write_kernel},     {"where", write_where},
-    {"problem", write_problem},   {"figures", write_figures},
-    {"roofline", write_roofline}, {"implementations", write_implementations},
-    {"effects", write_effects},   {"table", write_table},
-    {"failures", write_failures}, {"others", write_others},
-    {"machine", write_machine},   {"footer", write_footer},
+    {"version", write_version},
+    {"title", write_title},
+    {"colours", write_colours},
+    {"chart", write_chart_style},
+    {"kernel", write_kernel},
+    {"where", write_where},
+    {"problem", write_problem},
+    {"figures", write_figures},
+    {"roofline", write_roofline},
+    {"implementations", write_implementations},
+    {"convergence", report_convergence},
+    {"effects", report_effects},
+    {"table", report_variants},
+    {"failures", report_failures},
+    {"others", report_others},
+    {"machine", write_machine},
+    {"footer", write_footer},
 };
 
 static void write_mark(const struct page *p, const char *name, size_t length) {
@@ -619,7 +394,7 @@ int command_report(struct cli *cli) {
     cli_remark(cli, "%s: %s %s on %s, %s variant%s%s", cli->values[OPTION_OUTPUT], cugen_kernel_name(cli->kernel),
                cugen_kernel_problem(cli->kernel), findings.device->name,
                print_count(findings.right_count + findings.failed_count).text,
-               findings.right_count + findings.failed_count == 1 ? "" : "s", predicted(&page, ", predicted"));
+               findings.right_count + findings.failed_count == 1 ? "" : "s", page_predicted(&page, ", predicted"));
   findings_close(&findings);
   return status;
 }

@@ -166,21 +166,40 @@ struct shown trace_label(const cugen_kernel *kernel, double value) {
                                : plot_rate(value, cugen_kernel_objective(kernel) == CUGEN_OBJECTIVE_FLOPS);
 }
 
-struct trace_edges trace_edges(const cugen_kernel *kernel, const struct trace *t) {
-  static const double margin = 0.06, least = 0.5, most = 2; /* decades */
-  struct trace_edges edges = {t->seconds, INFINITY, -INFINITY};
-  for (size_t i = 0; i < t->count; i++) {
-    if (!t->points[i].right) continue;
-    double log = log10(trace_value(kernel, t->points[i].record));
-    edges.low = fmin(edges.low, log), edges.high = fmax(edges.high, log);
-  }
-  edges.low -= margin, edges.high += margin;
-  double missing = fmax(0, least - (edges.high - edges.low)), beyond = fmax(0, edges.high - edges.low - most);
-  if (by_time_alone(kernel)) /* the best is at the bottom */
-    edges.high += missing - beyond;
-  else
-    edges.low += beyond - missing;
-  return edges;
+static int by_number(const void *a, const void *b) {
+  return compare(*(const double *)a, *(const double *)b);
+}
+
+/* How far up a value is drawn: the better the lower, or the other way round. */
+static double height_of(const cugen_kernel *kernel, const cugen_record *record) {
+  double log = log10(trace_value(kernel, record));
+  return by_time_alone(kernel) ? log : -log;
+}
+
+/* From the best to nine tenths of all, and to the worst that once was the best; heights[count] are all, rising. */
+static struct trace_edges edges_of(const cugen_kernel *kernel, const struct trace *t, const double *heights) {
+  static const double least = 0.08, most = 2; /* decades */
+  double low = heights[0], high = heights[(t->right - 1) * 9 / 10];
+  for (size_t i = 0; i < t->count; i++)
+    if (t->points[i].changed && t->points[i].best) high = fmax(high, height_of(kernel, t->points[i].best));
+  high = fmin(fmax(high, low + least), low + most);
+  const bool beyond = heights[t->right - 1] > high;
+  const double margin = 0.07 * (high - low);
+  low -= margin, high += margin;
+  return by_time_alone(kernel) ? (struct trace_edges){t->seconds, low, high, beyond}
+                               : (struct trace_edges){t->seconds, -high, -low, beyond};
+}
+
+bool trace_edges(const cugen_kernel *kernel, const struct trace *t, struct trace_edges *out) {
+  double *heights = calloc(t->right + 1, sizeof *heights);
+  size_t count = 0;
+  if (!heights) return false;
+  for (size_t i = 0; i < t->count; i++)
+    if (t->points[i].right) heights[count++] = height_of(kernel, t->points[i].record);
+  qsort(heights, count, sizeof *heights, by_number);
+  *out = edges_of(kernel, t, heights);
+  free(heights);
+  return true;
 }
 
 /* ---- As JSON ---- */

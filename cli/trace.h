@@ -37,12 +37,14 @@ int trace_into_json(struct cli *cli, json_t *object);
 double trace_value(const cugen_kernel *kernel, const cugen_record *record);
 struct shown trace_label(const cugen_kernel *kernel, double value);
 
-/* The edges of a picture: seconds spent from 0 on, and the logarithms of values. Slow variants are far off: those beyond the edge
-   are drawn on it. */
+/* The edges of a picture: seconds spent from 0 on, and the logarithms of values. Most that is tried is far slower than the best,
+   and would leave no room for it: the slowest tenth may lie beyond, and is drawn on the edge. */
 struct trace_edges {
   double spent, low, high;
+  bool beyond; /* some do */
 };
-struct trace_edges trace_edges(const cugen_kernel *kernel, const struct trace *trace);
+/* Of a trace with right records. False: out of memory. */
+bool trace_edges(const cugen_kernel *kernel, const struct trace *trace, struct trace_edges *out);
 
 /* ---- trace_show.c ---- */
 

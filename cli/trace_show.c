@@ -71,8 +71,8 @@ static void draw_points(struct canvas *c) {
 
 /* The round value nearest to a row; "" when none is near. */
 static struct shown row_tick(const struct canvas *c, int row) {
-  bool fine = c->edges.high - c->edges.low < 2.2;
-  for (double log = plot_first_tick(c->edges.low, fine); log <= c->edges.high; plot_next_tick(&log, fine))
+  double log;
+  for (int i = 0; isfinite(log = plot_tick(c->edges.low, c->edges.high, i)); i++)
     if (row_of(c, log) == row) return trace_label(c->kernel, pow(10, log));
   return (struct shown){""};
 }
@@ -88,16 +88,24 @@ static void print_canvas(const struct canvas *c) {
   printf("%*s  0 s%*s\n", LABEL, "", c->columns - 3, plot_seconds(c->edges.spent).text);
 }
 
+static bool by_rate(const struct cli *cli) {
+  return cugen_kernel_objective(cli->kernel) != CUGEN_OBJECTIVE_TIME;
+}
+
 static int print_plot(struct cli *cli, const struct trace *trace) {
-  struct canvas c = {.kernel = cli->kernel, .trace = trace, .edges = trace_edges(cli->kernel, trace)};
+  struct canvas c = {.kernel = cli->kernel, .trace = trace};
   c.columns = terminal_picture_width(cli->width, LABEL + 4);
   c.cells = malloc((size_t)c.columns * (ROWS + 1));
-  if (!c.cells) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!c.cells || !trace_edges(cli->kernel, trace, &c.edges)) {
+    free(c.cells);
+    return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  }
   memset(c.cells, ' ', (size_t)c.columns * ROWS);
   memset(c.cells + c.columns * ROWS, '-', (size_t)c.columns);
   draw_steps(&c);
   draw_points(&c);
   print_canvas(&c);
+  if (c.edges.beyond) printf("The slowest lie on the %s edge.\n", by_rate(cli) ? "lower" : "upper");
   free(c.cells);
   return CUGEN_OK;
 }
@@ -105,7 +113,7 @@ static int print_plot(struct cli *cli, const struct trace *trace) {
 /* ---- The steps ---- */
 
 static int print_steps(struct cli *cli, const struct trace *trace) {
-  bool rate = cugen_kernel_objective(cli->kernel) != CUGEN_OBJECTIVE_TIME;
+  bool rate = by_rate(cli);
   const struct table_column columns[] = {{"spent", TABLE_RIGHT, 0},
                                          {rate ? "best rate" : "best time", TABLE_RIGHT, 0},
                                          {"gained", TABLE_RIGHT, 0},

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """browser.py PAGE.html [FOLDER]: opens the page in a headless Chromium, narrow and wide, light and dark, and on paper, and
-says what a reader would notice: something wider than the window or cut off in a picture, text too small to read, errors, requests to anywhere.
+says what a reader would notice: something wider than the window or cut off in a picture, text or dots too small or too faint to see, a record without
+a dot, a page that is not dark where it should be, errors, requests to anywhere. What is wider than the window may stand in a box that scrolls.
 With FOLDER, screenshots and a PDF are left there. Exit code 77: there is no Chromium.
 
 Chromium is spoken to in its DevTools protocol over a pipe: messages in JSON, each ended by a zero byte."""
@@ -9,18 +10,20 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-WIDTHS = {390: True, 1280: False}  # a phone, a desk
+WIDTHS = {400: True, 1100: False, 1600: False}  # a phone, a laptop, a desk
 SMALLEST = 9  # pixels, of any text
 
 # What is wider than the window, and the smallest text as it is drawn: an SVG may be scaled.
-LOOK = """(width => {
+LOOK = r"""(width => {
   const shown = e => e.getClientRects().length > 0;
-  const wide = [...document.querySelectorAll('main *')].filter(e => shown(e) &&
+  const wide = [...document.querySelectorAll('main *')].filter(e => shown(e) && !e.parentElement.closest('.scroll') &&
     e.getBoundingClientRect().right > width + 0.5);
   const sizes = [...document.querySelectorAll('main *')].filter(e => shown(e) && e.childElementCount === 0 &&
     e.textContent.trim()).map(e => {
@@ -28,13 +31,37 @@ LOOK = """(width => {
       const scale = svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;
       return parseFloat(getComputedStyle(e).fontSize) * scale;
     });
+  const value = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const parts = hex => [1, 3, 5].map(i => parseInt((hex.length == 4 ? hex.replace(/[^#]/g, '$&$&') : hex).slice(i, i + 2), 16) / 255);
+  const light = rgb => rgb.map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ratio = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+  const over = (top, under, part) => top.map((v, i) => v * part + under[i] * (1 - part));
+  const paper = parts(value('--paper')), band = parts(value('--band'));
+  const faint = ['--ink', '--soft'].flatMap(name => [paper, band].filter(on => ratio(parts(value(name)), on) < 4.5).map(() => name));
+  const dots = [...document.querySelectorAll('path.dots')].filter(shown);
+  const part = dots.length ? parseFloat(getComputedStyle(dots[0]).strokeOpacity) : 1;
+  for (let i = 0; i < 10; i++) if (ratio(over(parts(value('--c' + i)), paper, part), paper) < 3) faint.push('--c' + i);
+  if (ratio(parts(value('--bad')), paper) < 3) faint.push('--bad');
+  const small = dots.filter(e => parseFloat(getComputedStyle(e).strokeWidth) * e.getCTM().a < 5).length;
+  const drawn = svg => [...svg.querySelectorAll('path.dots')].reduce((sum, e) => sum + e.getAttribute('d').split('h0').length - 1, 0)
+    + svg.querySelectorAll('circle.best').length;
+  const failed = svg => [...svg.querySelectorAll('path.failed')].reduce((sum, e) => sum + e.getAttribute('d').split('v').length - 1, 0);
+  const number = text => parseInt(text.replace(/[^0-9]/g, ''));
+  const right = [...document.querySelectorAll('ol.implementations .note')].filter(e => e.textContent.startsWith('best of'))
+    .reduce((sum, e) => sum + number(e.textContent), 0);
+  const tried = number([...document.querySelectorAll('dl.figures > div')].find(e => e.textContent.startsWith('Variants')).querySelector('dd').firstChild.textContent);
+  const [rates, course] = [...document.querySelectorAll('svg')].filter(shown);
+  const missing = [];
+  if (rates && drawn(rates) != right) missing.push(`${drawn(rates)} dots for ${right} variants`);
+  if (course && drawn(course) + failed(course) < tried) missing.push(`${drawn(course) + failed(course)} points for ${tried} variants`);
   const outside = [...document.querySelectorAll('svg')].filter(shown).flatMap(svg => {
     const box = svg.getBoundingClientRect();
     return [...svg.querySelectorAll('text, circle')].map(e => [e, e.getBoundingClientRect()]).filter(([e, r]) =>
       r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1 || r.bottom > box.bottom + 1)
       .map(([e]) => e.textContent.slice(0, 40));
   });
-  return {outside, overflow: document.documentElement.scrollWidth - width, wide: wide.map(e => e.tagName + '.' + e.className),
+  return {outside, faint, small, missing, overflow: document.documentElement.scrollWidth - width, wide: wide.map(e => e.tagName + '.' + e.className),
           smallest: Math.min(...sizes), charts: [...document.querySelectorAll('svg')].filter(shown).length,
           headings: [...document.querySelectorAll('h2')].map(e => e.textContent)};
 })"""
@@ -97,6 +124,9 @@ class Browser:
         self.wait_for("Page.loadEventFired")
         return self.call("Runtime.evaluate", expression=f"{LOOK}({width})", returnByValue=True)["result"]["value"]
 
+    def picture(self, **more):
+        return base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True, **more)["data"])
+
     def complaints(self, url):
         """What was logged, and what was asked for beside the page itself."""
         kinds = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
@@ -113,6 +143,16 @@ class Browser:
         self.process.wait(timeout=200)
 
 
+def is_dark(png):
+    """Of the first pixel of an 8-bit PNG, which no filter changes."""
+    data, at = b"", 8
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at:at + 8])
+        data += png[at + 8:at + 8 + length] if kind == b"IDAT" else b""
+        at += 12 + length
+    return sum(zlib.decompress(data)[1:4]) < 3 * 64
+
+
 def look(browser, url, folder):
     headings, wrong = [], 0
     for width, mobile in WIDTHS.items():
@@ -123,14 +163,20 @@ def look(browser, url, folder):
                 complaints.append(f"{seen['overflow']} pixels too wide: {seen['wide'][:5]}")
             if seen["outside"]:
                 complaints.append(f"cut off in a picture: {seen['outside'][:5]}")
+            if seen["faint"]:
+                complaints.append(f"too little contrast: {', '.join(seen['faint'])}")
+            if seen["small"]:
+                complaints.append(f"{seen['small']} groups of dots are too small")
+            complaints += seen["missing"]
+            if is_dark(browser.picture(clip={"x": 0, "y": 0, "width": 8, "height": 8, "scale": 1})) != (colours == "dark"):
+                complaints.append("the paper has the wrong colour")
             if seen["smallest"] < SMALLEST:
                 complaints.append(f"text of {seen['smallest']:.1f} pixels")
             print(f"{width} {colours}: {'; '.join(complaints) or 'good'}, {seen['charts']} chart")
             wrong += len(complaints)
             headings = seen["headings"]
             if folder:
-                picture = browser.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]
-                (folder / f"{width}-{colours}.png").write_bytes(base64.b64decode(picture))
+                (folder / f"{width}-{colours}.png").write_bytes(browser.picture())
     paper = base64.b64decode(browser.call("Page.printToPDF", preferCSSPageSize=True)["data"])
     print("paper:", "good" if paper.startswith(b"%PDF") else "not printed")
     if folder:

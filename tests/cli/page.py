@@ -18,6 +18,13 @@ class Reader(html.parser.HTMLParser):
         self.counts[tag] += 1
         if tag not in VOID:
             self.open.append(tag)
+        classes = dict(attributes).get("class", "").split()
+        if "best" in classes:
+            self.counts["dot"] += 1
+        if "dots" in classes:
+            self.counts["dot"] += dict(attributes)["d"].count("h0")
+        if "failed" in classes:
+            self.counts["tick"] += dict(attributes)["d"].count("v")
         if tag == "script":
             self.wrong.append("a script")
         for name, value in attributes:
@@ -48,5 +55,5 @@ wrong += ["url(" for _ in re.findall(r"url\(|@import", text)] + ["{{" for _ in r
 for problem in wrong:
     print(problem)
 shown = [f"{reader.counts[tag]} {name}" for tag, name in
-         (("h2", "sections"), ("svg", "pictures"), ("li", "items"), ("tr", "rows"), ("circle", "circles")) if reader.counts[tag]]
+         (("h2", "sections"), ("svg", "pictures"), ("li", "items"), ("tr", "rows"), ("dot", "dots"), ("tick", "ticks")) if reader.counts[tag]]
 print("stands for itself:" if not wrong else "does not stand for itself:", ", ".join(shown))
