@@ -12,6 +12,8 @@ import termios
 
 WIDTH = 60
 BAR = re.compile(rb"\r(\[[#.]{20}\] ([\d,]+)[^\r\x1b]*)")
+# What is there is whole: tried/limit, failed, time left, best, its rate, words of the variant.
+WHOLE = re.compile(rb"\[[#.]{20}\] [\d,]+(/[\d,]+)?(, [\d,]+ failed)?(  [\d:]+ left)?(  best [\d.]+ [mun]?s(, [\d.,]+ G\S+/s(  .*)?)?)?")
 
 
 def main():
@@ -37,6 +39,10 @@ def main():
     fits = all(len(bar) < WIDTH for bar, _ in bars)
     wiped = output.rfind(b"\r\x1b[K") > output.rfind(b"\r[")
     print("bar:", ("fits" if fits else "too wide") + (" and is wiped out" if wiped else "") if bars else "none")
+    parts = [WHOLE.fullmatch(bar) for bar, _ in bars]
+    if bars:
+        print("shows:", "half a word" if None in parts else
+              " ".join(name for name, group in (("limit", 1), ("left", 3), ("best", 4)) if any(part[group] for part in parts)))
     tried = re.search(rb"Tried (\d+)", output)
     print("tried:", "some" if tried and int(tried[1]) else "-", "remembered:", b"Remembered in" in output)
     print("exit code:", code)
