@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""pages.py ROOT: what docs/index.md, environment.md and troubleshooting.md list is what there is.
+"""pages.py ROOT: what docs/index.md, commands.md, environment.md and troubleshooting.md list is what there is.
 
 - index.md leads to every page of docs/.
+- commands.md has every command of the man page.
 - environment.md has the exit codes of cugen.h, and the environment variables that the program, the library, the launcher and the
   Python package read, no others.
 - The messages of troubleshooting.md are in the sources, or in what a test of the command line sees printed: what stands between
@@ -38,6 +39,17 @@ def missing_pages():
     return [f"docs/index.md does not lead to {name}" for name in sorted(there - linked)]
 
 
+def missing_commands():
+    """Those of the man page: `cugen cache ls`, `show`, ... stand in one row."""
+    known = re.findall(r"^\.SS cugen ([a-z]+(?: [a-z]+)?)", page("cugen.1"), re.M)
+    listed = set()
+    for cell in rows(page("commands.md")):
+        first, *others = re.findall(r"`(?:cugen )?([a-z]+(?: [a-z]+)?)", cell) or [""]
+        group = first.split()[0] + " " if first.startswith("cache ") else ""
+        listed |= {first if group else first.split(" ")[0], *(group + name for name in others)}
+    return [f"docs/commands.md does not have cugen {name}" for name in known if name not in listed]
+
+
 def wrong_variables():
     code = "\n".join(path.read_text() for path in sources())
     read = {name for found in READ_IN_C.findall(code) for name in found if name}
@@ -67,8 +79,8 @@ def missing_messages():
 
 
 def main():
-    wrong = missing_pages() + wrong_variables() + wrong_codes() + missing_messages()
-    print("\n".join(wrong) or "index, environment and troubleshooting: all as it is")
+    wrong = missing_pages() + missing_commands() + wrong_variables() + wrong_codes() + missing_messages()
+    print("\n".join(wrong) or "index, commands, environment and troubleshooting: all as it is")
     return 1 if wrong else 0
 
 
