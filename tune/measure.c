@@ -4,20 +4,36 @@
    the samples, with minimum and quantiles beside it: other work on the GPU only ever makes a sample longer, and a mean would
    keep that.
 
-   A variant that is clearly slower than the best is dropped after DROP_AFTER samples, by the fastest of them. Where a kernel
-   changes what it is given, a batch is cut into groups that use each set once; the sets are written anew between groups, outside
-   of the time. */
+   More samples are taken only where they can change who is the fastest. After each one, a variant that is slower than the best by
+   more than such few samples can err is dropped, by the fastest of them (measure_is_beaten). A long kernel that ran twice as long
+   when it was verified is not run again, and a short one has its first look in a quarter of a batch.
+
+   Where a kernel changes what it is given, a batch is cut into groups that use each set once; the sets are written anew between
+   groups, outside of the time. */
 #include "measure.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_SAMPLES = 64, DROP_AFTER = 3 };
+enum { MOST_SAMPLES = 64 };
 
 /* A batch shorter than this drowns in launch overhead and in the event clock's half microsecond. */
 static const double shortest_batch = 1e-3;
-/* A variant whose fastest of the first samples is this much slower than the best so far is not looked at longer. */
-static const double drop_ratio = 1.3;
+/* A first look at a kernel of which many launches make a batch. */
+static const double look = 0.25;
+
+/* After so many samples (0: what a verified run took, cold and once) a variant whose fastest is more times slower than the best so far
+   is dropped. The fastest of few samples errs by some percent, as clocks and other work have it. */
+static const struct {
+  int samples;
+  double ratio;
+} limits[] = {{0, 2}, {1, 1.5}, {2, 1.3}, {3, 1.15}, {5, 1.05}};
+
+bool measure_is_beaten(int samples, double least, double best) {
+  size_t row = 0;
+  while (row + 1 < sizeof limits / sizeof *limits && limits[row + 1].samples <= samples) row++;
+  return best > 0 && least > best * limits[row].ratio;
+}
 
 struct batch {
   struct call *const *calls;
@@ -83,38 +99,74 @@ void measure_summarise(double *times, int count, struct measurement *out) {
   out->p80 = quantile(times, count, 0.8);
 }
 
-/* One run warms up; a second tells how many make a batch. */
-static int size_batch(struct device *device, struct batch *batch, cugen_error *err) {
-  double once = 0;
-  int status = time_batch(device, batch, &once, err);
-  if (!status) status = time_batch(device, batch, &once, err);
-  if (status) return status;
-  bool coarse = device->ops->capabilities & DEVICE_CONCURRENT && once < shortest_batch;
+/* A long run that was seen, when the variant was verified, warmed up as well; else one does, and a second tells how many make a
+   batch. */
+static int size_batch(struct device *device, struct batch *batch, double seen, cugen_error *err) {
+  double once = seen;
+  int status = CUGEN_OK;
+  for (int i = 0; i < 2 && seen < shortest_batch && !status; i++) status = time_batch(device, batch, &once, err);
+  const bool coarse = device->ops->capabilities & DEVICE_CONCURRENT && once < shortest_batch;
   batch->repeats = coarse ? (long)ceil(shortest_batch / fmax(once, 1e-7)) : 1;
-  if (batch->repeats > 1) status = time_batch(device, batch, &once, err);
+  return status;
+}
+
+/* A part of a batch, which warms up for the others. */
+static int look_first(struct device *device, struct batch *batch, double *seconds, cugen_error *err) {
+  const long whole = batch->repeats;
+  batch->repeats = (long)ceil(look * (double)whole);
+  int status = time_batch(device, batch, seconds, err);
+  batch->repeats = whole;
+  return status;
+}
+
+struct sampling {
+  const struct measure_options *options;
+  double best; /* 0: nothing is dropped */
+  double times[MOST_SAMPLES], least, spent;
+  int taken, wanted;
+  bool dropped;
+};
+
+static void take(struct sampling *s, double seconds, long repeats) {
+  s->times[s->taken++] = seconds;
+  s->spent += seconds * (double)repeats;
+  s->least = fmin(s->least, seconds);
+}
+
+static int take_samples(struct device *device, struct batch *batch, struct sampling *s, cugen_error *err) {
+  double seconds = 0;
+  int status = CUGEN_OK;
+  if (batch->repeats > 1 && !s->dropped) {
+    status = look_first(device, batch, &seconds, err);
+    s->dropped = !status && measure_is_beaten(1, seconds, s->best);
+    if (s->dropped) take(s, seconds, batch->repeats);
+  }
+  while (!status && !s->dropped && s->taken < s->wanted && (s->taken == 0 || s->spent < s->options->seconds)) {
+    status = time_batch(device, batch, &seconds, err);
+    if (!status) take(s, seconds, batch->repeats);
+    s->dropped = !status && measure_is_beaten(s->taken, s->least, s->best);
+  }
   return status;
 }
 
 int measure_calls(struct device *device, struct call *const *calls, size_t count,
                   const struct measure_renewal *renewal, const struct measure_options *options,
                   struct measurement *out, cugen_error *err) {
+  const bool steady = device->ops->capabilities & DEVICE_CONCURRENT; /* other work of a processor is in every time */
+  const double seen = steady ? options->seen : 0;
   struct batch batch = {.calls = calls, .count = count, .repeats = 1, .renewal = renewal};
-  double times[MOST_SAMPLES], spent = 0, least = (double)INFINITY;
-  int wanted = options->samples < MOST_SAMPLES ? options->samples : MOST_SAMPLES, taken = 0;
+  struct sampling s = {.options = options,
+                       .best = steady ? options->best : 0,
+                       .least = (double)INFINITY,
+                       .wanted = options->samples < MOST_SAMPLES ? options->samples : MOST_SAMPLES};
   *out = (struct measurement){0};
-  int status = size_batch(device, &batch, err);
-  while (!status && taken < wanted && (taken == 0 || spent < options->seconds)) {
-    status = time_batch(device, &batch, &times[taken], err);
-    if (status) break;
-    spent += times[taken] * (double)batch.repeats;
-    least = fmin(least, times[taken]);
-    if (++taken == DROP_AFTER && options->best > 0 && least > options->best * drop_ratio) {
-      out->dropped = true;
-      break;
-    }
-  }
+  s.dropped = seen >= shortest_batch && measure_is_beaten(0, seen, s.best);
+  if (s.dropped) take(&s, seen, 1);
+  int status = s.dropped ? CUGEN_OK : size_batch(device, &batch, seen, err);
+  if (!status) status = take_samples(device, &batch, &s, err);
   if (status) return status;
   if (device->ops->clock) device->ops->clock(device, &out->clock);
-  measure_summarise(times, taken, out);
+  measure_summarise(s.times, s.taken, out);
+  out->dropped = s.dropped;
   return CUGEN_OK;
 }

@@ -9,7 +9,7 @@ struct measurement {
   int samples;
   double seconds, minimum, p20, p80; /* of one run of the plan */
   struct device_clock clock;         /* just after the last batch */
-  bool dropped;                      /* clearly slower than `best`: stopped after the first samples */
+  bool dropped;                      /* slower than `best`: stopped as soon as that was clear */
 };
 
 /* Writes buffer set `set` as it was given, before each launch on it and outside of the time. */
@@ -22,7 +22,11 @@ struct measure_options {
   double best;    /* seconds that would be as good as the best variant so far; 0: none */
   double seconds; /* to spend at most, about */
   int samples;    /* wanted */
+  double seen;    /* seconds that a run took when it was verified; 0: not known */
 };
+
+/* Whether more samples cannot change that it is slower than the best: least is the fastest of so many. best 0: there is none. */
+bool measure_is_beaten(int samples, double least, double best);
 
 /* calls: one for each buffer set, used in turn. renewal NULL: a launch may find what the one before it left. */
 int measure_calls(struct device *device, struct call *const *calls, size_t count,

@@ -89,6 +89,10 @@ static bool is_isolated(const struct server *s) {
   return !s->place->embedded && s->device->ops->capabilities & DEVICE_IN_PROCESS;
 }
 
+static int launch_once(void *call, cugen_error *err) {
+  return call_launch(call, err);
+}
+
 static int launch_and_wait(struct device *device, struct call *call, cugen_error *err) {
   int status = call_launch(call, err);
   return status ? status : device->ops->sync(device, err);
@@ -104,16 +108,16 @@ static bool keep_inputs(struct device *device, struct dataset *dataset, struct w
   return false;
 }
 
-/* One run on set 0, compared. What fails before the launch is a launch that the device refuses. */
+/* One run on set 0, compared; what it took. What fails before the launch is a launch that the device refuses. */
 static bool verify_on(struct device *device, struct plan *plan, const struct kernel_spec *spec, bool again,
-                      struct dataset *dataset, struct worker_result *result) {
+                      struct dataset *dataset, struct worker_result *result, double *seconds) {
   cugen_error err = {0};
   struct call *call = NULL;
   int status = call_bind(plan, dataset->sets[0], NULL, 0, &call, &err);
   if (!status) status = dataset_prepare(device, dataset, again, &err);
   if (!status) status = call_poison(call, &err);
   if (status) fail(result, CUGEN_OUTCOME_LAUNCH, &err);
-  if (!status && (status = launch_and_wait(device, call, &err)) != CUGEN_OK)
+  if (!status && (status = device->ops->time(device, launch_once, call, seconds, &err)) != CUGEN_OK)
     fail(result, cause_outcome(err.cause), &err);
   if (!status && (status = dataset_verify(device, dataset, spec, &result->error, &err)) != CUGEN_OK)
     fail(result, err.cause == CUGEN_CAUSE_BOUNDS ? CUGEN_OUTCOME_BOUNDS : CUGEN_OUTCOME_WRONG, &err);
@@ -124,10 +128,10 @@ static bool verify_on(struct device *device, struct plan *plan, const struct ker
 
 /* Twice: what a kernel keeps in scratch or outside of its arguments, a __device__ variable say, shows from the second launch on. */
 static bool verify_twice(const struct server *s, struct plan *plan, const struct kernel_spec *spec,
-                         struct dataset *dataset, struct worker_result *result) {
-  if (!verify_on(s->device, plan, spec, false, dataset, result)) return false;
+                         struct dataset *dataset, struct worker_result *result, double *seconds) {
+  if (!verify_on(s->device, plan, spec, false, dataset, result, seconds)) return false;
   if (is_isolated(s)) isolate_mark(); /* every launch prints the same */
-  if (verify_on(s->device, plan, spec, true, dataset, result)) return true;
+  if (verify_on(s->device, plan, spec, true, dataset, result, seconds)) return true;
   cugen_error err = {0};
   error_set_cause(&err, CUGEN_ERROR_WRONG, result->cause, "in a second launch: %.900s", result->reason);
   fail(result, result->outcome, &err);
@@ -234,7 +238,7 @@ static void watch_variant(struct server *s, struct job *job, struct dataset *rea
   if (s->shared->report.count_blocks)
     count_on(s->device, plan, real, result);
   else
-    verify_on(s->device, plan, &job->real_spec, false, real, result);
+    verify_on(s->device, plan, &job->real_spec, false, real, result, &(double){0});
   plan_close(plan);
 }
 
@@ -261,12 +265,13 @@ static bool load_all(struct server *s, const struct job *job, struct dataset *ch
 
 static void time_variant(struct server *s, const struct job *job, bool checked, struct plan *plan,
                          struct dataset *real, struct worker_result *result) {
+  struct measure_options measure = job->measure;
   bool right = true;
   result->active_clusters = plan_active_clusters(plan, plan_heaviest(&job->real_spec, &job->real_compiled));
   if (job->verify)
-    right = checked ? verify_on(s->device, plan, &job->real_spec, false, real, result)
-                    : verify_twice(s, plan, &job->real_spec, real, result);
-  if (right) time_on(s, plan, real, &job->measure, result);
+    right = checked ? verify_on(s->device, plan, &job->real_spec, false, real, result, &measure.seen)
+                    : verify_twice(s, plan, &job->real_spec, real, result, &measure.seen);
+  if (right) time_on(s, plan, real, &measure, result);
 }
 
 static void run_variant(struct server *s, struct job *job, struct dataset *check, struct dataset *real,
@@ -275,7 +280,8 @@ static void run_variant(struct server *s, struct job *job, struct dataset *check
   if (!job->verify) check = NULL;
   bool right = !is_isolated(s) || load_all(s, job, check, real, result, &plans);
   if (right && check) {
-    right = load_check(s, job, result, &plans) && verify_twice(s, plans.check, &job->check_spec, check, result);
+    right = load_check(s, job, result, &plans) &&
+            verify_twice(s, plans.check, &job->check_spec, check, result, &(double){0});
     plan_close(plans.check);
   }
   if (right && load_real(s, job, result, &plans)) time_variant(s, job, check != NULL, plans.real, real, result);

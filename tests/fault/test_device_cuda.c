@@ -1,4 +1,5 @@
 /* The cuda device over a driver that fails: whichever call it is, the error is clear and nothing is left behind. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -808,22 +809,82 @@ static void test_renewal(void **state) {
   const struct device_ops *const own = device->ops;
   device->ops = &ops;
   assert_int_equal(measure_calls(device, sets.calls, 3, &renewal, &options, &measured, &err), CUGEN_OK);
-  /* Two launches to find out that 10 make a millisecond, 10 to warm up, two samples of 10, in groups of three sets. */
-  assert_int_equal(sets.launches, 32);
-  assert_int_equal(sets.renewals, 32);
+  /* Two launches to find out that 10 make a millisecond, 3 for a first look, two samples of 10, in groups of three sets. */
+  assert_int_equal(sets.launches, 25);
+  assert_int_equal(sets.renewals, 25);
   assert_int_equal(sets.stale, 0);
-  assert_int_equal(sets.spans, 2 + 3 * 4);
+  assert_int_equal(sets.spans, 2 + 1 + 2 * 4);
   assert_true(measured.seconds > 3.9e-5 && measured.seconds < 4.1e-5);
   /* Without it, nothing comes between the launches of a sample. */
   sets.launches = sets.renewals = sets.spans = 0;
   assert_int_equal(measure_calls(device, sets.calls, 3, NULL, &options, &measured, &err), CUGEN_OK);
-  assert_int_equal(sets.launches, 32);
+  assert_int_equal(sets.launches, 25);
   assert_int_equal(sets.renewals, 0);
   assert_int_equal(sets.spans, 5);
   assert_true(sets.stale > 0);
   device->ops = own;
   fake->run = NULL;
   for (size_t i = 0; i < 3; i++) call_free(sets.calls[i]);
+  plan_close(plan);
+}
+
+/* Each launch takes `each`. */
+static double each;
+
+static int time_launches(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
+                         double *seconds, cugen_error *err) {
+  (void)device;
+  const long before = sets.launches;
+  int status = run(context, err);
+  *seconds = each * (double)(sets.launches - before);
+  return status;
+}
+
+/* How often a kernel is run that takes so long, when the best takes a time of its own and a verified run took `seen`. */
+static void test_runs_of_a_variant(void **state) {
+  static const struct {
+    double each, seen, best;
+    int launches, samples;
+    bool dropped;
+  } cases[] = {
+      {5e-3, 0, 0, 2 + 11, 11, false},            /* the first: nothing is known */
+      {5e-3, 5e-3, 5e-3, 11, 11, false},          /* as fast as the best: verifying it warmed up */
+      {5e-3, 5.1e-3, 4.7e-3, 5, 5, true},         /* by 6 % */
+      {6e-3, 6e-3, 5e-3, 3, 3, true},             /* by 20 % */
+      {7e-3, 7e-3, 5e-3, 2, 2, true},             /* by 40 % */
+      {8e-3, 8e-3, 5e-3, 1, 1, true},             /* by 60 %: one run beside the verified one */
+      {50e-3, 50e-3, 5e-3, 0, 1, true},           /* ten times: none */
+      {1e-4, 5e-4, 1e-4, 2 + 3 + 110, 11, false}, /* short: ten make a batch, whatever the cold run took */
+      {1e-4, 1e-4, 5e-5, 2 + 3, 1, true},         /* and a first look shows that it is twice as slow */
+  };
+  struct device *device = ((struct opened *)*state)->device;
+  struct device_ops ops = *device->ops;
+  struct kernel_spec plain = {.launches = launches, .launch_count = 1};
+  struct plan *plan;
+  cugen_error err;
+  char name[] = "work";
+  compiled.entries[0] = name;
+  assert_int_equal(plan_open(device, &plain, &compiled, &plan, &err), CUGEN_OK);
+  assert_int_equal(call_bind(plan, NULL, NULL, 0, &sets.calls[0], &err), CUGEN_OK);
+  ops.time = time_launches;
+  fake->run = dirty_set;
+  const struct device_ops *const own = device->ops;
+  device->ops = &ops;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const struct measure_options options = {
+        .samples = 11, .seconds = 1, .seen = cases[i].seen, .best = cases[i].best};
+    struct measurement measured;
+    sets.launches = 0;
+    each = cases[i].each;
+    assert_int_equal(measure_calls(device, sets.calls, 1, NULL, &options, &measured, &err), CUGEN_OK);
+    if (sets.launches != cases[i].launches || measured.samples != cases[i].samples ||
+        measured.dropped != cases[i].dropped)
+      fail_msg("case %zu: %d launches, %d samples", i, sets.launches, measured.samples);
+    assert_true(fabs(measured.seconds - each) < 1e-9);
+  }
+  device->ops = own;
+  fake->run = NULL;
+  call_free(sets.calls[0]);
   plan_close(plan);
 }
 
@@ -857,6 +918,7 @@ int main(void) {
     cmocka_unit_test_setup_teardown(test_texture_too_large, open_device, close_device),
     cmocka_unit_test_setup_teardown(test_launch_failure_names_the_launch, open_device, close_device),
     cmocka_unit_test_setup_teardown(test_renewal, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_runs_of_a_variant, open_device, close_device),
   };
   return cmocka_run_group_tests_name("the cuda device over a failing driver", tests, find_fake, forget_fake);
 }

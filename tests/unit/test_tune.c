@@ -15,6 +15,7 @@
 #include "runtime/model/roofline.h"
 #include "runtime/wire.h"
 #include "tune/elements.h"
+#include "tune/measure.h"
 #include "tune/search/strategy.h"
 #include "tune/verify.h"
 
@@ -705,8 +706,26 @@ static void the_higher_ceiling(void **state) {
   assert_true(measured);
 }
 
+/* ---- Measuring ---- */
+
+static void slow_variants_are_dropped_when_that_is_clear(void **state) {
+  (void)state;
+  static const struct {
+    int samples;
+    double least;
+    bool beaten;
+  } cases[] = {{0, 1.9, false},  {0, 2.1, true},  {1, 1.4, false},  {1, 1.6, true},  {2, 1.25, false},
+               {2, 1.35, true},  {3, 1.1, false}, {3, 1.2, true},   {4, 1.1, false}, {4, 1.2, true},
+               {5, 1.04, false}, {5, 1.06, true}, {11, 1.0, false}, {11, 1.06, true}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_int_equal(measure_is_beaten(cases[i].samples, 3 * cases[i].least, 3), cases[i].beaten);
+    assert_false(measure_is_beaten(cases[i].samples, cases[i].least, 0)); /* it is the first */
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(slow_variants_are_dropped_when_that_is_clear),
       cmocka_unit_test(half_formats_round_to_nearest_even),
       cmocka_unit_test(every_half_reads_back),
       cmocka_unit_test(bytes_round_to_nearest_even),
