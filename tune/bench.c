@@ -48,7 +48,7 @@ struct bench_fault {
 /* What the worker does with data is done on a GPU by kernels. Begun first: the reference takes longer. */
 static int request_kernels(struct bench *bench, cugen_error *err) {
   struct kernel_spec spec;
-  if (!bench->target->device->facts.is_gpu || bench->target->predicted) return CUGEN_OK;
+  if (!(bench->target->ops->capabilities & DEVICE_EXECUTES_ON_GPU) || bench->target->predicted) return CUGEN_OK;
   int status = data_kernels_spec(&spec, err);
   if (status) return status;
   status = compile_pool_request(bench->pool, &spec, &bench->kernels, err);

@@ -1,7 +1,6 @@
 /* Variants on their way through the tuner; see candidate.h. */
 #include "candidate.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +114,7 @@ int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, 
 
 void candidate_close(struct bench *bench, struct candidate *c) {
   if (!c) return;
+  counting_stop(c->counting);
   compile_job_release(bench->pool, c->real_build);
   compile_job_release(bench->pool, c->check_build);
   kernel_spec_free(&c->real);
@@ -297,30 +297,17 @@ static int predict(struct bench *bench, struct candidate *c, struct cache_record
   return record_reason(out, CUGEN_OUTCOME_OK, model_part_names[prediction.bound], err);
 }
 
-/* Counting what a variant asks of memory takes a good part of a compile's time: it is done while the device is at work. */
-struct counting {
-  const struct device_description *device;
-  const struct candidate *candidate;
-  double requested;
-  pthread_t thread;
-  bool begun;
-};
-
-static void *count_requests(void *context) {
-  struct counting *counting = context;
-  const struct candidate *c = counting->candidate;
-  counting->requested = model_requested(counting->device, &c->real, &c->real_build->compiled);
-  return NULL;
+/* Counting takes a good part of a compile's time, or longer: it is done while the device is at work. */
+void candidate_count(struct bench *bench, struct candidate *c) {
+  if (!bench->target->predicted && !c->counting && c->real_build && !c->real_build->status)
+    c->counting = counting_begin(bench->target->device, &c->real, &c->real_build->compiled);
 }
 
-static void counting_begin(struct counting *counting) {
-  counting->begun = counting->candidate->real_build->compiled.ptx &&
-                    pthread_create(&counting->thread, NULL, count_requests, counting) == 0;
-}
-
-static double counting_end(struct counting *counting) {
-  if (counting->begun) pthread_join(counting->thread, NULL);
-  return counting->requested;
+bool candidate_counted(struct candidate *c, double patience, double *requested) {
+  if (!c->counting) return true;
+  if (!counting_wait(c->counting, patience, requested)) return false;
+  c->counting = NULL;
+  return true;
 }
 
 int candidate_run(struct bench *bench, struct candidate *c, bool verify, const struct measure_options *measure,
@@ -335,10 +322,7 @@ int candidate_run(struct bench *bench, struct candidate *c, bool verify, const s
   if (refused) return record_reason(out, CUGEN_OUTCOME_COMPILE, refused->message, err);
   if (bench->target->predicted) return predict(bench, c, out, err);
   struct worker_result result;
-  struct counting counting = {.device = bench->target->device, .candidate = c};
-  if (verify) counting_begin(&counting); /* else it was counted when it was verified */
   status = run_built(bench, c, verify, measure, timeout, &result, err);
-  out->requested = counting_end(&counting);
   if (status && !candidate_has_data(bench, c))
     return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
   if (status) return status;

@@ -4,13 +4,15 @@
 #define TUNE_CANDIDATE_H
 
 #include "bench.h"
+#include "counting.h"
 
 struct candidate {
   uint64_t index;
   struct kernel_spec real, check;
   bool has_check; /* the check problem is another one and this variant is valid on it */
   struct compile_job *real_build, *check_build;
-  cugen_error refused; /* status set: it cannot be launched as the config describes it, */
+  struct counting *counting; /* of what the real image asks of memory; NULL: nobody counts */
+  cugen_error refused;       /* status set: it cannot be launched as the config describes it, */
   bool
       faulty; /* or cannot be tried: its template does not expand, or its data cannot be made. Other variants may share that */
 };
@@ -37,6 +39,11 @@ double candidate_compile_seconds(const struct candidate *candidate);
 /* Names what the device would run and what decides whether it is right: images, launches, arguments, data, proof. Equal
    ones share a verdict and a measurement; it is empty for a candidate that cannot run. */
 struct hash candidate_image(const struct candidate *candidate);
+
+/* Begins to count what a ready one asks of memory. */
+void candidate_count(struct bench *bench, struct candidate *candidate);
+/* Waits for it so many seconds at most; false: it goes on. *requested becomes the bytes, where they were counted. */
+bool candidate_counted(struct candidate *candidate, double patience, double *requested);
 
 /* Runs a ready candidate and fills a record (caller frees). A failing variant is a record; an error means that the
    bench cannot go on. */

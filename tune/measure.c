@@ -161,9 +161,10 @@ int measure_calls(struct device *device, struct call *const *calls, size_t count
                        .wanted = options->samples < MOST_SAMPLES ? options->samples : MOST_SAMPLES};
   *out = (struct measurement){0};
   s.dropped = seen >= shortest_batch && measure_is_beaten(0, seen, s.best);
-  if (s.dropped) take(&s, seen, 1);
-  int status = s.dropped ? CUGEN_OK : size_batch(device, &batch, seen, err);
-  if (!status) status = take_samples(device, &batch, &s, err);
+  const bool enough = seen > 0 && seen >= options->seconds; /* there is no time for another run */
+  if (s.dropped || enough) take(&s, seen, 1);
+  int status = s.taken ? CUGEN_OK : size_batch(device, &batch, seen, err);
+  if (!status && !s.taken) status = take_samples(device, &batch, &s, err);
   if (status) return status;
   if (device->ops->clock) device->ops->clock(device, &out->clock);
   measure_summarise(s.times, s.taken, out);

@@ -1,6 +1,7 @@
 /* Single variants; see trial.h. */
 #include "trial.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "candidate.h"
@@ -62,8 +63,10 @@ int trial_run(struct trial *trial, uint64_t index, double timeout, const struct 
   int status = candidate_open(&trial->bench, index, &c, err);
   if (!status) status = candidate_build(&trial->bench, c, err);
   if (!status) status = await(trial, c, err);
+  if (!status) candidate_count(&trial->bench, c);
   if (!status)
     status = candidate_run(&trial->bench, c, true, measure, timeout > 0 ? timeout : usual_run, out, &busy, err);
+  if (!status && out->outcome == CUGEN_OUTCOME_OK) candidate_counted(c, (double)INT_MAX, &out->requested);
   if (!status && c->faulty) status = error_copy(err, &c->refused);
   candidate_close(&trial->bench, c);
   if (status) cache_record_free(out);

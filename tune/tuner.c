@@ -169,8 +169,10 @@ static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *
   struct hash image = candidate_image(c);
   const struct cache_record *equal = candidate_has_data(&t->bench, c) ? tuner_find_equal(t, image) : NULL;
   double begin = clock_seconds();
+  if (!equal) candidate_count(&t->bench, c);
   int status = equal ? tuner_copy_record(equal, &c->real, &record, err)
                      : candidate_run(&t->bench, c, true, &measure, timeout, &record, &busy, err);
+  if (!status) tuner_take_count(t, c, &record);
   const struct cache_record *known = tuner_find_known(t, &c->real);
   if (known && record.requested <= 0) record.requested = known->requested; /* its image was here, without PTX */
   t->result->measuring += busy;
@@ -255,7 +257,7 @@ static int step(struct tuner *t, bool *over, cugen_error *err) {
   }
   int status = measure_candidate(t, c, err);
   if (!status) tell_strategy(t, c->index, &t->records[t->record_count - 1]);
-  candidate_close(&t->bench, c);
+  tuner_close_candidate(t, c);
   return status;
 }
 
@@ -313,6 +315,7 @@ static void drop_pending(struct tuner *t) {
 
 static void tuner_close(struct tuner *t) {
   drop_pending(t);
+  tuner_drop_counts(t);
   free(t->pending);
   if (t->bench.pool) t->result->compiled = compile_pool_count(t->bench.pool);
   if (t->bench.target) bench_close(&t->bench);
@@ -336,6 +339,7 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   int status = tuner_open(&t, err);
   if (!status) status = search(&t, err);
   t.complete = t.exhausted && t.pending_count == 0;
+  if (!status) status = tuner_settle_counts(&t, err);
   if (!status) status = tuner_settle_leaders(&t, err);
   if (t.bench.pool) compile_pool_stop(t.bench.pool);
   if (!status) status = use_compiled(&t, err);

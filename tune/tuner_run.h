@@ -12,6 +12,8 @@
 static const double tuner_gpu_budget = 60, tuner_cpu_budget = 30, tuner_variant_timeout = 10,
                     tuner_compile_timeout = 60;
 
+enum { TUNER_COUNTED = 4 };
+
 struct tuner {
   const struct tune_target *target;
   const cugen_tune_options *options;
@@ -34,6 +36,12 @@ struct tuner {
   bool exhausted; /* the strategy has nothing left */
   bool complete;  /* and all that it gave was measured */
   bool interrupted;
+  struct counted {
+    struct candidate *candidate;
+    size_t record;
+  } counted[TUNER_COUNTED]; /* the best so far, whose requests are still being counted; the latest last */
+  size_t counted_count;
+  double patience;  /* how long counting is waited for */
   size_t given;     /* candidates taken from the strategy and not remembered */
   uint64_t skipped; /* remembered ones it passed over */
   double begin, budget, last_poll;
@@ -61,6 +69,16 @@ const struct cache_record *tuner_find_equal(const struct tuner *t, struct hash i
 int tuner_copy_record(const struct cache_record *from, const struct kernel_spec *spec, struct cache_record *out,
                       cugen_error *err);
 void tuner_free_records(struct tuner *t);
+
+/* ---- tuner_counting.c ---- */
+
+/* What a candidate that has run asks of memory, into its record, if that is known soon. */
+void tuner_take_count(struct tuner *t, struct candidate *c, struct cache_record *record);
+/* Closes the candidate of the last record. If it is the best and is still being counted, that comes later. */
+void tuner_close_candidate(struct tuner *t, struct candidate *c);
+/* Waits for those a while, and remembers what came of it. */
+int tuner_settle_counts(struct tuner *t, cugen_error *err);
+void tuner_drop_counts(struct tuner *t);
 
 /* ---- opening.c ---- */
 

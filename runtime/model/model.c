@@ -146,6 +146,7 @@ struct situation {
   const struct kernel_resources *resources;
   double distant;              /* of the accesses to a cluster's shared memory those that are to another block's */
   double clock, blocks, share; /* blocks of the grid, and of each multiprocessor that can have some */
+  const atomic_bool *stop;     /* NULL, or set to give it up */
 };
 
 /* What shared memory leaves of L1, for one block. */
@@ -300,7 +301,8 @@ static int walk(struct situation *s, const struct ptx_machine *machine, const st
                               .in_flight = compiled->code[entry].in_flight,
                               .shared_quads = compiled->code[entry].shared_quads,
                               .shared_pairs = compiled->code[entry].shared_pairs,
-                              .texel_bytes = texel_bytes(s->spec)};
+                              .texel_bytes = texel_bytes(s->spec),
+                              .stop = s->stop};
   memcpy(launch.grid, s->launch->grid, sizeof launch.grid);
   memcpy(launch.block, s->launch->block, sizeof launch.block);
   int status = ptx_open(compiled->ptx, compiled->entries[entry], &kernel, err);
@@ -398,13 +400,16 @@ static const struct ptx_machine any_machine = {.cluster_bytes = 1,
                                                .tensor_small_share = 1};
 
 double model_requested(const struct device_description *device, const struct kernel_spec *spec,
-                       const struct compiled *compiled) {
+                       const struct compiled *compiled, const atomic_bool *stop) {
   double sum = 0;
   cugen_error ignored;
   for (size_t i = 0; i < spec->launch_count && compiled->ptx; i++) {
     size_t entry = plan_entry_index(spec, spec->launches[i].entry);
-    struct situation s = {
-        .device = device, .spec = spec, .launch = &spec->launches[i], .resources = &compiled->resources[entry]};
+    struct situation s = {.device = device,
+                          .spec = spec,
+                          .launch = &spec->launches[i],
+                          .resources = &compiled->resources[entry],
+                          .stop = stop};
     struct model_launch launch = {.resident = 1};
     if (walk(&s, &any_machine, compiled, entry, &launch, &ignored)) return 0;
     sum += launch_requested(&spec->launches[i], &launch.counts);

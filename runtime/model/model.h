@@ -48,8 +48,8 @@ int model_predict(const struct device_description *device, const struct kernel_s
                   const struct compiled *compiled, struct model_prediction *out, cugen_error *err);
 
 /* The bytes of global memory that the loads, stores and copies of all launches ask for, whatever serves them: those of each grid's
-   middle block, times its blocks. 0: not known. compiled holds the PTX; the device need not be described. */
+   middle block, times its blocks. 0: not known, or *stop was set (stop NULL: never). compiled holds the PTX; the device need not be described. */
 double model_requested(const struct device_description *device, const struct kernel_spec *spec,
-                       const struct compiled *compiled);
+                       const struct compiled *compiled, const atomic_bool *stop);
 
 #endif

@@ -585,6 +585,8 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
     for (int i = 0; i < count; i++) {
       while (warps[i].live && !step(walk, &warps[i]))
         ;
+      if (walk->launch->stop && atomic_load(walk->launch->stop))
+        return error_set(err, CUGEN_ERROR_INTERRUPTED, "the walk was stopped");
       if (warps[i].steps > MOST_STEPS)
         return error_set(err, CUGEN_ERROR_COMPILE, "a warp does not end within %d instructions", MOST_STEPS);
       any |= warps[i].live != 0;

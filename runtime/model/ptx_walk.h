@@ -5,6 +5,8 @@
 #ifndef RUNTIME_MODEL_PTX_WALK_H
 #define RUNTIME_MODEL_PTX_WALK_H
 
+#include <stdatomic.h>
+
 #include "ptx.h"
 
 /* Of a multiprocessor; cycles. */
@@ -38,6 +40,7 @@ struct ptx_launch {
   int in_flight;                    /* as does what ptxas made of them, see sass.h; 0: not known */
   int shared_quads, shared_pairs;   /* loads of 16 and 8 bytes of shared memory that the machine code has */
   int texel_bytes;                  /* of an element of its textures; 0: not known */
+  const atomic_bool *stop;          /* NULL, or set to end the walk */
 };
 
 /* Scenarios of latency: what misses in L1 comes from L2, or from memory. */

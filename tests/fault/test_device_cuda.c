@@ -854,6 +854,7 @@ static void test_runs_of_a_variant(void **state) {
       {7e-3, 7e-3, 5e-3, 2, 2, true},             /* by 40 % */
       {8e-3, 8e-3, 5e-3, 1, 1, true},             /* by 60 %: one run beside the verified one */
       {50e-3, 50e-3, 5e-3, 0, 1, true},           /* ten times: none */
+      {2, 2, 0, 0, 1, false},                     /* longer than all samples may take: nor that */
       {1e-4, 5e-4, 1e-4, 2 + 3 + 110, 11, false}, /* short: ten make a batch, whatever the cold run took */
       {1e-4, 1e-4, 5e-5, 2 + 3, 1, true},         /* and a first look shows that it is twice as slow */
   };

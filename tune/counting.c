@@ -1,0 +1,58 @@
+/* A thread that counts; see counting.h. */
+#include "counting.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "runtime/model/model.h"
+
+struct counting {
+  const struct device_description *device;
+  const struct kernel_spec *spec;
+  const struct compiled *compiled;
+  double requested;
+  atomic_bool stop;
+  pthread_t thread;
+};
+
+static void *count(void *context) {
+  struct counting *c = context;
+  c->requested = model_requested(c->device, c->spec, c->compiled, &c->stop);
+  return NULL;
+}
+
+struct counting *counting_begin(const struct device_description *device, const struct kernel_spec *spec,
+                                const struct compiled *compiled) {
+  struct counting *c = compiled->ptx ? calloc(1, sizeof *c) : NULL;
+  if (!c) return NULL;
+  c->device = device;
+  c->spec = spec;
+  c->compiled = compiled;
+  atomic_init(&c->stop, false);
+  if (pthread_create(&c->thread, NULL, count, c) == 0) return c;
+  free(c);
+  return NULL;
+}
+
+bool counting_wait(struct counting *c, double patience, double *requested) {
+  struct timespec until;
+  double whole;
+  clock_gettime(CLOCK_REALTIME, &until); /* ThreadSanitizer does not know pthread_clockjoin_np */
+  const long nanoseconds = until.tv_nsec + (long)(modf(fmax(patience, 0), &whole) * 1e9);
+  until.tv_sec += (time_t)whole + nanoseconds / 1000000000;
+  until.tv_nsec = nanoseconds % 1000000000;
+  if (pthread_timedjoin_np(c->thread, NULL, &until) != 0) return false;
+  *requested = c->requested;
+  free(c);
+  return true;
+}
+
+void counting_stop(struct counting *c) {
+  if (!c) return;
+  atomic_store(&c->stop, true);
+  pthread_join(c->thread, NULL);
+  free(c);
+}
