@@ -1,4 +1,4 @@
-/* Described GPUs: the ones that ship, and the one that a text names. */
+/* Described GPUs: the ones that ship or lie in the library's folder of them, and the one that a text names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static size_t load_models(cugen *lib, const struct gpu_model **out) {
   pthread_mutex_lock(&lib->lock);
   if (!lib->models) {
     lib->models = calloc(MOST_MODELS, sizeof *lib->models);
-    if (lib->models) lib->model_count = device_files(lib->models, MOST_MODELS);
+    if (lib->models) lib->model_count = device_files(lib->device_dir, lib->models, MOST_MODELS);
   }
   *out = lib->models;
   size_t count = lib->model_count < MOST_MODELS ? lib->model_count : MOST_MODELS;

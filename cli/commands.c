@@ -49,8 +49,9 @@ static const enum cli_option report_options[] = {
 static const enum cli_option occupancy_options[] = {OPTION_VARIANT,   OPTION_IMPLEMENTATION, OPTION_WHERE,
                                                     OPTION_REGISTERS, OPTION_BLOCK,          OPTION_SHARED,
                                                     OPTION_WIDE,      OPTION_COUNT};
-static const enum cli_option devices_options[] = {OPTION_CACHE, OPTION_TOOLKIT, OPTION_COMPILER, OPTION_WIDE,
-                                                  OPTION_JSON,  OPTION_QUIET,   OPTION_HELP,     OPTION_COUNT};
+static const enum cli_option devices_options[] = {OPTION_CACHE,    OPTION_DEVICE_DIR, OPTION_TOOLKIT,
+                                                  OPTION_COMPILER, OPTION_WIDE,       OPTION_JSON,
+                                                  OPTION_QUIET,    OPTION_HELP,       OPTION_COUNT};
 static const enum cli_option help_only[] = {OPTION_HELP, OPTION_COUNT};
 static const enum cli_option help_options[] = {OPTION_EXPLAIN_ALL, OPTION_HELP, OPTION_COUNT};
 

@@ -73,13 +73,42 @@ struct lists {
   cugen_device_info *here, *described;
   size_t here_count, described_count;
   const char *why; /* there is no GPU */
+  const cugen_cache_set *sets;
+  size_t set_count;
 };
+
+/* The i-th set is the first of a device that was measured; what was predicted has a description. */
+static bool is_first(const struct lists *lists, size_t i) {
+  const char *device = lists->sets[i].device;
+  size_t before = 0;
+  while (before < i && strcmp(lists->sets[before].device, device) != 0) before++;
+  return before == i && !cugen_device_parse(device).predicted;
+}
+
+/* A cache that cannot be read has no texts: the line of the cache says where it is, commands that need it say what is wrong. */
+static void list_remembered(struct cli *cli, struct lists *lists) {
+  const cugen_cache_filter all = CUGEN_CACHE_FILTER_INIT;
+  cugen_error ignored;
+  if (cugen_cache_list(cli->lib, &all, &lists->sets, &lists->set_count, &ignored)) lists->set_count = 0;
+}
+
+static void print_remembered(const struct lists *lists) {
+  bool any = false;
+  for (size_t i = 0; i < lists->set_count; i++) {
+    if (!is_first(lists, i)) continue;
+    if (!any) printf("\nMeasured, as the cache has it: --device takes these texts to read results.\n");
+    printf("\"%s\"\n", lists->sets[i].device);
+    any = true;
+  }
+}
 
 /* Why there is no GPU is said by the line of the driver. */
 static int print_text(struct cli *cli, const struct lists *lists) {
   int status = print_table(cli, lists->here, lists->here_count);
   if (!status) status = print_described(cli, lists->described, lists->described_count);
   if (status) return status;
+  printf("A description of your own: --device model:./FILE.lua\n");
+  print_remembered(lists);
   printf("\n%s", cugen_where(cli->lib));
   return CUGEN_OK;
 }
@@ -94,6 +123,10 @@ static int print_json(struct cli *cli, const struct lists *lists) {
   json_t *object = json_object();
   json_object_set_new(object, "devices", list_json(lists->here, lists->here_count));
   json_object_set_new(object, "described", list_json(lists->described, lists->described_count));
+  json_t *remembered = json_array();
+  for (size_t i = 0; i < lists->set_count; i++)
+    if (is_first(lists, i)) json_array_append_new(remembered, json_text(lists->sets[i].device));
+  json_object_set_new(object, "remembered", remembered);
   json_object_set_new(object, "no_gpu", json_optional_string(lists->why));
   json_object_set_new(object, "where", json_string(cugen_where(cli->lib)));
   return cli_print_json(cli, object);
@@ -109,6 +142,7 @@ int command_devices(struct cli *cli) {
   if (lists.here && !lists.described) cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   status = lists.here && lists.described ? CUGEN_OK : cli->error.status;
   if (!status) cugen_described(cli->lib, lists.described, lists.described_count);
+  if (!status) list_remembered(cli, &lists);
   if (!status) status = options_given(cli, OPTION_JSON) ? print_json(cli, &lists) : print_text(cli, &lists);
   free(lists.described);
   free(lists.here);

@@ -45,8 +45,8 @@ typedef struct cugen_device_name {
 /* Parses text (may be NULL: ""); whether such a device exists is not asked. */
 cugen_device_name cugen_device_parse(const char *text);
 
-/* The described devices that ship, oldest first: their names, "model:K40", for options.device. Returns how many exist; fills at
-   most count. The strings live until the library is closed. */
+/* The described devices that ship or lie in options.device_dir, oldest first: their names, "model:K40", for options.device.
+   Returns how many exist; fills at most count. The strings live until the library is closed. */
 size_t cugen_models(cugen *lib, const char **out, size_t count);
 /* The same devices with their facts; "model:K40" is the id. */
 size_t cugen_described(cugen *lib, cugen_device_info *out, size_t count);

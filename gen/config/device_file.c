@@ -2,11 +2,13 @@
 #include "device_file.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/capability.h"
 #include "base/device_name.h"
@@ -238,26 +240,61 @@ static int by_age(const void *a, const void *b) {
   return older ? (older > 0) - (older < 0) : strcmp(x->id, y->id);
 }
 
-size_t device_files(struct gpu_model *out, size_t count) {
+/* In place of the one that it hides, or behind the last; more than `count` are counted only. */
+static void add_model(struct gpu_model *out, size_t count, size_t *all, const struct gpu_model *model) {
+  size_t i = 0;
+  while (i < *all && i < count && strcasecmp(out[i].id, model->id) != 0) i++;
+  if (i < count) out[i] = *model;
+  if (i >= *all || i >= count) ++*all;
+}
+
+static int names_device(const struct dirent *entry) {
+  const char *ending = strrchr(entry->d_name, '.');
+  for (const char *at = entry->d_name; *at; at++)
+    if (isupper((unsigned char)*at)) return 0; /* it is looked for in small letters */
+  return ending && ending > entry->d_name && strcmp(ending, ".lua") == 0;
+}
+
+/* The readable descriptions of a folder, under the names that device_file_open finds them by. */
+static void add_folder(const char *folder, struct gpu_model *out, size_t count, size_t *all) {
+  struct dirent **entries = NULL;
+  const int found = scandir(folder, &entries, names_device, alphasort);
+  for (int i = 0; i < found; i++) {
+    struct gpu_model model;
+    cugen_error ignored;
+    char *name = entries[i]->d_name;
+    name[strlen(name) - strlen(".lua")] = '\0';
+    if (device_file_open(folder, name, &model, &ignored) == CUGEN_OK) {
+      if (strcasecmp(model.id + strlen(DEVICE_NAME_MODEL), name) != 0)
+        snprintf(model.id, sizeof model.id, DEVICE_NAME_MODEL "%.*s",
+                 (int)(sizeof model.id - sizeof DEVICE_NAME_MODEL), name);
+      add_model(out, count, all, &model);
+    }
+    free(entries[i]);
+  }
+  free(entries);
+}
+
+size_t device_files(const char *device_dir, struct gpu_model *out, size_t count) {
   size_t all = 0;
   for (const struct embedded_file *file = embedded_files; file->path; file++) {
     struct gpu_model model;
     cugen_error ignored;
     if (strncmp(file->path, "devices/", strlen("devices/")) != 0) continue;
     if (device_file_parse(file->path, file->data, file->length, &model, &ignored)) continue;
-    if (all < count) out[all] = model;
-    all++;
+    add_model(out, count, &all, &model);
   }
+  if (device_dir) add_folder(device_dir, out, count, &all);
   if (count) qsort(out, all < count ? all : count, sizeof *out, by_age);
   return all;
 }
 
-static int unknown_model(const char *name, cugen_error *err) {
+static int unknown_model(const char *device_dir, const char *name, cugen_error *err) {
   enum { MOST = 64 };
   struct gpu_model *all = calloc(MOST, sizeof *all);
   if (!all) return error_memory(err);
   const char *names[MOST];
-  size_t count = device_files(all, MOST);
+  size_t count = device_files(device_dir, all, MOST);
   for (size_t i = 0; i < count && i < MOST; i++) names[i] = all[i].id + strlen(DEVICE_NAME_MODEL);
   const char *nearest = text_nearest(name, names, count < MOST ? count : MOST);
   error_set(err, CUGEN_ERROR_USAGE, "no device 'model:%s'%s%s%s; described are", name, nearest ? " (nearest '" : "",
@@ -272,7 +309,7 @@ int device_file_open(const char *device_dir, const char *name, struct gpu_model 
   struct text path = {0}, content = {0};
   bool found;
   int status = sources_device(device_dir, name, &path, &content, &found, err);
-  if (!status && !found) status = unknown_model(name, err);
+  if (!status && !found) status = unknown_model(device_dir, name, err);
   if (!status) status = device_file_parse(text_get(&path), text_get(&content), content.length, out, err);
   text_free(&path);
   text_free(&content);

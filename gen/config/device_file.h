@@ -15,7 +15,7 @@ int device_file_parse(const char *path, const char *content, size_t length, stru
    with those there are. */
 int device_file_open(const char *device_dir, const char *name, struct gpu_model *out, cugen_error *err);
 
-/* The shipped ones, from the oldest. Fills at most count and returns how many there are. */
-size_t device_files(struct gpu_model *out, size_t count);
+/* The shipped ones and those of device_dir (may be NULL), from the oldest. Fills at most count and returns how many there are. */
+size_t device_files(const char *device_dir, struct gpu_model *out, size_t count);
 
 #endif

@@ -24,13 +24,13 @@ static void test_shipped(void **state) {
                                      "model:T4",   "model:A100",   "model:RTX3090", "model:RTX4090",
                                      "model:H100", "model:H200",   "model:B200"};
   struct gpu_model all[16];
-  size_t count = device_files(all, 16), files = 0;
+  size_t count = device_files(NULL, all, 16), files = 0;
   for (const struct embedded_file *file = embedded_files; file->path; file++)
     files += strncmp(file->path, "devices/", 8) == 0;
   assert_int_equal(count, files); /* each parses */
   assert_int_equal(count, sizeof want / sizeof *want);
   for (size_t i = 0; i < count; i++) assert_string_equal(all[i].id, want[i]);
-  assert_int_equal(device_files(all, 2), count);
+  assert_int_equal(device_files(NULL, all, 2), count);
 }
 
 /* The published bandwidth is what clock and width give, and the published arithmetic what lanes and clock give. */
