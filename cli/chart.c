@@ -1,4 +1,4 @@
-/* Drawing the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009) as SVG and with characters.
+/* Drawing the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009) as SVG; chart_text.c does so with characters.
 
    The x axis is arithmetic intensity, FLOP per byte of global memory; the y axis is the rate, FLOP/s. Both are logarithmic. A
    kernel that moves a byte for every x FLOP attains at most
@@ -8,119 +8,24 @@
    which is a slope up to the ridge, x = peak / bandwidth, and flat after it. Coordinates are kept as log10 (names log_x, log_y,
    struct ranges), so the slope is a straight line: log_y = log_x + log10(bandwidth).
 
-   1. find_ranges chooses the edges: all rates, the ceilings, the ridge, and other problems' best, with a margin.
+   1. ranges_find chooses the edges: all rates, the ceilings, the ridge, and other problems' best, with a margin.
    2. Roofs first: the device's peak, the measured one over it, the tensor cores' above both. Then dots, the best of each
       implementation, names, legend.
-   3. svg_x, svg_y and column_of, row_of are the only places where logarithms become pixels or characters.
+   3. svg_x and svg_y are the only places where logarithms become pixels; in chart_text.c column_at and row_of.
 
    A variant lies at the intensity of what it requests, which caches may serve: so it may lie above the slope. An upright line is the
    problem's own intensity, each byte moved once; there lie variants of which it is not known what they request. Colours tell
-   implementations apart in SVG, numbers beside their best between characters. Without FLOP, bytes or a ceiling there is no roof (chart_has_roof): then only rates
+   implementations apart in SVG, numbers beside their best between characters. Without FLOP, bytes or a ceiling there is no roof (ranges_has_roof): then only rates
    are drawn, a lane for each implementation, and the x axis has no meaning. */
 #include "chart.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plot.h"
-#include "print.h"
+#include "ranges.h"
 #include "records.h"
-
-/* ---- Where things are ---- */
-
-bool chart_has_roof(const struct findings *f) {
-  const cugen_record *r = f->right_count ? f->right[0] : NULL;
-  return r && r->flops > 0 && r->bytes > 0 && findings_peak(f) > 0 && findings_bandwidth(f) > 0;
-}
-
-/* The logarithms at the edges of both axes. */
-struct ranges {
-  bool roof;
-  double x0, x1, y0, y1;
-};
-
-static void include(double value, double *least, double *most) {
-  if (!(value > 0)) return;
-  if (*least <= 0 || value < *least) *least = value;
-  if (value > *most) *most = value;
-}
-
-/* Two problems of one kernel that differ in sizes alone: another type has another ceiling. */
-static bool is_alike(const char *a, const char *b) {
-  while (*a && *b) {
-    size_t name = strcspn(a, "= "), length = strcspn(a, " "), other = strcspn(b, " ");
-    bool same = length == other && strncmp(a, b, length) == 0,
-         size = isdigit((unsigned char)a[name + (a[name] == '=')]);
-    if (!same && !size) return false;
-    a += length, b += other;
-    a += *a == ' ', b += *b == ' ';
-  }
-  return !*a && !*b;
-}
-
-/* Other problems' best are shown where there is room for another intensity. */
-static bool is_other(const struct findings *f, const cugen_cache_set *set) {
-  return findings_is_kin(f, set) && is_alike(cugen_kernel_problem(f->kernel), set->problem) && set->seconds > 0 &&
-         set->flops > 0 && set->bytes > 0 && f->right_count && strcmp(set->best, "") != 0 &&
-         (set->flops != f->right[0]->flops || set->bytes != f->right[0]->bytes);
-}
-
-static double own_intensity(const struct findings *f) {
-  return f->right[0]->flops / f->right[0]->bytes;
-}
-
-/* Where nothing is known of requests all variants lie there. */
-static bool has_own(const struct findings *f) {
-  for (size_t i = 0; i < f->right_count; i++)
-    if (f->right[i]->requested > 0) return true;
-  return false;
-}
-
-/* Where a variant lies: by what it requests. */
-static double log_intensity(const cugen_record *r) {
-  return log10(r->flops / (r->requested > 0 ? r->requested : r->bytes));
-}
-
-static void find_x(const struct findings *f, struct ranges *out) {
-  double least = 0, most = 0;
-  if (!out->roof) return;
-  for (size_t i = 0; i < f->right_count; i++) include(pow(10, log_intensity(f->right[i])), &least, &most);
-  include(own_intensity(f), &least, &most);
-  include(findings_peak(f) / findings_bandwidth(f), &least, &most);
-  for (size_t i = 0; i < f->set_count; i++)
-    if (is_other(f, &f->sets[i])) include(f->sets[i].flops / f->sets[i].bytes, &least, &most);
-  out->x0 = log10(least / 6);
-  out->x1 = log10(most * 4);
-}
-
-/* The ceiling that a rate without an intensity is held against. */
-static void include_ceilings(const struct findings *f, const cugen_record *r, double *least, double *most) {
-  double device_peak = r->flops > 0 ? f->ceilings.flops_peak : f->ceilings.bandwidth_peak;
-  include(r->flops > 0 ? findings_peak(f) : findings_bandwidth(f), least, most);
-  include(device_peak, least, most);
-}
-
-static struct ranges find_ranges(const struct findings *f) {
-  struct ranges r = {.roof = chart_has_roof(f)};
-  double least = 0, most = 0;
-  for (size_t i = 0; i < f->right_count; i++) include(findings_rate(f->right[i]), &least, &most);
-  if (f->right_count) include_ceilings(f, f->right[0], &least, &most);
-  for (size_t i = 0; r.roof && i < f->set_count; i++)
-    if (is_other(f, &f->sets[i])) include(f->sets[i].flops / f->sets[i].seconds, &least, &most);
-  if (least <= 0) least = most = 1;
-  find_x(f, &r);
-  r.y0 = log10(least) - 0.15;
-  r.y1 = log10(most) + 0.2;
-  if (r.y1 - r.y0 < 0.6) r.y0 = r.y1 - 0.6;
-  return r;
-}
-
-static double attainable(const struct ranges *r, double log_x, double peak, double bandwidth) {
-  double slope = log_x + log10(bandwidth);
-  return r->roof && slope < log10(peak) ? slope : log10(peak);
-}
 
 /* ---- SVG ---- */
 
@@ -161,7 +66,7 @@ static void draw_roof(const struct svg *s, const char *class, double peak, doubl
   const struct ranges *r = &s->range;
   if (!(peak > 0) || (r->roof && !(bandwidth > 0))) return;
   double ridge = r->roof ? fmax(log10(peak / bandwidth), r->x0) : r->x0,
-         start = attainable(r, r->x0, peak, bandwidth);
+         start = ranges_attainable(r, r->x0, peak, bandwidth);
   double begin = r->roof ? r->x0 : 0, end = r->roof ? r->x1 : 1;
   if (!r->roof) {
     plot_line(s->out, class, s->left, svg_y(s, log10(peak)), s->right, svg_y(s, log10(peak)));
@@ -219,21 +124,9 @@ static void draw_roofs(const struct svg *s) {
   label_ceiling(s, peak, draw_tensor(s, peak) ? ", without" : "");
 }
 
-/* The place among those implementations that came out right, and how many they are. */
-static double place_of(const struct findings *f, size_t implementation, double *count) {
-  double at = 0;
-  *count = 0;
-  for (size_t i = 0; i < f->implementation_count; i++) {
-    if (!f->implementations[i].best) continue;
-    if (i < implementation) at++;
-    ++*count;
-  }
-  return at;
-}
-
 /* The middle of an implementation's lane, and how far it reaches to each side. */
 static double lane(const struct svg *s, size_t implementation, double *half) {
-  double count, at = place_of(s->f, implementation, &count);
+  double count, at = ranges_place_of(s->f, implementation, &count);
   *half = fmin(60, (s->right - s->left) / count / 2 * 0.7);
   return s->left + (s->right - s->left) * (at + 0.5) / count;
 }
@@ -241,7 +134,7 @@ static double lane(const struct svg *s, size_t implementation, double *half) {
 /* Where the best of an implementation lies. */
 static double best_x(const struct svg *s, size_t implementation) {
   double half;
-  return s->range.roof ? svg_x(s, log_intensity(s->f->implementations[implementation].best))
+  return s->range.roof ? svg_x(s, ranges_log_intensity(s->f->implementations[implementation].best))
                        : lane(s, implementation, &half);
 }
 
@@ -253,7 +146,7 @@ static double spread(size_t i) {
 
 /* At its intensity, or spread in its lane. */
 static void draw_dot(const struct svg *s, size_t i, double middle, double half) {
-  double x = s->range.roof ? svg_x(s, log_intensity(s->f->right[i])) : middle + half * spread(i);
+  double x = s->range.roof ? svg_x(s, ranges_log_intensity(s->f->right[i])) : middle + half * spread(i);
   fprintf(s->out, "M%.1f %.1fh0", x, svg_y(s, log10(findings_rate(s->f->right[i]))));
 }
 
@@ -301,14 +194,14 @@ static void draw_names(const struct svg *s) {
 
 /* Upright: the problem's own intensity. */
 static void draw_own(const struct svg *s) {
-  double x = has_own(s->f) && s->range.roof ? svg_x(s, log10(own_intensity(s->f))) : 0;
+  double x = ranges_has_own(s->f) && s->range.roof ? svg_x(s, log10(ranges_own_intensity(s->f))) : 0;
   if (x > 0) plot_line(s->out, "own", x, s->top, x, s->bottom);
 }
 
 static void draw_others(const struct svg *s) {
   for (size_t i = 0; s->range.roof && i < s->f->set_count; i++) {
     const cugen_cache_set *set = &s->f->sets[i];
-    if (!is_other(s->f, set)) continue;
+    if (!ranges_takes_other(s->f, set)) continue;
     fprintf(s->out, "<circle class=\"other\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>",
             svg_x(s, log10(set->flops / set->bytes)), svg_y(s, log10(set->flops / set->seconds)));
     plot_escape(set->problem, s->out);
@@ -405,11 +298,11 @@ void chart_svg(const struct findings *f, int width, int height, bool alone, FILE
   fprintf(out,
           "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
           "aria-label=\"%s of every %s variant\">\n",
-          width, whole, width, whole, chart_has_roof(f) ? "Roofline" : "Rates",
+          width, whole, width, whole, ranges_has_roof(f) ? "Roofline" : "Rates",
           f->predicted ? "predicted" : "measured");
   if (alone) draw_title(&s);
   if (f->right_count) {
-    s.range = find_ranges(f);
+    s.range = ranges_find(f);
     draw_y_axis(&s);
     if (s.range.roof) draw_x_axis(&s);
     draw_roofs(&s);
@@ -420,123 +313,4 @@ void chart_svg(const struct findings *f, int width, int height, bool alone, FILE
     chart_legend(f, s.left, s.right, height - 8, out);
   }
   fputs("</svg>\n", out);
-}
-
-/* ---- With characters ---- */
-
-struct canvas {
-  const struct findings *f;
-  struct ranges range;
-  char *cells;
-  int columns, rows;
-};
-
-static void put(struct canvas *c, double column, double row, char mark) {
-  int x = (int)lround(column), y = (int)lround(row);
-  if (x >= 0 && x < c->columns && y >= 0 && y < c->rows) c->cells[y * c->columns + x] = mark;
-}
-
-static double row_of(const struct canvas *c, double log_y) {
-  return (c->range.y1 - log_y) / (c->range.y1 - c->range.y0) * (c->rows - 1);
-}
-
-static void put_roof(struct canvas *c, double peak, double bandwidth) {
-  if (!(peak > 0)) return;
-  for (int x = 0; x < c->columns; x++) {
-    double log_x = c->range.x0 + (c->range.x1 - c->range.x0) * x / (c->columns - 1);
-    double y = attainable(&c->range, log_x, peak, bandwidth > 0 ? bandwidth : 1);
-    put(c, x, row_of(c, y), y < log10(peak) - 1e-9 ? '/' : '-');
-  }
-}
-
-static double column_at(const struct canvas *c, double log_x) {
-  return (log_x - c->range.x0) / (c->range.x1 - c->range.x0) * (c->columns - 1);
-}
-
-/* In its implementation's lane, or by what it requests. */
-static double column_of(const struct canvas *c, const cugen_record *record) {
-  if (c->range.roof) return column_at(c, log_intensity(record));
-  double count, at = place_of(c->f, findings_implementation(c->f, record->variant), &count);
-  return (at + 0.5) / count * c->columns;
-}
-
-/* Upright: the problem's own intensity. */
-static void put_own(struct canvas *c) {
-  for (int y = 0; y < c->rows && c->range.roof && has_own(c->f); y++)
-    put(c, column_at(c, log10(own_intensity(c->f))), y, ':');
-}
-
-/* The number of an implementation: in its lane, or beside its best, after those that have the same row. */
-static void put_number(struct canvas *c, size_t implementation) {
-  const cugen_record *best = c->f->implementations[implementation].best;
-  double column = column_of(c, best), row = row_of(c, log10(findings_rate(best)));
-  int y = (int)lround(row);
-  if (c->range.roof) {
-    put(c, column, row, 'o');
-    for (column += 2;
-         lround(column) < c->columns && strchr("123456789+", c->cells[y * c->columns + (int)lround(column)]);)
-      column++;
-  }
-  put(c, column, row, (char)(implementation < 9 ? '1' + (int)implementation : '+'));
-}
-
-/* The best are drawn last. */
-static void put_points(struct canvas *c) {
-  for (size_t i = c->f->right_count; i-- > 0;)
-    put(c, column_of(c, c->f->right[i]), row_of(c, log10(findings_rate(c->f->right[i]))), '.');
-  for (size_t i = 0; i < c->f->implementation_count; i++)
-    if (c->f->implementations[i].best) put_number(c, i);
-}
-
-/* The round rate nearest to a row; "" when none is near. */
-static struct shown row_tick(const struct canvas *c, int row, bool flops) {
-  bool fine = c->range.y1 - c->range.y0 < 2.2;
-  for (double log = plot_first_tick(c->range.y0, fine); log <= c->range.y1; plot_next_tick(&log, fine))
-    if ((int)lround(row_of(c, log)) == row) return plot_rate(pow(10, log), flops);
-  return (struct shown){""};
-}
-
-static void print_canvas(const struct canvas *c, FILE *out) {
-  bool flops = c->f->right[0]->flops > 0;
-  for (int y = 0; y < c->rows; y++) {
-    int length = c->columns;
-    while (length && c->cells[y * c->columns + length - 1] == ' ') length--;
-    fprintf(out, "%13s |%.*s\n", row_tick(c, y, flops).text, length, c->cells + y * c->columns);
-  }
-  fprintf(out, "%13s +", "");
-  for (int x = 0; x < c->columns; x++) putc('-', out);
-  putc('\n', out);
-}
-
-static void print_keys(const struct canvas *c, FILE *out) {
-  const struct findings *f = c->f;
-  if (c->range.roof)
-    fprintf(out, "%13s  %s FLOP/B%*s FLOP/B\n", "", print_number(pow(10, c->range.x0)).text, c->columns - 22,
-            print_number(pow(10, c->range.x1)).text);
-  for (size_t i = 0; i < f->implementation_count; i++) {
-    const cugen_record *best = f->implementations[i].best;
-    if (!best) continue;
-    fprintf(out, "  %c %s: %s%s", i < 9 ? (char)('1' + (int)i) : '+', f->implementations[i].name,
-            print_seconds(best->seconds).text, f->predicted ? " predicted" : "");
-    if (best->roofline > 0) fprintf(out, ", %s of the roofline", print_percent(best->roofline).text);
-    fprintf(out, ", of %s\n", print_count(f->implementations[i].right).text);
-  }
-}
-
-int chart_text(const struct findings *f, int columns, int rows, FILE *out) {
-  struct canvas c = {.f = f, .columns = columns, .rows = rows};
-  if (!f->right_count) return CUGEN_OK;
-  c.cells = malloc((size_t)columns * (size_t)rows);
-  if (!c.cells) return CUGEN_ERROR_MEMORY;
-  memset(c.cells, ' ', (size_t)columns * (size_t)rows);
-  c.range = find_ranges(f);
-  bool flops = f->right[0]->flops > 0;
-  put_own(&c);
-  if (flops) put_roof(&c, records_multiply_adds(&f->ceilings), findings_bandwidth(f));
-  put_roof(&c, flops ? findings_peak(f) : findings_bandwidth(f), findings_bandwidth(f));
-  put_points(&c);
-  print_canvas(&c, out);
-  print_keys(&c, out);
-  free(c.cells);
-  return CUGEN_OK;
 }

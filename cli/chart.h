@@ -15,8 +15,6 @@ int chart_text(const struct findings *findings, int columns, int rows, FILE *out
 void chart_legend(const struct findings *findings, double left, double right, double y, FILE *out);
 double chart_legend_height(const struct findings *findings, double left, double right);
 
-/* Whether there is a roofline to draw, not just rates: operations, bytes and both ceilings are known. */
-bool chart_has_roof(const struct findings *findings);
 /* Distinct colours of implementations: classes c0 to c9. */
 enum { CHART_COLOURS = 10 };
 

@@ -21,6 +21,7 @@
 
 #include "plot.h"
 #include "quantities.h"
+#include "ranges.h"
 #include "records.h"
 #include "report.h"
 
@@ -165,7 +166,7 @@ static void write_caption(const struct page *p) {
   bool flops = p->f->right[0]->flops > 0, measured = (flops && c->flops > 0) || c->bandwidth > 0;
   fputs("<figcaption>", p->out);
   page_put(p, page_predicted(p, "Predicted: no variant ran. "));
-  if (chart_has_roof(p->f)) write_bound(p), write_served(p);
+  if (ranges_has_roof(p->f)) write_bound(p), write_served(p);
   if (findings_on_cpu(p->f))
     fputs("A processor ran these. Its ceilings are not a GPU\u2019s, so there is no roofline. ", p->out);
   else if (measured)
@@ -174,15 +175,15 @@ static void write_caption(const struct page *p) {
     fputs("Dashed: the peak at the highest clock; <code>cugen roofline</code> measures the device\u2019s own. ",
           p->out);
   fputs("Each dot is a variant, the large ones are the best of their implementations. ", p->out);
-  if (!chart_has_roof(p->f)) fputs("They are spread sideways to be told apart.", p->out);
-  if (chart_has_roof(p->f) && p->f->set_count > 1) fputs(" Rings: the best of other sizes.", p->out);
+  if (!ranges_has_roof(p->f)) fputs("They are spread sideways to be told apart.", p->out);
+  if (ranges_has_roof(p->f) && p->f->set_count > 1) fputs(" Rings: the best of other sizes.", p->out);
   fputs("</figcaption>\n", p->out);
 }
 
 static void write_roofline(const struct page *p) {
   if (!p->f->right_count || findings_rate(p->f->right[0]) <= 0) return;
   fprintf(p->out, "<section>\n<h2>%s%s</h2>\n<figure>\n<div class=\"wide\">",
-          chart_has_roof(p->f) ? "Roofline" : "Rates", page_predicted(p, ", predicted"));
+          ranges_has_roof(p->f) ? "Roofline" : "Rates", page_predicted(p, ", predicted"));
   chart_svg(p->f, 860, 480, false, p->out);
   fputs("</div>\n<div class=\"narrow\">", p->out);
   chart_svg(p->f, 400, 420, false, p->out);

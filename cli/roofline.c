@@ -7,6 +7,7 @@
 #include "plot.h"
 #include "print.h"
 #include "quantities.h"
+#include "ranges.h"
 #include "records.h"
 #include "table.h"
 #include "terminal.h"
@@ -243,7 +244,7 @@ static int print_plot(struct cli *cli, const struct findings *f) {
                             : "");
   int status = chart_text(f, width, 21, stdout);
   if (status) return cli_fail(cli, status, "out of memory");
-  if (!chart_has_roof(f)) return CUGEN_OK;
+  if (!ranges_has_roof(f)) return CUGEN_OK;
   records_print_roofline(cli, f->right[0], &f->ceilings);
   for (size_t i = 0; i < f->right_count; i++)
     if (quantity_requested(f->right[i]) > 0) return print_requests(cli, f);

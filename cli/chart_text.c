@@ -1,0 +1,126 @@
+/* Drawing the roofline with characters: as chart.c does in SVG; see chart.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart.h"
+#include "plot.h"
+#include "ranges.h"
+#include "records.h"
+
+struct canvas {
+  const struct findings *f;
+  struct ranges range;
+  char *cells;
+  int columns, rows;
+};
+
+static void put(struct canvas *c, double column, double row, char mark) {
+  int x = (int)lround(column), y = (int)lround(row);
+  if (x >= 0 && x < c->columns && y >= 0 && y < c->rows) c->cells[y * c->columns + x] = mark;
+}
+
+static double row_of(const struct canvas *c, double log_y) {
+  return (c->range.y1 - log_y) / (c->range.y1 - c->range.y0) * (c->rows - 1);
+}
+
+static void put_roof(struct canvas *c, double peak, double bandwidth) {
+  if (!(peak > 0)) return;
+  for (int x = 0; x < c->columns; x++) {
+    double log_x = c->range.x0 + (c->range.x1 - c->range.x0) * x / (c->columns - 1);
+    double y = ranges_attainable(&c->range, log_x, peak, bandwidth > 0 ? bandwidth : 1);
+    put(c, x, row_of(c, y), y < log10(peak) - 1e-9 ? '/' : '-');
+  }
+}
+
+static double column_at(const struct canvas *c, double log_x) {
+  return (log_x - c->range.x0) / (c->range.x1 - c->range.x0) * (c->columns - 1);
+}
+
+/* In its implementation's lane, or by what it requests. */
+static double column_of(const struct canvas *c, const cugen_record *record) {
+  if (c->range.roof) return column_at(c, ranges_log_intensity(record));
+  double count, at = ranges_place_of(c->f, findings_implementation(c->f, record->variant), &count);
+  return (at + 0.5) / count * c->columns;
+}
+
+/* Upright: the problem's own intensity. */
+static void put_own(struct canvas *c) {
+  for (int y = 0; y < c->rows && c->range.roof && ranges_has_own(c->f); y++)
+    put(c, column_at(c, log10(ranges_own_intensity(c->f))), y, ':');
+}
+
+/* The number of an implementation: in its lane, or beside its best, after those that have the same row. */
+static void put_number(struct canvas *c, size_t implementation) {
+  const cugen_record *best = c->f->implementations[implementation].best;
+  double column = column_of(c, best), row = row_of(c, log10(findings_rate(best)));
+  int y = (int)lround(row);
+  if (c->range.roof) {
+    put(c, column, row, 'o');
+    for (column += 2;
+         lround(column) < c->columns && strchr("123456789+", c->cells[y * c->columns + (int)lround(column)]);)
+      column++;
+  }
+  put(c, column, row, (char)(implementation < 9 ? '1' + (int)implementation : '+'));
+}
+
+/* The best are drawn last. */
+static void put_points(struct canvas *c) {
+  for (size_t i = c->f->right_count; i-- > 0;)
+    put(c, column_of(c, c->f->right[i]), row_of(c, log10(findings_rate(c->f->right[i]))), '.');
+  for (size_t i = 0; i < c->f->implementation_count; i++)
+    if (c->f->implementations[i].best) put_number(c, i);
+}
+
+/* The round rate nearest to a row; "" when none is near. */
+static struct shown row_tick(const struct canvas *c, int row, bool flops) {
+  bool fine = c->range.y1 - c->range.y0 < 2.2;
+  for (double log = plot_first_tick(c->range.y0, fine); log <= c->range.y1; plot_next_tick(&log, fine))
+    if ((int)lround(row_of(c, log)) == row) return plot_rate(pow(10, log), flops);
+  return (struct shown){""};
+}
+
+static void print_canvas(const struct canvas *c, FILE *out) {
+  bool flops = c->f->right[0]->flops > 0;
+  for (int y = 0; y < c->rows; y++) {
+    int length = c->columns;
+    while (length && c->cells[y * c->columns + length - 1] == ' ') length--;
+    fprintf(out, "%13s |%.*s\n", row_tick(c, y, flops).text, length, c->cells + y * c->columns);
+  }
+  fprintf(out, "%13s +", "");
+  for (int x = 0; x < c->columns; x++) putc('-', out);
+  putc('\n', out);
+}
+
+static void print_keys(const struct canvas *c, FILE *out) {
+  const struct findings *f = c->f;
+  if (c->range.roof)
+    fprintf(out, "%13s  %s FLOP/B%*s FLOP/B\n", "", print_number(pow(10, c->range.x0)).text, c->columns - 22,
+            print_number(pow(10, c->range.x1)).text);
+  for (size_t i = 0; i < f->implementation_count; i++) {
+    const cugen_record *best = f->implementations[i].best;
+    if (!best) continue;
+    fprintf(out, "  %c %s: %s%s", i < 9 ? (char)('1' + (int)i) : '+', f->implementations[i].name,
+            print_seconds(best->seconds).text, f->predicted ? " predicted" : "");
+    if (best->roofline > 0) fprintf(out, ", %s of the roofline", print_percent(best->roofline).text);
+    fprintf(out, ", of %s\n", print_count(f->implementations[i].right).text);
+  }
+}
+
+int chart_text(const struct findings *f, int columns, int rows, FILE *out) {
+  struct canvas c = {.f = f, .columns = columns, .rows = rows};
+  if (!f->right_count) return CUGEN_OK;
+  c.cells = malloc((size_t)columns * (size_t)rows);
+  if (!c.cells) return CUGEN_ERROR_MEMORY;
+  memset(c.cells, ' ', (size_t)columns * (size_t)rows);
+  c.range = ranges_find(f);
+  bool flops = f->right[0]->flops > 0;
+  put_own(&c);
+  if (flops) put_roof(&c, records_multiply_adds(&f->ceilings), findings_bandwidth(f));
+  put_roof(&c, flops ? findings_peak(f) : findings_bandwidth(f), findings_bandwidth(f));
+  put_points(&c);
+  print_canvas(&c, out);
+  print_keys(&c, out);
+  free(c.cells);
+  return CUGEN_OK;
+}
