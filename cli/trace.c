@@ -36,12 +36,23 @@ static bool is_replaced_at_once(const cugen_stored_record *a, const cugen_stored
          strcmp(a->record.variant, b->record.variant) == 0;
 }
 
+/* A database may hold anything: what no run takes is not known. */
+static bool is_timed(const cugen_record *record) {
+  static const double most = 1e9; /* 30 years */
+  return record->run_began > 0 && record->run_seconds >= 0 && record->run_seconds < most;
+}
+
+static bool is_right(const cugen_record *record) {
+  return record->outcome == CUGEN_OUTCOME_OK && isnormal(record->seconds) && record->seconds > 0 &&
+         isnormal(record->cost) && record->cost > 0;
+}
+
 static size_t choose(const cugen_stored_record *all, size_t count, const cugen_stored_record **chosen,
                      size_t *unknown) {
   size_t taken = 0, kept = 0;
   for (size_t i = 0; i < count; i++) {
     if (!all[i].current) continue;
-    if (all[i].record.run_began > 0)
+    if (is_timed(&all[i].record))
       chosen[taken++] = &all[i];
     else
       *unknown += !all[i].superseded;
@@ -62,7 +73,7 @@ static bool place_runs(struct trace *t, const cugen_stored_record *const *chosen
     const cugen_record *record = &chosen[i]->record;
     if (i && record->run_began != chosen[i - 1]->record.run_began) before = t->run_ends[t->runs++];
     t->points[i] = (struct trace_point){.record = record, .run = t->runs, .spent = before + record->run_seconds};
-    t->points[i].right = record->outcome == CUGEN_OUTCOME_OK && record->seconds > 0;
+    t->points[i].right = is_right(record);
     t->right += t->points[i].right;
     t->run_ends[t->runs] = t->points[i].spent;
   }
