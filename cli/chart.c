@@ -150,7 +150,7 @@ static void draw_dot(const struct svg *s, size_t i, double middle, double half) 
   fprintf(s->out, "M%.1f %.1fh0", x, svg_y(s, log10(findings_rate(s->f->right[i]))));
 }
 
-static void draw_implementation(const struct svg *s, size_t implementation) {
+static void draw_dots(const struct svg *s, size_t implementation) {
   double half, middle = lane(s, implementation, &half);
   const cugen_record *best = s->f->implementations[implementation].best;
   if (!best) return;
@@ -158,7 +158,13 @@ static void draw_implementation(const struct svg *s, size_t implementation) {
   for (size_t i = 0; i < s->f->right_count; i++)
     if (s->f->right[i] != best && findings_implementation(s->f, s->f->right[i]->variant) == implementation)
       draw_dot(s, i, middle, half);
-  fprintf(s->out, "\"/>\n<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"><title>",
+  fputs("\"/>\n", s->out);
+}
+
+static void draw_best(const struct svg *s, size_t implementation) {
+  const cugen_record *best = s->f->implementations[implementation].best;
+  if (!best) return;
+  fprintf(s->out, "<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"><title>",
           implementation % CHART_COLOURS, best_x(s, implementation), svg_y(s, log10(findings_rate(best))));
   plot_escape(best->variant, s->out);
   fprintf(s->out, ": %s</title></circle>\n", print_seconds(best->seconds).text);
@@ -175,7 +181,8 @@ static double name_width(const struct svg *s, size_t implementation) {
 }
 
 /* Under a roof the best may hide each other: their names stand beside, those of one height after each other, as far as there
-   is room; the legend has them all. */
+   is room; the legend has them all. In a narrow picture they would stand on the ceilings' labels. */
+enum { ROOM_FOR_NAMES = 600 };
 static void draw_names(const struct svg *s) {
   enum { NAMES = 32 };
   double begins[NAMES];
@@ -308,8 +315,9 @@ void chart_svg(const struct findings *f, int width, int height, bool alone, FILE
     draw_roofs(&s);
     draw_own(&s);
     draw_others(&s);
-    for (size_t i = 0; i < f->implementation_count; i++) draw_implementation(&s, i);
-    draw_names(&s);
+    for (size_t i = 0; i < f->implementation_count; i++) draw_dots(&s, i);
+    for (size_t i = 0; i < f->implementation_count; i++) draw_best(&s, i);
+    if (width >= ROOM_FOR_NAMES) draw_names(&s);
     chart_legend(f, s.left, s.right, height - 8, out);
   }
   fputs("</svg>\n", out);

@@ -224,10 +224,8 @@ static void write_implementation(const struct page *p, size_t i, const struct im
   page_put(p, implementation->name);
   fputs("</b>", p->out);
   if (!implementation->best) {
-    const char *why = implementation->failed  ? "all that were tried failed"
-                      : implementation->valid ? "not tried"
-                                              : "no valid variant";
-    fprintf(p->out, "<span class=\"note\">%s</span></li>\n", why);
+    fprintf(p->out, "<span class=\"note\">%s</span></li>\n",
+            implementation->failed ? "all that were tried failed" : "not tried");
     return;
   }
   fprintf(p->out, "<span class=\"bar\"><i class=\"c%zu\" style=\"width:%.1f%%\"></i></span><span class=\"what\">",
@@ -236,6 +234,22 @@ static void write_implementation(const struct page *p, size_t i, const struct im
   fputs("</span><code>", p->out);
   page_put(p, implementation->best->variant);
   fputs("</code></li>\n", p->out);
+}
+
+/* Whatever the parameters, this problem on this device has none of it. */
+static bool is_empty(const struct implementation *implementation) {
+  return !implementation->best && !implementation->failed && !implementation->valid;
+}
+
+static void write_empty(const struct page *p) {
+  const char *before = "<p class=\"note\">Without a valid variant for this problem on this device: ";
+  for (size_t i = 0; i < p->f->implementation_count; i++) {
+    if (!is_empty(&p->f->implementations[i])) continue;
+    fputs(before, p->out);
+    page_put(p, p->f->implementations[i].name);
+    before = ", ";
+  }
+  if (*before == ',') fputs(".</p>\n", p->out);
 }
 
 static void write_implementations(const struct page *p) {
@@ -247,12 +261,15 @@ static void write_implementations(const struct page *p) {
           "longer is %s.</p>\n<ol class=\"implementations\">\n",
           page_predicted(p, ", predicted"), page_by_rate(p) ? "a higher rate" : "faster");
   for (size_t i = 0; i < p->f->implementation_count; i++) {
+    if (is_empty(&p->f->implementations[i])) continue;
     write_implementation(p, i, before, first);
     if (!p->f->implementations[i].best) continue;
     before = &p->f->implementations[i];
     if (!first) first = before;
   }
-  fputs("</ol>\n</section>\n", p->out);
+  fputs("</ol>\n", p->out);
+  write_empty(p);
+  fputs("</section>\n", p->out);
 }
 
 /* ---- The machine ---- */
