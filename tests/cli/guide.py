@@ -5,6 +5,7 @@ remembered. Those of one line run in turn with one cache, since one may show wha
   `cugen ...`               exit code 0; `cugen run` and the like, alone, are names
   `cugen ...` (finds it)    11: something was found
   `cugen transfer` (GPU)    8, and it says that it needs a GPU
+  `cugen gen ...` (CUDA 12) the same with NVRTC 12 in $NVRTC_12; without it 8, and it says that the folder was looked for
   `cugen run ...` (GPU)     it is for a size that takes a processor long: the source is generated as printed, and it runs without --set
 
 A `cugen check` runs once, since it neither reads nor leaves anything. Those of bench/results/*-guide-check.txt, to which tools/check-guide
@@ -22,9 +23,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-COMMAND = re.compile(r"`(cugen [a-z][^`]*)`(?: \((GPU|finds it)\))?|^\$? ?(cugen [a-z].*)$")
+COMMAND = re.compile(r"`(cugen [a-z][^`]*)`(?: \((GPU|CUDA 12|finds it)\))?|^\$? ?(cugen [a-z].*)$")
 RECORDED = max((ROOT / "bench/results").glob("*-guide-check.txt"))
-FOUND, NO_GPU = 11, 8
+FOUND, NOT_HERE = 11, 8
+LACKS = {"GPU": "needs a GPU", "CUDA 12": "looked at: cuda12"} # what a command says where it cannot run
 NAMES = ("cugen run", "cugen check", "cugen gen", "cugen tune", "cugen report", "cugen show")
 
 
@@ -51,7 +53,10 @@ def attempts(words, mark):
     if mark == "finds it":
         return [(words, FOUND)]
     if mark == "GPU" and words[0] == "transfer":
-        return [(words, NO_GPU)]
+        return [(words, NOT_HERE)]
+    if mark == "CUDA 12":
+        toolkit = os.environ.get("NVRTC_12")
+        return [([toolkit if w == "cuda12" else w for w in words], 0) if toolkit else (words, NOT_HERE)]
     if mark == "GPU":
         return [(["gen", *words[1:], "--device", "model:H200"], 0), (without_sets(words), 0)]
     return [(words, 0)]
@@ -67,7 +72,7 @@ def run_line(cugen, number, found):
         for command, mark in found:
             for words, wanted in attempts(shlex.split(command)[1:], mark):
                 got = subprocess.run([cugen, *words], cwd=folder, env=env, capture_output=True, text=True, check=False)
-                if got.returncode != wanted or wanted == NO_GPU and "needs a GPU" not in got.stderr:
+                if got.returncode != wanted or wanted == NOT_HERE and LACKS[mark] not in got.stderr:
                     return (f"docs/memory.md:{number}: {shlex.join(['cugen', *words])}: exit code {got.returncode}, not {wanted}\n"
                             f"{got.stderr[-600:]}")
     return None
