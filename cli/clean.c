@@ -109,6 +109,7 @@ static FILE *open_stream(struct stream *s, int file) {
 void clean_streams(void) {
   FILE *out = open_stream(&streams[0], STDOUT_FILENO), *errors = open_stream(&streams[1], STDERR_FILENO);
   if (!out || !errors) exit(-CUGEN_ERROR_MEMORY);
+  streams[1].wrap.width = terminal_message_width();
   stdout = out;
   stderr = errors;
 }

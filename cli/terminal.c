@@ -34,6 +34,11 @@ int terminal_progress_width(void) {
   return width ? width : USUAL_WIDTH;
 }
 
+int terminal_message_width(void) {
+  const int width = set_width();
+  return !isatty(STDERR_FILENO) ? 0 : width ? width : terminal_progress_width();
+}
+
 int terminal_picture_width(int width, int labels) {
   enum { LEAST = 40, MOST = 120 };
   const int picture = (width ? width : USUAL_WIDTH) - labels;

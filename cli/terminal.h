@@ -9,6 +9,8 @@
 int terminal_width(void);
 /* Those of the terminal that stderr is, whatever COLUMNS says: a line that is drawn again must not wrap. */
 int terminal_progress_width(void);
+/* Of messages on stderr; 0: it is no terminal, so messages have no limit. */
+int terminal_message_width(void);
 /* Of a picture of characters, with labels so wide beside it: width is cli's, 0: no limit. */
 int terminal_picture_width(int width, int labels);
 /* stdout is a terminal, not a dumb one, and NO_COLOR is not set (no-color.org). */

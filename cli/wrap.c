@@ -1,7 +1,8 @@
 /* Breaking lines between words; see wrap.h.
 
    A line that goes on hangs below what it continues: two columns further in than the line began, or where its last column
-   began, when spaces set columns apart ("  time        37.97 ms ..."). */
+   began, when spaces set columns apart ("  time        37.97 ms ..."). Commands in messages are known by their first word:
+   'cugen ... until the quote ends, or ": cugen ..." until the line does. */
 #include "wrap.h"
 
 #include <string.h>
@@ -25,10 +26,25 @@ static void break_line(struct wrap *w, FILE *out) {
   w->column = w->hang;
 }
 
+static bool word_is(const struct wrap *w, const char *text) {
+  return w->length == strlen(text) && memcmp(w->word, text, w->length) == 0;
+}
+
+/* The quotes of the word, and whether a command begins or ends with it. */
+static void cite(struct wrap *w) {
+  if (!w->cited && word_is(w, "'cugen")) w->cited = '\'';
+  if (!w->cited && w->colon && word_is(w, "cugen")) w->cited = ':';
+  for (size_t i = 0; i < w->length && w->cited; i++) w->quoted ^= w->word[i] == '"';
+  const bool ends = w->length > 1 && (w->word[w->length - 1] == '\'' || w->word[w->length - 2] == '\'');
+  if (w->cited == '\'' && !w->quoted && ends) w->cited = 0;
+  w->colon = w->word[w->length - 1] == ':';
+}
+
 static void put_word(struct wrap *w, FILE *out) {
   if (!w->length) return;
+  if (w->kind == WRAP_PROSE) cite(w);
   const size_t columns = terminal_columns(w->word, w->length), most = (size_t)w->width,
-               spare = w->kind == WRAP_COMMAND || w->space == WRAP_COMMAND ? 2 : 0; /* for a backslash */
+               spare = w->kind == WRAP_COMMAND || w->space == WRAP_COMMAND || w->cited ? 2 : 0; /* for a backslash */
   if (!w->begun) w->hang = w->spaces + 2 < most / 2 ? w->spaces + 2 : 0;
   if (w->begun && w->spaces && w->column + w->spaces + columns + spare > most) {
     break_line(w, out);
@@ -46,14 +62,15 @@ static void put_word(struct wrap *w, FILE *out) {
 static void end_line(struct wrap *w, FILE *out) {
   put_word(w, out);
   fputc('\n', out);
-  w->begun = w->quoted = w->shut = false;
+  w->begun = w->quoted = w->shut = w->colon = false;
   w->column = w->spaces = 0;
+  w->cited = 0;
 }
 
 static void add_space(struct wrap *w, FILE *out) {
   put_word(w, out);
   w->spaces++;
-  w->space = w->kind;
+  w->space = w->cited ? WRAP_COMMAND : w->kind;
   w->quoted_space = w->quoted;
 }
 

@@ -22,6 +22,8 @@ struct wrap {
   enum wrap_kind space; /* of what kind they are */
   bool quoted, shut;    /* in a command: within "...", which can be broken, or '...', which cannot */
   bool quoted_space;    /* likewise of the spaces */
+  bool colon;           /* the last word ended with one */
+  char cited;           /* a command stands in prose: '\'' until the quote ends, ':' until the line does, 0: none */
   size_t length;
   char word[1024];
 };

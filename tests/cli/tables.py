@@ -1,6 +1,7 @@
 """tables.py WIDTH COMMAND...: runs a command with a terminal of that width as stdout, and says what is wrong with its lines: one
 that is too long, or a word that was broken: that is no word of the same command with --wide, whose lines are as long as they
-are. It says whether there were colours. `show` in place of the width prints what a terminal of 80 columns gets."""
+are. It says whether there were colours. In place of the width `show` prints what a terminal of 80 columns gets of stdout, `messages`
+what it gets of stderr."""
 import fcntl
 import os
 import pty
@@ -19,11 +20,12 @@ def columns(text):
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def on_terminal(command, width):
-    """What the command prints on a terminal so wide; its stderr is elsewhere."""
+def on_terminal(command, width, messages=False):
+    """What the command prints on a terminal so wide: one of its streams, the other one is elsewhere."""
     control, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-    child = subprocess.Popen(command, stdout=terminal, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    streams = [subprocess.DEVNULL, terminal] if messages else [terminal, subprocess.DEVNULL]
+    child = subprocess.Popen(command, stdout=streams[0], stderr=streams[1], stdin=subprocess.DEVNULL)
     os.close(terminal)
     output = b""
     while True:
@@ -50,9 +52,9 @@ def words(text):
 
 
 def main():
-    show, command = sys.argv[1] == "show", sys.argv[2:]
+    show, command = sys.argv[1] in ("show", "messages"), sys.argv[2:]
     width = 80 if show else int(sys.argv[1])
-    printed = on_terminal(command, width)
+    printed = on_terminal(command, width, sys.argv[1] == "messages")
     plain = COLOUR.sub("", printed)
     if show:
         print(printed.replace("\x1b", "ESC"), end="")
