@@ -1,6 +1,7 @@
 /* Strategies on recorded spaces. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "library.h"
 #include "tune/replay/simulate.h"
@@ -8,6 +9,7 @@
 enum { USUAL_RUNS = 50, MOST_RUNS = 100000, MOST_IN_FLIGHT = 10000 };
 
 struct cugen_replay {
+  char *path;
   struct recorded recorded;
   struct text best, variant;
   struct score *score; /* of the times in recorded and this budget; NULL: of none yet */
@@ -18,6 +20,7 @@ void cugen_replay_close(cugen_replay *replay) {
   if (!replay) return;
   score_close(replay->score);
   recorded_free(&replay->recorded);
+  free(replay->path);
   text_free(&replay->best);
   text_free(&replay->variant);
   free(replay);
@@ -27,7 +30,8 @@ int cugen_replay_open(const char *path, cugen_replay **out, cugen_error *error) 
   if (API_NEEDS(error, "path, out", path, out)) return CUGEN_ERROR_USAGE;
   *out = calloc(1, sizeof **out);
   if (!*out) return error_memory(error);
-  int status = recorded_read(path, &(*out)->recorded, error);
+  (*out)->path = strdup(path);
+  int status = (*out)->path ? recorded_read(path, &(*out)->recorded, error) : error_memory(error);
   if (status) cugen_replay_close(*out), *out = NULL;
   return status;
 }
@@ -87,7 +91,8 @@ static int open_score(struct cugen_replay *replay, const cugen_replay_options *o
   score_close(replay->score);
   recorded->all_compile = compile, recorded->all_else = rest;
   replay->budget = options->budget_seconds;
-  return score_open(recorded, replay->budget, &replay->score, err);
+  int status = score_open(recorded, replay->budget, &replay->score, err);
+  return status ? error_prefix(err, "%s", replay->path) : CUGEN_OK;
 }
 
 /* Of the share of the optimum that the run reached in the budget, and how many variants that took. */

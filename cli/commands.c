@@ -30,9 +30,9 @@ static const enum cli_option cache_ls_options[] = {OPTION_PROBLEM,    OPTION_DEV
 static const enum cli_option cache_rm_options[] = {
     OPTION_PROBLEM, OPTION_DEVICE,     OPTION_OLDER_THAN, OPTION_FAILED, OPTION_ALL,  OPTION_YES,
     OPTION_CACHE,   OPTION_CONFIG_DIR, OPTION_JSON,       OPTION_QUIET,  OPTION_HELP, OPTION_COUNT};
-static const enum cli_option cache_export_options[] = {OPTION_OUTPUT, OPTION_PROBLEM,    OPTION_DEVICE,
-                                                       OPTION_CACHE,  OPTION_CONFIG_DIR, OPTION_QUIET,
-                                                       OPTION_HELP,   OPTION_COUNT};
+static const enum cli_option cache_export_options[] = {OPTION_OUTPUT, OPTION_FORMAT, OPTION_PROBLEM,
+                                                       OPTION_DEVICE, OPTION_CACHE,  OPTION_CONFIG_DIR,
+                                                       OPTION_QUIET,  OPTION_HELP,   OPTION_COUNT};
 static const enum cli_option cache_verify_options[] = {OPTION_CACHE, OPTION_JSON, OPTION_QUIET, OPTION_HELP,
                                                        OPTION_COUNT};
 static const enum cli_option transfer_options[] = {OPTION_MEMORY,  OPTION_SIZES, OPTION_DEVICE,
@@ -257,7 +257,8 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
          .operand = "[CONFIG]",
          .summary = "write records as text, to import them elsewhere",
          .details = "Writes the records that the options mean as wisdom: one line of JSON for each, complete in "
-                    "itself (docs/cache.md). CONFIG and --device are as in 'cugen cache ls'.",
+                    "itself (docs/cache.md). With --format t4 it writes one kernel, problem and device in the format "
+                    "that autotuners share: 'cugen replay' reads it. CONFIG and --device are as in 'cugen cache ls'.",
          .example = "cugen cache export matmul -o matmul.wisdom",
          .options = cache_export_options},
     [COMMAND_CACHE_IMPORT] =

@@ -6,6 +6,7 @@
 #include "print.h"
 #include "progress.h"
 #include "stop.h"
+#include "t4.h"
 
 /* ---- export ----------------------------------------------------------------------------------------------------- */
 
@@ -13,6 +14,7 @@ struct exporting {
   struct cli *cli;
   const char *path; /* NULL: to a stream */
   FILE *out;
+  struct t4 *t4; /* NULL: as wisdom */
   struct progress progress;
   double begin;
   size_t records;
@@ -30,7 +32,10 @@ static int on_export(const cugen_export_progress *state, void *context) {
                                 .elapsed = progress_now() - exporting->begin,
                                 .remaining =
                                     remaining(exporting->begin, (double)state->written, (double)state->records)};
-  if (exporting->out) fwrite(state->text, 1, state->length, exporting->out);
+  if (exporting->t4)
+    t4_add(exporting->t4, state->text, state->length);
+  else if (exporting->out)
+    fwrite(state->text, 1, state->length, exporting->out);
   progress_draw(&exporting->progress, &shown);
   return stop_asked() || (exporting->out && ferror(exporting->out));
 }
@@ -67,13 +72,43 @@ static int export_to(struct exporting *exporting, bool to_stdout) {
   return stop_exit_code();
 }
 
+static void dump(const void *context, FILE *out) {
+  json_dumpf(context, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+  fputc('\n', out);
+}
+
+static int export_t4(struct exporting *exporting) {
+  struct cli *cli = exporting->cli;
+  struct t4 t4;
+  t4_open(&t4);
+  exporting->t4 = &t4;
+  int status = export_to(exporting, false);
+  json_t *whole = status ? NULL : t4_whole(&t4, cli);
+  if (whole)
+    status = cli_write(cli, dump, whole);
+  else if (!status)
+    status = cli->error.status;
+  json_decref(whole);
+  t4_close(&t4);
+  return status;
+}
+
+static int read_format(struct cli *cli, bool *t4) {
+  const char *format = cli->values[OPTION_FORMAT];
+  *t4 = format && strcmp(format, "t4") == 0;
+  if (!format || *t4 || strcmp(format, "wisdom") == 0) return CUGEN_OK;
+  return cli_fail(cli, CUGEN_ERROR_USAGE, "--format %s: there are wisdom and t4", format);
+}
+
 int command_cache_export(struct cli *cli) {
   const char *path = cli->values[OPTION_OUTPUT];
-  bool to_stdout = !path || strcmp(path, "-") == 0;
-  struct exporting exporting = {.cli = cli, .path = to_stdout ? NULL : path, .begin = progress_now()};
-  int status = cli_open_cache(cli);
+  bool to_stdout = !path || strcmp(path, "-") == 0, t4;
+  struct exporting exporting = {.cli = cli, .begin = progress_now()};
+  int status = read_format(cli, &t4);
+  if (!status) status = cli_open_cache(cli);
   if (!status) status = cli_check_output(cli);
-  if (!status) status = export_to(&exporting, to_stdout);
+  exporting.path = to_stdout || t4 ? NULL : path;
+  if (!status) status = t4 ? export_t4(&exporting) : export_to(&exporting, to_stdout);
   if (status) return status;
   cli_remark(cli, "%s record%s%s%s", print_count(exporting.records).text, exporting.records == 1 ? "" : "s",
              to_stdout ? "" : " in ", to_stdout ? "" : path);

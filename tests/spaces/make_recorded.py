@@ -48,7 +48,8 @@ def t4(rows):
         times = {"compilation": compile_time, "framework": 1.25, "search_algorithm": 0, "validation": 0}
         if time:
             times["runtimes"] = [time, round(time * 1.01, 6), round(time * 0.99, 6)]
-        results.append({"configuration": {**values, "layout": "row" if values["cache"] else "column"}, "times": times,
+        more = {"layout": "row" if values["cache"] else "column", "pad": values["tile"] if values["cache"] else None}
+        results.append({"configuration": {**values, **more}, "times": times,
                         "invalidity": "correct" if time else "compile", "correctness": 1,
                         "measurements": [{"name": "time", "value": time or "CompilationFailedConfig", "unit": "ms"}],
                         "objectives": ["time"]})

@@ -29,7 +29,7 @@ static void all_formats_are_read(void **state) {
     const char *path, *format, *kernel, *first;
     size_t axes;
   } rows[] = {{CACHE, "Kernel Tuner", "cached", "block=32 tile=1 unroll=0 cache=0", 4},
-              {"tests/spaces/recorded_t4.json", "T4", "", "block=32 tile=1 unroll=0 cache=0 layout=column", 5},
+              {"tests/spaces/recorded_t4.json", "T4", "", "block=32 tile=1 unroll=0 cache=0 layout=column", 6},
               {"tests/spaces/recorded_ktt.json", "KTT", "kept", "BLOCK=32 TILE=1 UNROLL=0 CACHE=0", 4}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct recorded r = space(rows[i].path);
@@ -55,7 +55,9 @@ static void variants_are_found_by_their_values(void **state) {
     assert_true(recorded_find(&r, positions, &index));
     assert_int_equal(index, i);
   }
-  positions[0] = 4, positions[1] = 4; /* block=512 tile=8 is not among them */
+  recorded_locate(&r, 0, positions);
+  assert_int_equal(positions[5], RECORDED_ABSENT); /* pad: only where cache is 1 */
+  positions[0] = 4, positions[1] = 4;              /* block=512 tile=8 is not among them */
   assert_false(recorded_find(&r, positions, &index));
   recorded_free(&r);
 }

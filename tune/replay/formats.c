@@ -61,6 +61,10 @@ static double cost_of(const json_t *value) {
   return cost > 0 && cost < failed_cost ? cost : (double)NAN;
 }
 
+static int refuse_more(const struct recording *recording, cugen_error *err) {
+  return recording_refuse(recording, err, "it has a tunable that the first variant lacks");
+}
+
 /* ---- Kernel Tuner's cache --------------------------------------------------------------------------------------- */
 
 static int read_kernel_tuner_axes(struct recording *recording, const json_t *root, cugen_error *err) {
@@ -126,6 +130,7 @@ static int read_t4_result(struct recording *recording, const json_t *result, dou
   if (right && !time) return recording_refuse(recording, err, "it is correct, and has no measurement called 'time'");
   for (size_t i = 0; i < recording->axis_count; i++)
     values[i] = json_object_get(configuration, recording->axes[i].name);
+  if (json_object_size(configuration) > recording->axis_count) return refuse_more(recording, err);
   return recording_add(recording, values, right ? cost_of(time) : (double)NAN, compile, total, err);
 }
 
@@ -183,6 +188,7 @@ static int read_ktt_result(struct recording *recording, const json_t *result, cu
   double rest = durations(result, parts, per_second, &first);
   if (!json_is_array(configuration)) return recording_refuse(recording, err, "it has no 'Configuration'");
   for (size_t i = 0; i < recording->axis_count; i++) values[i] = ktt_value(configuration, recording->axes[i].name);
+  if (json_array_size(configuration) > recording->axis_count) return refuse_more(recording, err);
   return recording_add(recording, values, ktt_cost(result), fmax(0, overhead - rest), run + overhead, err);
 }
 

@@ -69,8 +69,11 @@ double recorded_total(const struct recorded *recorded, size_t index) {
 
 void recorded_print(const struct recorded *recorded, size_t index, struct text *out) {
   const uint16_t *positions = recorded->positions + index * recorded->axis_count;
+  const size_t before = out->length;
   for (size_t i = 0; i < recorded->axis_count; i++)
-    text_addf(out, "%s%s=%s", i ? " " : "", recorded->axes[i].name, recorded->axes[i].texts[positions[i]]);
+    if (positions[i] != RECORDED_ABSENT)
+      text_addf(out, "%s%s=%s", out->length > before ? " " : "", recorded->axes[i].name,
+                recorded->axes[i].texts[positions[i]]);
 }
 
 void recorded_locate(const void *context, uint64_t index, uint16_t *positions) {
@@ -92,6 +95,7 @@ size_t recorded_neighbours(const void *context, uint64_t index, uint64_t *out) {
   recorded_locate(context, index, positions);
   for (size_t i = 0; i < recorded->axis_count; i++) {
     const uint16_t own = positions[i];
+    if (own == RECORDED_ABSENT) continue;
     for (positions[i] = 0; positions[i] < recorded->axes[i].count; positions[i]++)
       if (positions[i] != own && recorded_find(context, positions, &out[count])) count++;
     positions[i] = own;

@@ -9,9 +9,14 @@
 
 #include "base/text.h"
 
-enum { RECORDED_MOST_AXES = 64, RECORDED_MOST_VALUES = 65535 }; /* as strategies may have */
+/* As strategies have them. */
+enum {
+  RECORDED_MOST_AXES = 64,
+  RECORDED_MOST_VALUES = 65534,
+  RECORDED_ABSENT = UINT16_MAX /* in place of a position: the variant has no such tunable */
+};
 
-/* A tunable with more than one value. */
+/* A tunable with more than one value, or one that not all variants have. */
 struct recorded_axis {
   char *name;
   size_t count;

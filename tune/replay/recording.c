@@ -66,6 +66,11 @@ static int place_value(struct recording *recording, struct recording_axis *axis,
   size_t at = 0;
   int status = CUGEN_OK;
   if (!value) return recording_refuse(recording, err, "it has no value of '%s'", axis->name);
+  if (json_is_null(value)) {
+    *position = RECORDED_ABSENT;
+    axis->gaps = true;
+    return CUGEN_OK;
+  }
   if (!print_value(value, &text, &number))
     status = recording_refuse(recording, err, "the value of '%s' is neither a number nor a text", axis->name);
   while (at < axis->count && strcmp(axis->texts[at], text_get(&text)) != 0) at++;
@@ -152,21 +157,27 @@ static int finish_axis(struct recording_axis *from, struct recorded_axis *out, u
   return CUGEN_OK;
 }
 
-/* Axes with more than one value, and every variant's positions on them. */
+static bool is_wide(const struct recording_axis *axis) {
+  return axis->count > 1 || (axis->gaps && axis->count);
+}
+
+/* Those axes that tell variants apart, and every variant's positions on them. */
 static int finish_axes(struct recording *from, struct recorded *out, cugen_error *err) {
   size_t wide = 0;
   int status = CUGEN_OK;
-  for (size_t i = 0; i < from->axis_count; i++) wide += from->axes[i].count > 1;
+  for (size_t i = 0; i < from->axis_count; i++) wide += is_wide(&from->axes[i]);
   out->axes = calloc(wide + 1, sizeof *out->axes);
   out->positions = calloc(wide * from->count + 1, sizeof *out->positions);
   uint16_t *to = calloc(RECORDED_MOST_VALUES, sizeof *to);
   if (!out->axes || !out->positions || !to) status = error_memory(err);
   for (size_t i = 0; i < from->axis_count && !status; i++) {
-    if (from->axes[i].count < 2) continue;
+    if (!is_wide(&from->axes[i])) continue;
     const size_t at = out->axis_count++;
     status = finish_axis(&from->axes[i], &out->axes[at], to, err);
-    for (size_t v = 0; v < from->count && !status; v++)
-      out->positions[v * wide + at] = to[from->positions[v * from->axis_count + i]];
+    for (size_t v = 0; v < from->count && !status; v++) {
+      const uint16_t position = from->positions[v * from->axis_count + i];
+      out->positions[v * wide + at] = position == RECORDED_ABSENT ? RECORDED_ABSENT : to[position];
+    }
   }
   free(to);
   return status;

@@ -12,6 +12,7 @@ struct recording_axis {
   char **texts;
   double *numbers; /* NAN: a word */
   size_t count;
+  bool gaps; /* some variants have none of its values */
 };
 
 struct recording {
@@ -26,7 +27,7 @@ struct recording {
 };
 
 int recording_add_axis(struct recording *recording, const char *name, cugen_error *err);
-/* values: one for each axis. cost NAN: it failed. */
+/* values: one for each axis, JSON's null where it has none. cost NAN: it failed. */
 int recording_add(struct recording *recording, const json_t *const *values, double cost, double compile, double total,
                   cugen_error *err);
 /* Takes over the texts and the numbers; out->format is kept. */

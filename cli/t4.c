@@ -1,0 +1,207 @@
+/* From lines of wisdom to T4; see t4.h. A file holds one space: the records of one kernel, problem and device. */
+#include "t4.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "print.h"
+
+static const char *const key_names[] = {"config", "problem", "device", "options"};
+enum { KEYS = sizeof key_names / sizeof *key_names };
+
+void t4_open(struct t4 *t4) {
+  *t4 = (struct t4){.results = json_array(), .names = json_object()};
+}
+
+static const char *text_of(const json_t *record, const char *name) {
+  const char *text = json_string_value(json_object_get(record, name));
+  return text ? text : "";
+}
+
+static double milliseconds(const json_t *record, const char *name) {
+  return 1e3 * json_number_value(json_object_get(record, name));
+}
+
+/* ---- A variant's tunables ---- */
+
+static json_t *value_json(const char *text) {
+  char *end;
+  const long long whole = strtoll(text, &end, 10);
+  if (*text && !*end) return json_integer(whole);
+  const double real = strtod(text, &end);
+  if (*text && !*end) return json_number(real);
+  if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) return json_boolean(*text == 't');
+  return json_text(text);
+}
+
+/* Ends the word before the name that the next '=' belongs to; a value, or an implementation's name, may have blanks. */
+static char *next_name(char *text) {
+  char *equal = strchr(text, '='), *name = equal;
+  while (name && name > text && name[-1] != ' ') name--;
+  if (!name) return NULL;
+  if (name > text) name[-1] = '\0';
+  return name;
+}
+
+static json_t *configuration_json(const char *variant) {
+  json_t *object = json_object();
+  char *text = strdup(variant), *name = text ? next_name(text) : NULL;
+  json_object_set_new(object, "implementation", json_text(!text || name == text ? "" : text));
+  while (name) {
+    char *value = strchr(name, '=') + 1, *next = next_name(value);
+    value[-1] = '\0';
+    json_object_set_new(object, name, value_json(value));
+    name = next;
+  }
+  free(text);
+  return object;
+}
+
+/* ---- A record ---- */
+
+/* By its number in wisdom: what T4 calls it, and what Kernel Tuner has in place of its time. */
+static const struct {
+  const char *invalidity, *value;
+} outcomes[] = {{"correct", NULL},
+                {"compile", "CompilationFailedConfig"},
+                {"runtime", "RuntimeFailedConfig"},
+                {"correctness", "RuntimeFailedConfig"},
+                {"runtime", "RuntimeFailedConfig"},
+                {"runtime", "RuntimeFailedConfig"},
+                {"timeout", "RuntimeFailedConfig"},
+                {"runtime", "RuntimeFailedConfig"}};
+
+static json_t *measurements_json(const json_t *record, const char *failure) {
+  json_t *measurements = json_array(), *time = json_object();
+  json_object_set_new(time, "name", json_string("time"));
+  json_object_set_new(time, "value", failure ? json_string(failure) : json_real(milliseconds(record, "seconds")));
+  json_object_set_new(time, "unit", json_string("ms"));
+  json_array_append_new(measurements, time);
+  return measurements;
+}
+
+/* One launch stands for those that were timed; the rest of what the variant took is the framework's. */
+static json_t *times_json(const json_t *record, bool right) {
+  const double run = right ? milliseconds(record, "seconds") : 0,
+               rest = milliseconds(record, "measure_seconds") - run;
+  json_t *times = json_object(), *runs = json_array();
+  if (right) json_array_append_new(runs, json_real(run));
+  json_object_set_new(times, "compilation", json_real(milliseconds(record, "compile_seconds")));
+  json_object_set_new(times, "runtimes", runs);
+  json_object_set_new(times, "framework", json_real(rest > 0 ? rest : 0));
+  json_object_set_new(times, "search_algorithm", json_real(0));
+  json_object_set_new(times, "validation", json_real(0));
+  return times;
+}
+
+static json_t *timestamp_json(const json_t *record) {
+  const time_t at = (time_t)json_integer_value(json_object_get(record, "measured_at"));
+  struct tm parts;
+  char text[40] = "";
+  if (at && gmtime_r(&at, &parts)) strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S+00:00", &parts);
+  return json_string(text);
+}
+
+static json_t *result_json(const json_t *record) {
+  const size_t outcome = (size_t)json_integer_value(json_object_get(record, "outcome"));
+  const size_t known = outcome < sizeof outcomes / sizeof *outcomes ? outcome : 2;
+  json_t *result = json_object(), *objectives = json_array();
+  json_array_append_new(objectives, json_string("time"));
+  json_object_set_new(result, "timestamp", timestamp_json(record));
+  json_object_set_new(result, "configuration", configuration_json(text_of(record, "variant")));
+  json_object_set_new(result, "times", times_json(record, known == 0));
+  json_object_set_new(result, "invalidity", json_string(outcomes[known].invalidity));
+  json_object_set_new(result, "correctness", json_integer(known != 3));
+  json_object_set_new(result, "measurements", measurements_json(record, outcomes[known].value));
+  json_object_set_new(result, "objectives", objectives);
+  return result;
+}
+
+static bool is_same_key(const json_t *record, const json_t *other) {
+  for (size_t i = 0; i < KEYS; i++)
+    if (strcmp(text_of(record, key_names[i]), text_of(other, key_names[i])) != 0) return false;
+  return true;
+}
+
+static void add_record(struct t4 *t4, json_t *record) {
+  if (!t4->first) t4->first = json_incref(record);
+  if (!t4->other && !is_same_key(record, t4->first)) t4->other = json_incref(record);
+  if (t4->other) return;
+  json_t *result = result_json(record);
+  json_object_update_missing(t4->names, json_object_get(result, "configuration"));
+  json_array_append_new(t4->results, result);
+}
+
+void t4_add(struct t4 *t4, const char *text, size_t length) {
+  for (const char *end = text + length; text < end;) {
+    const char *stop = memchr(text, '\n', (size_t)(end - text));
+    const size_t line = stop ? (size_t)(stop - text) : (size_t)(end - text);
+    json_t *record = json_loadb(text, line, 0, NULL);
+    if (json_object_get(record, "variant")) add_record(t4, record);
+    json_decref(record);
+    text += line + 1;
+  }
+}
+
+/* ---- The whole ---- */
+
+/* Every configuration names every tunable, in one order; what its implementation lacks is null. */
+static void fill_configurations(const struct t4 *t4) {
+  json_t *result, *any;
+  const char *name;
+  size_t i;
+  json_array_foreach(t4->results, i, result) {
+    const json_t *own = json_object_get(result, "configuration");
+    json_t *whole = json_object();
+    json_object_foreach(t4->names, name, any) {
+      json_t *value = json_object_get(own, name);
+      json_object_set_new(whole, name, value ? json_incref(value) : json_null());
+    }
+    json_object_set_new(result, "configuration", whole);
+  }
+}
+
+static json_t *metadata_json(const struct t4 *t4) {
+  json_t *metadata = json_object();
+  json_object_set_new(metadata, "timeunit", json_string("milliseconds"));
+  json_object_set_new(metadata, "kernel_name", json_text(text_of(t4->first, "config")));
+  json_object_set_new(metadata, "device_name", json_text(text_of(t4->first, "device")));
+  json_object_set_new(metadata, "problem", json_text(text_of(t4->first, "problem")));
+  json_object_set_new(metadata, "options", json_text(text_of(t4->first, "options")));
+  json_object_set_new(metadata, "autotuner", json_string("cugen " CUGEN_VERSION));
+  return metadata;
+}
+
+static void refuse_two(const struct t4 *t4, struct cli *cli) {
+  const json_t *const two[] = {t4->first, t4->other};
+  cli_fail(cli, CUGEN_ERROR_USAGE, "T4 holds one space, and records are of several:");
+  for (size_t i = 0; i < 2; i++)
+    cli_append(cli, "%s %s (%s) on %s", i ? ";" : "", text_of(two[i], "config"), text_of(two[i], "problem"),
+               text_of(two[i], "device"));
+  cli_append(cli, "; CONFIG, --problem and --device name one ('cugen cache ls' lists them)");
+}
+
+json_t *t4_whole(const struct t4 *t4, struct cli *cli) {
+  if (t4->other) {
+    refuse_two(t4, cli);
+    return NULL;
+  }
+  if (!t4->first) {
+    cli_fail(cli, CUGEN_ERROR_USAGE, "T4 holds one space, and there is no such record; 'cugen cache ls' lists them");
+    return NULL;
+  }
+  json_t *whole = json_object();
+  fill_configurations(t4);
+  json_object_set_new(whole, "schema_version", json_string("1.0.0"));
+  json_object_set_new(whole, "metadata", metadata_json(t4));
+  json_object_set(whole, "results", t4->results);
+  return whole;
+}
+
+void t4_close(struct t4 *t4) {
+  json_decref(t4->results);
+  json_decref(t4->names);
+  json_decref(t4->first);
+  json_decref(t4->other);
+}
