@@ -17,7 +17,7 @@ _Static_assert(FILL_UNIFORM == 0 && FILL_IDENTITY == 1 && FILL_INDEX == 2 && FIL
                "fills");
 _Static_assert(DATA_RANK >= KERNEL_MAX_RANK, "dimensions");
 
-#define DATA_ENTRIES(X) X(fill) X(digest) X(find) X(compare) X(sums) X(errors)
+#define DATA_ENTRIES(X) X(fill) X(digest) X(find) X(compare) X(sums) X(unwritten) X(errors)
 #define ENTRY_ID(name)  ENTRY_##name,
 enum { DATA_ENTRIES(ENTRY_ID) ENTRY_COUNT };
 #define ENTRY_NAME(name) "cugen_data_" #name,
@@ -256,6 +256,15 @@ int data_kernels_compare(struct data_kernels *k, const struct kernel_argument *o
   int status = launch(k, ENTRY_compare, count, parameters, err);
   void *sums[] = {&partial, &blocks, &tally};
   return status || !partial ? status : launch_on(k, ENTRY_sums, 1, WARP, sums, err);
+}
+
+int data_kernels_unwritten(struct data_kernels *k, const struct kernel_argument *o, const void *results,
+                           const int64_t *samples, int64_t count, unsigned char poison, cugen_error *err) {
+  struct data_tally *tally = next_tally(k);
+  int64_t elements = element_count(o);
+  uint64_t word = poison * UINT64_C(0x0101010101010101);
+  void *parameters[] = {&results, &samples, &count, &elements, &word, &tally};
+  return launch(k, ENTRY_unwritten, count, parameters, err);
 }
 
 int data_kernels_errors(struct data_kernels *k, const double *errors, int64_t count, cugen_error *err) {

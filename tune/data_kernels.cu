@@ -291,6 +291,17 @@ extern "C" __global__ void cugen_data_sums(const double *partial, int blocks, da
   if (threadIdx.x == 0) tally->errors = errors, tally->wanted = wanted;
 }
 
+// Results of 8 bytes: the first that is due and still what it was poisoned with.
+extern "C" __global__ void cugen_data_unwritten(const u64 *results, const i64 *samples, i64 count, i64 elements, u64 poison,
+                                                data_tally *tally) {
+  const i64 step = (i64)gridDim.x * blockDim.x;
+  u64 first = ~0ull;
+  for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count && first == ~0ull; n += step)
+    if (results[n] == poison && (samples ? samples[n] : n) < elements) first = (u64)n;
+  first = warp_least(first);
+  if (threadIdx.x % WARP == 0 && first != ~0ull) atomicMin(&tally->first, first);
+}
+
 // What a verify kernel wrote: the error of each element in units of what is allowed.
 extern "C" __global__ void cugen_data_errors(const double *errors, i64 count, data_tally *tally) {
   const i64 step = (i64)gridDim.x * blockDim.x;

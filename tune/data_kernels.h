@@ -42,7 +42,10 @@ int data_kernels_guards(struct data_kernels *kernels, const struct memory *memor
 /* tally: as struct verify_tally. want: the reference, in the wide type, samples: NULL, or where to compare; both on the device. */
 int data_kernels_compare(struct data_kernels *kernels, const struct kernel_argument *output, const void *got,
                          const void *want, const int64_t *samples, int64_t count, cugen_error *err);
-/* The same of errors in units of what is allowed. */
+/* tally.first: the first of a reference's results, of 8 bytes each, that is due and holds that byte alone. */
+int data_kernels_unwritten(struct data_kernels *kernels, const struct kernel_argument *output, const void *results,
+                           const int64_t *samples, int64_t count, unsigned char poison, cugen_error *err);
+/* As data_kernels_compare, of errors in units of what is allowed. */
 int data_kernels_errors(struct data_kernels *kernels, const double *errors, int64_t count, cugen_error *err);
 /* *tallies: theirs, until the next data_kernels_begin. */
 int data_kernels_await(struct data_kernels *kernels, const struct data_tally **tallies, cugen_error *err);

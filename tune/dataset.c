@@ -84,28 +84,50 @@ static void drop_wanted(struct device *device, struct dataset *d) {
     if (both[i]->device) device->ops->free(device, both[i]);
 }
 
-/* What outputs are compared with, on the device. Where there is no memory for it, the host compares. */
-static int upload_wanted(struct device *device, struct dataset *d, cugen_error *err) {
+/* Room for what outputs are compared with, on the device. Where there is none, the host compares. */
+static void alloc_wanted(struct device *device, struct dataset *d) {
   const size_t list = d->samples.flat ? (size_t)d->samples.count * sizeof *d->samples.flat : 0;
   cugen_error no_room;
-  if (!d->kernels || !d->results) return CUGEN_OK;
-  if (device->ops->alloc(device, MEMORY_DEVICE, d->results_bytes, false, &d->wanted, &no_room)) return CUGEN_OK;
-  if (list && device->ops->alloc(device, MEMORY_DEVICE, list, false, &d->sampled, &no_room))
-    return drop_wanted(device, d), CUGEN_OK;
-  int status = device->ops->upload(device, d->wanted.device, d->results, d->results_bytes, err);
-  if (!status && list) status = device->ops->upload(device, d->sampled.device, d->samples.flat, list, err);
+  if (device->ops->alloc(device, MEMORY_DEVICE, d->results_bytes, false, &d->wanted, &no_room)) return;
+  if (list && device->ops->alloc(device, MEMORY_DEVICE, list, false, &d->sampled, &no_room)) drop_wanted(device, d);
+}
+
+static int upload_wanted(struct device *device, struct dataset *d, bool results, cugen_error *err) {
+  const size_t list = d->samples.flat ? (size_t)d->samples.count * sizeof *d->samples.flat : 0;
+  int status = results ? device->ops->upload(device, d->wanted.device, d->results, d->results_bytes, err) : CUGEN_OK;
+  return status || !list ? status : device->ops->upload(device, d->sampled.device, d->samples.flat, list, err);
+}
+
+/* Where there are kernels and nothing is found fault with, results stay on the device. Only those that are slow to compute are brought
+   here as well, where the next worker finds them. */
+static int compute_there(struct device *device, const struct dataset_request *request, struct dataset *d, bool *done,
+                         cugen_error *err) {
+  bool slow = false;
+  int status = results_compute_there(device, d, request, done, &slow, err);
+  if (status || !*done || !slow) return status;
+  status = device->ops->download(device, d->results, d->wanted.device, d->results_bytes, err);
+  if (!status) dataset_head(d)->reference = 1;
+  return status;
+}
+
+static int compute_here(struct device *device, const struct dataset_request *request, struct dataset *d,
+                        cugen_error *err) {
+  int status = dataset_run_apart(&(const struct loading){device, d, request, NULL}, reference_step, err);
+  if (!status) dataset_head(d)->reference = 1;
   return status;
 }
 
 static int take_results(struct device *device, const struct dataset_request *request, struct dataset *d,
                         cugen_error *err) {
   const bool wanted = request->reference && !dataset_head(d)->reference;
-  int status =
-      wanted ? dataset_run_apart(&(const struct loading){device, d, request, NULL}, reference_step, err) : CUGEN_OK;
-  if (wanted && !status) dataset_head(d)->reference = 1;
+  bool there = false;
+  int status = CUGEN_OK;
+  if (d->kernels && d->results) alloc_wanted(device, d);
+  if (wanted && d->wanted.device) status = compute_there(device, request, d, &there, err);
+  if (wanted && !status && !there) status = compute_here(device, request, d, err);
   if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_TEMPLATE; /* no variant's fault */
   if (!status && d->shared) seal_shared(d, request->shared);
-  return status ? status : upload_wanted(device, d, err);
+  return status || !d->wanted.device ? status : upload_wanted(device, d, !there, err);
 }
 
 /* Whether it can be loaded. */
@@ -302,13 +324,14 @@ static int read_output(struct device *device, struct dataset *d, const struct ke
   if (tallies[0].first != UINT64_MAX) return verify_gap_written(a, (int64_t)tallies[0].first, err);
   if (!want) return CUGEN_OK;
   const struct verify_tally tally = data_tally_read(&tallies[1]);
-  uint64_t got = 0;
+  uint64_t got = 0, due = 0;
   if (!tally.wrong) return verify_judge(a, &tally, &d->samples, NULL, NULL, error, err);
   const int64_t at = element_offset(a, samples_flat(&d->samples, tally.first)) * a->dtype->bytes;
   int status =
       device->ops->download(device, &got, (const char *)d->sets[0][i].device + at, (size_t)a->dtype->bytes, err);
-  if (status) return status;
-  return verify_judge(a, &tally, &d->samples, &got, want + tally.first * a->dtype->wide->bytes, error, err);
+  if (!status)
+    status = device->ops->download(device, &due, want + tally.first * a->dtype->wide->bytes, sizeof due, err);
+  return status ? status : verify_judge(a, &tally, &d->samples, &got, &due, error, err);
 }
 
 static int read_zeros(const struct dataset *d, const struct data_tally *tallies, cugen_error *err) {
@@ -324,7 +347,7 @@ static int verify_there(struct device *device, struct dataset *d, const struct k
                         cugen_error *err) {
   struct data_tally answers[DATA_MOST_QUESTIONS];
   const struct data_tally *tallies, *at = answers;
-  const char *want = d->results;
+  const char *want = d->wanted.device;
   size_t guards;
   int status = ask_all(d, spec, &guards, err);
   if (!status) status = data_kernels_await(d->kernels, &tallies, err);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system.h"
+#include "dataset_buffers.h"
 #include "elements.h"
 
 enum { ALIGNMENT = 64 };
@@ -118,7 +120,7 @@ static int download_outputs(struct computation *c, char *to, cugen_error *err) {
 }
 
 /* One launch, whose outputs hold nothing but that byte before. */
-static int run_once(struct computation *c, unsigned char poison, char *to, cugen_error *err) {
+static int launch_once(struct computation *c, unsigned char poison, cugen_error *err) {
   const struct dataset *d = c->dataset;
   int status = dataset_prepare(c->device, c->dataset, false, err); /* what is changed in place is as it was */
   for (size_t i = 0; i < d->spec.argument_count && !status; i++)
@@ -129,6 +131,11 @@ static int run_once(struct computation *c, unsigned char poison, char *to, cugen
   if (!status) status = call_launch(c->call, err);
   if (!status) status = c->device->ops->sync(c->device, err);
   dataset_end(d->doing);
+  return status;
+}
+
+static int run_once(struct computation *c, unsigned char poison, char *to, cugen_error *err) {
+  int status = launch_once(c, poison, err);
   return status ? status : download_outputs(c, to, err);
 }
 
@@ -251,18 +258,78 @@ static int check_order(struct computation *c, const char *results, cugen_error *
       a->name, a->name, a->name);
 }
 
+static int open_computation(struct computation *c, const struct dataset_request *request, void *const *extra,
+                            cugen_error *err) {
+  int status = alloc_outputs(c, err);
+  if (!status) status = upload_samples(c, err);
+  if (!status) status = plan_open(c->device, request->reference, request->reference_compiled, &c->plan, err);
+  return status ? status : call_bind(c->plan, c->memory, extra, 2, &c->call, err);
+}
+
 int results_compute(struct device *device, struct dataset *d, const struct dataset_request *request,
                     cugen_error *err) {
   struct computation c = {.device = device, .dataset = d, .name = request->reference_name};
   long long count = d->samples.count;
-  int status = alloc_outputs(&c, err);
-  if (!status) status = upload_samples(&c, err);
   void *extra[] = {&c.list.device, &count};
-  if (!status) status = plan_open(device, request->reference, request->reference_compiled, &c.plan, err);
-  if (!status) status = call_bind(c.plan, c.memory, extra, 2, &c.call, err);
+  int status = open_computation(&c, request, extra, err);
   if (!status) status = run_once(&c, poisons[0], d->results, err);
   if (!status) status = check_written(&c, d->results, err);
   if (!status) status = check_order(&c, d->results, err);
+  if (!status) status = dataset_restore(device, d, err);
+  computation_free(&c);
+  if (status) error_prefix(err, "%s", request->reference_name);
+  return status;
+}
+
+/* ---- On the device alone: of outputs, which are all written. Whatever else there is to be found out is the host's. ---- */
+
+static const double slow_reference = 0.25;
+
+/* Whether none of them holds the poison any more. */
+static int ask_written(struct computation *c, bool *written, cugen_error *err) {
+  const struct dataset *d = c->dataset;
+  const struct data_tally *tallies;
+  size_t asked = 0;
+  int status = data_kernels_begin(d->kernels, err);
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    if (!results_has_output(a)) continue;
+    status = data_kernels_unwritten(d->kernels, a, c->memory[i].device, c->list.device, entry_count(a, &d->samples),
+                                    poisons[0], err);
+    asked++;
+  }
+  if (!status) status = data_kernels_await(d->kernels, &tallies, err);
+  *written = !status && dataset_are_whole(tallies, asked);
+  return status;
+}
+
+static int keep_outputs(struct computation *c, cugen_error *err) {
+  const struct dataset *d = c->dataset;
+  char *to = d->wanted.device;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    if (!results_has_output(a)) continue;
+    status = c->device->ops->copy(c->device, to, c->memory[i].device,
+                                  (size_t)entry_count(a, &d->samples) * wide_bytes(a), NULL, err);
+    to += results_bytes(a, &d->samples);
+  }
+  return status;
+}
+
+int results_compute_there(struct device *device, struct dataset *d, const struct dataset_request *request, bool *done,
+                          bool *slow, cugen_error *err) {
+  struct computation c = {.device = device, .dataset = d, .name = request->reference_name};
+  long long count = d->samples.count;
+  void *extra[] = {&c.list.device, &count};
+  *done = *slow = false;
+  if (changes_in_place(d)) return CUGEN_OK;
+  int status = open_computation(&c, request, extra, err);
+  const double begin = clock_seconds();
+  if (!status) status = launch_once(&c, poisons[0], err);
+  *slow = clock_seconds() - begin > slow_reference;
+  if (!status) status = ask_written(&c, done, err);
+  if (!status && *done) status = keep_outputs(&c, err);
   if (!status) status = dataset_restore(device, d, err);
   computation_free(&c);
   if (status) error_prefix(err, "%s", request->reference_name);

@@ -15,6 +15,11 @@ int results_layout(const struct kernel_spec *spec, uint64_t seed, struct samples
 /* How far behind an output's results those of the next one lie. */
 size_t results_bytes(const struct kernel_argument *output, const struct samples *samples);
 
+/* Runs the reference on set 0 and leaves its results in the dataset's `wanted`, which is that large; *slow: that took so long that they
+   should outlive this process. False through *done: the other function is to find out what they are. Needs the data kernels. */
+int results_compute_there(struct device *device, struct dataset *dataset, const struct dataset_request *request,
+                          bool *done, bool *slow, cugen_error *err);
+
 /* Runs the reference on set 0 and brings its results into the shared memory. An element that is due and that it does not
    write is an error. */
 int results_compute(struct device *device, struct dataset *dataset, const struct dataset_request *request,

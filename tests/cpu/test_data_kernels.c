@@ -302,12 +302,36 @@ static void errors_are_summarised(void **state) {
   }
 }
 
+/* ---- What a reference leaves ---- */
+
+static void unwritten_results_are_found(void **state) {
+  struct fixture *f = *state;
+  const struct kernel_argument a = argument_of(&dtype_table[DTYPE_f32], 2, false, 0); /* 35 elements */
+  uint64_t results[40] = {0};
+  int64_t flat[40];
+  for (int64_t i = 0; i < 40; i++) flat[i] = 39 - i; /* the first five are beyond it */
+  for (size_t at = 0; at < 40; at++) {
+    const struct data_tally *tallies;
+    cugen_error err = {0};
+    results[at] = UINT64_MAX;
+    check(data_kernels_begin(f->kernels, &err), &err);
+    check(data_kernels_unwritten(f->kernels, &a, results, NULL, 35, 0xff, &err), &err);
+    check(data_kernels_unwritten(f->kernels, &a, results, flat, 40, 0xff, &err), &err);
+    check(data_kernels_unwritten(f->kernels, &a, results, NULL, 35, 0x5a, &err), &err);
+    check(data_kernels_await(f->kernels, &tallies, &err), &err);
+    assert_true(tallies[0].first == (at < 35 ? at : UINT64_MAX));
+    assert_true(tallies[1].first == (at >= 5 ? at : UINT64_MAX));
+    assert_true(tallies[2].first == UINT64_MAX);
+    results[at] = 0;
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(they_prove_themselves),         cmocka_unit_test(fills_are_the_same_bytes),
       cmocka_unit_test(any_byte_that_changes_shows),   cmocka_unit_test(verdicts_are_the_same),
       cmocka_unit_test(writes_into_padding_are_found), cmocka_unit_test(any_byte_of_a_range_is_found),
-      cmocka_unit_test(errors_are_summarised),
+      cmocka_unit_test(errors_are_summarised),         cmocka_unit_test(unwritten_results_are_found),
   };
   return cmocka_run_group_tests_name("data_kernels", tests, set_up, tear_down);
 }
