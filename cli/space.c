@@ -51,6 +51,11 @@ static const char *text_of(const cugen_restriction_info *info, char *room, size_
   return room;
 }
 
+/* Those that removed nothing, which are most of a large config's, are counted, unless --wide asks for them. */
+static bool is_listed(const struct cli *cli, const cugen_restriction_info *info) {
+  return info->removed || options_given(cli, OPTION_WIDE);
+}
+
 /* The length of the folder, with its slash, that all files of restrictions that removed something are in; 0 without a width. */
 static size_t common_folder(struct cli *cli, const cugen_space_info *space) {
   cugen_restriction_info info;
@@ -76,7 +81,7 @@ static int print_removing(struct cli *cli, const cugen_space_info *space) {
   for (size_t i = 0; !status && i < space->restrictions; i++) {
     cugen_restriction_info info;
     status = cugen_kernel_restriction(cli->kernel, i, &info, &cli->error);
-    if (status || !info.removed) continue;
+    if (status || !is_listed(cli, &info)) continue;
     const bool in_folder = folder && strlen(info.file) > folder;
     char place[512], line[16], text[1024];
     if (in_folder) snprintf(folder_name, sizeof folder_name, "%.*s", (int)folder, info.file);
@@ -93,15 +98,14 @@ static int print_removing(struct cli *cli, const cugen_space_info *space) {
   return status ? status : closed;
 }
 
-/* Those that removed nothing, which are most of a large config's, are counted. */
 static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
   cugen_restriction_info info;
   size_t idle = 0;
   for (size_t i = 0; i < space->restrictions; i++)
-    idle += cugen_kernel_restriction(cli->kernel, i, &info, &cli->error) == CUGEN_OK && !info.removed;
+    idle += cugen_kernel_restriction(cli->kernel, i, &info, &cli->error) == CUGEN_OK && !is_listed(cli, &info);
   const int status = idle < space->restrictions ? print_removing(cli, space) : CUGEN_OK;
   if (!status && idle)
-    printf("  %s restriction%s removed nothing; --json has them\n", print_count(idle).text, idle == 1 ? "" : "s");
+    printf("  %s restriction%s removed nothing; --wide lists them\n", print_count(idle).text, idle == 1 ? "" : "s");
   return status;
 }
 
