@@ -51,11 +51,11 @@ static int refuse_untuned(const cugen_kernel *k, const cugen_plan_options *optio
     text_add(&range, "exact, as asked");
   else
     text_addf(&range, "%s, by %s", text_get(&k->policy), k->lookup.config->path);
-  error_set(err, CUGEN_ERROR_USAGE,
-            "nothing that is remembered serves %s %s on %s (policy %s), and the plan is to be tuned "
-            "(CUGEN_PLAN_TUNED_ONLY); tune it first: cugen_kernel_tune, or 'cugen tune'; cugen_kernel_why, or "
-            "'cugen cache why', says what was found",
-            k->lookup.config->name, text_get(&k->lookup.problem_text), k->lookup.device.name, text_get(&range));
+  error_set(
+      err, CUGEN_ERROR_USAGE,
+      "no tuned problem serves %s %s on %s (policy %s), and the plan must be tuned (CUGEN_PLAN_TUNED_ONLY). Tune it "
+      "first: cugen_kernel_tune, or 'cugen tune'. cugen_kernel_why, or 'cugen cache why', says what was found",
+      k->lookup.config->name, text_get(&k->lookup.problem_text), k->lookup.device.name, text_get(&range));
   text_free(&range);
   return CUGEN_ERROR_USAGE;
 }

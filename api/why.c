@@ -349,13 +349,12 @@ static void say_miss_here(struct why *why, size_t count, bool asked, bool failed
     out->verdict =
         keepf(why, "'%s' was measured, but what was measured is not what it is now", why->matches[0].variant);
   else if (failed)
-    out->verdict =
-        keepf(why, "not one of the %zu variants remembered for this problem on this device came out right", count);
+    out->verdict = keepf(why, "all %zu variants remembered for this problem on this device failed", count);
   else
-    out->verdict = keepf(why,
-                         "%zu variants are remembered for this problem on this device, but none that came out "
-                         "right is the kernel as it is now",
-                         count);
+    out->verdict = keepf(
+        why,
+        "%zu variants are remembered for this problem on this device, but every correct one is of an earlier kernel",
+        count);
   if (!failed)
     out->advice = "tune again, what has changed is measured anew", out->tune = true;
   else if (count < space_valid(why->lookup->space))

@@ -149,7 +149,7 @@ int command_cache_ls(struct cli *cli) {
   if (count) return print_sets(cli, sets, count);
   int length;
   const char *path = cli_where(cli, "cache", &length);
-  if (!cli_remark_no_cache(cli)) cli_remark(cli, "nothing of that is remembered in %.*s", length, path);
+  if (!cli_remark_no_cache(cli)) cli_remark(cli, "no record matches in %.*s", length, path);
   return CUGEN_OK;
 }
 
@@ -215,7 +215,7 @@ int command_cache_show(struct cli *cli) {
   char *why = !count || stale ? hint_text(cli, "cache why") : NULL;
   if (why)
     cli_remark(cli, "%s; '%s' says why",
-               count ? "stale records are of another kernel than the config's now: none of them is used"
+               count ? "stale records are not used: the kernel has changed since"
                      : "nothing is remembered for this problem and device",
                why);
   free(why);
@@ -260,7 +260,7 @@ static int check_meaning(struct cli *cli) {
   bool narrowed = cli->operand != NULL;
   for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) narrowed = narrowed || options_given(cli, narrow[i]);
   if (narrowed && options_given(cli, OPTION_ALL))
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "--all is everything: it goes with nothing that means less");
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--all removes everything: leave out the other options");
   if (narrowed || options_given(cli, OPTION_ALL)) return CUGEN_OK;
   return cli_fail(cli, CUGEN_ERROR_USAGE,
                   "say what to remove: a CONFIG, --problem, --device, --older-than, --failed, or --all");
@@ -274,9 +274,7 @@ static void remark_others(struct cli *cli, const cugen_cache_filter *filter) {
   if (!filter->config || filter->before || filter->failed || options_given(cli, OPTION_JSON)) return;
   if (cugen_cache_list(cli->lib, filter, &sets, &count, &ignored) || !count) return;
   if (strcmp(sets[0].config, filter->config) != 0)
-    cli_remark(cli,
-               "other config files call their kernel '%s', too: what was measured from them stays; "
-               "'cugen cache rm %s' means all of it",
+    cli_remark(cli, "other config files have a kernel '%s': their records stay; 'cugen cache rm %s' removes all",
                sets[0].config, sets[0].config);
 }
 
@@ -341,7 +339,7 @@ int command_cache_verify(struct cli *cli) {
   const char *path = cli_where(cli, "cache", &length);
   printf("%.*s: ", length, path);
   print_counts(&counts);
-  puts(": all as it should be.");
+  puts(": nothing is wrong.");
   if (counts.foreign_images) print_foreign(counts.foreign_images);
   return CUGEN_OK;
 }

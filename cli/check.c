@@ -22,8 +22,8 @@ static int read_options(struct cli *cli, cugen_check_options *options) {
   if (status) return status;
   if (!cli->operand && (options->variant || options->all || options->sample || cli->setting_count))
     return cli_fail(cli, CUGEN_ERROR_USAGE,
-                    "without a CONFIG all that ship are checked, by --branches: --variant, --all, --sample and --set "
-                    "need one, such as: cugen check matmul --all");
+                    "--variant, --all, --sample and --set need a CONFIG, such as: cugen check matmul --all. Without "
+                    "one, all shipped kernels are checked, by --branches");
   if ((options->variant != NULL) + options->all + options->branches + (options->sample > 0) > 1)
     return cli_fail(cli, CUGEN_ERROR_USAGE,
                     "one of --variant, --all, --branches and --sample is expected, not several");
@@ -432,12 +432,9 @@ int command_check(struct cli *cli) {
   const char *device = cli->values[OPTION_DEVICE];
   if (device && strcmp(device, "cpu") != 0)
     return cli_fail(cli, CUGEN_ERROR_USAGE,
-                    "--device %s: a check runs on the cpu device, where every access is watched, whatever GPU the "
-                    "kernel is for: leave --device out",
-                    device);
+                    "--device %s: a check runs on the cpu device, for any GPU's kernel: leave out --device", device);
   if (!cli->operand && (cli->where_count || options_given(cli, OPTION_IMPLEMENTATION)))
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s needs a CONFIG whose variants it means",
-                    cli->where_count ? "where" : "implementation");
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s needs a CONFIG", cli->where_count ? "where" : "implementation");
   cli->values[OPTION_DEVICE] = "cpu";
   return cli->operand ? check_config(cli, &options) : check_shipped(cli, &options);
 }

@@ -71,10 +71,11 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
     [COMMAND_RUN] = {.name = "run",
                      .operand = "CONFIG",
                      .summary = "verify and time one variant: the remembered best",
-                     .details = "Verifies and times one variant in a process of its own. Nothing is remembered. "
-                                "Without --variant it takes what an application's plan would use: the best "
-                                "remembered for this problem, else for the one that the config's policy names, else "
-                                "the model's choice where predictions are remembered, else the config's default.",
+                     .details =
+                         "Verifies and times one variant in a process of its own. Nothing is remembered. Without "
+                         "--variant it takes what an application's plan would use: the best remembered for this "
+                         "problem. Without one it is the best for the problem that the config's policy names, the "
+                         "model's choice where predictions are remembered, or the config's default.",
                      .more = "The timed launches lie between cuProfilerStart and cuProfilerStop, for profilers:\n  "
                              "ncu --profile-from-start off --target-processes all -c 1 cugen run CONFIG",
                      .example = "cugen run matmul --set M=8192 --set dtype=bf16",
@@ -94,18 +95,18 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
          .example = "cugen check matmul --variant \"tiled tile=16\"",
          .options = check_options,
          .common = true},
-    [COMMAND_GEN] =
-        {.name = "gen",
-         .operand = "CONFIG",
-         .summary = "print the specialised source of a variant",
-         .details =
-             "Prints the expanded .cu of one variant, as the compiler gets it; nvcc compiles it as it stands. "
-             "Without --variant it takes what an application's plan would use: the best remembered for this problem, "
-             "else for the one that the config's policy names, else the model's choice where predictions are "
-             "remembered, else the config's default. --ptx prints what NVRTC makes of it; the GPU need not be here.",
-         .example = "cugen gen matmul --variant \"tiled tile=16\" -o tiled.cu",
-         .options = gen_options,
-         .common = true},
+    [COMMAND_GEN] = {.name = "gen",
+                     .operand = "CONFIG",
+                     .summary = "print the specialised source of a variant",
+                     .details =
+                         "Prints the expanded .cu of one variant, as the compiler gets it; nvcc compiles it as it "
+                         "stands. Without --variant it takes what an application's plan would use: the best "
+                         "remembered for this problem. Without one it is the best for the problem that the config's "
+                         "policy names, the model's choice where predictions are remembered, or the config's "
+                         "default. --ptx prints what NVRTC makes of it; the GPU need not be here.",
+                     .example = "cugen gen matmul --variant \"tiled tile=16\" -o tiled.cu",
+                     .options = gen_options,
+                     .common = true},
     [COMMAND_EXPORT] = {.name = "export",
                         .operand = "CONFIG",
                         .summary = "write tuned variants as C that needs only the driver",
@@ -170,9 +171,9 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
         {.name = "occupancy",
          .operand = "[CONFIG]",
          .summary = "how many blocks a multiprocessor holds, on each GPU",
-         .details = "Shows how many blocks of a kernel with these registers, threads and bytes of shared memory a "
-                    "multiprocessor holds, what limits that, and which block size would hold most. With CONFIG it "
-                    "starts from what the remembered best variant (or --variant) takes.",
+         .details = "Shows how many blocks of a kernel a multiprocessor holds, what limits that, and which block "
+                    "size would hold most. The kernel is given by its registers, threads and bytes of shared memory. "
+                    "With CONFIG it starts from what the remembered best variant (or --variant) takes.",
          .more = "It does so for this machine's GPUs and for some that are not here, or for the --device given. "
                  "Where nothing is remembered for a described GPU, it predicts one variant of each implementation.",
          .example = "cugen occupancy --registers 64 --block 256 --shared 32768",

@@ -249,11 +249,10 @@ static int list_problems(struct cli *cli, struct findings *f, const cugen_cache_
 static int open_set(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
   int status = open_kernel(cli, set);
   if (!status && !has_figures(cli->kernel, set))
-    status =
-        cli_fail(cli, CUGEN_ERROR_USAGE,
-                 "what is remembered of %s was predicted for %s from other figures than those known here; name its "
-                 "description: --device model:FILE",
-                 cli->operand, cugen_kernel_device(cli->kernel)->name);
+    status = cli_fail(
+        cli, CUGEN_ERROR_USAGE,
+        "the predictions of %s for %s come from a description that is unknown here; name it: --device model:FILE",
+        cli->operand, cugen_kernel_device(cli->kernel)->name);
   return status ? status : list_problems(cli, f, set);
 }
 
@@ -374,9 +373,7 @@ static int refuse_stale(struct cli *cli) {
   struct cli meant = *cli;
   const char *id = meant.values[OPTION_DEVICE] = cugen_kernel_device(cli->kernel)->id;
   bool predicts = cugen_kernel_predicted(cli->kernel);
-  cli_fail(cli, CUGEN_ERROR_USAGE,
-           "what is remembered of %s for this problem is of another source than its config's and templates' now; '",
-           cli->operand);
+  cli_fail(cli, CUGEN_ERROR_USAGE, "every record of %s for this problem is of an earlier source; '", cli->operand);
   if (predicts || cugen_device_parse(id).kind != CUGEN_DEVICE_MODEL) {
     hint_append(cli, &meant, "tune");
     cli_append(cli, predicts ? "' predicts it again, '" : "' measures it again, '");

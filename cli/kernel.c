@@ -65,7 +65,7 @@ void cli_print_head(const struct cli *cli) {
            device->name, cli->setting_count ? " where --set says nothing else" : "");
   else
     printf("%s (%s)%s\n", device->name, *device->id ? device->id : "not here",
-           cugen_kernel_predicted(cli->kernel) ? ": predicted, not measured; not verified but where it is said" : "");
+           cugen_kernel_predicted(cli->kernel) ? ": predicted, not measured; verified only where noted" : "");
   if (why) printf("No CUDA GPU: %s\n", why);
 }
 

@@ -47,7 +47,7 @@ static int run_command(struct cli *cli, int argc, char **argv) {
   clean_wrap(cli->width);
   status = functions[cli->command - cli_commands](cli);
   if (!status && cli->fallback && strcmp(cli->command->name, "tune") != 0) /* which says it in its first line */
-    cli_remark(cli, "no GPU is here: this is about %s; --device names another, or cpu", cli->model);
+    cli_remark(cli, "no GPU is here: using %s; --device names another, or cpu", cli->model);
   cugen_kernel_close(cli->kernel);
   cugen_close(cli->lib);
   free(cli->fallback);

@@ -25,7 +25,7 @@ static bool is_wanted(const cugen_stored_record *stored, const char *variant) {
 static int refuse(struct cli *cli, const char *variant) {
   const char *model = cli_fallback_model(cli);
   bool predicted = cugen_kernel_fallback(cli->kernel) && cli_is_predicted(cli, model);
-  cli_fail(cli, CUGEN_ERROR_USAGE, "%s%s%s: no compiled kernel of it is remembered for this device and problem; ",
+  cli_fail(cli, CUGEN_ERROR_USAGE, "%s%s%s: no compiled kernel is remembered for this device and problem; ",
            cli->operand, *variant ? " " : "", variant);
   if (predicted)
     cli_append(cli, "--device %s takes what is predicted there", model);

@@ -84,8 +84,8 @@ static int fail_option(struct cli *cli, const struct tables *tables, int code, c
 static int take(struct cli *cli, enum cli_option option, const char *value) {
   if (value && !value[strspn(value, " ")] && cli_options[option].argument &&
       !options_word(cli_options[option].argument).optional)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s has an empty value; it is written --%s %s",
-                    cli_options[option].name, cli_options[option].name, cli_options[option].argument);
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s has an empty value; write --%s %s", cli_options[option].name,
+                    cli_options[option].name, cli_options[option].argument);
   if (option != OPTION_SET) {
     cli->values[option] = value ? value : "";
     if (option == OPTION_WHERE) cli->wheres[cli->where_count++] = value;
@@ -93,7 +93,7 @@ static int take(struct cli *cli, enum cli_option option, const char *value) {
   }
   const char *equal = value ? strchr(value, '=') : NULL;
   if (!equal || equal == value)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "--set %s: it is written --set NAME=VALUE, such as --set M=8192",
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--set %s: write --set NAME=VALUE, such as --set M=8192",
                     value ? value : "");
   cli->settings[cli->setting_count++] = value;
   return CUGEN_OK;
@@ -114,7 +114,7 @@ static int take_operands(struct cli *cli, char **argv, int count) {
     return cli_fail(cli, CUGEN_ERROR_USAGE, "cugen %s %s: the %.*s is missing; 'cugen help %s' says more",
                     command->name, wanted, (int)word.length, word.text, command->name);
   if (count > most)
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "'%s' is one word too many; it is: cugen %s%s%s%s", argv[most],
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "'%s' is one word too many; usage: cugen %s%s%s%s", argv[most],
                     command->name, wanted ? " " : "", wanted ? wanted : "",
                     commands_take_options(command) ? " [OPTION]..." : "");
   cli->operands = argv, cli->operand_count = (size_t)count;

@@ -59,7 +59,7 @@ int cli_check_output(struct cli *cli) {
   const char *cache = cli_where(cli, "cache", &length);
   for (size_t i = 0; length && i < sizeof suffixes / sizeof *suffixes; i++)
     if (is_same_file(path, cache, length, suffixes[i]))
-      return cli_fail(cli, CUGEN_ERROR_USAGE, "--output %s: that is the cache, and writing would destroy it", path);
+      return cli_fail(cli, CUGEN_ERROR_USAGE, "--output %s: that is the cache itself; name another file", path);
   return CUGEN_OK;
 }
 

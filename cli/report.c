@@ -338,8 +338,7 @@ static void write_machine(const struct page *p) {
 static const char *proof(const struct findings *f) {
   if (f->predicted) return "Times are predicted by a model: no variant ran here, none was measured or proved right.";
   if (f->right_count && !f->right[0]->verified)
-    return "Not verified (reference \"none\"): the variants ran, nothing says that their results are right; times "
-           "are "
+    return "Not verified (reference \"none\"): the variants ran, but their results were not checked; times are "
            "medians.";
   return "Every variant timed here was first proved right, by the config\u2019s reference or its verify kernel; "
          "times are medians.";

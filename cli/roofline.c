@@ -269,8 +269,7 @@ static int draw(struct cli *cli) {
   int status = findings_open(cli, &findings);
   if (status) return status;
   if (!findings.right_count)
-    status = cli_fail(cli, CUGEN_ERROR_WRONG, "not one variant of %s came out right: there is nothing to draw",
-                      cli->operand);
+    status = cli_fail(cli, CUGEN_ERROR_WRONG, "every variant of %s failed: there is nothing to draw", cli->operand);
   else if (options_given(cli, OPTION_JSON))
     status = print_kernel_json(cli, &findings);
   else if (options_given(cli, OPTION_OUTPUT))
@@ -286,7 +285,7 @@ int command_roofline(struct cli *cli) {
   cugen_ceilings all[DTYPES];
   if (cli->where_count || cli->values[OPTION_PATTERN] || cli->values[OPTION_IMPLEMENTATION])
     return cli_fail(cli, CUGEN_ERROR_USAGE,
-                    "--variant, --implementation and --where are about a CONFIG: cugen roofline CONFIG");
+                    "--variant, --implementation and --where need a CONFIG: cugen roofline CONFIG");
   int status = cli_open(cli);
   if (!status) status = look_up(cli, all);
   if (!status && cli_device(cli) == CUGEN_DEVICE_CUDA) {

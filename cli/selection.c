@@ -25,9 +25,7 @@ static void remark_failed(const struct cli *cli, size_t failed) {
   cugen_space_info space;
   cugen_error ignored;
   bool others = cugen_kernel_space(cli->kernel, &space, &ignored) == CUGEN_OK && space.valid > failed;
-  fprintf(stderr,
-          "cugen: not one of the %zu variants remembered for this problem came out right: this is the first valid "
-          "variant; '",
+  fprintf(stderr, "cugen: all %zu variants remembered for this problem failed: using the first valid variant; '",
           failed);
   hint_print(&here, "cache why", stderr);
   fprintf(stderr, "' says why each failed; %s'", others ? "" : "when that is corrected, ");
@@ -45,10 +43,10 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
     fprintf(stderr, "cugen: not tuned for this problem: the best of %s (policy %s, distance %.2g); ",
             choice->tuned_for, cugen_kernel_policy(cli->kernel), choice->distance);
   else
-    fprintf(stderr, "cugen: nothing is %s for this problem: this is the %s; ",
+    fprintf(stderr, "cugen: nothing is %s for this problem: using the %s; ",
             choice->predicted ? "measured" : "remembered",
             choice->predicted ? "model's choice, predicted"
-            : choice->named   ? "first that the config names as good, measured elsewhere"
+            : choice->named   ? "config's first suggestion (tuned on another GPU)"
                               : "first valid variant");
   advise_tuning(cli, choice->how == CUGEN_PLAN_NEAR, choice->predicted);
   const struct cli here = cli_here(cli);

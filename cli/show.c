@@ -264,7 +264,7 @@ static int show_configs(struct cli *cli) {
   if (status) return status;
   if (!options_given(cli, OPTION_JSON)) {
     status = print_whole(cli, print_configs, NULL);
-    if (!status) cli_remark(cli, "these ship; 'cugen show CONFIG' says all of one");
+    if (!status) cli_remark(cli, "these configs ship; 'cugen show CONFIG' describes one");
     return status;
   }
   json_t *object = json_object(), *array = json_array();

@@ -207,7 +207,7 @@ static int refuse(struct cli *cli, const struct findings *f) {
 int trace_show(struct cli *cli) {
   struct findings findings;
   if (!cli->operand || cli->values[OPTION_VARIANT])
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "--trace is about all variants of a CONFIG: cugen show CONFIG --trace");
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--trace needs a CONFIG: cugen show CONFIG --trace");
   int status = findings_open(cli, &findings);
   if (status) return status;
   if (!findings.trace.count)

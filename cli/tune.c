@@ -66,10 +66,9 @@ static void print_head(struct run *run) {
   if (run->headed || options_given(cli, OPTION_JSON) || options_given(cli, OPTION_QUIET)) return;
   run->headed = true;
   if (cli->fallback)
-    printf(
-        "No GPU is here: predicted for %s. %s\n"
-        "--device names another, 'cugen occupancy' lists them; --device cpu runs the variants on this processor.\n",
-        cli->values[OPTION_DEVICE], cli->fallback);
+    printf("No GPU is here: predicted for %s. %s\n--device names another, 'cugen devices' lists them; --device cpu "
+           "runs the variants on this processor.\n",
+           cli->values[OPTION_DEVICE], cli->fallback);
   cli_print_head(cli);
   printf("%s of ", print_count(run->space->valid).text);
   printf("%s combinations valid, ", print_count(run->space->cartesian).text);
@@ -101,7 +100,7 @@ static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
     printf("The fastest ties with %s within %.1f %%; of those within 0.5 %% the config's order decides.\n",
            result->tied == 1 ? "another" : print_count(result->tied).text, fmax(100 * result->tied_within, 0.1));
   if (result->leaders)
-    printf("It began with %s that were the best for other sizes.\n", print_count(result->leaders).text);
+    printf("It started with %s that are the best for other sizes.\n", print_count(result->leaders).text);
 }
 
 /* Whether there is a cache and it can be written, and where. */
@@ -131,16 +130,15 @@ static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t 
   if (!result->tried && !right) return; /* what follows says why */
   if (!remembered) {
     const char *named = cli->values[OPTION_CACHE];
-    puts(named && strcmp(named, "none") == 0
-             ? "Nothing of this is remembered (--cache none)."
-             : "Nothing of this is remembered: there is no cache that can be written.");
+    puts(named && strcmp(named, "none") == 0 ? "Nothing was stored (--cache none)."
+                                             : "Nothing was stored: no cache can be written.");
     return;
   }
   printf("Remembered in %.*s.\n", length, cache);
-  if (result->left) puts("The same command again goes on from here.");
+  if (result->left) puts("Run the same command again to continue.");
   if (!right) return;
   if (cugen_kernel_predicted(cli->kernel)) {
-    puts("These are predictions, kept apart from what is measured: docs/model.md says how good they are.");
+    puts("These are predictions, stored apart from measurements; docs/model.md says how good they are.");
     fputs("The best as source: ", stdout);
     print_chosen(cli, "gen");
   } else {
@@ -169,7 +167,7 @@ static void remark_verified(struct cli *cli, const cugen_tune_result *result, si
   if (best.predicted)
     print_verified(result);
   else if (!best.verified)
-    puts("Not verified (reference \"none\"): the variants ran, nothing says that their results are right.");
+    puts("Not verified (reference \"none\"): the variants ran, but their results were not checked.");
 }
 
 static int print_result(struct cli *cli, const cugen_tune_result *result, size_t top) {
@@ -273,11 +271,10 @@ static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_
 
 static int refuse_arch(struct cli *cli) {
   const char *arch = cli->values[OPTION_ARCH], *model = cli_fallback_model(cli);
-  return cli_fail(
-      cli, CUGEN_ERROR_USAGE,
-      "the cpu device has no architecture '%s': --device %s in place of --arch predicts for a GPU that has "
-      "it, without --arch the variants run on this processor (--device cpu)",
-      arch, model);
+  return cli_fail(cli, CUGEN_ERROR_USAGE,
+                  "the cpu device has no architecture '%s'. To predict for a GPU that has it: --device %s. To run on "
+                  "this processor, leave out --arch (--device cpu)",
+                  arch, model);
 }
 
 static int use_device(struct cli *cli) {

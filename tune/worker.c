@@ -326,8 +326,7 @@ static int blame(struct worker *w, enum answer answer, double limit, cugen_error
   int status = CUGEN_ERROR_DEVICE;
   if (answer == ANSWER_TIMEOUT)
     error_set(err, status,
-              "%s did not end within %g s, which is no variant's fault; if it does end, a longer --timeout or a "
-              "smaller problem may help",
+              "%s did not end within %g s, which is no variant's fault. Give a longer --timeout or a smaller problem",
               text_get(&who), limit);
   else
     error_set(err, status, "%s failed, which is no variant's fault: %s%s; correct it", text_get(&who),

@@ -198,10 +198,10 @@ static int complete_scalar(struct build *build, struct config_argument *argument
   if (!argument->dtype.word && !argument->dtype.expr) argument->dtype.word = "index";
   const struct scope_name *same = scope_find(build, argument->name);
   if (argument->value || (same && same->slot >= 0)) return CUGEN_OK;
-  return build_fail(build, argument->line,
-                    "scalar \"%s\" has no value: no problem size or shared tunable has its name, so that it needs "
-                    "value = \"...\"",
-                    argument->name);
+  return build_fail(
+      build, argument->line,
+      "scalar \"%s\" has no value: no problem size or shared tunable has its name; give it value = \"...\"",
+      argument->name);
 }
 
 static int complete_buffer(struct build *build, const struct config_argument *argument, const char *keyword) {

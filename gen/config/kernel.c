@@ -141,8 +141,8 @@ bool config_proves(const struct config *config) {
 
 static int lacks_proof(struct build *build, struct config_line line) {
   return build_fail(build, line,
-                    "kernel \"%s\" has no reference: %s computes what is right, %s judges results that are right in "
-                    "many ways; reference \"none\" says that nothing does, and then no result can be proved right",
+                    "kernel \"%s\" has no reference: %s computes the right result, %s judges where many results are "
+                    "right. With reference \"none\" no result is verified",
                     build->config->name, config_keywords[KEYWORD_reference].example,
                     config_keywords[KEYWORD_verify].example);
 }

@@ -26,11 +26,10 @@ static int no_argument(struct build *build, struct config_line line, const char 
   const struct config *config = build->config;
   const char *names[KERNEL_MAX_ARGUMENTS];
   for (size_t i = 0; i < config->argument_count; i++) names[i] = config->arguments[i].name;
-  return refuse_name(
-      build, line, name, names, config->argument_count,
-      "pass names '%.80s', which is no argument of this kernel: whatever is passed is declared, a scalar by "
-      "scalar \"%.80s\" { dtype = ... }",
-      name, name);
+  return refuse_name(build, line, name, names, config->argument_count,
+                     "pass names '%.80s', which is no argument of this kernel: declare it first, a scalar with "
+                     "scalar \"%.80s\" { dtype = ... }",
+                     name, name);
 }
 
 /* The value at the top: an argument's name, or an expression that gives one. */
@@ -52,7 +51,7 @@ static int read_passed_value(struct build *build, struct config_line line, struc
   const char *odd = unknown_key(build, table, known, 2);
   if (odd || lua_rawlen(L, table) != 1 || !push_field(build, table, "value"))
     return build_fail(build, line,
-                      "pass: a scalar with a value of this launch's own is written { \"n\", value = \"M // 2\" }");
+                      "pass: a scalar with its own value in this launch is written { \"n\", value = \"M // 2\" }");
   int status = read_expr(build, line, "value in pass", &out->value);
   lua_pop(L, 1);
   if (status) return status;

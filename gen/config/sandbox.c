@@ -150,11 +150,10 @@ static bool is_memory_error(const struct sandbox *sandbox, int lua_status) {
 
 static int set_memory(struct sandbox *sandbox, int status, cugen_error *err) {
   if (!sandbox->limits.refusals) return error_memory(err);
-  return set_format(
-      sandbox, status, err,
-      "gave up: it takes more than %zu MiB of memory, or %d MiB in one table or stack, or %d MiB in one "
-      "string: does something grow, or call itself, without end?",
-      (sandbox->limits.memory + (1 << 20) - 1) >> 20, LARGEST_BLOCK >> 20, LARGEST_STRING >> 20);
+  return set_format(sandbox, status, err,
+                    "gave up: it takes more than %zu MiB of memory, or %d MiB in one table or stack, or %d MiB in "
+                    "one string. Does a table, a string or a recursion grow without end?",
+                    (sandbox->limits.memory + (1 << 20) - 1) >> 20, LARGEST_BLOCK >> 20, LARGEST_STRING >> 20);
 }
 
 static int set_instructions(struct sandbox *sandbox, int status, cugen_error *err) {

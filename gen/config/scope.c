@@ -25,11 +25,10 @@ static int check_name(struct build *build, const struct scope_name *name) {
         name->name);
   const char *refused = names_refused(name->name, name->role != ROLE_ARGUMENT);
   if (refused)
-    return build_fail(
-        build, name->line,
-        "'%s' cannot be a name: %s; take another one, such as 'my_%s' (a kernel that writes its parameters "
-        "itself may call them as it likes)",
-        name->name, refused, name->name + strspn(name->name, "_"));
+    return build_fail(build, name->line,
+                      "'%s' cannot be a name: %s; take another one, such as 'my_%s' (a kernel that declares its own "
+                      "parameters may use any names)",
+                      name->name, refused, name->name + strspn(name->name, "_"));
   return CUGEN_OK;
 }
 

@@ -68,8 +68,7 @@ static int meet_global(struct walk *walk, struct name *name, struct source_token
   if (walk->conditions || !names_macro(walk->names, name)) return mention(walk, name, word);
   return error_at(
       walk, word.at,
-      " comes from the config, whose value this declaration would hide: take the declaration out to use the "
-      "config's value, or rename one of them",
+      " comes from the config, and this declaration would hide it: remove the declaration, or rename one of them",
       name->text);
 }
 
@@ -333,11 +332,10 @@ static int all_entries(struct walk *walk, const struct assembly *in) {
    compiler would say of `int 128`. A name that is declared in branches only is a macro as ever. */
 static int settle(struct walk *walk, struct name *name) {
   if (name->hidden_by_variable && !name->used && names_tunable(walk->names, name))
-    return error_at(
-        walk, name->declared,
-        " is a tunable of the config, which this variable hides, so that the tunable means nothing: rename one "
-        "of them, or take the variable's declaration out to use the tunable",
-        name->text);
+    return error_at(walk, name->declared,
+                    " is a tunable of the config, and this variable hides it: remove the variable's declaration, or "
+                    "rename one of them",
+                    name->text);
   if (!name->scoped || !name->used || !names_macro(walk->names, name)) return CUGEN_OK;
   name->scoped = !name->tested && names_constant(walk->names, name);
   if (name->scoped || !name->declared) return CUGEN_OK;

@@ -339,11 +339,10 @@ static int include_name(struct inliner *in, struct layer *layer, const char *at,
   int line, status;
   const struct config_compile *compile = in->request->compile;
   if (!sources_inside(name)) {
-    text_addf(
-        &what,
-        "#include of '%s' is refused: a header is named relative to the file that mentions it or to a folder of "
-        "include_dirs, without '..' or a hidden name (--template-dir names a folder elsewhere)",
-        name);
+    text_addf(&what,
+              "#include of '%s' is refused: name a header relative to its file or to a folder of include_dirs, "
+              "without '..' or a hidden name (--template-dir names a folder elsewhere)",
+              name);
     status = what.failed ? error_memory(in->err) : refuse(in, layer, at, text_get(&what));
     text_free(&what);
     return status;

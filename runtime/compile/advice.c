@@ -49,9 +49,8 @@ static bool missing_header(const char *line, size_t length, struct text *out) {
 
 static void advise_missing(const struct advice *advice, const char *header, struct text *out) {
   if (advice->cpu)
-    text_add(out,
-             ": it is neither beside the file that includes it, nor in a folder of include_dirs, and the cpu device "
-             "has few of CUDA's headers: --device takes a GPU, too, or a described one such as model:H200");
+    text_add(out, ": it is neither beside its file nor in a folder of include_dirs, and the cpu device has few of "
+                  "CUDA's headers. Use a GPU, or a described one: --device model:H200");
   else
     standard_advise(advice->request->toolkit, header, out);
   text_add(out, HOST);

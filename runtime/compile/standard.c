@@ -99,7 +99,7 @@ void standard_advise(const struct toolkit *toolkit, const char *header, struct t
   } else if (has_libcuxx(toolkit, header)) {
     text_addf(out, ": NVRTC has no C++ library; use <cuda/std/%s>, whose names are in cuda::std", header);
   } else if (strchr(header, '.')) {
-    text_add(out, ": it is neither beside the file that includes it, nor in a folder of include_dirs, nor with CUDA");
+    text_add(out, ": it is neither beside its file nor in a folder of include_dirs, nor with CUDA");
   } else {
     text_add(out, ": NVRTC has no C++ library, only these (each as <NAME.h> too):");
     list_names(out);

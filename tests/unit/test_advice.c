@@ -123,13 +123,12 @@ static void test_entries(void **state) {
 static void test_missing_headers(void **state) {
   static const char source[] = "#line 3 \"k.cu\"\n#include <chrono>\n#line 4 \"k.cu\"\n#include <helper_cuda.h>\n";
   (void)state;
-  assert_advice(
-      source, false, NULL, "k.cu:4: catastrophic error: cannot open source file \"helper_cuda.h\"",
-      "k.cu:4: catastrophic error: cannot open source file \"helper_cuda.h\": it is neither beside the file "
-      "that includes it, nor in a folder of include_dirs, nor with CUDA" HOST);
+  assert_advice(source, false, NULL, "k.cu:4: catastrophic error: cannot open source file \"helper_cuda.h\"",
+                "k.cu:4: catastrophic error: cannot open source file \"helper_cuda.h\": it is neither beside its "
+                "file nor in a folder of include_dirs, nor with CUDA" HOST);
 #define CPU                                                                                                          \
-  ": it is neither beside the file that includes it, nor in a folder of include_dirs, and the cpu device has few "   \
-  "of CUDA's headers: --device takes a GPU, too, or a described one such as model:H200" HOST
+  ": it is neither beside its file nor in a folder of include_dirs, and the cpu device has few of CUDA's headers. "  \
+  "Use a GPU, or a described one: --device model:H200" HOST
   assert_advice(source, true, NULL, "k.cu:4:10: fatal error: helper_cuda.h: No such file or directory",
                 "k.cu:4:10: fatal error: helper_cuda.h: No such file or directory" CPU);
   assert_advice(source, true, NULL, "k.cu:4:10: fatal error: 'helper_cuda.h' file not found",

@@ -199,8 +199,8 @@ static void missing_pieces(void **state) {
       "c.lua:2: kernel \"k\" has no output");
   expect_error("\nkernel \"k\" { output \"C\" { dtype = \"f32\", shape = { 1 } },\n"
                "implementation \"i\" { template \"t\", grid { 1 }, block { 1 } } }",
-               "c.lua:2: kernel \"k\" has no reference: reference \"matmul_reference.cu\" computes what is right, "
-               "verify \"sort_verify.cu\" judges results that are right in many ways; reference \"none\"");
+               "c.lua:2: kernel \"k\" has no reference: reference \"matmul_reference.cu\" computes the right result, "
+               "verify \"sort_verify.cu\" judges where many results are right. With reference \"none\"");
   expect_parts_error("grid { 1 }, block { 1 }", "c.lua:2: implementation \"i\" has no template: template");
   expect_parts_error("template \"t\", block { 1 }", "c.lua:2: implementation \"i\" has no grid: grid {");
   expect_parts_error("template \"t\",\ngrid { 1 }", "c.lua:3: implementation \"i\" has no block: block {");
@@ -283,7 +283,7 @@ static void wrong_expressions(void **state) {
                      "c.lua:3: pass names 'q', which is no argument of this kernel");
   expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, pass \"C\"", "c.lua:3: pass is a list");
   expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, pass { { \"C\", worth = 3 } }",
-                     "c.lua:3: pass: a scalar with a value of this launch's own is written { \"n\", value =");
+                     "c.lua:3: pass: a scalar with its own value in this launch is written { \"n\", value =");
   expect_parts_error("template \"t\",\ngrid { \"step\" }, block { 1 }", "c.lua:3: grid: unknown name \"step\"");
   expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, steps \"step\"", "c.lua:3: steps: unknown name");
   expect_parts_error("template \"t\", derive \"step\" \"1\",\ngrid { 1 }, block { 1 }, steps \"2\"",

@@ -150,7 +150,7 @@ static void test_hash(void **state) {
 /* ---- What may not be read ---- */
 
 #define OUTSIDE                                                                                                      \
-  "is refused: a header is named relative to the file that mentions it or to a folder of include_dirs, without "     \
+  "is refused: name a header relative to its file or to a folder of include_dirs, without "                          \
   "'..' or a hidden name (--template-dir names a folder elsewhere)"                                                  \
   "\n  in variant 'a'"
 
@@ -171,11 +171,10 @@ static void test_outside(void **state) {
 /* A branch that is never compiled may say anything. */
 static void test_outside_branch(void **state) {
   (void)state;
-  assert_source(
-      TUNED(""), "#if HOST\n#include \"../x.h\"\n#endif\n" KERNEL, NULL,
-      "#line 1 \"T/t.cu\"\n#if HOST\n#error #include of '../x.h' is refused: a header is named relative to the "
-      "file that mentions it or to a folder of include_dirs, without '..' or a hidden name "
-      "(--template-dir names a folder elsewhere)\n#endif\n" KERNEL);
+  assert_source(TUNED(""), "#if HOST\n#include \"../x.h\"\n#endif\n" KERNEL, NULL,
+                "#line 1 \"T/t.cu\"\n#if HOST\n#error #include of '../x.h' is refused: name a header relative to its "
+                "file or to a folder of include_dirs, without '..' or a hidden name (--template-dir names a folder "
+                "elsewhere)\n#endif\n" KERNEL);
 }
 
 static void test_links(void **state) {

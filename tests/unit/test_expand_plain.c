@@ -118,15 +118,12 @@ static void test_defaults(void **state) {
 
 static void test_clashes(void **state) {
   (void)state;
-  expanding_error(
-      TUNED(BS), "\nconst int bs = 32;\n__global__ void k() {}\n", CUGEN_ERROR_TEMPLATE,
-      "T/t.cu:2: bs comes from the config, whose value this declaration would hide: take the declaration out "
-      "to use the config's value, or rename one of them\n  in variant 'a bs=64'");
-  expanding_error(
-      TUNED(BS), "__global__ void k() {\n  const int bs = 32;\n}\n", CUGEN_ERROR_TEMPLATE,
-      "T/t.cu:2: bs is a tunable of the config, which this variable hides, so that the tunable means nothing: "
-      "rename one of them, or take the variable's declaration out to use the tunable\n"
-      "  in variant 'a bs=64'");
+  expanding_error(TUNED(BS), "\nconst int bs = 32;\n__global__ void k() {}\n", CUGEN_ERROR_TEMPLATE,
+                  "T/t.cu:2: bs comes from the config, and this declaration would hide it: remove the declaration, "
+                  "or rename one of them\n  in variant 'a bs=64'");
+  expanding_error(TUNED(BS), "__global__ void k() {\n  const int bs = 32;\n}\n", CUGEN_ERROR_TEMPLATE,
+                  "T/t.cu:2: bs is a tunable of the config, and this variable hides it: remove the variable's "
+                  "declaration, or rename one of them\n  in variant 'a bs=64'");
   expanding_error(TUNED(BS "entry 'k<bs>',"), "template <int bs>\n__global__ void k() {\n#if bs > 2\n#endif\n}\n",
                   CUGEN_ERROR_TEMPLATE,
                   "T/t.cu:1: bs is declared here, and is a macro of the config's that a directive tests: rename one\n"
