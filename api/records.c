@@ -120,6 +120,8 @@ int cugen_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_
 struct stored {
   struct cache_record *records, *history; /* what `out` has its strings from */
   size_t record_count, history_count;
+  const struct cache_record **current; /* of records, by variant */
+  size_t current_count;
   cugen_stored_record *out;
 };
 
@@ -132,13 +134,36 @@ static void clear_stored(void *data) {
   struct stored *list = data;
   free_records(list->records, list->record_count);
   free_records(list->history, list->history_count);
+  free(list->current);
   free(list->out);
 }
 
-static int describe(cugen_kernel *k, struct cache_record *record, bool superseded, cugen_stored_record *out,
-                    cugen_error *err) {
-  struct judgement judgement;
-  int status = api_judge(&k->lookup, record, &judgement, err);
+static int by_variant(const void *a, const void *b) {
+  return strcmp((*(const struct cache_record *const *)a)->variant, (*(const struct cache_record *const *)b)->variant);
+}
+
+static bool same_work(const struct cache_record *a, const struct cache_record *b) {
+  return a->outcome != CUGEN_OUTCOME_OK || b->outcome != CUGEN_OUTCOME_OK ||
+         (a->flops == b->flops && a->bytes == b->bytes);
+}
+
+/* What a superseded record is, where the current one of its variant says so: expanding a variant takes far longer, and there may
+   be thousands. False: it has to be judged. */
+static bool is_told(const cugen_kernel *k, const struct stored *list, const struct cache_record *record,
+                    struct judgement *out) {
+  const struct cache_record **found =
+      list->current_count ? bsearch(&record, list->current, list->current_count, sizeof record, by_variant) : NULL;
+  if (!found || record->lacks || (*found)->lacks || !same_work(record, *found)) return false;
+  bool same = strcmp(record->hash.hex, (*found)->hash.hex) == 0;
+  out->how = same ? JUDGED_CURRENT : JUDGED_CHANGED;
+  return same || !k->lookup.predicted;
+}
+
+static int describe(cugen_kernel *k, const struct stored *list, struct cache_record *record, bool superseded,
+                    cugen_stored_record *out, cugen_error *err) {
+  struct judgement judgement = {.how = JUDGED_GONE};
+  int status =
+      superseded && is_told(k, list, record, &judgement) ? CUGEN_OK : api_judge(&k->lookup, record, &judgement, err);
   *out = (cugen_stored_record){.current = judgement.how == JUDGED_CURRENT,
                                .superseded = superseded,
                                .measured_at = record->measured_at,
@@ -148,6 +173,15 @@ static int describe(cugen_kernel *k, struct cache_record *record, bool supersede
   api_publish(k, record, &out->record);
   out->record.from_cache = 1;
   return status;
+}
+
+/* All of records are described. */
+static bool sort_current(struct stored *list) {
+  list->current = calloc(list->record_count + 1, sizeof *list->current);
+  for (size_t i = 0; list->current && i < list->record_count; i++)
+    if (list->out[i].current) list->current[list->current_count++] = &list->records[i];
+  if (list->current_count) qsort(list->current, list->current_count, sizeof *list->current, by_variant);
+  return list->current != NULL;
 }
 
 static int load(cugen_kernel *k, bool history, struct stored *list, cugen_error *err) {
@@ -165,8 +199,9 @@ static int load(cugen_kernel *k, bool history, struct stored *list, cugen_error 
   if (!status && !list->out) status = error_memory(err);
   for (size_t i = 0; !status && i < count; i++) {
     bool old = i >= list->record_count;
+    if (i == list->record_count && !sort_current(list)) return error_memory(err);
     struct cache_record *record = old ? &list->history[i - list->record_count] : &list->records[i];
-    status = describe(k, record, old, &list->out[i], err);
+    status = describe(k, list, record, old, &list->out[i], err);
   }
   return status;
 }
