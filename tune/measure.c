@@ -29,10 +29,16 @@ static const struct {
   double ratio;
 } limits[] = {{0, 2}, {1, 1.5}, {2, 1.3}, {3, 1.15}, {5, 1.05}};
 
-bool measure_is_beaten(int samples, double least, double best) {
+/* From then on the samples tell themselves how much they err; but clocks change from one variant to the next. */
+enum { SPREAD_FROM = 3 };
+static const double spreads = 4, least_margin = 0.02;
+
+bool measure_is_beaten(int samples, double least, double most, double best) {
   size_t row = 0;
   while (row + 1 < sizeof limits / sizeof *limits && limits[row + 1].samples <= samples) row++;
-  return best > 0 && least > best * limits[row].ratio;
+  double ratio = limits[row].ratio;
+  if (samples >= SPREAD_FROM) ratio = fmin(ratio, 1 + fmax(least_margin, spreads * (most / least - 1)));
+  return best > 0 && least > best * ratio;
 }
 
 struct batch {
@@ -122,7 +128,7 @@ static int look_first(struct device *device, struct batch *batch, double *second
 struct sampling {
   const struct measure_options *options;
   double best; /* 0: nothing is dropped */
-  double times[MOST_SAMPLES], least, spent;
+  double times[MOST_SAMPLES], least, most, spent;
   int taken, wanted;
   bool dropped;
 };
@@ -131,6 +137,7 @@ static void take(struct sampling *s, double seconds, long repeats) {
   s->times[s->taken++] = seconds;
   s->spent += seconds * (double)repeats;
   s->least = fmin(s->least, seconds);
+  s->most = fmax(s->most, seconds);
 }
 
 static int take_samples(struct device *device, struct batch *batch, struct sampling *s, cugen_error *err) {
@@ -138,13 +145,13 @@ static int take_samples(struct device *device, struct batch *batch, struct sampl
   int status = CUGEN_OK;
   if (batch->repeats > 1 && !s->dropped) {
     status = look_first(device, batch, &seconds, err);
-    s->dropped = !status && measure_is_beaten(1, seconds, s->best);
+    s->dropped = !status && measure_is_beaten(1, seconds, seconds, s->best);
     if (s->dropped) take(s, seconds, batch->repeats);
   }
   while (!status && !s->dropped && s->taken < s->wanted && (s->taken == 0 || s->spent < s->options->seconds)) {
     status = time_batch(device, batch, &seconds, err);
     if (!status) take(s, seconds, batch->repeats);
-    s->dropped = !status && measure_is_beaten(s->taken, s->least, s->best);
+    s->dropped = !status && measure_is_beaten(s->taken, s->least, s->most, s->best);
   }
   return status;
 }
@@ -160,7 +167,7 @@ int measure_calls(struct device *device, struct call *const *calls, size_t count
                        .least = (double)INFINITY,
                        .wanted = options->samples < MOST_SAMPLES ? options->samples : MOST_SAMPLES};
   *out = (struct measurement){0};
-  s.dropped = seen >= shortest_batch && measure_is_beaten(0, seen, s.best);
+  s.dropped = seen >= shortest_batch && measure_is_beaten(0, seen, seen, s.best);
   const bool enough = seen > 0 && seen >= options->seconds; /* there is no time for another run */
   if (s.dropped || enough) take(&s, seen, 1);
   int status = s.taken ? CUGEN_OK : size_batch(device, &batch, seen, err);

@@ -25,8 +25,9 @@ struct measure_options {
   double seen;    /* seconds that a run took when it was verified; 0: not known */
 };
 
-/* Whether more samples cannot change that it is slower than the best: least is the fastest of so many. best 0: there is none. */
-bool measure_is_beaten(int samples, double least, double best);
+/* Whether more samples cannot change that it is slower than the best: least and most are the fastest and the slowest of so many. best 0:
+   there is none. */
+bool measure_is_beaten(int samples, double least, double most, double best);
 
 /* calls: one for each buffer set, used in turn. renewal NULL: a launch may find what the one before it left. */
 int measure_calls(struct device *device, struct call *const *calls, size_t count,

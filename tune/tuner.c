@@ -162,7 +162,7 @@ static double variant_timeout(const struct tuner *t, bool *shortened) {
 
 static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *err) {
   const struct measure_options measure = {
-      .best = seconds_to_beat(t, c), .seconds = 0.2, .samples = t->target->device->facts.is_gpu ? 11 : 3};
+      .best = seconds_to_beat(t, c), .seconds = 0.14, .samples = t->target->device->facts.is_gpu ? 11 : 3};
   bool shortened;
   double timeout = variant_timeout(t, &shortened), busy = 0;
   struct cache_record record = {0};

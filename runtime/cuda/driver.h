@@ -34,7 +34,6 @@
   X(event_create, cuEventCreate, true, (CUevent *, unsigned))                                                        \
   X(event_destroy, cuEventDestroy_v2, true, (CUevent))                                                               \
   X(event_record, cuEventRecord, true, (CUevent, CUstream))                                                          \
-  X(event_sync, cuEventSynchronize, true, (CUevent))                                                                 \
   X(event_elapsed, cuEventElapsedTime, true, (float *, CUevent, CUevent))                                            \
   X(mem_alloc, cuMemAlloc_v2, true, (CUdeviceptr *, size_t))                                                         \
   X(mem_alloc_pitch, cuMemAllocPitch_v2, true, (CUdeviceptr *, size_t *, size_t, size_t, unsigned))                  \

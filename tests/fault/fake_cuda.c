@@ -272,12 +272,6 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuEventSynchronize(CUevent event) {
-  (void)event;
-  MAY_FAIL;
-  return CUDA_SUCCESS;
-}
-
 #undef cuEventElapsedTime
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop);
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop) {

@@ -712,14 +712,16 @@ static void slow_variants_are_dropped_when_that_is_clear(void **state) {
   (void)state;
   static const struct {
     int samples;
-    double least;
+    double least, most;
     bool beaten;
-  } cases[] = {{0, 1.9, false},  {0, 2.1, true},  {1, 1.4, false},  {1, 1.6, true},  {2, 1.25, false},
-               {2, 1.35, true},  {3, 1.1, false}, {3, 1.2, true},   {4, 1.1, false}, {4, 1.2, true},
-               {5, 1.04, false}, {5, 1.06, true}, {11, 1.0, false}, {11, 1.06, true}};
+  } cases[] = {{0, 1.9, 1.9, false},   {0, 2.1, 2.1, true},   {1, 1.4, 1.4, false},  {1, 1.6, 1.6, true},
+               {2, 1.25, 1.5, false},  {2, 1.35, 1.35, true}, {3, 1.1, 1.2, false},  {3, 1.2, 2, true},
+               {4, 1.1, 1.2, false},   {4, 1.2, 1.3, true},   {5, 1.04, 1.2, false}, {5, 1.06, 1.2, true},
+               {11, 1.0, 1.2, false},  {11, 1.06, 1.2, true}, {2, 1.1, 1.1, false},  {3, 1.03, 1.03, true},
+               {3, 1.01, 1.01, false}, {3, 1.03, 1.04, false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    assert_int_equal(measure_is_beaten(cases[i].samples, 3 * cases[i].least, 3), cases[i].beaten);
-    assert_false(measure_is_beaten(cases[i].samples, cases[i].least, 0)); /* it is the first */
+    assert_int_equal(measure_is_beaten(cases[i].samples, 3 * cases[i].least, 3 * cases[i].most, 3), cases[i].beaten);
+    assert_false(measure_is_beaten(cases[i].samples, cases[i].least, cases[i].most, 0)); /* it is the first */
   }
 }
 
