@@ -34,6 +34,12 @@ void text_add_n(struct text *text, const char *bytes, size_t length) {
   text->data[text->length] = '\0';
 }
 
+void text_cut(struct text *text, size_t length) {
+  if (text->failed || length >= text->length) return;
+  text->length = length;
+  text->data[length] = '\0';
+}
+
 void text_add(struct text *text, const char *string) {
   text_add_n(text, string, strlen(string));
 }

@@ -23,8 +23,9 @@ void text_vaddf(struct text *text, const char *format, va_list args);
 /* As a terminal may see it, of a stranger's bytes: what steers one is escaped, control characters but \n and \t and those that
    turn the direction of writing as \u001b, bytes that are no UTF-8 as \x9b. What was cleaned once stays as it is. */
 void text_add_clean(struct text *text, const char *bytes, size_t length);
-void text_clear(struct text *text);   /* empties it, keeps memory and failure */
-void text_restart(struct text *text); /* for a new text: an earlier failure is over */
+void text_clear(struct text *text);              /* empties it, keeps memory and failure */
+void text_cut(struct text *text, size_t length); /* to its first so many characters */
+void text_restart(struct text *text);            /* for a new text: an earlier failure is over */
 void text_free(struct text *text);
 
 /* The text so far, "" when empty. */

@@ -24,8 +24,8 @@ struct server {
   const struct worker_place *place;
   struct toolkit *toolkit;
   struct device *device;
-  struct worker_shared *shared;  /* NULL: nothing is */
-  double idle;                   /* of a compiler: how long it waits for work; 0: it is none */
+  struct worker_shared *shared; /* NULL: nothing is */
+  struct compilers_child compiler;
   struct isolate_output *output; /* shared or not */
   struct confinement confinement;
   int lock;                                   /* descriptor of the device's lock file, -1: none */
@@ -598,7 +598,7 @@ static int answer_variant(struct server *s, struct wire_reader *reader, cugen_er
 static int answer_compile(struct server *s, struct wire_reader *reader, cugen_error *err) {
   struct text payload = {0};
   cugen_error why = {0};
-  int status = compilers_serve(reader, &s->toolkit, &s->idle, &payload, &why);
+  int status = compilers_serve(reader, &s->compiler, &payload, &why);
   status = status ? answer_error(s, &why, err) : answer_done(s, &payload, err);
   text_free(&payload);
   return status;
@@ -635,6 +635,7 @@ static void server_close(struct server *s) {
   data_kernels_close(s->kernels);
   if (s->device) s->device->ops->close(s->device);
   toolkit_close(s->toolkit);
+  compilers_child_close(&s->compiler);
   confinement_close(&s->confinement);
   if (s->shared) munmap(s->shared, sizeof *s->shared);
   if (s->lock >= 0) close(s->lock);
@@ -650,7 +651,7 @@ int worker_serve(int socket, const struct worker_place *place) {
   while (!status) {
     enum message_type type;
     int fd;
-    if (server.idle > 0) wire_end_when_idle(socket, server.idle);
+    if (server.compiler.idle > 0) wire_end_when_idle(socket, server.compiler.idle);
     status = wire_receive(socket, -1, &type, &message, &fd, &err);
     if (!status) status = serve_one(&server, type, &message, fd, &err);
     if (fd >= 0) close(fd);

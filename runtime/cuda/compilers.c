@@ -14,6 +14,7 @@
 #include "base/sanitizers.h"
 #include "base/system.h"
 #include "nvrtc.h"
+#include "precompiled.h"
 #include "runtime/compile/toolkit.h"
 
 /* A process that was just started loads the program; one that compiles looks at the clock itself, and is given that long to
@@ -29,6 +30,7 @@ struct child {
 
 struct compilers {
   struct compilers_options options;
+  struct text folder; /* where children write precompiled headers; "": there is none */
   pthread_mutex_t mutex;
   struct child *idle;
 };
@@ -39,6 +41,8 @@ int compilers_open(const struct compilers_options *options, struct compilers **o
   (*out)->options = *options;
   if (options->idle_seconds <= 0) (*out)->options.idle_seconds = COMPILER_IDLE_SECONDS;
   pthread_mutex_init(&(*out)->mutex, NULL);
+  cugen_error ignored;
+  if (folder_temporary(&(*out)->folder, &ignored)) text_restart(&(*out)->folder);
   return CUGEN_OK;
 }
 
@@ -59,6 +63,8 @@ static void end_all(struct child *list) {
 void compilers_close(struct compilers *c) {
   if (!c) return;
   end_all(c->idle);
+  if (c->folder.length) folder_remove(text_get(&c->folder));
+  text_free(&c->folder);
   pthread_mutex_destroy(&c->mutex);
   free(c);
 }
@@ -178,6 +184,7 @@ static void put_request(const struct compilers *c, const struct compile_request 
   text_restart(out);
   put_optional(out, c->options.toolkit.toolkit);
   put_optional(out, c->options.toolkit.compiler);
+  wire_put_string(out, text_get(&c->folder));
   wire_put_float(out, c->options.idle_seconds);
   wire_put_string(out, request->name);
   wire_put_string(out, request->source);
@@ -275,7 +282,7 @@ static void limit_process(void) {
 }
 
 /* From here on a source reads the toolkit's headers and nothing else. What NVRTC is made of is loaded before. */
-static int enter_jail(const struct toolkit *toolkit, cugen_error *err) {
+static int enter_jail(const struct toolkit *toolkit, const char *headers, cugen_error *err) {
   const struct nvrtc *nvrtc;
   struct text folder = {0};
   int status = nvrtc_open(toolkit, &nvrtc, err);
@@ -283,6 +290,7 @@ static int enter_jail(const struct toolkit *toolkit, cugen_error *err) {
   if (strchr(text_get(&toolkit->nvrtc), '/')) path_folder(text_get(&toolkit->nvrtc), &folder);
   const struct jail_place places[] = {{text_get(&toolkit->include), JAIL_READ},
                                       {text_get(&toolkit->core), JAIL_READ},
+                                      {headers, JAIL_WRITE},
                                       {text_get(&folder), JAIL_READ | JAIL_EXECUTE}};
   int jail = folder.failed ? -1 : jail_make(places, sizeof places / sizeof *places);
   if (folder.failed)
@@ -297,21 +305,34 @@ static int enter_jail(const struct toolkit *toolkit, cugen_error *err) {
   return status;
 }
 
-static int open_toolkit(const char *folder, const char *compiler, struct toolkit **toolkit, cugen_error *err) {
-  const struct toolkit_options options = {*folder ? folder : NULL, *compiler ? compiler : NULL};
-  if (*toolkit) return CUGEN_OK;
-  process_outlive_thread();
-  limit_process();
-  int status = toolkit_open(&options, toolkit, err);
-  return status ? status : enter_jail(*toolkit, err);
+void compilers_child_close(struct compilers_child *child) {
+  precompiled_close(child->precompiled);
+  toolkit_close(child->toolkit);
+  *child = (struct compilers_child){.idle = child->idle};
 }
 
-int compilers_serve(struct wire_reader *reader, struct toolkit **toolkit, double *idle, struct text *answer,
+static int open_child(struct compilers_child *child, const char *folder, const char *compiler, const char *headers,
+                      cugen_error *err) {
+  const struct toolkit_options options = {*folder ? folder : NULL, *compiler ? compiler : NULL};
+  if (child->open) return CUGEN_OK;
+  process_outlive_thread();
+  limit_process();
+  compilers_child_close(child); /* of an attempt that failed */
+  int status = toolkit_open(&options, &child->toolkit, err);
+  if (!status) status = precompiled_open(headers, &child->precompiled, err);
+  if (*headers) setenv("TMPDIR", headers, 1); /* where NVRTC keeps one of its own meanwhile */
+  if (!status) status = enter_jail(child->toolkit, headers, err);
+  child->open = !status;
+  return status;
+}
+
+int compilers_serve(struct wire_reader *reader, struct compilers_child *child, struct text *answer,
                     cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
-  const char *folder = wire_get_string(reader), *compiler = wire_get_string(reader);
+  const char *folder = wire_get_string(reader), *compiler = wire_get_string(reader),
+             *headers = wire_get_string(reader);
   struct compile_request request = {.entries = entries};
-  *idle = wire_get_float(reader);
+  child->idle = wire_get_float(reader);
   request.name = wire_get_string(reader);
   request.source = wire_get_string(reader);
   request.options = wire_get_string(reader);
@@ -325,10 +346,10 @@ int compilers_serve(struct wire_reader *reader, struct toolkit **toolkit, double
   request.entry_count = (size_t)count;
   const struct nvrtc *nvrtc;
   struct compiled compiled = {0};
-  int status = open_toolkit(folder, compiler, toolkit, err);
-  request.toolkit = *toolkit;
-  if (!status) status = nvrtc_open(*toolkit, &nvrtc, err);
-  if (!status) status = nvrtc_compile(nvrtc, &request, &compiled, err);
+  int status = open_child(child, folder, compiler, headers, err);
+  request.toolkit = child->toolkit;
+  if (!status) status = nvrtc_open(child->toolkit, &nvrtc, err);
+  if (!status) status = precompiled_compile(child->precompiled, nvrtc, &request, &compiled, err);
   if (status == CUGEN_ERROR_MEMORY)
     status = error_set(err, CUGEN_ERROR_COMPILE, "%s: the compiler ran out of its %d MB of memory", request.name,
                        COMPILER_MEMORY_MB);

@@ -27,9 +27,15 @@ void compilers_close(struct compilers *compilers);
 int compilers_compile(struct compilers *compilers, const struct compile_request *request, struct compiled *out,
                       cugen_error *err);
 
-/* The child's side: carries out MESSAGE_COMPILE and writes the answer's payload. *toolkit is opened at the first, under the
-   limits above, which hold for the process from then on. *idle: how many seconds it shall wait for the next. */
-int compilers_serve(struct wire_reader *reader, struct toolkit **toolkit, double *idle, struct text *answer,
-                    cugen_error *err);
+/* The child's side. */
+struct compilers_child {
+  bool open; /* since the first compile; and closed off */
+  struct toolkit *toolkit;
+  struct precompiled *precompiled;
+  double idle; /* how many seconds it shall wait for the next compile; 0: there was none */
+};
+void compilers_child_close(struct compilers_child *child);
+/* Carries out MESSAGE_COMPILE and writes the answer's payload. The limits above hold for the process from the first on. */
+int compilers_serve(struct wire_reader *reader, struct compilers_child *child, struct text *answer, cugen_error *err);
 
 #endif

@@ -1,0 +1,224 @@
+/* Precompiled headers; see precompiled.h.
+
+   NVRTC takes a precompiled header only in front of all else, but variants define their tunables in front of the includes. So the
+   includes are moved to the front, which is the same unless a header looks at what was defined. That is tried, not believed: the
+   second source with these includes and macros is compiled both ways, and only where the images are equal, bit for bit, are the
+   following ones compiled with the includes in front. A compile that fails there is repeated as the source has it, so that
+   every verdict and every message is of the source as it stands.
+
+   The file is removed as soon as it is open: nobody else sees it, and nothing is left behind. */
+#include "precompiled.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/system.h"
+
+enum { PRECOMPILED = 12080 /* the NVRTC that has them first */ };
+
+/* A process a compile thread keeps such a file: where fewer would fit, none is kept. */
+enum { FILES_TO_FIT = 32 };
+
+/* Of the time that a compile may take: two more have to fit into the rest. */
+static const double share_of_time = 0.2;
+
+enum stage { FIRST, PROVE, USE, REFUSED };
+
+struct precompiled {
+  struct text folder, key; /* key: what the stage is of */
+  enum stage stage;
+  int file; /* of USE; else -1 */
+};
+
+int precompiled_open(const char *folder, struct precompiled **out, cugen_error *err) {
+  *out = calloc(1, sizeof **out);
+  if (!*out) return error_memory(err);
+  (*out)->file = -1;
+  text_add(&(*out)->folder, folder);
+  if (!(*out)->folder.failed) return CUGEN_OK;
+  precompiled_close(*out);
+  *out = NULL;
+  return error_memory(err);
+}
+
+void precompiled_close(struct precompiled *h) {
+  if (!h) return;
+  if (h->file >= 0) close(h->file);
+  text_free(&h->folder);
+  text_free(&h->key);
+  free(h);
+}
+
+bool precompiled_in_use(const struct precompiled *h) {
+  return h->stage == USE;
+}
+
+/* ---- What a source begins with ---- */
+
+static bool takes_long(const char *name, size_t length) {
+  static const char *const slow[] = {"cooperative_groups", "cub/", "cuda/", "thrust/"};
+  for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
+    if (length >= strlen(slow[i]) && memcmp(name, slow[i], strlen(slow[i])) == 0) return true;
+  return false;
+}
+
+static const char *skip_blanks(const char *at) {
+  return at + strspn(at, " \t");
+}
+
+/* Behind blanks, comments and empty lines; NULL: a comment does not end. */
+static const char *skip_nothing(const char *at) {
+  for (;;) {
+    at += strspn(at, " \t\r\n");
+    if (at[0] == '/' && at[1] == '/') {
+      at += strcspn(at, "\n");
+    } else if (at[0] == '/' && at[1] == '*') {
+      at = strstr(at + 2, "*/");
+      if (!at) return NULL;
+      at += 2;
+    } else {
+      return at;
+    }
+  }
+}
+
+/* The word that begins there. */
+static bool is_word(const char *at, const char *word) {
+  size_t length = strlen(word);
+  return strncmp(at, word, length) == 0 && !isalnum((unsigned char)at[length]) && at[length] != '_';
+}
+
+/* Of a line that is continued, the last one's end. */
+static const char *line_end(const char *at) {
+  for (;;) {
+    at += strcspn(at, "\n");
+    if (!*at || at[-1] != '\\') return at;
+    at++;
+  }
+}
+
+bool precompiled_find(const char *source, struct text *includes, struct text *macros) {
+  size_t kept_includes = 0, kept_macros = 0;
+  int depth = 0;
+  for (const char *at = skip_nothing(source); at && *at == '#'; at = skip_nothing(line_end(at))) {
+    const char *word = skip_blanks(at + 1);
+    if (is_word(word, "if") || is_word(word, "ifdef") || is_word(word, "ifndef")) depth++;
+    if (is_word(word, "endif")) depth--;
+    if (is_word(word, "define") || is_word(word, "undef")) {
+      const char *name = skip_blanks(word + strcspn(word, " \t\n"));
+      text_addf(macros, "%.*s\n", (int)strcspn(name, " \t(\r\n"), name);
+    }
+    const char *name = skip_blanks(word + strlen("include"));
+    if (!is_word(word, "include") || depth != 0 || *name != '<') continue;
+    size_t length = strcspn(name, ">\n");
+    if (name[length] != '>') continue;
+    text_addf(includes, "#include %.*s\n", (int)length + 1, name);
+    if (!takes_long(name + 1, length - 1)) continue;
+    kept_includes = includes->length;
+    kept_macros = macros->length;
+  }
+  text_cut(includes, kept_includes);
+  text_cut(macros, kept_macros);
+  return kept_includes > 0 && !includes->failed && !macros->failed;
+}
+
+/* ---- A compile with the includes in front ---- */
+
+/* option: "create" or "use"; path: of the file. */
+static int compile_moved(const struct nvrtc *nvrtc, const struct compile_request *request,
+                         const struct text *includes, const char *option, const char *path, struct compiled *out,
+                         cugen_error *err) {
+  struct text source = {0}, options = {0};
+  struct compile_request moved = *request;
+  text_addf(&source, "%s#pragma nv_hdrstop\n#line 1\n%s", text_get(includes), request->source);
+  text_addf(&options, "%s%s--%s-pch=%s --pch-messages=false", request->options ? request->options : "",
+            request->options && *request->options ? " " : "", option, path);
+  moved.source = text_get(&source);
+  moved.options = text_get(&options);
+  int status = source.failed || options.failed ? error_memory(err) : nvrtc_compile(nvrtc, &moved, out, err);
+  text_free(&source);
+  text_free(&options);
+  return status;
+}
+
+static bool has_room(const char *path) {
+  struct statvfs place;
+  long long size = 0;
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  bool room = file >= 0 && fstatvfs(file, &place) == 0 && (size = lseek(file, 0, SEEK_END)) > 0 &&
+              (long long)place.f_bavail * (long long)place.f_frsize / FILES_TO_FIT > size;
+  if (file >= 0) close(file);
+  return room;
+}
+
+/* Makes the file, and holds what came of it against what the source gives as it stands. */
+static void prove(struct precompiled *h, const struct nvrtc *nvrtc, const struct compile_request *request,
+                  const struct text *includes, const struct compiled *as_it_stands) {
+  struct text path = {0};
+  struct compiled moved = {0};
+  cugen_error ignored;
+  text_addf(&path, "%s/%ld.pch", text_get(&h->folder), (long)getpid());
+  h->stage = REFUSED;
+  if (!path.failed && !compile_moved(nvrtc, request, includes, "create", text_get(&path), &moved, &ignored) &&
+      strcmp(moved.image_hash.hex, as_it_stands->image_hash.hex) == 0 && has_room(text_get(&path))) {
+    h->file = open(text_get(&path), O_RDONLY | O_CLOEXEC);
+    if (h->file >= 0) h->stage = USE;
+  }
+  if (!path.failed) unlink(text_get(&path));
+  compiled_free(&moved);
+  text_free(&path);
+}
+
+/* Other includes, macros or options begin anew. */
+static void meet(struct precompiled *h, const struct compile_request *request, const struct text *includes,
+                 const struct text *macros) {
+  struct text key = {0};
+  text_addf(&key, "%s\n%s\n%s%s", request->arch, request->options ? request->options : "", text_get(includes),
+            text_get(macros));
+  bool same = h->key.length && strcmp(text_get(&h->key), text_get(&key)) == 0;
+  if (same) {
+    text_free(&key);
+    if (h->stage == FIRST) h->stage = PROVE;
+    return;
+  }
+  text_free(&h->key);
+  h->key = key;
+  h->stage = key.failed ? REFUSED : FIRST;
+  if (h->file >= 0) close(h->file);
+  h->file = -1;
+}
+
+static int compile_again(struct precompiled *h, const struct nvrtc *nvrtc, const struct compile_request *request,
+                         const struct text *includes, struct compiled *out, cugen_error *err) {
+  char path[64];
+  cugen_error ignored;
+  snprintf(path, sizeof path, "/proc/self/fd/%d", h->file);
+  if (h->stage == USE && compile_moved(nvrtc, request, includes, "use", path, out, &ignored) == CUGEN_OK)
+    return CUGEN_OK;
+  double begin = clock_seconds();
+  int status = nvrtc_compile(nvrtc, request, out, err);
+  bool time_left = clock_seconds() - begin < share_of_time * request->timeout;
+  if (!status && h->stage == PROVE && time_left) prove(h, nvrtc, request, includes, out);
+  return status;
+}
+
+int precompiled_compile(struct precompiled *h, const struct nvrtc *nvrtc, const struct compile_request *request,
+                        struct compiled *out, cugen_error *err) {
+  struct text includes = {0}, macros = {0};
+  int status;
+  if (h->folder.length && nvrtc_version(nvrtc) >= PRECOMPILED &&
+      precompiled_find(request->source, &includes, &macros)) {
+    meet(h, request, &includes, &macros);
+    status = compile_again(h, nvrtc, request, &includes, out, err);
+  } else {
+    status = nvrtc_compile(nvrtc, request, out, err);
+  }
+  text_free(&includes);
+  text_free(&macros);
+  return status;
+}

@@ -1,0 +1,156 @@
+/* Precompiled headers with the real NVRTC: the same images as without, once two were compiled; and where moving the includes
+   would change what a source means, it stays as it is. No GPU is needed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/cuda/precompiled.h"
+
+struct fixture {
+  struct toolkit *toolkit;
+  const struct nvrtc *nvrtc;
+  struct text folder;
+};
+
+static int set_up(void **state) {
+  static struct fixture f;
+  cugen_error err;
+  assert_int_equal(toolkit_open(&(struct toolkit_options){0}, &f.toolkit, &err), CUGEN_OK);
+  if (nvrtc_open(f.toolkit, &f.nvrtc, &err)) {
+    printf("skipped: %s\n", err.message);
+    exit(77);
+  }
+  assert_int_equal(folder_temporary(&f.folder, &err), CUGEN_OK);
+  *state = &f;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct fixture *f = *state;
+  folder_remove(text_get(&f->folder));
+  text_free(&f->folder);
+  toolkit_close(f->toolkit);
+  return 0;
+}
+
+static int compile(const struct fixture *f, struct precompiled *p, const char *source, struct compiled *out,
+                   cugen_error *err) {
+  static const char *const entries[] = {"k"};
+  const struct compile_request request = {.toolkit = f->toolkit,
+                                          .name = "k",
+                                          .source = source,
+                                          .arch = "sm_90",
+                                          .entries = entries,
+                                          .entry_count = 1,
+                                          .timeout = 600};
+  return p ? precompiled_compile(p, f->nvrtc, &request, out, err) : nvrtc_compile(f->nvrtc, &request, out, err);
+}
+
+/* The same image with and without, and whether the headers were there already. */
+static bool compile_both(const struct fixture *f, struct precompiled *p, const char *source) {
+  struct compiled with, without;
+  cugen_error err;
+  if (compile(f, p, source, &with, &err)) fail_msg("%s", err.message);
+  if (compile(f, NULL, source, &without, &err)) fail_msg("%s", err.message);
+  assert_string_equal(with.image_hash.hex, without.image_hash.hex);
+  compiled_free(&with);
+  compiled_free(&without);
+  return precompiled_in_use(p);
+}
+
+static void test_used(void **state) {
+  const struct fixture *f = *state;
+  struct precompiled *p;
+  assert_int_equal(precompiled_open(text_get(&f->folder), &p, NULL), CUGEN_OK);
+  for (int block = 32; block <= 96; block += 32) {
+    char source[600];
+    snprintf(source, sizeof source,
+             "#define BLOCK %d\n#line 1 \"k.cu\"\n// sums\n#ifndef UNROLL\n#define UNROLL 2\n#endif\n"
+             "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+             "extern \"C\" __global__ void k(float *y) { auto g = cg::this_thread_block(); g.sync();\n"
+             "  y[g.thread_rank()] = BLOCK * UNROLL; }\n",
+             block);
+    assert_int_equal(compile_both(f, p, source), block >= 64);
+  }
+  precompiled_close(p);
+}
+
+/* The header looks at a macro that is defined in front of it: the images differ, and nothing is moved. */
+static void test_refused(void **state) {
+  const struct fixture *f = *state;
+  struct precompiled *p;
+  assert_int_equal(precompiled_open(text_get(&f->folder), &p, NULL), CUGEN_OK);
+  for (int i = 0; i < 2; i++)
+    assert_false(compile_both(f, p,
+                              "#define cudaSuccess 7\n#define _CG_HAS_FP16_COLLECTIVE 1\n#define sync wait_for_all\n"
+                              "#include <cooperative_groups.h>\n"
+                              "#undef sync\nextern \"C\" __global__ void k(float *y) {\n"
+                              "  cooperative_groups::this_thread_block().wait_for_all(); y[0] = 1; }\n"));
+  precompiled_close(p);
+}
+
+/* A source that is wrong says so in its own lines, as without. */
+static void test_messages(void **state) {
+  const struct fixture *f = *state;
+  struct precompiled *p;
+  cugen_error err, plain;
+  struct compiled compiled;
+  char source[400];
+  assert_int_equal(precompiled_open(text_get(&f->folder), &p, NULL), CUGEN_OK);
+  for (int i = 0; i < 3; i++) {
+    snprintf(
+        source, sizeof source,
+        "#define N %d\n#include <cooperative_groups.h>\nextern \"C\" __global__ void k(float *y) {\n%s y[0] = N; }\n",
+        i, i < 2 ? "" : "no_such_name;");
+    if (i < 2) {
+      compile_both(f, p, source);
+      continue;
+    }
+    assert_true(precompiled_in_use(p));
+    assert_int_equal(compile(f, p, source, &compiled, &err), CUGEN_ERROR_COMPILE);
+    assert_int_equal(compile(f, NULL, source, &compiled, &plain), CUGEN_ERROR_COMPILE);
+    assert_string_equal(err.message, plain.message);
+    assert_non_null(strstr(err.message, ":4"));
+  }
+  precompiled_close(p);
+}
+
+static void finds(const char *source, const char *includes, const char *macros) {
+  struct text found = {0}, names = {0};
+  assert_int_equal(precompiled_find(source, &found, &names), *includes != 0);
+  assert_string_equal(text_get(&found), includes);
+  assert_string_equal(text_get(&names), macros);
+  text_free(&found);
+  text_free(&names);
+}
+
+static void test_find(void **state) {
+  (void)state;
+  finds("", "", "");
+  finds("#include <cstdint>\n", "", "");
+  finds("#include \"cub/cub.cuh\"\n", "", "");
+  finds("#include <cub/cub.cuh", "", "");
+  finds("/* never ends\n#include <cub/cub.cuh>\n", "", "");
+  finds("#define A 1\n/* a\n b */ // c\n#include <cstdint>\n # include  <cub/a.cuh> // why\n#define B 2\n#include "
+        "<cmath>\n",
+        "#include <cstdint>\n#include <cub/a.cuh>\n", "A\n");
+  finds("#define A(x) \\\n  x\n#if A(1)\n#include <cuda/atomic>\n#endif\n#include <cuda/barrier>\n",
+        "#include <cuda/barrier>\n", "A\n");
+  finds("int x;\n#include <cub/cub.cuh>\n", "", "");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_used), cmocka_unit_test(test_refused),
+                                     cmocka_unit_test(test_messages), cmocka_unit_test(test_find)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
