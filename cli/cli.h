@@ -25,7 +25,7 @@
     "when to stop: a time (90s, 5m, 1h), a number of variants (500) or none (default: 60s; cpu and model 30s)")      \
   X(STRATEGY, "strategy", 0, "STRATEGY", "which variants come first (default: local)")                               \
   X(SEED, "seed", 0, "N", "seed of strategy and input data (default: 1)")                                            \
-  X(FORMAT, "format", 0, "FORMAT", "wisdom, or t4 for Kernel Tuner and others (default: wisdom)")                    \
+  X(FORMAT, "format", 0, "FORMAT", "wisdom, t4 or kernel_tuner (default: wisdom)")                                   \
   X(STRATEGIES, "strategy", 0, "STRATEGY", "strategies to replay: \"local\", \"local,random\" (default: all)")       \
   X(SEEDS, "seeds", 0, "N", "runs of each strategy, with seeds from 1 (default: 50)")                                \
   X(IN_FLIGHT, "in-flight", 0, "N", "variants chosen before a result is known (default: 0)")                         \

@@ -258,8 +258,9 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
          .operand = "[CONFIG]",
          .summary = "write records as text, to import them elsewhere",
          .details = "Writes the records that the options mean as wisdom: one line of JSON for each, complete in "
-                    "itself (docs/cache.md). With --format t4 it writes one kernel, problem and device in the format "
-                    "that autotuners share: 'cugen replay' reads it. CONFIG and --device are as in 'cugen cache ls'.",
+                    "itself (docs/cache.md). With --format t4 or kernel_tuner it writes one kernel, problem and "
+                    "device for other autotuners; 'cugen replay' reads both. CONFIG and --device are as in 'cugen "
+                    "cache ls'.",
          .example = "cugen cache export matmul -o matmul.wisdom",
          .options = cache_export_options},
     [COMMAND_CACHE_IMPORT] =

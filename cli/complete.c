@@ -21,7 +21,7 @@ static const struct {
     {OPTION_DEVICE, {"cpu", "cuda:0"}},
     {OPTION_BUDGET, {"none"}},
     {OPTION_CACHE, {"none"}},
-    {OPTION_FORMAT, {"wisdom", "t4"}},
+    {OPTION_FORMAT, {"wisdom", "t4", "kernel_tuner"}},
     {OPTION_MEMORY,
      {"pageable", "registered", "pinned", "combined", "pitched", "pitched3d", "default", "mapped", "managed",
       "prefetch"}},

@@ -1,4 +1,4 @@
-/* From lines of wisdom to T4; see t4.h. A file holds one space: the records of one kernel, problem and device. */
+/* From lines of wisdom to T4, and to a cache of Kernel Tuner; see t4.h. A file holds one space: the records of one kernel, problem and device. */
 #include "t4.h"
 
 #include <stdlib.h>
@@ -175,27 +175,116 @@ static json_t *metadata_json(const struct t4 *t4) {
 
 static void refuse_two(const struct t4 *t4, struct cli *cli) {
   const json_t *const two[] = {t4->first, t4->other};
-  cli_fail(cli, CUGEN_ERROR_USAGE, "T4 holds one space, and records are of several:");
+  cli_fail(cli, CUGEN_ERROR_USAGE, "a file holds one space, and records are of several:");
   for (size_t i = 0; i < 2; i++)
     cli_append(cli, "%s %s (%s) on %s", i ? ";" : "", text_of(two[i], "config"), text_of(two[i], "problem"),
                text_of(two[i], "device"));
   cli_append(cli, "; CONFIG, --problem and --device name one ('cugen cache ls' lists them)");
 }
 
-json_t *t4_whole(const struct t4 *t4, struct cli *cli) {
-  if (t4->other) {
+static bool is_whole(const struct t4 *t4, struct cli *cli) {
+  if (t4->other)
     refuse_two(t4, cli);
-    return NULL;
-  }
-  if (!t4->first) {
-    cli_fail(cli, CUGEN_ERROR_USAGE, "T4 holds one space, and there is no such record; 'cugen cache ls' lists them");
-    return NULL;
-  }
+  else if (!t4->first)
+    cli_fail(cli, CUGEN_ERROR_USAGE, "there is no such record; 'cugen cache ls' lists what there is");
+  return t4->first && !t4->other;
+}
+
+json_t *t4_whole(const struct t4 *t4, struct cli *cli) {
+  if (!is_whole(t4, cli)) return NULL;
   json_t *whole = json_object();
   fill_configurations(t4);
   json_object_set_new(whole, "schema_version", json_string("1.0.0"));
   json_object_set_new(whole, "metadata", metadata_json(t4));
   json_object_set(whole, "results", t4->results);
+  return whole;
+}
+
+/* ---- The same as a cache of Kernel Tuner ---- */
+
+static bool has_value(const json_t *values, const json_t *value) {
+  const json_t *one;
+  size_t i;
+  json_array_foreach(values, i, one) {
+    if (json_equal(one, value)) return true;
+  }
+  return false;
+}
+
+/* For each tunable the list of its values. */
+static json_t *lists_json(const struct t4 *t4) {
+  json_t *lists = json_object(), *result, *value;
+  const char *name;
+  size_t i;
+  json_array_foreach(t4->results, i, result) {
+    json_object_foreach(json_object_get(result, "configuration"), name, value) {
+      if (!json_object_get(lists, name)) json_object_set_new(lists, name, json_array());
+      if (!has_value(json_object_get(lists, name), value)) json_array_append(json_object_get(lists, name), value);
+    }
+  }
+  return lists;
+}
+
+static json_t *names_json(const json_t *lists) {
+  json_t *names = json_array(), *any;
+  const char *name;
+  json_object_foreach((json_t *)lists, name, any) json_array_append_new(names, json_string(name));
+  return names;
+}
+
+/* A tunable's value as Python's str() has it. */
+static void add_value(char **key, const json_t *value) {
+  char *all, *dumped = json_is_string(value) ? strdup(json_string_value(value)) : json_dumps(value, JSON_ENCODE_ANY);
+  const char *text = json_is_null(value)    ? "None"
+                     : json_is_true(value)  ? "True"
+                     : json_is_false(value) ? "False"
+                                            : dumped;
+  if (!*key || !text || asprintf(&all, "%s%s%s", *key, **key ? "," : "", text) < 0) all = NULL;
+  free(dumped);
+  free(*key);
+  *key = all;
+}
+
+static json_t *entry_json(const json_t *result) {
+  const json_t *times = json_object_get(result, "times"), *runs = json_object_get(times, "runtimes");
+  const json_t *measurement = json_array_get(json_object_get(result, "measurements"), 0);
+  json_t *entry = json_copy(json_object_get(result, "configuration")), *run = json_array_get(runs, 0);
+  json_object_set(entry, "time", json_object_get(measurement, "value"));
+  json_object_set(entry, "times", (json_t *)runs);
+  json_object_set(entry, "compile_time", json_object_get(times, "compilation"));
+  json_object_set_new(entry, "verification_time", json_real(0));
+  json_object_set_new(entry, "benchmark_time", json_real(json_number_value(run)));
+  json_object_set_new(entry, "strategy_time", json_real(0));
+  json_object_set(entry, "framework_time", json_object_get(times, "framework"));
+  json_object_set(entry, "timestamp", json_object_get(result, "timestamp"));
+  return entry;
+}
+
+static json_t *entries_json(const struct t4 *t4) {
+  json_t *entries = json_object(), *result, *value;
+  const char *name;
+  size_t i;
+  json_array_foreach(t4->results, i, result) {
+    char *key = strdup("");
+    json_object_foreach(json_object_get(result, "configuration"), name, value) add_value(&key, value);
+    json_object_set_new(entries, key ? key : "", entry_json(result));
+    free(key);
+  }
+  return entries;
+}
+
+json_t *t4_as_cache(const struct t4 *t4, struct cli *cli) {
+  if (!is_whole(t4, cli)) return NULL;
+  json_t *whole = json_object(), *lists;
+  fill_configurations(t4);
+  lists = lists_json(t4);
+  json_object_set_new(whole, "device_name", json_text(text_of(t4->first, "device")));
+  json_object_set_new(whole, "kernel_name", json_text(text_of(t4->first, "config")));
+  json_object_set_new(whole, "problem_size", json_text(text_of(t4->first, "problem")));
+  json_object_set_new(whole, "tune_params_keys", names_json(lists));
+  json_object_set_new(whole, "tune_params", lists);
+  json_object_set_new(whole, "objective", json_string("time"));
+  json_object_set_new(whole, "cache", entries_json(t4));
   return whole;
 }
 

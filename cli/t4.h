@@ -16,6 +16,8 @@ void t4_open(struct t4 *t4);
 void t4_add(struct t4 *t4, const char *text, size_t length);
 /* The whole, to be released; NULL: cli->error is set, since records are of more than one space, or of none. */
 json_t *t4_whole(const struct t4 *t4, struct cli *cli);
+/* The same as Kernel Tuner's simulation mode reads it. */
+json_t *t4_as_cache(const struct t4 *t4, struct cli *cli);
 void t4_close(struct t4 *t4);
 
 #endif

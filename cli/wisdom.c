@@ -77,13 +77,16 @@ static void dump(const void *context, FILE *out) {
   fputc('\n', out);
 }
 
-static int export_t4(struct exporting *exporting) {
+/* A format that is made of all records at once. */
+typedef json_t *(*whole_format)(const struct t4 *t4, struct cli *cli);
+
+static int export_whole(struct exporting *exporting, whole_format format) {
   struct cli *cli = exporting->cli;
   struct t4 t4;
   t4_open(&t4);
   exporting->t4 = &t4;
   int status = export_to(exporting, false);
-  json_t *whole = status ? NULL : t4_whole(&t4, cli);
+  json_t *whole = status ? NULL : format(&t4, cli);
   if (whole)
     status = cli_write(cli, dump, whole);
   else if (!status)
@@ -93,22 +96,32 @@ static int export_t4(struct exporting *exporting) {
   return status;
 }
 
-static int read_format(struct cli *cli, bool *t4) {
+/* *whole NULL: wisdom. */
+static int read_format(struct cli *cli, whole_format *whole) {
+  static const struct {
+    const char *name;
+    whole_format whole;
+  } formats[] = {{"wisdom", NULL}, {"t4", t4_whole}, {"kernel_tuner", t4_as_cache}};
   const char *format = cli->values[OPTION_FORMAT];
-  *t4 = format && strcmp(format, "t4") == 0;
-  if (!format || *t4 || strcmp(format, "wisdom") == 0) return CUGEN_OK;
-  return cli_fail(cli, CUGEN_ERROR_USAGE, "--format %s: there are wisdom and t4", format);
+  *whole = NULL;
+  if (!format) return CUGEN_OK;
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    *whole = formats[i].whole;
+    if (strcmp(formats[i].name, format) == 0) return CUGEN_OK;
+  }
+  return cli_fail(cli, CUGEN_ERROR_USAGE, "--format %s: there are wisdom, t4 and kernel_tuner", format);
 }
 
 int command_cache_export(struct cli *cli) {
   const char *path = cli->values[OPTION_OUTPUT];
-  bool to_stdout = !path || strcmp(path, "-") == 0, t4;
+  const bool to_stdout = !path || strcmp(path, "-") == 0;
   struct exporting exporting = {.cli = cli, .begin = progress_now()};
-  int status = read_format(cli, &t4);
+  whole_format whole;
+  int status = read_format(cli, &whole);
   if (!status) status = cli_open_cache(cli);
   if (!status) status = cli_check_output(cli);
-  exporting.path = to_stdout || t4 ? NULL : path;
-  if (!status) status = t4 ? export_t4(&exporting) : export_to(&exporting, to_stdout);
+  exporting.path = to_stdout || whole ? NULL : path;
+  if (!status) status = whole ? export_whole(&exporting, whole) : export_to(&exporting, to_stdout);
   if (status) return status;
   cli_remark(cli, "%s record%s%s%s", print_count(exporting.records).text, exporting.records == 1 ? "" : "s",
              to_stdout ? "" : " in ", to_stdout ? "" : path);
