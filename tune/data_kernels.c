@@ -133,7 +133,7 @@ static struct data_type type_of(const struct dtype *dtype) {
   const bool is_signed = dtype->kind == DTYPE_SIGNED;
   const int digits = 8 * dtype->bytes - is_signed;
   const double end = ldexp(1, digits);
-  return (struct data_type){.kind = dtype->kind,
+  return (struct data_type){.kind = (int)dtype->kind,
                             .bytes = dtype->bytes,
                             .exponent_bits = dtype->format.exponent_bits,
                             .fraction_bits = dtype->format.fraction_bits,

@@ -280,6 +280,16 @@ static void any_byte_of_a_range_is_found(void **state) {
       check(data_kernels_await(f->kernels, &tallies, &err), &err);
       assert_int_equal(tallies[0].first, at - begin);
     }
+  const struct verify_gaps cut = {.rows = 2, .pitch = 50, .skip = 40, .width = 10, .limit = 94};
+  const struct data_tally *tallies;
+  cugen_error err = {0};
+  check(data_kernels_begin(f->kernels, &err), &err);
+  check(data_kernels_find(f->kernels, data, &cut, 0, &err), &err); /* byte 95 is behind its limit */
+  data[93] = 1;
+  check(data_kernels_find(f->kernels, data, &cut, 0, &err), &err);
+  check(data_kernels_await(f->kernels, &tallies, &err), &err);
+  assert_true(tallies[0].first == UINT64_MAX);
+  assert_int_equal(tallies[1].first, 93);
 }
 
 /* ---- Errors ---- */
