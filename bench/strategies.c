@@ -11,7 +11,7 @@ enum { SEEDS = 50, LATENCY = 6 };
 static const char *const spaces[] = {"matmul_h200", "reduce_h200", "dedispersion", "expdist",     "hotspot",
                                      "gemm",        "microhh",     "atf_prl_2x2",  "atf_prl_4x4", "atf_prl_8x8"};
 
-static const char *const strategies[] = {"exhaustive", "random", "local"};
+static const char *const strategies[] = {"random", "local", "evolutionary", "portfolio", "surrogate"};
 
 struct timed { /* a space and the time of each of its variants */
   struct config *config;

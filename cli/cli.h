@@ -23,7 +23,7 @@
   X(LIST, "list", 0, "[N]", "print the valid variants, at most N of them")                                           \
   X(BUDGET, "budget", 0, "LIMIT",                                                                                    \
     "when to stop: a time (90s, 5m, 1h), a number of variants (500) or none (default: 60s; cpu and model 30s)")      \
-  X(STRATEGY, "strategy", 0, "STRATEGY", "which variants come first (default: local)")                               \
+  X(STRATEGY, "strategy", 0, "STRATEGY", "which variants come first (default: surrogate)")                           \
   X(SEED, "seed", 0, "N", "seed of strategy and input data (default: 1)")                                            \
   X(FORMAT, "format", 0, "FORMAT", "wisdom, t4 or kernel_tuner (default: wisdom)")                                   \
   X(STRATEGIES, "strategy", 0, "STRATEGY", "strategies to replay: \"local\", \"local,random\" (default: all)")       \

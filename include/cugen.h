@@ -403,7 +403,7 @@ enum {
 /* How to tune. */
 typedef struct cugen_tune_options {
   size_t size;
-  const char *strategy;             /* "local", or another of docs/tuning.md; NULL: "local" */
+  const char *strategy;             /* "surrogate", or another of docs/tuning.md; NULL: it */
   uint64_t seed;                    /* of the strategy and of the input data */
   double budget_seconds;            /* 0: 60 on a GPU, 30 on the cpu device and for predictions; < 0: no limit */
   size_t budget_count;              /* variants to try at most; 0: no limit */

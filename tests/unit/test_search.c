@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tune/search/axes.h"
+#include "tune/search/forest.h"
 
 /* ---- The axes of a config ---- */
 
@@ -94,10 +95,275 @@ static void positions_and_variants_belong_to_each_other(void **state) {
   close_config(&t);
 }
 
+/* ---- Strategies on a planted space ---- */
+
+/* 8 x 6 x 5 x 4 x 3 combinations of numbers; those whose first two positions are equal are ruled out. */
+enum { AXES = 5, COMBINATIONS = 2880, AROUND = 21 };
+static const size_t sizes[AXES] = {8, 6, 5, 4, 3};
+static const double numbers[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+static const struct strategy_axis planted_axes[AXES] = {
+    {8, numbers}, {6, numbers}, {5, numbers}, {4, numbers}, {3, NULL}};
+static uint64_t planted[COMBINATIONS], planted_at[COMBINATIONS],
+    planted_count; /* rank of a variant, variant of a rank */
+
+static uint64_t rank_at(const uint16_t *positions) {
+  uint64_t rank = 0;
+  for (size_t a = 0; a < AXES; a++) rank = rank * sizes[a] + positions[a];
+  return rank;
+}
+
+static void locate(const void *context, uint64_t index, uint16_t *positions) {
+  (void)context;
+  uint64_t rank = planted[index];
+  for (size_t a = AXES; a-- > 0; rank /= sizes[a]) positions[a] = (uint16_t)(rank % sizes[a]);
+}
+
+static bool find(const void *context, const uint16_t *positions, uint64_t *index) {
+  (void)context;
+  *index = planted_at[rank_at(positions)];
+  return positions[0] != positions[1];
+}
+
+static size_t neighbours(const void *context, uint64_t index, uint64_t *out) {
+  uint16_t at[AXES];
+  size_t count = 0;
+  for (size_t a = 0; a < AXES; a++) {
+    locate(context, index, at);
+    uint16_t own = at[a];
+    for (at[a] = 0; at[a] < sizes[a]; at[a]++)
+      if (at[a] != own && find(context, at, &out[count])) count++;
+  }
+  return count;
+}
+
+static void plant(void) {
+  uint16_t at[AXES];
+  planted_count = 0;
+  for (uint64_t rank = 0; rank < COMBINATIONS; rank++) {
+    planted[planted_count] = rank;
+    locate(NULL, planted_count, at);
+    planted_at[rank] = planted_count;
+    planted_count += at[0] != at[1];
+  }
+}
+
+/* Best at 5, 2, 3, 1, 2: a valley with two tunables that depend on each other, and every ninth variant fails. */
+static double planted_seconds(uint64_t index) {
+  uint16_t at[AXES];
+  locate(NULL, index, at);
+  double tile = at[0] + at[1] - 7.0, skew = at[0] - 5.0, depth = at[2] - 3.0, vector = at[3] - 1.0;
+  if (planted[index] % 9 == 4) return (double)INFINITY;
+  return 1 + 0.5 * tile * tile + 0.1 * skew * skew + 0.2 * depth * depth + 0.3 * vector * vector + (at[4] != 2);
+}
+
+static double no_time(uint64_t index) {
+  (void)index;
+  return (double)INFINITY;
+}
+
+static double equal_time(uint64_t index) {
+  (void)index;
+  return 1;
+}
+
+static struct strategy_space planted_space(const struct strategy_span *span, uint64_t seed) {
+  return (struct strategy_space){.spans = span,
+                                 .span_count = 1,
+                                 .seed = seed,
+                                 .neighbours = neighbours,
+                                 .max_neighbours = AROUND,
+                                 .axes = planted_axes,
+                                 .axis_count = AXES,
+                                 .locate = locate,
+                                 .find = find};
+}
+
+/* Runs a strategy to its end, or until `most` were given; results come when `latency` more were given. order: room for all. */
+static size_t run(const struct strategy_ops *ops, const struct strategy_space *space, double (*seconds)(uint64_t),
+                  size_t latency, size_t most, uint64_t *order) {
+  struct strategy *s = ops->open(space);
+  size_t given = 0, heard = 0;
+  assert_non_null(s);
+  for (bool more = true; more || heard < given;) {
+    more = more && given < most && ops->next(s, &order[given]);
+    given += more;
+    if (more && given - heard <= latency) continue;
+    if (heard < given) ops->report(s, order[heard], seconds(order[heard]), 0.5), heard++;
+  }
+  ops->close(s);
+  return given;
+}
+
+static void expect_each_once(const uint64_t *order, size_t given, struct strategy_span span) {
+  char seen[COMBINATIONS] = {0};
+  assert_int_equal(given, span.count);
+  for (size_t i = 0; i < given; i++) {
+    assert_true(order[i] >= span.first && order[i] < span.first + span.count);
+    assert_int_equal(seen[order[i]]++, 0);
+  }
+}
+
+static const struct strategy_ops *named(const char *name) {
+  const struct strategy_ops *ops;
+  assert_int_equal(strategy_find(name, &ops, NULL), CUGEN_OK);
+  return ops;
+}
+
+static void each_gives_every_variant_once(void **state) {
+  (void)state;
+  double (*const times[])(uint64_t) = {planted_seconds, no_time, equal_time};
+  const size_t latencies[] = {0, 6, 64};
+  const struct strategy_ops *ops;
+  uint64_t order[COMBINATIONS];
+  for (size_t n = 0; (ops = strategy_at(n)); n++)
+    for (int i = 0; i < 3; i++) {
+      const struct strategy_span part = {(uint64_t)i * 700, 300}; /* not what its neighbours are in */
+      const struct strategy_space space = planted_space(&part, (uint64_t)i);
+      expect_each_once(order, run(ops, &space, times[i], latencies[i], COMBINATIONS, order), part);
+    }
+}
+
+static void each_copes_with_one_variant_and_without_axes(void **state) {
+  (void)state;
+  const struct strategy_span one = {17, 1}, some = {0, 200};
+  const struct strategy_ops *ops;
+  uint64_t order[COMBINATIONS];
+  for (size_t n = 0; (ops = strategy_at(n)); n++) {
+    struct strategy_space space = planted_space(&one, 3);
+    expect_each_once(order, run(ops, &space, planted_seconds, 2, COMBINATIONS, order), one);
+    space = planted_space(&some, 3);
+    space.axes = NULL, space.axis_count = 0, space.locate = NULL, space.find = NULL;
+    expect_each_once(order, run(ops, &space, planted_seconds, 5, COMBINATIONS, order), some);
+  }
+}
+
+static void each_repeats_for_a_seed(void **state) {
+  (void)state;
+  const struct strategy_span all = {0, planted_count};
+  const struct strategy_ops *ops;
+  uint64_t one[300], again[300], other[300];
+  for (size_t n = 0; (ops = strategy_at(n)); n++) {
+    struct strategy_space space = planted_space(&all, 11);
+    assert_int_equal(run(ops, &space, planted_seconds, 34, 300, one), 300);
+    run(ops, &space, planted_seconds, 34, 300, again);
+    assert_memory_equal(one, again, sizeof one);
+    space.seed = 12;
+    run(ops, &space, planted_seconds, 34, 300, other);
+    if (ops != named("exhaustive")) assert_memory_not_equal(one, other, sizeof one);
+  }
+}
+
+static int compare_tries(const void *a, const void *b) {
+  const size_t *one = a, *other = b;
+  return (*one > *other) - (*one < *other);
+}
+
+/* Variants until the best of all, the median of SEEDS; at most `most`. */
+static size_t tries(const char *name, size_t latency, size_t most) {
+  enum { SEEDS = 9 };
+  const struct strategy_span all = {0, planted_count};
+  uint64_t order[COMBINATIONS];
+  size_t counts[SEEDS];
+  double best = INFINITY;
+  for (uint64_t i = 0; i < planted_count; i++) best = fmin(best, planted_seconds(i));
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    const struct strategy_space space = planted_space(&all, seed);
+    size_t given = run(named(name), &space, planted_seconds, latency, most, order), at = 0;
+    while (at < given && planted_seconds(order[at]) > best) at++;
+    counts[seed] = at + 1;
+  }
+  qsort(counts, SEEDS, sizeof *counts, compare_tries);
+  return counts[SEEDS / 2];
+}
+
+static void those_that_learn_find_the_best_sooner(void **state) {
+  (void)state;
+  const size_t random = tries("random", 0, COMBINATIONS);
+  assert_true(random > 900);
+  assert_true(8 * tries("surrogate", 0, 300) < random);
+  assert_true(3 * tries("surrogate", 34, 300) < random);
+  assert_true(6 * tries("portfolio", 0, 300) < random);
+  assert_true(3 * tries("portfolio", 34, 300) < random);
+  assert_true(5 * tries("local", 0, 300) < random);
+  assert_true(5 * tries("evolutionary", 0, 300) < random);
+}
+
+/* Half of the variants take a hundred times longer to measure, and are no better. */
+static void the_surrogate_leaves_what_is_dear(void **state) {
+  (void)state;
+  const struct strategy_span all = {0, planted_count};
+  const struct strategy_space space = planted_space(&all, 5);
+  const struct strategy_ops *ops = named("surrogate");
+  struct strategy *s = ops->open(&space);
+  uint64_t index;
+  uint16_t at[AXES];
+  int dear = 0;
+  for (int i = 0; i < 200; i++) {
+    assert_true(ops->next(s, &index));
+    locate(NULL, index, at);
+    dear += i >= 40 && at[3] >= 2;
+    ops->report(s, index, planted_seconds(index), at[3] >= 2 ? 100 : 1);
+  }
+  assert_true(dear < 40);
+  ops->close(s);
+}
+
+static void what_another_took_is_not_given(void **state) {
+  (void)state;
+  const struct strategy_span part = {0, 100};
+  const struct strategy_space space = planted_space(&part, 5);
+  const struct strategy_ops *ops;
+  uint64_t index;
+  for (size_t n = 0; (ops = strategy_at(n)); n++) {
+    struct strategy *s = ops->open(&space);
+    size_t given = 0;
+    for (uint64_t i = 0; i < 100; i += 2) ops->taken(s, i);
+    for (; ops->next(s, &index); given++) {
+      assert_int_equal(index % 2, 1);
+      ops->report(s, index, planted_seconds(index), 1);
+      if (given < 50) ops->report(s, 2 * given, planted_seconds(2 * given), 1);
+    }
+    assert_int_equal(given, 50);
+    ops->close(s);
+  }
+}
+
+/* ---- The forest ---- */
+
+static void a_forest_knows_its_rows(void **state) {
+  (void)state;
+  enum { ROWS = 200 };
+  float x[2 * ROWS];
+  double y[ROWS];
+  uint32_t nearest[16];
+  struct forest *forest = forest_open(2, 16, 1);
+  for (size_t i = 0; i < ROWS; i++) {
+    x[2 * i] = (float)(i % 20) / 20, x[2 * i + 1] = (float)i / 20;
+    y[i] = i % 20 < 10 ? 1 : 2;
+  }
+  assert_true(forest_grow(forest, x, y, ROWS / 2, 16));
+  for (size_t i = ROWS / 2; i < ROWS; i++) assert_true(forest_insert(forest, x, i));
+  for (size_t i = 0; i < ROWS; i++) {
+    forest_nearest(forest, x + 2 * i, nearest);
+    for (int t = 0; t < 16; t++) assert_int_equal(nearest[t], i);
+  }
+  forest_nearest(forest, (const float[]){0.12f, 7.7f}, nearest); /* between rows: the column that matters decides */
+  for (int t = 0; t < 16; t++) assert_true(y[nearest[t]] < 1.5);
+  forest_close(forest);
+}
+
 int main(void) {
+  plant();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(axes_are_names_over_all_implementations),
       cmocka_unit_test(positions_and_variants_belong_to_each_other),
+      cmocka_unit_test(each_gives_every_variant_once),
+      cmocka_unit_test(each_copes_with_one_variant_and_without_axes),
+      cmocka_unit_test(each_repeats_for_a_seed),
+      cmocka_unit_test(those_that_learn_find_the_best_sooner),
+      cmocka_unit_test(the_surrogate_leaves_what_is_dear),
+      cmocka_unit_test(what_another_took_is_not_given),
+      cmocka_unit_test(a_forest_knows_its_rows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

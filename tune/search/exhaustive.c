@@ -6,9 +6,11 @@ static struct strategy *exhaustive_open(const struct strategy_space *space) {
 }
 
 static bool exhaustive_next(struct strategy *s, uint64_t *index) {
-  if (s->at >= s->total) return false;
-  *index = search_variant(s, s->at++);
-  return true;
+  while (s->at < s->total) {
+    *index = search_variant(s, s->at++);
+    if (search_give(s, *index)) return true;
+  }
+  return false;
 }
 
 static void exhaustive_report(struct strategy *s, uint64_t index, double cost, double seconds) {
@@ -23,4 +25,5 @@ const struct strategy_ops strategy_exhaustive = {
     .close = search_close,
     .next = exhaustive_next,
     .report = exhaustive_report,
+    .taken = search_taken,
 };

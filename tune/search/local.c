@@ -96,4 +96,5 @@ const struct strategy_ops strategy_local = {
     .close = local_close,
     .next = local_next,
     .report = local_report,
+    .taken = search_taken,
 };

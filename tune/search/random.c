@@ -17,4 +17,5 @@ const struct strategy_ops strategy_random = {
     .close = search_close,
     .next = search_next,
     .report = random_report,
+    .taken = search_taken,
 };

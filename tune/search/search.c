@@ -26,11 +26,20 @@ static bool position(const struct strategy *s, uint64_t index, uint64_t *n) {
   return false;
 }
 
+bool search_is_new(const struct strategy *s, uint64_t index) {
+  uint64_t n;
+  return position(s, index, &n) && !(s->given[n / 64] >> n % 64 & 1);
+}
+
 bool search_give(struct strategy *s, uint64_t index) {
   uint64_t n;
   if (!position(s, index, &n) || s->given[n / 64] >> n % 64 & 1) return false;
   s->given[n / 64] |= UINT64_C(1) << n % 64;
   return true;
+}
+
+void search_taken(struct strategy *s, uint64_t index) {
+  search_give(s, index);
 }
 
 /* ---- Opening ---- */

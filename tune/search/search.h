@@ -24,6 +24,10 @@ void search_close(struct strategy *s);
 uint64_t search_variant(const struct strategy *s, uint64_t n);
 /* True the first time; false also of what is in no span. */
 bool search_give(struct strategy *s, uint64_t index);
+/* As a strategy's taken. */
+void search_taken(struct strategy *s, uint64_t index);
+/* Whether search_give would be true. */
+bool search_is_new(const struct strategy *s, uint64_t index);
 /* The firsts, then a random order, without what was given; false: none is left. */
 bool search_next(struct strategy *s, uint64_t *index);
 

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static const struct strategy_ops *const table[] = {&strategy_local, &strategy_random, &strategy_exhaustive};
+static const struct strategy_ops *const table[] = {&strategy_surrogate,    &strategy_portfolio, &strategy_local,
+                                                   &strategy_evolutionary, &strategy_random,    &strategy_exhaustive};
 
 const struct strategy_ops *strategy_at(size_t index) {
   return index < sizeof table / sizeof *table ? table[index] : NULL;

@@ -53,9 +53,12 @@ struct strategy_ops {
   /* What came of it: its cost (cache_record_cost), or infinity for a failure; and the seconds that it took to find out: compile and
      measurement. 0: not known. Others may have been given meanwhile. */
   void (*report)(struct strategy *strategy, uint64_t index, double cost, double seconds);
+  /* Another strategy gave it: this one will not, but hears of it. */
+  void (*taken)(struct strategy *strategy, uint64_t index);
 };
 
-extern const struct strategy_ops strategy_local, strategy_random, strategy_exhaustive;
+extern const struct strategy_ops strategy_surrogate, strategy_portfolio, strategy_local, strategy_evolutionary,
+    strategy_random, strategy_exhaustive;
 
 /* By number, the default first; NULL: there are no more. */
 const struct strategy_ops *strategy_at(size_t index);

@@ -1,0 +1,69 @@
+/* A genetic algorithm in a steady state (Whitley: The GENITOR algorithm, ICGA 1989; as in Kernel Tuner and other tuners): once
+   SAMPLES variants are measured, each next one is a child of two of the best POPULATION_MOST so far. Parents are chosen by
+   tournament: the better of two drawn. A result replaces the worst member as soon as it is there, so that no generation waits
+   for variants in flight. Children that are no variant, or were given before, are drawn anew; a space that is nearly done
+   leaves none, and then the random order goes on. */
+#include <stdlib.h>
+
+#include "population.h"
+#include "search.h"
+
+enum {
+  SAMPLES = 16,  /* reported before it begins */
+  CHILDREN = 64, /* drawn for a new one */
+  MUTATION = 10  /* one position in so many */
+};
+
+struct evolutionary {
+  struct strategy strategy;
+  struct population population;
+  size_t reported;
+  uint64_t state;
+};
+
+static struct strategy *evolutionary_open(const struct strategy_space *space) {
+  struct evolutionary *s = (struct evolutionary *)search_open(space, sizeof *s);
+  if (s) s->state = ~space->seed;
+  return (struct strategy *)s;
+}
+
+static void evolutionary_report(struct strategy *strategy, uint64_t index, double cost, double seconds) {
+  struct evolutionary *s = (struct evolutionary *)strategy;
+  (void)seconds;
+  s->reported++;
+  population_add(&s->population, index, cost);
+}
+
+static uint64_t choose_parent(struct evolutionary *s) {
+  size_t one = (size_t)population_draw(&s->state, s->population.count);
+  size_t other = (size_t)population_draw(&s->state, s->population.count);
+  return s->population.members[one < other ? one : other].index;
+}
+
+static bool child_next(struct evolutionary *s, uint64_t *index) {
+  for (int n = 0; n < CHILDREN; n++) {
+    uint64_t mother = choose_parent(s), father = choose_parent(s);
+    if (population_cross(&s->strategy.space, mother, father, MUTATION, &s->state, index) &&
+        search_give(&s->strategy, *index))
+      return true;
+  }
+  return false;
+}
+
+static bool evolutionary_next(struct strategy *strategy, uint64_t *index) {
+  struct evolutionary *s = (struct evolutionary *)strategy;
+  bool begun = strategy->first_at == strategy->first_count && s->reported >= SAMPLES && s->population.count > 1;
+  if (begun && strategy->space.axis_count && child_next(s, index)) return true;
+  return search_next(strategy, index);
+}
+
+const struct strategy_ops strategy_evolutionary = {
+    .name = "evolutionary",
+    .what = "every variant once, children of two of the best so far before a random order",
+    .takes_firsts = true,
+    .open = evolutionary_open,
+    .close = search_close,
+    .next = evolutionary_next,
+    .report = evolutionary_report,
+    .taken = search_taken,
+};

@@ -1,0 +1,233 @@
+/* Extremely randomised trees (Geurts, Ernst, Wehenkel: Extremely randomized trees, Machine Learning 63, 2006). At each node some
+   splits are drawn, a column and a threshold between its least and greatest value; the one that separates the values best is
+   taken. A tree grows until each leaf is one row. So a tree names the row that is nearest by the columns that matter there, and
+   the trees' mean is smooth where single trees are not. Their spread says how much is known.
+
+   Growing a tree takes rows x log(rows). So a result is inserted into all trees at once, at the leaf where it falls, split by
+   chance (as Mondrian trees do; Lakshminarayanan, Roy, Teh: Mondrian forests, NIPS 2014), and trees are grown anew in turn.
+   Leaves know rows, not values: a value may change later, as that of a variant whose result is awaited does.
+
+   Everything is decided by additions, products and a seeded generator, so that all machines grow the same trees. */
+#include "forest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+enum { DRAWN = 8 /* splits, at each node */ };
+
+struct node {
+  float threshold; /* at most it: left */
+  int32_t column;  /* -1: a leaf */
+  uint32_t next;   /* the left node, before the right one; of a leaf, its row */
+};
+
+struct tree {
+  struct node *nodes;
+  size_t count, capacity;
+};
+
+struct forest {
+  size_t columns, tree_count, turn; /* turn: which tree is grown next */
+  uint64_t state;
+  const float *x; /* while a tree grows */
+  const double *y;
+  uint32_t *order;
+  size_t order_capacity;
+  struct tree trees[FOREST_MOST_TREES];
+};
+
+struct split {
+  size_t column;
+  float threshold;
+  double sum; /* of the values on the left, and how many they are */
+  size_t count;
+};
+
+struct forest *forest_open(size_t columns, size_t trees, uint64_t seed) {
+  struct forest *f = calloc(1, sizeof *f);
+  if (!f) return NULL;
+  f->columns = columns;
+  f->tree_count = trees;
+  f->state = seed;
+  return f;
+}
+
+void forest_close(struct forest *f) {
+  if (!f) return;
+  for (size_t i = 0; i < f->tree_count; i++) free(f->trees[i].nodes);
+  free(f->order);
+  free(f);
+}
+
+/* Between low and high, below high. */
+static float draw_threshold(struct forest *f, float low, float high) {
+  float share = (float)(random_next(&f->state) >> 40) / (float)(UINT64_C(1) << 24);
+  float threshold = low + share * (high - low);
+  return threshold < high ? threshold : low;
+}
+
+static bool reserve(struct tree *t, size_t count) {
+  if (count <= t->capacity) return true;
+  struct node *nodes = realloc(t->nodes, 2 * count * sizeof *nodes);
+  if (!nodes) return false;
+  t->nodes = nodes;
+  t->capacity = 2 * count;
+  return true;
+}
+
+/* ---- Growing ---- */
+
+/* The columns in which the rows differ. */
+static size_t find_range(const struct forest *f, const uint32_t *rows, size_t count, float *low, float *high,
+                         size_t *differ) {
+  size_t found = 0;
+  memcpy(low, f->x + rows[0] * f->columns, f->columns * sizeof *low);
+  memcpy(high, low, f->columns * sizeof *high);
+  for (size_t i = 1; i < count; i++) {
+    const float *row = f->x + rows[i] * f->columns;
+    for (size_t c = 0; c < f->columns; c++) {
+      low[c] = row[c] < low[c] ? row[c] : low[c];
+      high[c] = row[c] > high[c] ? row[c] : high[c];
+    }
+  }
+  for (size_t c = 0; c < f->columns; c++)
+    if (low[c] < high[c]) differ[found++] = c;
+  return found;
+}
+
+/* How much of the values' spread lies between the two sides. */
+static double separation(const struct split *split, double sum, size_t count) {
+  double left = (double)split->count, right = (double)(count - split->count);
+  double between = split->sum / left - (sum - split->sum) / right;
+  return between * between * left * right;
+}
+
+static void count_left(const struct forest *f, const uint32_t *rows, size_t count, struct split *splits,
+                       double *sum) {
+  for (size_t i = 0; i < count; i++) {
+    const float *row = f->x + rows[i] * f->columns;
+    double y = f->y[rows[i]];
+    *sum += y;
+    for (size_t n = 0; n < DRAWN; n++) {
+      bool left = row[splits[n].column] <= splits[n].threshold;
+      splits[n].sum += left ? y : 0;
+      splits[n].count += left;
+    }
+  }
+}
+
+/* False: the rows are equal. */
+static bool choose_split(struct forest *f, const uint32_t *rows, size_t count, struct split *out) {
+  float low[FOREST_MOST_COLUMNS], high[FOREST_MOST_COLUMNS];
+  size_t differ[FOREST_MOST_COLUMNS], found = count > 1 ? find_range(f, rows, count, low, high, differ) : 0;
+  struct split splits[DRAWN] = {0};
+  double sum = 0, best = -1;
+  if (!found) return false;
+  for (size_t n = 0; n < DRAWN; n++) {
+    splits[n].column = differ[random_next(&f->state) % found];
+    splits[n].threshold = draw_threshold(f, low[splits[n].column], high[splits[n].column]);
+    if (count == 2) break; /* any split is as good */
+  }
+  *out = splits[0];
+  if (count == 2) return true;
+  count_left(f, rows, count, splits, &sum);
+  for (size_t n = 0; n < DRAWN; n++) {
+    double separated = separation(&splits[n], sum, count);
+    if (separated > best) best = separated, *out = splits[n];
+  }
+  return true;
+}
+
+static void grow(struct forest *f, struct tree *t, size_t at, uint32_t *rows, size_t count) {
+  struct split split;
+  if (!choose_split(f, rows, count, &split)) {
+    t->nodes[at] = (struct node){.column = -1, .next = rows[0]};
+    return;
+  }
+  size_t left = 0, next = t->count;
+  for (size_t i = 0; i < count; i++) {
+    uint32_t row = rows[i];
+    if (f->x[row * f->columns + split.column] > split.threshold) continue;
+    rows[i] = rows[left];
+    rows[left++] = row;
+  }
+  t->count += 2;
+  t->nodes[at] = (struct node){split.threshold, (int32_t)split.column, (uint32_t)next};
+  grow(f, t, next, rows, left);
+  grow(f, t, next + 1, rows + left, count - left);
+}
+
+bool forest_grow(struct forest *f, const float *x, const double *y, size_t rows, size_t trees) {
+  if (rows > f->order_capacity) {
+    uint32_t *order = realloc(f->order, 2 * rows * sizeof *order);
+    if (!order) return false;
+    f->order = order;
+    f->order_capacity = 2 * rows;
+  }
+  f->x = x;
+  f->y = y;
+  for (size_t n = 0; n < trees; n++) {
+    struct tree *t = &f->trees[f->turn++ % f->tree_count];
+    if (!reserve(t, 2 * rows)) return false;
+    for (size_t i = 0; i < rows; i++) f->order[i] = (uint32_t)i;
+    t->count = 1;
+    grow(f, t, 0, f->order, rows);
+  }
+  return true;
+}
+
+/* ---- Inserting ---- */
+
+static struct node *find_leaf(const struct tree *t, const float *row) {
+  struct node *at = t->nodes;
+  while (at->column >= 0) at = &t->nodes[at->next + (row[at->column] > at->threshold)];
+  return at;
+}
+
+static float distance(float a, float b) {
+  return a < b ? b - a : a - b;
+}
+
+/* A column, the likelier the more they differ in it. False: they are equal. */
+static bool draw_column(struct forest *f, const float *a, const float *b, size_t *column) {
+  float total = 0;
+  for (size_t c = 0; c < f->columns; c++) total += distance(a[c], b[c]);
+  float left = draw_threshold(f, 0, total);
+  bool found = false;
+  for (size_t c = 0; c < f->columns && !(found && left < 0); c++) {
+    if (a[c] < b[c] || b[c] < a[c]) *column = c, found = true;
+    left -= distance(a[c], b[c]);
+  }
+  return found;
+}
+
+static void split_leaf(struct forest *f, struct tree *t, const float *x, uint32_t row) {
+  const float *added = x + row * f->columns;
+  struct node *leaf = find_leaf(t, added);
+  const uint32_t old = leaf->next;
+  const float *there = x + old * f->columns;
+  size_t column, next = t->count;
+  if (!draw_column(f, there, added, &column)) return;
+  bool before = added[column] < there[column];
+  float threshold =
+      before ? draw_threshold(f, added[column], there[column]) : draw_threshold(f, there[column], added[column]);
+  t->count += 2;
+  *leaf = (struct node){threshold, (int32_t)column, (uint32_t)next};
+  t->nodes[next] = (struct node){.column = -1, .next = before ? row : old};
+  t->nodes[next + 1] = (struct node){.column = -1, .next = before ? old : row};
+}
+
+bool forest_insert(struct forest *f, const float *x, size_t row) {
+  for (size_t i = 0; i < f->tree_count; i++) {
+    if (!f->trees[i].count) continue;
+    if (!reserve(&f->trees[i], f->trees[i].count + 2)) return false;
+    split_leaf(f, &f->trees[i], x, (uint32_t)row);
+  }
+  return true;
+}
+
+void forest_nearest(const struct forest *f, const float *row, uint32_t *nearest) {
+  for (size_t i = 0; i < f->tree_count; i++) nearest[i] = find_leaf(&f->trees[i], row)->next;
+}

@@ -1,0 +1,293 @@
+/* A surrogate: two forests (forest.h) over the results so far, one of the logarithm of costs, one of the logarithm of the seconds
+   that a result took. A score is the improvement to expect of a variant, by the forest's mean and spread, for each second that
+   it takes (expected improvement per second; Snoek, Larochelle, Adams: Practical Bayesian optimization, NIPS 2012; with random
+   forests over configurations: Hutter, Hoos, Leyton-Brown: Sequential model-based optimization (SMAC), LION 2011).
+
+   - A row has a number for each axis: the value, or its logarithm where all are above 0 and the greatest is four times the
+     least. Of whole numbers there is the odd part too, since powers of two are apart from their neighbours on a GPU.
+   - Failures count as costs that nine of ten results are better than.
+   - A variant whose result is awaited counts as what the model says of it ("kriging believer"; Ginsbourger, Le Riche, Carraro:
+     Kriging is well-suited to parallelize optimization, 2010). So the spread near it is small, and the next goes elsewhere.
+   - Logarithms are computed here: a library's last digit may differ from machine to machine, and decide. */
+#include "model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "forest.h"
+
+enum {
+  RESULTS = 8,     /* before there are scores */
+  TREES = 16,      /* of costs */
+  TREES_PRICE = 4, /* of seconds */
+  MOST_ROWS = 8192 /* later results teach nothing new */
+};
+
+/* The noise of a measurement; and what of the trees' spread is taken for ignorance: the more, the longer there was no better result. */
+static const double noise = 0.02, ignorance_least = 0.25, ignorance_most = 2;
+enum { PATIENCE = 32 /* results, in which it grows by as much as it was at first */ };
+
+struct column {        /* of an axis */
+  float *values, *odd; /* by position; odd NULL: no such column */
+};
+
+struct model {
+  const struct strategy_space *space;
+  struct strategy_space own; /* space points here */
+  struct forest *costs, *prices;
+  struct column *columns;
+  size_t column_count; /* with odd ones */
+  /* By row: */
+  float *x;
+  double *cost, *price; /* logarithms; what is believed until it is known */
+  uint64_t *index;
+  enum { EXPECTED, RIGHT, FAILED } * state;
+  size_t rows, capacity;
+  size_t known, right, known_at_best;
+  double best, sum, squares, sum_price; /* of right ones, of all known ones */
+  bool grown, broken;                   /* broken: memory ended; it learns no more */
+};
+
+/* ---- Numbers ---- */
+
+/* Natural logarithm, x > 0: 2 artanh((m - 1) / (m + 1)) of the mantissa, to 12 digits. */
+static double logarithm(double x) {
+  int exponent;
+  double m = frexp(x, &exponent);
+  if (m < 0.70710678118654752) m *= 2, exponent--;
+  double z = (m - 1) / (m + 1), z2 = z * z, sum = 0;
+  for (int n = 15; n >= 1; n -= 2) sum = sum * z2 + 1.0 / n;
+  return 2 * z * sum + exponent * 0.69314718055994531;
+}
+
+static bool is_whole(double v) {
+  return v >= 1 && v < 1e15 && v - (double)(int64_t)v == 0; /* v: above 0 */
+}
+
+static double odd_part(double v) {
+  int64_t n = (int64_t)v;
+  while (n % 2 == 0) n /= 2;
+  return (double)n;
+}
+
+/* ---- Columns ---- */
+
+/* Worth it where there are many values, and other than powers of two. */
+static bool wants_odd(const struct strategy_axis *axis) {
+  bool other = false;
+  if (!axis->values || axis->count < 6) return false;
+  for (size_t i = 0; i < axis->count; i++) {
+    if (!is_whole(axis->values[i])) return false;
+    other |= odd_part(axis->values[i]) > 1;
+  }
+  return other;
+}
+
+static float scaled(const struct strategy_axis *axis, size_t at) {
+  if (axis->count < 2) return 0;
+  if (!axis->values) return (float)at / (float)(axis->count - 1);
+  double least = axis->values[0], most = axis->values[axis->count - 1];
+  if (least > 0 && most >= 4 * least) return (float)(logarithm(axis->values[at] / least) / logarithm(most / least));
+  return (float)((axis->values[at] - least) / (most - least));
+}
+
+static bool fill_column(const struct strategy_axis *axis, struct column *out) {
+  out->values = calloc(axis->count + 1, sizeof *out->values);
+  if (!out->values) return false;
+  for (size_t i = 0; i < axis->count; i++) out->values[i] = scaled(axis, i);
+  if (!wants_odd(axis)) return true;
+  out->odd = calloc(axis->count + 1, sizeof *out->odd);
+  for (size_t i = 0; i < axis->count && out->odd; i++) out->odd[i] = (float)logarithm(odd_part(axis->values[i]));
+  return out->odd;
+}
+
+static void fill_row(const struct model *m, uint64_t index, float *row) {
+  uint16_t at[STRATEGY_MAX_AXES];
+  m->space->locate(m->space->context, index, at);
+  for (size_t a = 0; a < m->space->axis_count; a++) {
+    bool absent = at[a] == STRATEGY_ABSENT;
+    *row++ = absent ? -1 : m->columns[a].values[at[a]];
+    if (m->columns[a].odd) *row++ = absent ? -1 : m->columns[a].odd[at[a]];
+  }
+}
+
+/* ---- Opening ---- */
+
+struct model *model_open(const struct strategy_space *space, uint64_t seed) {
+  struct model *m = calloc(1, sizeof *m);
+  if (!m) return NULL;
+  m->own = *space;
+  m->space = &m->own;
+  m->best = INFINITY;
+  m->columns = calloc(space->axis_count + 1, sizeof *m->columns);
+  bool filled = m->columns;
+  for (size_t a = 0; a < space->axis_count && filled; a++) {
+    filled = fill_column(&space->axes[a], &m->columns[a]);
+    m->column_count += m->columns[a].odd ? 2 : 1;
+  }
+  m->costs = forest_open(m->column_count, TREES, seed);
+  m->prices = forest_open(m->column_count, TREES_PRICE, seed + 1);
+  if (filled && m->costs && m->prices) return m;
+  model_close(m);
+  return NULL;
+}
+
+void model_close(struct model *m) {
+  if (!m) return;
+  for (size_t a = 0; a < m->space->axis_count && m->columns; a++) {
+    free(m->columns[a].values);
+    free(m->columns[a].odd);
+  }
+  forest_close(m->costs);
+  forest_close(m->prices);
+  free(m->columns);
+  free(m->x);
+  free(m->cost);
+  free(m->price);
+  free(m->index);
+  free(m->state);
+  free(m);
+}
+
+/* ---- Rows ---- */
+
+static bool enlarge(void *array, size_t count, size_t size) {
+  void **at = array, *larger = realloc(*at, count * size);
+  if (larger) *at = larger;
+  return larger;
+}
+
+static bool reserve(struct model *m) {
+  size_t capacity = m->capacity ? 2 * m->capacity : 64;
+  if (m->rows < m->capacity) return true;
+  if (!enlarge(&m->x, capacity, m->column_count * sizeof *m->x) || !enlarge(&m->cost, capacity, sizeof *m->cost) ||
+      !enlarge(&m->price, capacity, sizeof *m->price) || !enlarge(&m->index, capacity, sizeof *m->index) ||
+      !enlarge(&m->state, capacity, sizeof *m->state))
+    return false;
+  m->capacity = capacity;
+  return true;
+}
+
+/* False: there is no room. */
+static bool add_row(struct model *m, uint64_t index, size_t *row) {
+  m->broken |= m->rows >= MOST_ROWS || !reserve(m);
+  if (m->broken) return false;
+  *row = m->rows++;
+  m->index[*row] = index;
+  m->state[*row] = EXPECTED;
+  m->cost[*row] = m->price[*row] = 0;
+  fill_row(m, index, m->x + *row * m->column_count);
+  return true;
+}
+
+/* The last ones are expected, mostly. */
+static bool find_row(const struct model *m, uint64_t index, size_t *row) {
+  for (*row = m->rows; (*row)-- > 0;)
+    if (m->index[*row] == index) return true;
+  return false;
+}
+
+/* ---- Predicting ---- */
+
+static void predict(const struct model *m, const float *row, double *mean, double *variance, double *price) {
+  uint32_t nearest[FOREST_MOST_TREES];
+  double sum = 0, squares = 0;
+  forest_nearest(m->costs, row, nearest);
+  for (size_t i = 0; i < TREES; i++) {
+    double cost = m->cost[nearest[i]] - m->best;
+    sum += cost;
+    squares += cost * cost;
+  }
+  *mean = m->best + sum / TREES;
+  *variance = fmax(0, squares - sum * sum / TREES) / TREES;
+  forest_nearest(m->prices, row, nearest);
+  *price = 0;
+  for (size_t i = 0; i < TREES_PRICE; i++) *price += m->price[nearest[i]] / TREES_PRICE;
+}
+
+double model_score(struct model *m, uint64_t index) {
+  float row[FOREST_MOST_COLUMNS];
+  double mean, variance, price;
+  fill_row(m, index, row);
+  predict(m, row, &mean, &variance, &price);
+  /* The expected improvement is about deviation * (z + sqrt(z^2 + 2 / pi)) / 2: right for z = 0 and for large z, and more than
+     that of a normal distribution for small z, so that it never vanishes. */
+  double stale = (double)(m->known - m->known_at_best) / PATIENCE;
+  double ignorance = fmin(ignorance_most, ignorance_least * (1 + stale));
+  double deviation = sqrt(ignorance * ignorance * variance + noise * noise), z = (m->best - mean) / deviation;
+  return logarithm(deviation * (z + sqrt(z * z + 0.63661977236758134))) - price;
+}
+
+bool model_ready(const struct model *m) {
+  return m->grown;
+}
+
+/* ---- Learning ---- */
+
+/* Trees of thousands of rows are grown less often. */
+static size_t trees_to_grow(const struct model *m) {
+  if (m->rows < 128) return 4;
+  if (m->rows < 512) return 2;
+  return m->known % (1 + m->rows / 1024) == 0;
+}
+
+/* Failures move with what is known of costs; so do those that were given before anything was known. */
+static void set_unknown(struct model *m) {
+  double count = (double)m->right, mean = m->sum / count;
+  double deviation = sqrt(fmax(0, m->squares / count - mean * mean));
+  for (size_t i = 0; i < m->rows; i++) {
+    if (m->state[i] == FAILED) m->cost[i] = mean + 1.28 * deviation;
+    if (m->state[i] == EXPECTED && !m->grown) m->cost[i] = mean, m->price[i] = m->sum_price / (double)m->known;
+  }
+}
+
+static void grow(struct model *m) {
+  if (m->known < RESULTS || m->right < 2) return;
+  set_unknown(m);
+  size_t trees = trees_to_grow(m);
+  bool grown = forest_grow(m->costs, m->x, m->cost, m->rows, m->grown ? trees : TREES) &&
+               forest_grow(m->prices, m->x, m->price, m->rows, m->grown ? trees > 0 : TREES_PRICE);
+  m->grown |= grown;
+  m->broken |= !grown;
+}
+
+static void insert(struct model *m, size_t row) {
+  if (!m->grown) return;
+  m->broken |= !forest_insert(m->costs, m->x, row) || !forest_insert(m->prices, m->x, row);
+}
+
+void model_expect(struct model *m, uint64_t index) {
+  size_t row;
+  double variance;
+  if (!add_row(m, index, &row)) return;
+  if (m->grown) predict(m, m->x + row * m->column_count, &m->cost[row], &variance, &m->price[row]);
+  insert(m, row);
+}
+
+static void set_result(struct model *m, size_t row, double cost, double seconds) {
+  bool right = isfinite(cost) && cost > 0;
+  m->known++;
+  m->state[row] = right ? RIGHT : FAILED;
+  m->price[row] = seconds > 0 ? logarithm(seconds) : 0;
+  m->sum_price += m->price[row];
+  if (!right) return;
+  m->cost[row] = logarithm(cost);
+  m->right++;
+  m->sum += m->cost[row];
+  m->squares += m->cost[row] * m->cost[row];
+  if (m->cost[row] >= m->best) return;
+  m->best = m->cost[row];
+  m->known_at_best = m->known;
+}
+
+void model_learn(struct model *m, uint64_t index, double cost, double seconds) {
+  size_t row;
+  bool expected = find_row(m, index, &row);
+  if (!expected && !add_row(m, index, &row)) return;
+  if (m->state[row] != EXPECTED) return;
+  set_result(m, row, cost, seconds);
+  if (m->broken) return;
+  if (!expected) insert(m, row);
+  grow(m);
+}

@@ -1,0 +1,21 @@
+/* What results say about variants that were not tried yet: see model.c. */
+#ifndef TUNE_SEARCH_MODEL_H
+#define TUNE_SEARCH_MODEL_H
+
+#include "strategy.h"
+
+struct model;
+
+/* NULL: no memory. The space has axes. */
+struct model *model_open(const struct strategy_space *space, uint64_t seed);
+void model_close(struct model *model);
+/* A variant whose result is awaited. */
+void model_expect(struct model *model, uint64_t index);
+/* As a strategy's report; the variant need not be an expected one. */
+void model_learn(struct model *model, uint64_t index, double cost, double seconds);
+/* Enough was learnt for scores. */
+bool model_ready(const struct model *model);
+/* How much a variant promises: the higher, the better. */
+double model_score(struct model *model, uint64_t index);
+
+#endif

@@ -1,0 +1,26 @@
+/* The best variants so far, and children of two of them. */
+#ifndef TUNE_SEARCH_POPULATION_H
+#define TUNE_SEARCH_POPULATION_H
+
+#include "strategy.h"
+
+enum { POPULATION_MOST = 20 };
+
+struct population {
+  struct member {
+    uint64_t index;
+    double cost;
+  } members[POPULATION_MOST]; /* the best first */
+  size_t count;
+};
+
+/* Failures do not belong to it. */
+void population_add(struct population *population, uint64_t index, double cost);
+/* A number below `end`, which is above 0. */
+uint64_t population_draw(uint64_t *state, uint64_t end);
+/* Uniform crossover of two variants: each position is one of theirs, or, one time in `mutation`, any. False: there is no such
+   variant. The space has axes. */
+bool population_cross(const struct strategy_space *space, uint64_t mother, uint64_t father, uint64_t mutation,
+                      uint64_t *state, uint64_t *child);
+
+#endif

@@ -1,0 +1,131 @@
+/* Search by a model of the results so far (model.h), which learns as they arrive. The next variant is the one of the highest
+   score among candidates: the neighbours of the best LEADERS, children of two of the best, and random ones, RANDOM of them; then
+   the neighbours of that one, and so on for CLIMB steps (SMAC's local search on the score). So the work for a variant does not
+   depend on how large the space is. Every RANDOM_EVERY-th variant comes from the random order, since a model can be wrong. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "model.h"
+#include "population.h"
+#include "search.h"
+
+enum {
+  LEADERS = 3,
+  CHILDREN = 40,
+  MUTATION = 16, /* one position in so many */
+  RANDOM = 80,
+  CLIMB = 4,
+  AROUND = 96, /* neighbours looked at of one variant; of more, these are drawn */
+  RANDOM_EVERY = 16
+};
+
+struct surrogate {
+  struct strategy strategy;
+  struct model *model; /* NULL: the space has no axes */
+  struct population population;
+  uint64_t *around;
+  uint64_t state;
+  size_t turn;
+};
+
+struct candidate {
+  uint64_t index;
+  double score;
+};
+
+static void surrogate_close(struct strategy *strategy) {
+  struct surrogate *s = (struct surrogate *)strategy;
+  if (!s) return;
+  model_close(s->model);
+  free(s->around);
+  search_close(strategy);
+}
+
+static struct strategy *surrogate_open(const struct strategy_space *space) {
+  struct surrogate *s = (struct surrogate *)search_open(space, sizeof *s);
+  if (!s) return NULL;
+  s->state = space->seed ^ UINT64_C(0x5bd1e995);
+  s->around = calloc(space->max_neighbours + 1, sizeof *s->around);
+  if (space->axis_count) s->model = model_open(space, space->seed);
+  if (s->around && (s->model || !space->axis_count)) return &s->strategy;
+  surrogate_close(&s->strategy);
+  return NULL;
+}
+
+static void surrogate_report(struct strategy *strategy, uint64_t index, double cost, double seconds) {
+  struct surrogate *s = (struct surrogate *)strategy;
+  population_add(&s->population, index, cost);
+  if (s->model) model_learn(s->model, index, cost, seconds);
+}
+
+/* ---- Candidates ---- */
+
+static void consider(struct surrogate *s, uint64_t index, struct candidate *best) {
+  if (!search_is_new(&s->strategy, index)) return;
+  double score = model_score(s->model, index);
+  if (score > best->score) *best = (struct candidate){index, score};
+}
+
+static void consider_around(struct surrogate *s, uint64_t index, struct candidate *best) {
+  size_t count = s->strategy.space.neighbours(s->strategy.space.context, index, s->around);
+  for (size_t i = 0; i < count && i < AROUND; i++) {
+    size_t at = count > AROUND ? (size_t)population_draw(&s->state, count) : i;
+    consider(s, s->around[at], best);
+  }
+}
+
+static void consider_children(struct surrogate *s, struct candidate *best) {
+  const struct population *p = &s->population;
+  uint64_t child;
+  for (int i = 0; i < CHILDREN && p->count; i++) {
+    uint64_t mother = p->members[population_draw(&s->state, p->count)].index;
+    uint64_t father = p->members[population_draw(&s->state, p->count)].index;
+    if (population_cross(&s->strategy.space, mother, father, MUTATION, &s->state, &child)) consider(s, child, best);
+  }
+}
+
+static void climb(struct surrogate *s, struct candidate *best) {
+  bool higher = isfinite(best->score);
+  for (int step = 0; step < CLIMB && higher; step++) {
+    uint64_t from = best->index;
+    consider_around(s, from, best);
+    higher = best->index != from;
+  }
+}
+
+static bool model_next(struct surrogate *s, uint64_t *index) {
+  struct candidate best = {0, -INFINITY};
+  for (size_t i = 0; i < LEADERS && i < s->population.count; i++)
+    consider_around(s, s->population.members[i].index, &best);
+  for (int i = 0; i < RANDOM; i++)
+    consider(s, search_variant(&s->strategy, population_draw(&s->state, s->strategy.total)), &best);
+  consider_children(s, &best);
+  climb(s, &best);
+  *index = best.index;
+  return isfinite(best.score) && search_give(&s->strategy, best.index);
+}
+
+static bool surrogate_next(struct strategy *strategy, uint64_t *index) {
+  struct surrogate *s = (struct surrogate *)strategy;
+  bool begun = strategy->first_at == strategy->first_count && s->model && model_ready(s->model);
+  bool found = begun && ++s->turn % RANDOM_EVERY != 0 && model_next(s, index);
+  if (!found) found = search_next(strategy, index);
+  if (found && s->model) model_expect(s->model, *index);
+  return found;
+}
+
+static void surrogate_taken(struct strategy *strategy, uint64_t index) {
+  struct surrogate *s = (struct surrogate *)strategy;
+  if (search_give(strategy, index) && s->model) model_expect(s->model, index);
+}
+
+const struct strategy_ops strategy_surrogate = {
+    .name = "surrogate",
+    .what = "every variant once, first those that a model of the results so far promises most of",
+    .takes_firsts = true,
+    .open = surrogate_open,
+    .close = surrogate_close,
+    .next = surrogate_next,
+    .report = surrogate_report,
+    .taken = surrogate_taken,
+};
