@@ -22,6 +22,9 @@ bool arch_parse(const char *text, struct arch *out) {
    Lanes are results a clock, add/multiply/fused multiply-add: the same, "Throughput of Native Arithmetic Instructions". f16
    of 8.6, 8.9 and 12.0: as f32 (GA102 whitepaper, table 2: 35.6 TFLOP/s both; Ada whitepaper: 82.6; RTX Blackwell
    whitepaper: 104.8); of 8.7 twice as many (Jetson AGX Orin technical brief: 10.6 and 5.3).
+   bf16 begins with 8.0. NVIDIA Hopper Architecture In-Depth, table 3, without tensor cores: 39 TFLOP/s on an A100, half of f16, and
+   on an H100 as much as f16. 8.6, 8.9 and 12.0 as f32, by the same whitepapers as f16. Not published: 8.7, here as the other 8.x;
+   10.x, here as 9.0.
 
    Tensor cores are operations a clock, dense, two for a multiply-add. Each is a published rate divided by multiprocessors and
    clock: V100 whitepaper (125 TFLOP/s of f16: 80 x 1.53 GHz x 1024); T4 data sheet (65 and 130); A100 whitepaper, table 3
@@ -33,26 +36,26 @@ bool arch_parse(const char *text, struct arch *out) {
 static const struct capability {
   int version;
   int threads, blocks, shared, shared_per_block; /* the last two KiB; the last on request */
-  int f64, f32, f16, integer, special;           /* lanes */
+  int f64, f32, f16, bf16, integer, special;     /* lanes */
   int t_f64, t_tf32, t_f16, t_bf16, t_fp8, t_i8; /* tensor cores */
 } capabilities[] = {
-    {35, 2048, 16, 48, 48, 64, 192, 0, 160, 32, 0, 0, 0, 0, 0, 0},
-    {50, 2048, 32, 64, 48, 4, 128, 0, 128, 32, 0, 0, 0, 0, 0, 0},
-    {52, 2048, 32, 96, 48, 4, 128, 0, 128, 32, 0, 0, 0, 0, 0, 0},
-    {60, 2048, 32, 64, 48, 32, 64, 128, 64, 16, 0, 0, 0, 0, 0, 0},
-    {61, 2048, 32, 96, 48, 4, 128, 2, 128, 32, 0, 0, 0, 0, 0, 0},
-    {70, 2048, 32, 96, 96, 32, 64, 128, 64, 16, 0, 0, 1024, 0, 0, 0},
-    {75, 1024, 16, 64, 64, 2, 64, 128, 64, 16, 0, 0, 1024, 0, 0, 2048},
-    {80, 2048, 32, 164, 163, 32, 64, 256, 64, 16, 128, 1024, 2048, 2048, 0, 4096},
-    {86, 1536, 16, 100, 99, 2, 128, 128, 64, 16, 0, 512, 1024, 1024, 0, 2048},
-    {87, 1536, 16, 164, 163, 2, 128, 256, 64, 16, 0, 1024, 2048, 2048, 0, 4096},
-    {89, 1536, 24, 100, 99, 2, 128, 128, 64, 16, 0, 512, 1024, 1024, 2048, 2048},
-    {90, 2048, 32, 228, 227, 64, 128, 256, 64, 16, 256, 2048, 4096, 4096, 8192, 8192},
-    {100, 2048, 32, 228, 227, 64, 128, 256, 64, 16, 128, 4096, 8192, 8192, 16384, 16384},
-    {103, 2048, 32, 228, 227, 2, 128, 256, 64, 16, 0, 4096, 8192, 8192, 16384, 0},
-    {110, 1536, 24, 228, 227, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-    {120, 1536, 24, 100, 99, 2, 128, 128, 64, 16, 0, 512, 1024, 1024, 2048, 2048},
-    {121, 1536, 24, 100, 99, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {35, 2048, 16, 48, 48, 64, 192, 0, 0, 160, 32, 0, 0, 0, 0, 0, 0},
+    {50, 2048, 32, 64, 48, 4, 128, 0, 0, 128, 32, 0, 0, 0, 0, 0, 0},
+    {52, 2048, 32, 96, 48, 4, 128, 0, 0, 128, 32, 0, 0, 0, 0, 0, 0},
+    {60, 2048, 32, 64, 48, 32, 64, 128, 0, 64, 16, 0, 0, 0, 0, 0, 0},
+    {61, 2048, 32, 96, 48, 4, 128, 2, 0, 128, 32, 0, 0, 0, 0, 0, 0},
+    {70, 2048, 32, 96, 96, 32, 64, 128, 0, 64, 16, 0, 0, 1024, 0, 0, 0},
+    {75, 1024, 16, 64, 64, 2, 64, 128, 0, 64, 16, 0, 0, 1024, 0, 0, 2048},
+    {80, 2048, 32, 164, 163, 32, 64, 256, 128, 64, 16, 128, 1024, 2048, 2048, 0, 4096},
+    {86, 1536, 16, 100, 99, 2, 128, 128, 128, 64, 16, 0, 512, 1024, 1024, 0, 2048},
+    {87, 1536, 16, 164, 163, 2, 128, 256, 128, 64, 16, 0, 1024, 2048, 2048, 0, 4096},
+    {89, 1536, 24, 100, 99, 2, 128, 128, 128, 64, 16, 0, 512, 1024, 1024, 2048, 2048},
+    {90, 2048, 32, 228, 227, 64, 128, 256, 256, 64, 16, 256, 2048, 4096, 4096, 8192, 8192},
+    {100, 2048, 32, 228, 227, 64, 128, 256, 256, 64, 16, 128, 4096, 8192, 8192, 16384, 16384},
+    {103, 2048, 32, 228, 227, 2, 128, 256, 256, 64, 16, 0, 4096, 8192, 8192, 16384, 0},
+    {110, 1536, 24, 228, 227, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {120, 1536, 24, 100, 99, 2, 128, 128, 128, 64, 16, 0, 512, 1024, 1024, 2048, 2048},
+    {121, 1536, 24, 100, 99, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 };
 
 static const struct capability *find(int64_t compute_capability) {
@@ -81,6 +84,7 @@ bool capability_rates(int64_t compute_capability, const char *name, struct gpu_r
   out->fp64_lanes = c->f64;
   out->fp32_lanes = c->f32;
   out->fp16_lanes = c->f16;
+  out->bf16_lanes = c->bf16;
   out->int32_lanes = c->integer;
   out->special_lanes = c->special;
   out->tensor_f64_flops = c->t_f64;

@@ -10,6 +10,7 @@
   X(fp32_lanes, "f32 multiply-adds a cycle")                                                                         \
   X(fp64_lanes, "f64 multiply-adds a cycle")                                                                         \
   X(fp16_lanes, "f16 multiply-adds a cycle")                                                                         \
+  X(bf16_lanes, "the same of bf16")                                                                                  \
   X(int32_lanes, "32-bit integer additions a cycle")                                                                 \
   X(special_lanes, "reciprocals, square roots and the like a cycle")                                                 \
   X(tensor_flops, "f16 operations a cycle of the tensor cores, dense; 0: none")                                      \

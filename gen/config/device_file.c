@@ -58,6 +58,7 @@ static const struct figure figures[] = {
     LANE(fp32_lanes, 1, 4096),
     LANE(fp64_lanes, 1, 4096),
     LANE(fp16_lanes, 0, 16384),
+    LANE(bf16_lanes, 0, 16384),
     LANE(int32_lanes, 1, 4096),
     LANE(special_lanes, 1, 4096),
     LANE(tensor_flops, 0, 1048576),

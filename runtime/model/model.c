@@ -74,6 +74,11 @@ static double sync_share(const struct device_facts *facts) {
   return facts->architecture_specific ? 0.63 : 1;
 }
 
+/* An instruction does two for each of 32 lanes. None are done before compute capability 5.3, of bf16 before 8.0. */
+static double pairs(double rate) {
+  return rate > 0 ? 2 * 32 / rate : 0;
+}
+
 static void fill_machine(const struct device_description *device, struct ptx_machine *out) {
   const struct gpu_rates *r = &device->rates;
   const double lanes = 32, slow_fp64 = 40, fast_fp64 = 8;
@@ -82,7 +87,8 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
                [PTX_PIPE_INT] = lanes / r->int32_lanes,
                [PTX_PIPE_FP32] = lanes / r->fp32_lanes,
                [PTX_PIPE_FP64] = lanes / r->fp64_lanes,
-               [PTX_PIPE_FP16] = 2 * lanes / r->fp16_lanes, /* an instruction does two */
+               [PTX_PIPE_FP16] = pairs(r->fp16_lanes),
+               [PTX_PIPE_BF16] = pairs(r->bf16_lanes),
                [PTX_PIPE_SPECIAL] = lanes / r->special_lanes,
                [PTX_PIPE_TEXTURE] = lanes / texture_units,
                [PTX_PIPE_MEMORY] = 1},
@@ -91,6 +97,7 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
                   [PTX_PIPE_FP32] = fp32_latency,
                   [PTX_PIPE_FP64] = r->fp64_lanes < lanes ? slow_fp64 : fast_fp64,
                   [PTX_PIPE_FP16] = fp16_latency,
+                  [PTX_PIPE_BF16] = fp16_latency,
                   [PTX_PIPE_SPECIAL] = special_latency,
                   [PTX_PIPE_TENSOR] = tensor_latency,
                   [PTX_PIPE_TEXTURE] = r->l1_latency,

@@ -74,6 +74,7 @@ enum ptx_pipe {
   PTX_PIPE_FP32,
   PTX_PIPE_FP64,
   PTX_PIPE_FP16,
+  PTX_PIPE_BF16,
   PTX_PIPE_SPECIAL, /* square roots, reciprocals, conversions */
   PTX_PIPE_TENSOR,
   PTX_PIPE_TEXTURE,

@@ -132,7 +132,7 @@ static const struct {
     {"u32", 4, false, PTX_PIPE_NONE},   {"s32", 4, true, PTX_PIPE_NONE},    {"b32", 4, false, PTX_PIPE_NONE},
     {"u64", 8, false, PTX_PIPE_NONE},   {"s64", 8, true, PTX_PIPE_NONE},    {"b64", 8, false, PTX_PIPE_NONE},
     {"b128", 16, false, PTX_PIPE_NONE}, {"pred", 1, false, PTX_PIPE_NONE},  {"f16", 2, false, PTX_PIPE_FP16},
-    {"bf16", 2, false, PTX_PIPE_FP16},  {"f16x2", 4, false, PTX_PIPE_FP16}, {"bf16x2", 4, false, PTX_PIPE_FP16},
+    {"bf16", 2, false, PTX_PIPE_BF16},  {"f16x2", 4, false, PTX_PIPE_FP16}, {"bf16x2", 4, false, PTX_PIPE_BF16},
     {"tf32", 4, false, PTX_PIPE_FP32},  {"f32", 4, false, PTX_PIPE_FP32},   {"f64", 8, false, PTX_PIPE_FP64},
     {"e4m3", 1, false, PTX_PIPE_FP16},  {"e5m2", 1, false, PTX_PIPE_FP16},
 };

@@ -16,7 +16,8 @@ static struct gpu_rates rates_of(const struct device_description *device) {
 
 static double lanes(const struct gpu_rates *rates, const struct dtype *dtype) {
   if (!dtype->floating) return rates->int32_lanes;
-  return dtype->bytes == 8 ? rates->fp64_lanes : dtype->bytes == 4 ? rates->fp32_lanes : rates->fp16_lanes;
+  if (dtype->bytes > 2) return dtype->bytes == 8 ? rates->fp64_lanes : rates->fp32_lanes;
+  return strcmp(dtype->name, "bf16") == 0 ? rates->bf16_lanes : rates->fp16_lanes;
 }
 
 /* A clock of all multiprocessors, as often in a second. */

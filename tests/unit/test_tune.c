@@ -670,6 +670,28 @@ static void tensor_cores(void **state) {
   }
 }
 
+/* Without tensor cores, as published: TFLOP/s. */
+static void multiply_adds(void **state) {
+  (void)state;
+  static const struct {
+    const char *dtype;
+    int capability, sm_count, clock_khz;
+    double tera;
+  } cases[] = {{"f16", 80, 108, 1410000, 78},      {"bf16", 80, 108, 1410000, 39},  {"f16", 90, 132, 1980000, 133.8},
+               {"bf16", 90, 132, 1980000, 133.8},  {"bf16", 86, 82, 1695000, 35.6}, {"bf16", 89, 128, 2520000, 82.6},
+               {"bf16", 120, 170, 2407000, 104.8}, {"f16", 70, 80, 1530000, 31.3},  {"bf16", 70, 80, 1530000, 0},
+               {"bf16", 75, 40, 1590000, 0},       {"bf16", 61, 20, 1733000, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct device_description device = {.facts = {.compute_capability = cases[i].capability,
+                                                  .sm_count = cases[i].sm_count,
+                                                  .clock_khz = cases[i].clock_khz,
+                                                  .is_gpu = 1}};
+    double got = roofline_peak(&device, dtype_find(cases[i].dtype)).flops_peak / 1e12;
+    if (fabs(got - cases[i].tera) > 0.01 * cases[i].tera)
+      fail_msg("%d, %s: %g", cases[i].capability, cases[i].dtype, got);
+  }
+}
+
 /* A description's own rates, here of a device that no table has. */
 static void described_rates(void **state) {
   (void)state;
@@ -678,6 +700,7 @@ static void described_rates(void **state) {
       .rates = {.fp32_lanes = 100,
                 .fp64_lanes = 50,
                 .fp16_lanes = 200,
+                .bf16_lanes = 150,
                 .int32_lanes = 25,
                 .memory_gb_per_second = 300,
                 .tensor_flops = 4000,
@@ -685,7 +708,8 @@ static void described_rates(void **state) {
   struct ceilings f32 = roofline_peak(&device, dtype_find("f32"));
   assert_true(f32.flops_peak == 2e12 && f32.bandwidth_peak == 300e9);
   assert_true(roofline_peak(&device, dtype_find("f64")).flops_peak == 1e12);
-  assert_true(roofline_peak(&device, dtype_find("bf16")).flops_peak == 4e12);
+  assert_true(roofline_peak(&device, dtype_find("f16")).flops_peak == 4e12);
+  assert_true(roofline_peak(&device, dtype_find("bf16")).flops_peak == 3e12);
   assert_true(roofline_peak(&device, dtype_find("i32")).flops_peak == 0.5e12);
   assert_true(roofline_tensor_flops(&device, "f16") == 40e12);
   assert_true(roofline_tensor_flops(&device, "f64") == 5e12);
@@ -761,6 +785,7 @@ int main(void) {
       cmocka_unit_test(peak_ceilings),
       cmocka_unit_test(measured_ceilings),
       cmocka_unit_test(tensor_cores),
+      cmocka_unit_test(multiply_adds),
       cmocka_unit_test(described_rates),
       cmocka_unit_test(the_higher_ceiling),
   };
