@@ -101,6 +101,8 @@ static int check_resources(const cugen_resources *r, const struct device_facts *
   if (r->shared_bytes < 0)
     return error_set(err, CUGEN_ERROR_USAGE, "a block has no %lld bytes of shared memory",
                      (long long)r->shared_bytes);
+  if (r->has_carveout && (r->carveout < 0 || r->carveout > 100))
+    return error_set(err, CUGEN_ERROR_USAGE, "a carveout is 0 to 100 percent, not %d", r->carveout);
   return CUGEN_OK;
 }
 
@@ -153,13 +155,14 @@ static int shared_of(void *context, int threads, int64_t *bytes, cugen_error *er
   return CUGEN_OK;
 }
 
-static int fill_best(const struct device_facts *facts, const struct kernel_resources *resources,
+static int fill_best(const struct device_facts *facts, const struct kernel_resources *resources, int carveout,
                      struct shared *shared, cugen_occupancy *out, cugen_error *err) {
   struct occupancy best = {0};
-  int status = occupancy_best_block(facts, resources, shared_of, shared, &out->best_threads, err);
+  int status = occupancy_best_block(facts, resources, carveout, shared_of, shared, &out->best_threads, err);
   if (status || !out->best_threads) return status;
   status = shared_of(shared, out->best_threads, &out->best_shared_bytes, err);
-  if (!status) status = occupancy_get(facts, resources, out->best_threads, out->best_shared_bytes, &best, err);
+  if (!status)
+    status = occupancy_get(facts, resources, out->best_threads, out->best_shared_bytes, carveout, &best, err);
   out->best_fraction = best.fraction;
   return status;
 }
@@ -167,11 +170,11 @@ static int fill_best(const struct device_facts *facts, const struct kernel_resou
 static int fill_occupancy(const struct device_facts *facts, const cugen_resources *resources, struct shared *shared,
                           cugen_occupancy *out, cugen_error *err) {
   const struct kernel_resources used = {.registers = resources->registers};
-  const int warp = (int)facts->warp_size;
+  const int warp = (int)facts->warp_size, carveout = resources->has_carveout ? resources->carveout : -1;
   struct occupancy occupancy;
   int status = shared_of(shared, resources->threads, &out->shared_bytes, err);
-  if (!status) status = occupancy_get(facts, &used, resources->threads, out->shared_bytes, &occupancy, err);
-  if (!status) status = fill_best(facts, &used, shared, out, err);
+  if (!status) status = occupancy_get(facts, &used, resources->threads, out->shared_bytes, carveout, &occupancy, err);
+  if (!status) status = fill_best(facts, &used, carveout, shared, out, err);
   if (status) return status;
   out->blocks = occupancy.blocks;
   out->max_threads = (int)facts->max_threads_per_sm;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "runtime/plan.h"
 
 static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_error *err) {
   struct selection selection;
@@ -52,19 +53,47 @@ int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **sourc
   return CUGEN_OK;
 }
 
+/* For a GPU; `what` is for GPUs alone. The spec and the image are to be freed whatever comes back. */
+static int compile_text(cugen_kernel *k, const char *variant, const char *what, struct kernel_spec *spec,
+                        struct compiled *out, cugen_error *err) {
+  const struct lookup *l = &k->lookup;
+  *spec = (struct kernel_spec){0};
+  *out = (struct compiled){0};
+  if (!l->device.facts.is_gpu)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "%s is for GPUs, and this is the cpu device; one that need not be here is --device model:H200",
+                     what);
+  int status = api_check_target(l->lib, &l->device, err);
+  if (!status) status = api_expand_text(k, variant, spec, err);
+  return status ? status : lookup_compile(l, spec, strcmp(what, "PTX") == 0, out, err);
+}
+
+int cugen_kernel_resources(cugen_kernel *k, const char *variant, cugen_resources *out, cugen_error *error) {
+  struct kernel_spec spec;
+  struct compiled compiled;
+  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
+  *out = (cugen_resources){0};
+  int status = compile_text(k, variant, "occupancy", &spec, &compiled, error);
+  if (!status) {
+    const struct kernel_launch *launch = &spec.launches[plan_heaviest(&spec, &compiled)];
+    const struct kernel_resources *takes = &compiled.resources[plan_entry_index(&spec, launch->entry)];
+    *out = (cugen_resources){.registers = takes->registers,
+                             .threads = (int)((int64_t)launch->block[0] * launch->block[1] * launch->block[2]),
+                             .shared_bytes = takes->static_shared + launch->shared_bytes,
+                             .has_carveout = launch->has_carveout,
+                             .carveout = launch->carveout};
+  }
+  kernel_spec_free(&spec);
+  compiled_free(&compiled);
+  return status;
+}
+
 int cugen_kernel_ptx(cugen_kernel *k, const char *variant, const char **ptx, cugen_error *error) {
-  struct kernel_spec spec = {0};
-  struct compiled compiled = {0};
+  struct kernel_spec spec;
+  struct compiled compiled;
   if (API_NEEDS(error, "kernel, ptx", k, ptx)) return CUGEN_ERROR_USAGE;
   *ptx = NULL;
-  const struct lookup *l = &k->lookup;
-  if (!l->device.facts.is_gpu)
-    return error_set(error, CUGEN_ERROR_USAGE,
-                     "PTX is for GPUs, and this is the cpu device; one that need not be here is --device model:H200");
-  int status = api_check_target(l->lib, &l->device, error);
-  if (!status) status = api_expand_text(k, variant, &spec, error);
-  if (status) return status;
-  status = lookup_compile(l, &spec, true, &compiled, error);
+  int status = compile_text(k, variant, "PTX", &spec, &compiled, error);
   kernel_spec_free(&spec);
   text_restart(&k->ptx);
   if (!status) text_add(&k->ptx, compiled.ptx);

@@ -47,19 +47,46 @@ static int find_record(struct cli *cli, const char *variant, const cugen_stored_
   return CUGEN_OK;
 }
 
+/* A record does not have it: that of the launch it is about, the first one with such blocks. */
+static int take_carveout(struct cli *cli, const cugen_record *r, cugen_resources *out) {
+  const cugen_launch_info *launches;
+  size_t count, i = 0;
+  int status = cugen_kernel_launches(cli->kernel, r->variant, &launches, &count, NULL, &cli->error);
+  if (status) return status;
+  for (; i < count; i++) {
+    const unsigned *block = launches[i].block;
+    if ((int64_t)block[0] * block[1] * block[2] == r->threads && launches[i].shared_bytes == r->dynamic_shared_bytes)
+      break;
+  }
+  out->has_carveout = i < count && launches[i].carveout >= 0;
+  if (out->has_carveout) out->carveout = launches[i].carveout;
+  return CUGEN_OK;
+}
+
+/* Of a GPU that the compiler has a target for, but which is not described well enough for a prediction. */
+static int compile_now(struct cli *cli, const char *variant, struct kernel *out) {
+  const char *source, *name, *text = *variant ? variant : NULL;
+  *out = (struct kernel){.now = true, .device = cugen_kernel_device(cli->kernel)->name};
+  int status = cugen_kernel_resources(cli->kernel, text, &out->takes, &cli->error);
+  if (!status) status = cugen_kernel_source(cli->kernel, text, &source, &name, &cli->error);
+  if (!status && !options_given(cli, OPTION_JSON)) printf("%s%s\n", name, text ? "" : ", the config's default");
+  return status;
+}
+
 /* The variant's record: "" means the best. */
 static int take_record(struct cli *cli, const char *variant, struct kernel *out) {
   const cugen_stored_record *found;
   bool now = false;
   int status = find_record(cli, variant, &found);
   if (!status && !found && cli_device(cli) == CUGEN_DEVICE_MODEL) {
+    if (cli_tuning(cli) == CLI_REFUSES) return compile_now(cli, variant, out);
     now = true;
     status = cli_predict(cli);
     if (!status) status = find_record(cli, variant, &found);
   }
   if (status || !found) return status ? status : refuse(cli, variant);
   const cugen_record *r = &found->record;
-  *out = (struct kernel){.takes = {r->registers, r->threads, r->shared_bytes, NULL},
+  *out = (struct kernel){.takes = {.registers = r->registers, .threads = r->threads, .shared_bytes = r->shared_bytes},
                          .now = now,
                          .device = cugen_kernel_device(cli->kernel)->name,
                          .cluster_blocks = r->cluster_blocks,
@@ -69,7 +96,7 @@ static int take_record(struct cli *cli, const char *variant, struct kernel *out)
                     : now   ? ", the model's choice of one of each implementation"
                             : ", the model's choice: predicted";
   if (!options_given(cli, OPTION_JSON)) printf("%s%s\n", r->variant, why);
-  return CUGEN_OK;
+  return take_carveout(cli, r, &out->takes);
 }
 
 static int take_kernel(struct cli *cli, struct kernel *out) {
@@ -189,6 +216,7 @@ static int print_text(struct cli *cli, const struct kernel *kernel, const struct
   printf("%d registers a thread, %d threads and ", takes->registers, takes->threads);
   printf("%s of shared memory a block", print_bytes(first->shared_bytes).text);
   if (takes->dynamic_shared) printf(" (%s)", takes->dynamic_shared);
+  if (takes->has_carveout) printf(", carveout %d%%", takes->carveout);
   putchar('\n');
   if (first->idle_lanes)
     printf("block %d: %d warp%s, %d idle lane%s (%s)\n", takes->threads, first->warps, first->warps == 1 ? "" : "s",
@@ -230,6 +258,8 @@ static int print_json(struct cli *cli, const struct kernel *kernel, const struct
   json_object_set_new(object, "threads", json_integer(kernel->takes.threads));
   json_object_set_new(object, "shared_bytes", json_integer(first->shared_bytes));
   json_object_set_new(object, "dynamic_shared", json_optional_string(kernel->takes.dynamic_shared));
+  json_object_set_new(object, "carveout",
+                      kernel->takes.has_carveout ? json_integer(kernel->takes.carveout) : json_null());
   json_object_set_new(object, "warps", json_integer(first->warps));
   json_object_set_new(object, "idle_lanes", json_integer(first->idle_lanes));
   json_object_set_new(object, "predicted_now", json_boolean(kernel->now));

@@ -385,7 +385,13 @@ typedef struct cugen_resources {
   const char
       *dynamic_shared; /* NULL, or more: dynamic bytes a block, in the config's language, that may depend on `block`,
                                  its threads: "4 * block" */
+  int has_carveout;    /* 0: the driver decides how L1 and shared memory share */
+  int carveout;        /* else the part that shared memory should have, in percent */
 } cugen_resources;
+
+/* What a variant (a text as for cugen_kernel_source) takes, as compiled now for the kernel's device, which need not be here: of
+   several launches the one whose block has the most registers. CUGEN_ERROR_USAGE on the cpu device. */
+int cugen_kernel_resources(cugen_kernel *kernel, const char *variant, cugen_resources *out, cugen_error *error);
 
 /* How many of its blocks a multiprocessor holds, by NVIDIA's occupancy calculator (cuda_occupancy.h). */
 typedef struct cugen_occupancy {

@@ -220,8 +220,8 @@ static void record_occupancy(const struct bench *bench, const struct kernel_laun
                              struct cache_record *out) {
   struct occupancy occupancy;
   cugen_error ignored;
-  if (occupancy_get_carved(&bench->target->device->facts, &out->resources, out->threads, out->dynamic_shared,
-                           launch->has_carveout ? launch->carveout : -1, &occupancy, &ignored))
+  if (occupancy_get(&bench->target->device->facts, &out->resources, out->threads, out->dynamic_shared,
+                    launch->has_carveout ? launch->carveout : -1, &occupancy, &ignored))
     return;
   out->occupancy = occupancy.fraction;
   struct text limiter = {0};

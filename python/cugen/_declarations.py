@@ -965,6 +965,8 @@ class cugen_resources(Structure):
         ("threads", c_int),
         ("shared_bytes", c_int64),
         ("dynamic_shared", c_char_p),
+        ("has_carveout", c_int),
+        ("carveout", c_int),
     ]
 
 
@@ -1342,6 +1344,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_kernel_check": (c_int, [c_void_p, POINTER(cugen_check_options), POINTER(cugen_check), POINTER(cugen_error)]),
     "cugen_kernel_ceilings": (c_int, [c_void_p, POINTER(cugen_ceilings), POINTER(cugen_error)]),
     "cugen_kernel_tensor_flops": (c_double, [c_void_p, c_char_p]),
+    "cugen_kernel_resources": (c_int, [c_void_p, c_char_p, POINTER(cugen_resources), POINTER(cugen_error)]),
     "cugen_device_occupancy": (c_int, [c_void_p, c_char_p, POINTER(cugen_resources), POINTER(cugen_occupancy), POINTER(cugen_error)]),
     "cugen_transfer_measure": (c_int, [c_void_p, POINTER(cugen_transfer_options), POINTER(cugen_transfer), POINTER(cugen_error)]),
     "cugen_cache_list": (c_int, [c_void_p, POINTER(cugen_cache_filter), POINTER(POINTER(cugen_cache_set)), POINTER(c_size_t), POINTER(cugen_error)]),

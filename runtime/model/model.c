@@ -346,8 +346,8 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
   struct ptx_machine machine;
   const struct kernel_launch *l = s->launch;
   int threads = (int)(l->block[0] * l->block[1] * l->block[2]);
-  int status = occupancy_get_carved(&s->device->facts, s->resources, threads, l->shared_bytes,
-                                    l->has_carveout ? l->carveout : -1, &occupancy, err);
+  int status = occupancy_get(&s->device->facts, s->resources, threads, l->shared_bytes,
+                             l->has_carveout ? l->carveout : -1, &occupancy, err);
   if (!status && !occupancy.blocks)
     status = error_set(err, CUGEN_ERROR_CONFIG,
                        "a block of %d threads, %d registers a thread and %lld bytes of shared "

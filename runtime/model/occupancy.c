@@ -63,8 +63,8 @@ static int refuse(const struct device_facts *facts, cudaOccError error, cugen_er
   return error_set(err, CUGEN_ERROR_USAGE, "no occupancy: the device's description is incomplete");
 }
 
-int occupancy_get_carved(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
-                         int64_t dynamic_shared, int carveout, struct occupancy *out, cugen_error *err) {
+int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
+                  int64_t dynamic_shared, int carveout, struct occupancy *out, cugen_error *err) {
   *out = (struct occupancy){.limiter = "none"};
   if (threads < 1 || dynamic_shared < 0 || dynamic_shared > INT_MAX)
     return error_set(err, CUGEN_ERROR_USAGE, "no occupancy for a block of %d threads and %lld dynamic shared bytes",
@@ -84,13 +84,8 @@ int occupancy_get_carved(const struct device_facts *facts, const struct kernel_r
   return CUGEN_OK;
 }
 
-int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
-                  int64_t dynamic_shared, struct occupancy *out, cugen_error *err) {
-  return occupancy_get_carved(facts, resources, threads, dynamic_shared, SHAREDMEM_CARVEOUT_DEFAULT, out, err);
-}
-
 /* cudaOccMaxPotentialOccupancyBlockSizeVariableSMem, whose function of the block size has no context in C. */
-int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources,
+int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources, int carveout,
                          occupancy_shared *shared, void *context, int *threads, cugen_error *err) {
   const int warp = (int)facts->warp_size;
   int limit = (int)facts->max_threads_per_block, most = 0;
@@ -103,7 +98,7 @@ int occupancy_best_block(const struct device_facts *facts, const struct kernel_r
     struct occupancy occupancy;
     int64_t bytes = 0;
     if (shared(context, size, &bytes, NULL)) continue; /* it has no value for this size */
-    int status = occupancy_get(facts, resources, size, bytes, &occupancy, err);
+    int status = occupancy_get(facts, resources, size, bytes, carveout, &occupancy, err);
     if (status) return status;
     if (size * occupancy.blocks > most) most = size * occupancy.blocks, *threads = size;
   }

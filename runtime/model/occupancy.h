@@ -10,19 +10,15 @@ struct occupancy {
   const char *limiter; /* "threads", "blocks", "registers", "shared memory"; "none" when blocks == 0 fits nothing */
 };
 
-/* threads a block; dynamic shared bytes a block. */
+/* threads a block; dynamic shared bytes a block; the preferred carveout in percent, -1: the driver decides. */
 int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
-                  int64_t dynamic_shared, struct occupancy *out, cugen_error *err);
-
-/* With a preferred carveout in percent; -1: the driver decides. */
-int occupancy_get_carved(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
-                         int64_t dynamic_shared, int carveout, struct occupancy *out, cugen_error *err);
+                  int64_t dynamic_shared, int carveout, struct occupancy *out, cugen_error *err);
 
 /* Dynamic shared bytes of a block of so many threads. */
 typedef int occupancy_shared(void *context, int threads, int64_t *bytes, cugen_error *err);
 /* The block size with the highest occupancy: the smallest grid of the largest blocks that reaches it, as
    cudaOccupancyMaxPotentialBlockSizeVariableSMem answers; *threads 0: none fits. An error of `shared` ends it. */
-int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources,
+int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources, int carveout,
                          occupancy_shared *shared, void *context, int *threads, cugen_error *err);
 
 #endif

@@ -54,12 +54,21 @@ static void test_occupancy(void **state) {
   assert_int_equal(got.idle_lanes, 0);
   assert_true(got.shared_bytes == 83 * 256 - 1024);
   /* 128 B a thread: 164 KB hold 1280 threads at most, in blocks of which the driver keeps 1 KB each. */
-  const cugen_resources grows = {32, 100, 0, "128 * block"};
+  const cugen_resources grows = {.registers = 32, .threads = 100, .dynamic_shared = "128 * block"};
   assert_int_equal(cugen_device_occupancy(lib, "model:A100", &grows, &got, &error), CUGEN_OK);
   assert_int_equal(got.warps, 4);
   assert_int_equal(got.idle_lanes, 28);
   assert_true(got.shared_bytes == 12800 && got.best_shared_bytes == 128 * got.best_threads);
   assert_string_equal(got.limiter, "shared memory");
+  /* A carveout of half of 164 KiB is 100 KiB: three blocks of 33 KiB. */
+  cugen_resources carved = {.registers = 32, .threads = 512, .shared_bytes = 32 << 10};
+  assert_int_equal(cugen_device_occupancy(lib, "model:A100", &carved, &got, &error), CUGEN_OK);
+  assert_int_equal(got.blocks, 4);
+  carved.has_carveout = 1, carved.carveout = 50;
+  assert_int_equal(cugen_device_occupancy(lib, "model:A100", &carved, &got, &error), CUGEN_OK);
+  assert_int_equal(got.blocks, 3);
+  carved.carveout = 101;
+  assert_int_equal(cugen_device_occupancy(lib, "model:A100", &carved, &got, &error), CUGEN_ERROR_USAGE);
   resources.shared_bytes = 1 << 20;
   assert_int_equal(cugen_device_occupancy(lib, "model:A100", &resources, &got, &error), CUGEN_OK);
   assert_int_equal(got.blocks + got.best_threads, 0);
@@ -68,7 +77,7 @@ static void test_occupancy(void **state) {
 }
 
 static void refuse(cugen *lib, const char *device, int registers, int threads, int64_t shared, const char *words) {
-  const cugen_resources resources = {registers, threads, shared, NULL};
+  const cugen_resources resources = {.registers = registers, .threads = threads, .shared_bytes = shared};
   cugen_occupancy got;
   cugen_error error;
   assert_int_equal(cugen_device_occupancy(lib, device, &resources, &got, &error), CUGEN_ERROR_USAGE);
@@ -77,7 +86,7 @@ static void refuse(cugen *lib, const char *device, int registers, int threads, i
 }
 
 static void refuse_shared(cugen *lib, const char *expression, const char *words) {
-  const cugen_resources resources = {32, 256, 0, expression};
+  const cugen_resources resources = {.registers = 32, .threads = 256, .dynamic_shared = expression};
   cugen_occupancy got;
   cugen_error error;
   assert_int_equal(cugen_device_occupancy(lib, "model:H100", &resources, &got, &error), CUGEN_ERROR_USAGE);

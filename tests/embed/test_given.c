@@ -50,7 +50,7 @@ static void expect(int status, const char *message) {
 static void test_library(void **state) {
   (void)state;
   cugen *none;
-  cugen_resources resources = {32, 64, 0, NULL};
+  cugen_resources resources = {.registers = 32, .threads = 64};
   cugen_occupancy occupancy;
   cugen_transfer transfer;
   REFUSES(cugen_open, (NULL, NULL, &error), "out");
@@ -130,6 +130,9 @@ static void test_kernel(void **state) {
   REFUSES(cugen_kernel_variant, (kernel, 0, NULL, &error), "out");
   REFUSES(cugen_kernel_source, (NULL, NULL, &text, NULL, &error), "kernel");
   REFUSES(cugen_kernel_source, (kernel, NULL, NULL, NULL, &error), "source");
+  cugen_resources resources;
+  REFUSES(cugen_kernel_resources, (NULL, NULL, &resources, &error), "kernel");
+  REFUSES(cugen_kernel_resources, (kernel, NULL, NULL, &error), "out");
   REFUSES(cugen_kernel_ptx, (NULL, NULL, &text, &error), "kernel");
   REFUSES(cugen_kernel_ptx, (kernel, NULL, NULL, &error), "ptx");
   const cugen_launch_info *launches;

@@ -18,7 +18,7 @@ static void check(const struct gpu_model *model) {
   require(f->sm_count >= 1 && f->sm_count <= 1024 && f->compute_capability >= 30 && f->compute_capability <= 199);
   require(f->shared_per_block_optin <= f->shared_per_sm);
   require(model->rates.fp32_lanes >= 1 && model->rates.memory_gb_per_second >= 1);
-  if (occupancy_get(f, &resources, 256, 0, &occupancy, &err)) require(err.message[0] != '\0');
+  if (occupancy_get(f, &resources, 256, 0, -1, &occupancy, &err)) require(err.message[0] != '\0');
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -405,8 +405,9 @@ static void test_occupancy_agrees(void **state) {
         struct entry *entry;
         struct occupancy occupancy;
         check(ops->entry(device, loaded, i, shared, &entry, &err), &err);
-        check(occupancy_get(&device->description.facts, &compiled.resources[i], threads, shared, &occupancy, &err),
-              &err);
+        check(
+            occupancy_get(&device->description.facts, &compiled.resources[i], threads, shared, -1, &occupancy, &err),
+            &err);
         int blocks = ops->active_blocks(device, entry, threads, shared);
         if (blocks != occupancy.blocks)
           fail_msg("%s, %d threads, %lld bytes: the driver says %d blocks, the calculator %d", entries[i], threads,
@@ -426,8 +427,7 @@ static void test_carved_occupancy_agrees(void **state) {
     check(ops->load(device, &compiled, &loaded, &err), &err);
     check(ops->entry(device, loaded, 0, 20000, &entry, &err), &err);
     check(ops->carve(device, entry, percent, &err), &err);
-    check(occupancy_get_carved(&device->description.facts, &compiled.resources[0], 32, 20000, percent, &occupancy,
-                               &err),
+    check(occupancy_get(&device->description.facts, &compiled.resources[0], 32, 20000, percent, &occupancy, &err),
           &err);
     int blocks = ops->active_blocks(device, entry, 32, 20000);
     if (blocks != occupancy.blocks)
@@ -546,7 +546,8 @@ static void check_best_block(CUmodule module, size_t entry, int64_t shared) {
   DRIVER(result, "cuOccupancyMaxPotentialBlockSize", (int *, int *, CUfunction, CUoccupancyB2DSize, size_t, int),
          (&grid, &want, function, NULL, (size_t)shared, 0));
   assert_int_equal(result, CUDA_SUCCESS);
-  check(occupancy_best_block(&device->description.facts, &compiled.resources[entry], same_bytes, &shared, &got, &err),
+  check(occupancy_best_block(&device->description.facts, &compiled.resources[entry], -1, same_bytes, &shared, &got,
+                             &err),
         &err);
   if (got != want)
     fail_msg("%s, %lld bytes: the driver proposes %d threads, the calculator %d", entries[entry], (long long)shared,

@@ -71,7 +71,7 @@ static void add_counts(const struct fixture *fixture, const struct kernel_launch
   const int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
   struct occupancy occupancy;
   cugen_error err;
-  check(occupancy_get(&fixture->device.facts, resources, threads, launch->shared_bytes, &occupancy, &err), &err);
+  check(occupancy_get(&fixture->device.facts, resources, threads, launch->shared_bytes, -1, &occupancy, &err), &err);
   text_addf(out, "%s%.*s=%d/%lld/%lld/%d/%d", out->length ? " " : "", (int)strcspn(launch->entry, "<"), launch->entry,
             resources->registers, (long long)(resources->static_shared + launch->shared_bytes),
             (long long)resources->spill_bytes, compiled->code[i].instructions, occupancy.blocks);

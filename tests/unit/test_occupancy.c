@@ -65,7 +65,7 @@ static void check_row(const struct row *row) {
       .registers = row->registers, .static_shared = row->static_shared, .max_threads = 1024};
   struct occupancy got;
   cugen_error err = {0};
-  int status = occupancy_get(row->facts, &resources, row->threads, row->dynamic_shared, &got, &err);
+  int status = occupancy_get(row->facts, &resources, row->threads, row->dynamic_shared, -1, &got, &err);
   if (status) fail_msg("%s", err.message);
   if (got.blocks != row->blocks || got.fraction != row->fraction || strcmp(got.limiter, row->limiter) != 0)
     fail_msg("%d registers, %d threads, %d + %d bytes: %d blocks, %g, %s; expected %d, %g, %s", row->registers,
@@ -107,7 +107,7 @@ static void test_published(void **state) {
 static double fraction_of(const struct device_facts *facts, int registers, int threads) {
   struct kernel_resources resources = {.registers = registers, .max_threads = 1024};
   struct occupancy got;
-  assert_int_equal(occupancy_get(facts, &resources, threads, 0, &got, NULL), CUGEN_OK);
+  assert_int_equal(occupancy_get(facts, &resources, threads, 0, -1, &got, NULL), CUGEN_OK);
   return got.fraction;
 }
 
@@ -130,11 +130,11 @@ static void test_launch_bounds(void **state) {
   (void)state;
   struct kernel_resources resources = {.registers = 32, .max_threads = 128};
   struct occupancy got;
-  assert_int_equal(occupancy_get(&v100, &resources, 256, 0, &got, NULL), CUGEN_OK);
+  assert_int_equal(occupancy_get(&v100, &resources, 256, 0, -1, &got, NULL), CUGEN_OK);
   assert_int_equal(got.blocks, 0);
   assert_string_equal(got.limiter, "none");
   resources.max_threads = 0; /* not known */
-  assert_int_equal(occupancy_get(&v100, &resources, 256, 0, &got, NULL), CUGEN_OK);
+  assert_int_equal(occupancy_get(&v100, &resources, 256, 0, -1, &got, NULL), CUGEN_OK);
   assert_int_equal(got.blocks, 8);
 }
 
@@ -143,10 +143,10 @@ static void test_carveout(void **state) {
   (void)state;
   struct kernel_resources resources = {.registers = 32, .static_shared = 16384, .max_threads = 1024};
   struct occupancy free_choice, most, half, least;
-  assert_int_equal(occupancy_get(&v100, &resources, 128, 0, &free_choice, NULL), CUGEN_OK);
-  assert_int_equal(occupancy_get_carved(&v100, &resources, 128, 0, 100, &most, NULL), CUGEN_OK);
-  assert_int_equal(occupancy_get_carved(&v100, &resources, 128, 0, 50, &half, NULL), CUGEN_OK);
-  assert_int_equal(occupancy_get_carved(&v100, &resources, 128, 0, 0, &least, NULL), CUGEN_OK);
+  assert_int_equal(occupancy_get(&v100, &resources, 128, 0, -1, &free_choice, NULL), CUGEN_OK);
+  assert_int_equal(occupancy_get(&v100, &resources, 128, 0, 100, &most, NULL), CUGEN_OK);
+  assert_int_equal(occupancy_get(&v100, &resources, 128, 0, 50, &half, NULL), CUGEN_OK);
+  assert_int_equal(occupancy_get(&v100, &resources, 128, 0, 0, &least, NULL), CUGEN_OK);
   assert_int_equal(free_choice.blocks, 6); /* 96 KiB */
   assert_int_equal(most.blocks, 6);
   assert_int_equal(half.blocks, 4); /* 48 KiB is no size of the V100's; the next is 64 */
@@ -215,7 +215,8 @@ static void test_best_block_of_the_toolkit(void **state) {
         struct kernel_resources resources = {.registers = registers[r], .max_threads = 1024};
         struct shared shared = {functions[s]};
         int threads;
-        assert_int_equal(occupancy_best_block(devices[d], &resources, shared_of, &shared, &threads, NULL), CUGEN_OK);
+        assert_int_equal(occupancy_best_block(devices[d], &resources, -1, shared_of, &shared, &threads, NULL),
+                         CUGEN_OK);
         assert_int_equal(threads, best_by_toolkit(devices[d], registers[r], functions[s]));
       }
 }
@@ -233,7 +234,7 @@ static int best_by_trying(const struct device_facts *facts, const struct kernel_
   double most = 0;
   int best = 0;
   for (int threads = 1024; threads >= 32; threads -= 32) {
-    assert_int_equal(occupancy_get(facts, resources, threads, shared, &got, NULL), CUGEN_OK);
+    assert_int_equal(occupancy_get(facts, resources, threads, shared, -1, &got, NULL), CUGEN_OK);
     if (got.fraction > most) most = got.fraction, best = threads;
   }
   return best;
@@ -249,7 +250,7 @@ static void test_best_block(void **state) {
       for (int s = 0; s < 4; s++) {
         struct kernel_resources resources = {.registers = registers[r], .max_threads = 1024};
         int threads;
-        assert_int_equal(occupancy_best_block(devices[d], &resources, same_bytes, &shared[s], &threads, NULL),
+        assert_int_equal(occupancy_best_block(devices[d], &resources, -1, same_bytes, &shared[s], &threads, NULL),
                          CUGEN_OK);
         assert_int_equal(threads, best_by_trying(devices[d], &resources, shared[s]));
       }
@@ -260,9 +261,9 @@ static void test_best_block_refusals(void **state) {
   struct kernel_resources resources = {.registers = 32, .max_threads = 1024};
   int64_t most = 200 * 1024, none = -1;
   int threads = 7;
-  assert_int_equal(occupancy_best_block(&a100, &resources, same_bytes, &most, &threads, NULL), CUGEN_OK);
+  assert_int_equal(occupancy_best_block(&a100, &resources, -1, same_bytes, &most, &threads, NULL), CUGEN_OK);
   assert_int_equal(threads, 0); /* no block has so much shared memory */
-  assert_int_equal(occupancy_best_block(&a100, &resources, same_bytes, &none, &threads, NULL), CUGEN_ERROR_USAGE);
+  assert_int_equal(occupancy_best_block(&a100, &resources, -1, same_bytes, &none, &threads, NULL), CUGEN_ERROR_USAGE);
 }
 
 /* The models say what the published examples assume. */
@@ -317,11 +318,11 @@ static void test_refusals(void **state) {
   cugen_error err;
   struct device_facts unknown = v100, empty = {0};
   unknown.compute_capability = 990;
-  assert_int_equal(occupancy_get(&unknown, &resources, 256, 0, &got, &err), CUGEN_ERROR_DEVICE);
+  assert_int_equal(occupancy_get(&unknown, &resources, 256, 0, -1, &got, &err), CUGEN_ERROR_DEVICE);
   assert_string_equal(err.message, "the occupancy of compute capability 99.0 is not known");
-  assert_int_equal(occupancy_get(&empty, &resources, 256, 0, &got, &err), CUGEN_ERROR_USAGE);
-  assert_int_equal(occupancy_get(&v100, &resources, 0, 0, &got, &err), CUGEN_ERROR_USAGE);
-  assert_int_equal(occupancy_get(&v100, &resources, 32, -1, &got, &err), CUGEN_ERROR_USAGE);
+  assert_int_equal(occupancy_get(&empty, &resources, 256, 0, -1, &got, &err), CUGEN_ERROR_USAGE);
+  assert_int_equal(occupancy_get(&v100, &resources, 0, 0, -1, &got, &err), CUGEN_ERROR_USAGE);
+  assert_int_equal(occupancy_get(&v100, &resources, 32, -1, -1, &got, &err), CUGEN_ERROR_USAGE);
   assert_string_equal(got.limiter, "none");
 }
 
