@@ -41,7 +41,8 @@ def on_terminal(command, width, messages=False):
     return output.decode().replace("\r\n", "\n")
 
 
-NOTES = {"In", "all", "rows", "have", "--wide", "adds", "the", "merged", "more", "within", "files", "are", "in", "-", "s", "ms", "us", "ns"}
+NOTES = {"In", "all", "rows", "have", "--wide", "adds", "the", "merged", "more", "within", "files", "are", "in", "-", "s", "ms", "us", "ns", "restrictions", "nothing",
+         "lists", "them"}
 
 
 def words(text):
