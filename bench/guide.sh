@@ -8,7 +8,7 @@ cugen=${1:-build/cugen}
 shift
 here=$(dirname "$0")
 figures=$(mktemp)
-trap 'rm -f "$figures"' EXIT
+trap 'rm -f "$figures" "$figures.copies"' EXIT
 cat >"$figures" <<'END_OF_PYTHON'
 import json, sys
 try:
@@ -69,6 +69,10 @@ words=()
   bench_host)
     echo "\$ bench_host"
     timeout 120 "$(dirname "$cugen")/bench_host" 2>/dev/null
+    ;;
+  copies)
+    echo "\$ copies"
+    nvcc -o "$figures.copies" "$here/../examples/copies/copies.cu" && timeout 60 "$figures.copies" 2>/dev/null
     ;;
   python3)
     echo "\$ $line"

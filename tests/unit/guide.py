@@ -25,7 +25,7 @@ def check(change, *calls):
     """Of each call with these options, after change(folder): the exit code and what is said."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for file in ("tools/check-guide", *PAGES, newest("-guide"), newest("-guide-check")):
+        for file in ("tools/check-guide", *PAGES, newest("-guide"), newest("-guide-more"), newest("-guide-check")):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, folder / file)
         change(folder)
