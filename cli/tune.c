@@ -97,7 +97,7 @@ static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
     printf(", the device busy %s of it", print_percent(result->measuring / result->seconds).text);
   puts(".");
   if (result->tied)
-    printf("The fastest ties with %s within %.1f %%; of those within 0.5 %% the config's order decides.\n",
+    printf("The fastest ties with %s within %.1f %%.\n",
            result->tied == 1 ? "another" : print_count(result->tied).text, fmax(100 * result->tied_within, 0.1));
   if (result->leaders)
     printf("It started with %s that are the best for other sizes.\n", print_count(result->leaders).text);

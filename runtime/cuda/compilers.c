@@ -98,6 +98,9 @@ static struct child *take_idle(struct compilers *c) {
   return found;
 }
 
+/* Precompiling takes as long as one or two compiles, and saves three quarters of each later one. */
+enum { PATIENCE = 3 };
+
 /* What NVRTC does not free would fill its memory in the end. */
 enum { MOST_COMPILES = 100 };
 
@@ -319,7 +322,7 @@ static int open_child(struct compilers_child *child, const char *folder, const c
   limit_process();
   compilers_child_close(child); /* of an attempt that failed */
   int status = toolkit_open(&options, &child->toolkit, err);
-  if (!status) status = precompiled_open(headers, &child->precompiled, err);
+  if (!status) status = precompiled_open(headers, PATIENCE, &child->precompiled, err);
   if (*headers) setenv("TMPDIR", headers, 1); /* where NVRTC keeps one of its own meanwhile */
   if (!status) status = enter_jail(child->toolkit, headers, err);
   child->open = !status;

@@ -1,8 +1,8 @@
 /* Precompiled headers; see precompiled.h.
 
    NVRTC takes a precompiled header only in front of all else, but variants define their tunables in front of the includes. So the
-   includes are moved to the front, which is the same unless a header looks at what was defined. That is tried, not believed: the
-   second source with these includes and macros is compiled both ways, and only where the images are equal, bit for bit, are the
+   includes are moved to the front, which is the same unless a header looks at what was defined. That is tried, not believed: after
+   some sources with these includes and macros the next one is compiled both ways, and only where the images are equal, bit for bit, are the
    following ones compiled with the includes in front. A compile that fails there is repeated as the source has it, so that
    every verdict and every message is of the source as it stands.
 
@@ -27,18 +27,20 @@ enum { FILES_TO_FIT = 32 };
 /* Of the time that a compile may take: two more have to fit into the rest. */
 static const double share_of_time = 0.2;
 
-enum stage { FIRST, PROVE, USE, REFUSED };
+enum stage { WAIT, PROVE, USE, REFUSED };
 
 struct precompiled {
   struct text folder, key; /* key: what the stage is of */
+  int patience, met;       /* met: how many sources of the key */
   enum stage stage;
   int file; /* of USE; else -1 */
 };
 
-int precompiled_open(const char *folder, struct precompiled **out, cugen_error *err) {
+int precompiled_open(const char *folder, int patience, struct precompiled **out, cugen_error *err) {
   *out = calloc(1, sizeof **out);
   if (!*out) return error_memory(err);
   (*out)->file = -1;
+  (*out)->patience = patience;
   text_add(&(*out)->folder, folder);
   if (!(*out)->folder.failed) return CUGEN_OK;
   precompiled_close(*out);
@@ -183,12 +185,13 @@ static void meet(struct precompiled *h, const struct compile_request *request, c
   bool same = h->key.length && strcmp(text_get(&h->key), text_get(&key)) == 0;
   if (same) {
     text_free(&key);
-    if (h->stage == FIRST) h->stage = PROVE;
+    if (h->stage == WAIT && h->met++ >= h->patience) h->stage = PROVE;
     return;
   }
   text_free(&h->key);
   h->key = key;
-  h->stage = key.failed ? REFUSED : FIRST;
+  h->stage = key.failed ? REFUSED : WAIT;
+  h->met = 1;
   if (h->file >= 0) close(h->file);
   h->file = -1;
 }

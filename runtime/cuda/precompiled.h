@@ -8,8 +8,9 @@
 
 struct precompiled;
 
-/* folder: where a file may be written, copied; "": nowhere, and every compile parses anew. */
-int precompiled_open(const char *folder, struct precompiled **out, cugen_error *err);
+/* folder: where a file may be written, copied; "": nowhere, and every compile parses anew. patience: how many sources that begin
+   alike are compiled as they stand before it is worth while. */
+int precompiled_open(const char *folder, int patience, struct precompiled **out, cugen_error *err);
 void precompiled_close(struct precompiled *headers);
 
 /* Whether a compile like the last one finds them parsed. */

@@ -71,7 +71,7 @@ static bool compile_both(const struct fixture *f, struct precompiled *p, const c
 static void test_used(void **state) {
   const struct fixture *f = *state;
   struct precompiled *p;
-  assert_int_equal(precompiled_open(text_get(&f->folder), &p, NULL), CUGEN_OK);
+  assert_int_equal(precompiled_open(text_get(&f->folder), 1, &p, NULL), CUGEN_OK);
   for (int block = 32; block <= 96; block += 32) {
     char source[600];
     snprintf(source, sizeof source,
@@ -89,7 +89,7 @@ static void test_used(void **state) {
 static void test_refused(void **state) {
   const struct fixture *f = *state;
   struct precompiled *p;
-  assert_int_equal(precompiled_open(text_get(&f->folder), &p, NULL), CUGEN_OK);
+  assert_int_equal(precompiled_open(text_get(&f->folder), 1, &p, NULL), CUGEN_OK);
   for (int i = 0; i < 2; i++)
     assert_false(compile_both(f, p,
                               "#define cudaSuccess 7\n#define _CG_HAS_FP16_COLLECTIVE 1\n#define sync wait_for_all\n"
@@ -106,7 +106,7 @@ static void test_messages(void **state) {
   cugen_error err, plain;
   struct compiled compiled;
   char source[400];
-  assert_int_equal(precompiled_open(text_get(&f->folder), &p, NULL), CUGEN_OK);
+  assert_int_equal(precompiled_open(text_get(&f->folder), 1, &p, NULL), CUGEN_OK);
   for (int i = 0; i < 3; i++) {
     snprintf(
         source, sizeof source,
