@@ -110,6 +110,7 @@ static int tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_r
   if (!status && target.in_process) status = lookup_context(l, options->cuda_context, &target.cuda_context, err);
   if (!status) status = tune_run(&target, options, result, err);
   if (!status && l->predicted) status = api_verify_predictions(k, options, result, err);
+  if (status == CUGEN_ERROR_INTERRUPTED && l->predicted) result->unverified = "it was interrupted";
   return status || !l->predicted ? status : conclude(k, result, err);
 }
 

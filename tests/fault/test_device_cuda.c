@@ -880,7 +880,7 @@ static void test_runs_of_a_variant(void **state) {
     assert_int_equal(measure_calls(device, sets.calls, 1, NULL, &options, &measured, &err), CUGEN_OK);
     if (sets.launches != cases[i].launches || measured.samples != cases[i].samples ||
         measured.dropped != cases[i].dropped)
-      fail_msg("case %zu: %d launches, %d samples", i, sets.launches, measured.samples);
+      fail_msg("case %zu: %ld launches, %d samples", i, (long)sets.launches, measured.samples);
     assert_true(fabs(measured.seconds - each) < 1e-9);
   }
   device->ops = own;
