@@ -8,8 +8,8 @@
 #include "base/system.h"
 #include "race.h"
 
-/* How long all races may take; a tenth of the budget, where that is less. */
-static const double race_seconds = 4;
+/* How long all races may take: a tenth of what the search took, within these. */
+static const double least_seconds = 1, most_seconds = 4;
 
 /* Who takes part: what is at most so much slower than the best, as far as single measurements tell; and what is so near that it
    has to. */
@@ -178,7 +178,7 @@ static int race_all(struct tuner *t, struct entrant *entrants, size_t count, dou
 
 double tuner_race_share(const struct tuner *t) {
   const bool races = t->target->device->facts.is_gpu && !t->target->predicted && t->budget > 0;
-  return races ? fmin(t->budget * 0.1, race_seconds) : 0;
+  return races ? fmin(t->budget * 0.1, most_seconds) : 0;
 }
 
 int tuner_settle_leaders(struct tuner *t, cugen_error *err) {
@@ -191,7 +191,8 @@ int tuner_settle_leaders(struct tuner *t, cugen_error *err) {
   for (size_t i = 0; i < t->record_count; i++)
     if (t->records[i].outcome == CUGEN_OUTCOME_OK)
       entrants[count++] = (struct entrant){.record = &t->records[i], .cost = tuner_cost(t, &t->records[i])};
-  double until = clock_seconds() + race_seconds;
+  const double now = clock_seconds();
+  double until = now + fmin(most_seconds, fmax(least_seconds, 0.1 * (now - t->begin)));
   if (t->budget > 0) until = fmin(until, t->begin + t->budget);
   int status = race_all(t, entrants, count, until, err);
   free(entrants);
