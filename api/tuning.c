@@ -67,12 +67,12 @@ static int check_options(const cugen_tune_options *options, cugen_error *err) {
   if (!(options->compile_timeout >= 0) || !(options->compile_timeout <= 1e6))
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.compile_timeout is %g, should be 0 to 1e6",
                      options->compile_timeout);
-  if (isnan(options->budget_seconds) || !(options->variant_timeout >= 0) || !(options->variant_timeout <= 1e6))
-    return error_set(
-        err, CUGEN_ERROR_USAGE,
-        "cugen_tune_options: budget_seconds is %g, should be a number; variant_timeout is %g, should be 0 "
-        "to 1e6",
-        options->budget_seconds, options->variant_timeout);
+  if (isnan(options->budget_seconds))
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.budget_seconds is %g, should be a number",
+                     options->budget_seconds);
+  if (!(options->variant_timeout >= 0) || !(options->variant_timeout <= 1e6))
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.variant_timeout is %g, should be 0 to 1e6",
+                     options->variant_timeout);
   if (options->threads < 0 || options->threads > most_threads)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.threads is %d, should be 0 to %d", options->threads,
                      most_threads);

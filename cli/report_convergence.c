@@ -3,6 +3,7 @@
    Values (times, or rates where the config ranks by them) are logarithmic, time spent is not. What lies beyond the upper edge
    is drawn on it: see trace_edges. */
 #include <math.h>
+#include <string.h>
 
 #include "plot.h"
 #include "report.h"
@@ -41,8 +42,9 @@ static void draw_spent(const struct picture *s) {
   double step = plot_step(s->edges.spent, s->right - s->left > 500 ? 10 : 4);
   plot_line(s->out, "axis", s->left, s->bottom, s->right, s->bottom);
   for (int i = 0; i * step <= s->edges.spent; i++) {
-    const char *label = i ? plot_seconds(i * step).text : "0";
-    plot_text(s->out, "tick", "middle", x_of(s, i * step), s->bottom + 18, label);
+    const struct shown label = plot_seconds(i * step);
+    const double x = x_of(s, i * step), half = (double)strlen(label.text) * plot_character_width / 2;
+    plot_text(s->out, "tick", x + half > s->right ? "end" : "middle", x, s->bottom + 18, i ? label.text : "0");
   }
   plot_text(s->out, "tick", "end", s->right, s->bottom + 36, "time spent tuning");
 }

@@ -64,3 +64,7 @@ def records(config: str | None = None, *, problem: str | None = None, device: st
 def where() -> str:
     """What was found where, for a bug report."""
     return _opened(None).where()
+
+
+for _public in (Error, Call, Kernel, Library, Plan):
+    _public.__module__ = __name__  # tracebacks name them as programs do

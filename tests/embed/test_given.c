@@ -309,7 +309,7 @@ static void test_without_a_status(void **state) {
   assert_null(cugen_nearest(NULL, NULL, 3));
   assert_string_equal(cugen_finding_name(-1), "unknown");
   assert_string_equal(cugen_finding_name(CUGEN_FINDING_WRONG), "wrong result");
-  assert_string_equal(cugen_strategy(0, NULL), "local");
+  assert_string_equal(cugen_strategy(0, NULL), "surrogate");
   assert_null(cugen_strategy(99, NULL));
   assert_string_equal(cugen_device_parse(NULL).name, "");
 }
