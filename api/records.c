@@ -180,7 +180,8 @@ static bool sort_current(struct stored *list) {
   list->current = calloc(list->record_count + 1, sizeof *list->current);
   for (size_t i = 0; list->current && i < list->record_count; i++)
     if (list->out[i].current) list->current[list->current_count++] = &list->records[i];
-  if (list->current_count) qsort(list->current, list->current_count, sizeof *list->current, by_variant);
+  if (list->current && list->current_count)
+    qsort(list->current, list->current_count, sizeof *list->current, by_variant);
   return list->current != NULL;
 }
 

@@ -74,7 +74,7 @@ int cugen_kernel_resources(cugen_kernel *k, const char *variant, cugen_resources
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_resources){0};
   int status = compile_text(k, variant, "occupancy", &spec, &compiled, error);
-  if (!status) {
+  if (!status && spec.launches) {
     const struct kernel_launch *launch = &spec.launches[plan_heaviest(&spec, &compiled)];
     const struct kernel_resources *takes = &compiled.resources[plan_entry_index(&spec, launch->entry)];
     *out = (cugen_resources){.registers = takes->registers,

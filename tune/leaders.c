@@ -87,6 +87,7 @@ static int run_rounds(struct tuner *t, struct race *race, struct leader *leaders
   bool over = false;
   for (int round = 0; round < RACE_ROUNDS && !over && !status; round++) {
     status = run_round(t, race, leaders, round, err);
+    if (status) break; /* not all have run in it */
     over = race_judge(race, CACHE_TIE) || (round + 1 >= RACE_LEAST_ROUNDS && clock_seconds() > until);
   }
   return status;

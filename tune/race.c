@@ -43,7 +43,7 @@ static void compare(const struct race_runner *r, const struct race_runner *leade
 
 static void judge_runner(struct race_runner *r, const struct race_runner *leader, double margin) {
   double mean, half;
-  if (r->state == RACE_SLOWER) return;
+  if (r->state == RACE_SLOWER || r->rounds < leader->rounds) return;
   compare(r, leader, &mean, &half);
   r->behind = exp(mean);
   r->state = mean - half > margin ? RACE_SLOWER : mean + half < margin ? RACE_TIED : RACE_OPEN;

@@ -119,9 +119,21 @@ static void test_alone_and_none(void **state) {
   assert_true(alone.runners[0].median == 2e-3);
 }
 
+/* A round that broke off: who did not run in it keeps its state, and nothing is read that is not there. */
+static void test_unfinished(void **state) {
+  (void)state;
+  struct race race = {.count = 2};
+  for (int i = 0; i < RACE_LEAST_ROUNDS; i++) race_note(&race, 0, 1e-3);
+  for (int i = 0; i < RACE_LEAST_ROUNDS - 1; i++) race_note(&race, 1, 2e-3);
+  assert_false(race_judge(&race, tie));
+  assert_int_equal(race.leader, 0);
+  assert_int_equal(race.runners[1].state, RACE_OPEN);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal), cmocka_unit_test(test_slower),
-                                     cmocka_unit_test(test_soon),  cmocka_unit_test(test_open),
-                                     cmocka_unit_test(test_many),  cmocka_unit_test(test_alone_and_none)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal),     cmocka_unit_test(test_slower),
+                                     cmocka_unit_test(test_soon),      cmocka_unit_test(test_open),
+                                     cmocka_unit_test(test_many),      cmocka_unit_test(test_alone_and_none),
+                                     cmocka_unit_test(test_unfinished)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
