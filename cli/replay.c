@@ -175,7 +175,7 @@ static void keep_results(struct replaying *r, const cugen_replay_info *info, con
 
 static int replay_space(struct replaying *r) {
   cugen_replay_info info;
-  cugen_replay_result results[MOST_STRATEGIES];
+  cugen_replay_result results[MOST_STRATEGIES] = {{0}};
   cugen_error *error = &r->cli->error;
   int status = cugen_replay_open(r->path, &r->space, error);
   if (!status) status = cugen_replay_describe(r->space, &info, error);
@@ -310,7 +310,7 @@ int command_replay(struct cli *cli) {
   r.options.context = &r;
   r.rows = calloc(cli->operand_count, sizeof *r.rows);
   status = r.rows ? replay_and_print(&r) : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  for (size_t i = 0; i < r.row_count; i++) json_decref(r.rows[i].json);
+  for (size_t i = 0; r.rows && i < r.row_count; i++) json_decref(r.rows[i].json);
   free(r.rows);
   return status;
 }

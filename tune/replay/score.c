@@ -76,7 +76,7 @@ static double mean_time(const struct recorded *recorded) {
 }
 
 static int find_budget(struct score *score, const struct recorded *recorded, double seconds, cugen_error *err) {
-  double *sorted = calloc(recorded->count, sizeof *sorted);
+  double *sorted = calloc(recorded->count + 1, sizeof *sorted);
   if (!sorted) return error_memory(err);
   for (size_t i = 0; i < recorded->count; i++) sorted[i] = recorded_total(recorded, i);
   qsort(sorted, recorded->count, sizeof *sorted, by_size);
