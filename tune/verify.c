@@ -367,6 +367,7 @@ struct verify_gaps verify_gaps(const struct kernel_argument *o) {
 
 int verify_gap_written(const struct kernel_argument *o, int64_t byte, cugen_error *err) {
   const struct verify_gaps gaps = verify_gaps(o);
+  if (!gaps.pitch) return error_set(err, CUGEN_ERROR_INTERNAL, "%s has no padding", o->name);
   return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
                          "wrote into the padding of %s, %lld bytes past the end of row %lld", o->name,
                          (long long)(byte % gaps.pitch - gaps.skip), (long long)(byte / gaps.pitch));

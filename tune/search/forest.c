@@ -70,7 +70,7 @@ static float draw_threshold(struct forest *f, float low, float high) {
 
 static bool reserve(struct tree *t, size_t count) {
   if (count <= t->capacity) return true;
-  struct node *nodes = realloc(t->nodes, 2 * count * sizeof *nodes);
+  struct node *nodes = realloc(t->nodes, (2 * count + 1) * sizeof *nodes);
   if (!nodes) return false;
   t->nodes = nodes;
   t->capacity = 2 * count;
