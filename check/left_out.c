@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 
 struct telling {
   const struct tune_target *target;
@@ -107,6 +108,58 @@ static int tell_variants(const struct telling *t, size_t i) {
   return status;
 }
 
+/* ---- Values ---- */
+
+/* Of the runs of the i-th implementation. */
+static int find_covered(const struct telling *t, size_t i, struct check_covered *out) {
+  for (size_t r = 0; r < t->list->run_count; r++) {
+    const struct check_run *run = &t->list->runs[r];
+    const struct space *space = t->list->problems[run->problem].space;
+    const struct space_implementation *one = part_of(space, i);
+    if (run->index < one->first || run->index >= one->first + one->valid) continue;
+    struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
+    struct variant variant;
+    if (!values) return error_memory(t->err);
+    space_variant(space, run->index, &variant, values);
+    check_covers_more(&variant, out);
+    free(values);
+  }
+  return CUGEN_OK;
+}
+
+static int tell_value(const struct telling *t, size_t i, const struct variant *variant) {
+  struct text text = {0}, why = {0};
+  variant_print(variant, &text);
+  text_addf(&why,
+            "has a value that no variant checked has: %s rules it out, and so do the other sizes that were checked",
+            home_of(t, i)->text);
+  add_way_out(t, i, text_get(&text), &why);
+  int status = text.failed || why.failed ? error_memory(t->err)
+                                         : t->keep(t->context, text_get(&text), 1, text_get(&why), t->err);
+  text_free(&text);
+  text_free(&why);
+  return status;
+}
+
+/* Variants of the config's own problem with values that no run of the i-th implementation has. */
+static int tell_values(const struct telling *t, size_t i) {
+  enum { DRAWS = 4000 };
+  const struct space_implementation *whole = part_of(t->whole, i);
+  struct check_covered covered = {{0}};
+  uint64_t state = 1;
+  int status = find_covered(t, i, &covered);
+  struct value *values = calloc(space_max_tunables(t->whole) + 1, sizeof *values);
+  if (!status && !values) status = error_memory(t->err);
+  for (uint64_t v = 0; v < DRAWS && v < whole->valid && !status; v++) {
+    struct variant variant;
+    const uint64_t index = whole->first + (whole->valid <= DRAWS ? v : random_next(&state) % whole->valid);
+    space_variant(t->whole, index, &variant, values);
+    if (check_covers_more(&variant, &covered)) status = tell_value(t, i, &variant);
+  }
+  free(values);
+  return status;
+}
+
 /* ---- Implementations ---- */
 
 /* Whether the user's own --where or --implementation is why there is none of it. */
@@ -174,6 +227,8 @@ int check_left_tell(const struct tune_target *target, const struct check_options
       status = tell_implementation(&t, i);
     else if (options->all && t.whole)
       status = tell_variants(&t, i);
+    else if (!options->sample && !options->branches && t.whole)
+      status = tell_values(&t, i);
   }
   space_close(t.whole);
   text_free(&t.whole_text);

@@ -7,8 +7,9 @@
 /* what: a variant or an implementation; variants: how many, the first is named. */
 typedef int check_left_keep(void *context, const char *what, size_t variants, const char *why, cugen_error *err);
 
-/* Calls keep with each: implementations without a run, unless the user left them out, and where all variants are to be checked those
-   that options->whole has and the check problem has not. The list has its runs. */
+/* Calls keep with each: implementations without a run, unless the user left them out; where all variants are to be checked those
+   that options->whole has and the check problem has not; where every value is, variants of options->whole with values that no
+   run has. The list has its runs. */
 int check_left_tell(const struct tune_target *target, const struct check_options *options,
                     const struct check_list *list, check_left_keep *keep, void *context, cugen_error *err);
 

@@ -155,6 +155,19 @@ bool check_list_has_run(const struct check_list *list, size_t implementation) {
   return false;
 }
 
+bool check_covers_more(const struct variant *variant, struct check_covered *covered) {
+  bool more = false;
+  for (size_t t = 0; t < variant->implementation->tunable_count && t < 32; t++) {
+    const struct config_tunable *tunable = &variant->implementation->tunables[t];
+    for (size_t v = 0; v < tunable->value_count && v < 64; v++) {
+      if (!value_equal(tunable->values[v], variant->values[t])) continue;
+      more |= !(covered->values[t] >> v & 1);
+      covered->values[t] |= UINT64_C(1) << v;
+    }
+  }
+  return more;
+}
+
 const struct space_implementation *check_list_home(const struct check_list *list, size_t implementation,
                                                    size_t *count) {
   const struct check_family *family = &list->families[list->family_of[implementation]];

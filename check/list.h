@@ -27,6 +27,13 @@ struct check_run {
   size_t variant; /* the same number where the text is the same: below variant_count */
 };
 
+/* Values of tunables that variants of one implementation had: a bit each, as far as there is room. */
+struct check_covered {
+  uint64_t values[32];
+};
+/* Whether the variant has a value that none before it had. */
+bool check_covers_more(const struct variant *variant, struct check_covered *covered);
+
 struct check_list {
   struct check_problem *problems;
   size_t problem_count;

@@ -19,29 +19,9 @@ enum {
 
 /* ---- Every value of every tunable ---- */
 
-/* Values of tunables that a chosen variant of an implementation has: a bit each, as far as there is room. */
-struct covered {
-  uint64_t values[32];
-};
-
-/* Whether the variant has a value that none before it had. */
-static bool covers_more(const struct variant *variant, struct covered *covered) {
-  bool more = false;
-  for (size_t t = 0; t < variant->implementation->tunable_count && t < 32; t++) {
-    const struct config_tunable *tunable = &variant->implementation->tunables[t];
-    for (size_t v = 0; v < tunable->value_count && v < 64; v++) {
-      if (!value_equal(tunable->values[v], variant->values[t])) continue;
-      more |= !(covered->values[t] >> v & 1);
-      covered->values[t] |= UINT64_C(1) << v;
-    }
-  }
-  return more;
-}
-
 /* Of one implementation: the first variant on all sizes, then those with a new value on the first and one other. */
 static int add_covering(struct check_list *list, size_t family, const struct space_implementation *implementation,
-                        uint64_t *state, cugen_error *err) {
-  struct covered covered = {{0}};
+                        uint64_t *state, struct check_covered *covered, cugen_error *err) {
   const struct space *space = list->problems[list->families[family].first].space;
   struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
   if (!values) return error_memory(err);
@@ -52,12 +32,34 @@ static int add_covering(struct check_list *list, size_t family, const struct spa
     const bool few = implementation->valid <= DRAWS;
     const uint64_t index = implementation->first + (i == 0 || few ? i : random_next(state) % implementation->valid);
     space_variant(space, index, &variant, values);
-    if (!covers_more(&variant, &covered) && taken) continue; /* the first has perhaps no tunable */
+    if (!check_covers_more(&variant, covered) && taken) continue; /* the first has perhaps no tunable */
     const size_t others = list->families[family].count - 1;
     status = check_list_variant(list, family, index, taken && others ? 1 + taken % others : 0, err);
     taken++;
   }
   free(values);
+  return status;
+}
+
+/* A value that the family's first problem rules out may be valid on another of its sizes: it runs there. */
+static int add_sized(struct check_list *list, size_t implementation, uint64_t state, struct check_covered *covered,
+                     cugen_error *err) {
+  const struct check_family *family = &list->families[list->family_of[implementation]];
+  int status = CUGEN_OK;
+  for (size_t p = family->first + 1; p < family->first + family->count && !status; p++) {
+    const struct space *space = list->problems[p].space;
+    size_t count;
+    const struct space_implementation *one = &space_implementations(space, &count)[implementation];
+    struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
+    if (!values) return error_memory(err);
+    for (uint64_t i = 0; i < DRAWS && i < one->valid && !status; i++) {
+      struct variant variant;
+      const uint64_t index = one->first + (one->valid <= DRAWS ? i : random_next(&state) % one->valid);
+      space_variant(space, index, &variant, values);
+      if (check_covers_more(&variant, covered)) status = check_list_run(list, p, index, err);
+    }
+    free(values);
+  }
   return status;
 }
 
@@ -80,7 +82,9 @@ int check_sample_values(struct check_list *list, uint64_t *state, cugen_error *e
   for (size_t i = 0; i < count && !status; i++) {
     const size_t family = list->family_of[i], first = list->families[family].first;
     const struct space_implementation *all = space_implementations(list->problems[first].space, &count);
-    status = add_covering(list, family, &all[i], state, err);
+    struct check_covered covered = {{0}};
+    status = add_covering(list, family, &all[i], state, &covered, err);
+    if (!status) status = add_sized(list, i, *state, &covered, err);
   }
   for (size_t p = 0; p < list->problem_count && !status; p++)
     if (!check_list_sized(list, &list->problems[p])) status = add_elsewhere(list, p, state, err);

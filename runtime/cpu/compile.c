@@ -90,7 +90,7 @@ static const char *const wide_types[] = {"char2",  "char4",  "short2",  "short4"
 static const char wide_flag[] = "-fsanitize=alignment";
 
 /* Headers whose contents the shim has: they resolve, and are empty. */
-static const char *const stub_headers[] = {"cuda_fp16.h",
+static const char *const empty_headers[] = {"cuda_fp16.h",
                                            "cuda_bf16.h",
                                            "cuda_fp8.h",
                                            "cuda_runtime.h",
@@ -361,8 +361,8 @@ static int write_files(const struct compile_request *request, struct job *job, c
   if (!status && !unit.failed)
     status = includes_check(text_get(&unit), err); /* moving words about may have made one */
   if (!status) status = write_file(job, CPU_UNIT_NAME, &unit, err);
-  for (size_t i = 0; i < sizeof stub_headers / sizeof *stub_headers && !status; i++)
-    status = write_file(job, stub_headers[i], &nothing, err);
+  for (size_t i = 0; i < sizeof empty_headers / sizeof *empty_headers && !status; i++)
+    status = write_file(job, empty_headers[i], &nothing, err);
   for (size_t i = 0; i < sizeof standard_names / sizeof *standard_names && !status; i++)
     status = write_standard(job, standard_names[i], err);
   text_add(&script, symbols);

@@ -155,7 +155,7 @@ static struct cpu_dim3 dim(unsigned x, unsigned y) {
 /* ---- Fixtures ---- */
 
 /* Headers that the shim stands for. */
-static void write_stubs(const struct fixture *fixture) {
+static void write_headers(const struct fixture *fixture) {
   static const char *const names[] = {"cuda_fp16.h", "cuda_bf16.h", "math_constants.h", "assert.h"};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     struct text path = {0};
@@ -172,7 +172,7 @@ static int set_up(void **state, const char *compiler) {
   if (!fixture) return -1;
   if (!path_find_program(compiler, &fixture->compiler)) text_clear(&fixture->compiler);
   if (folder_temporary(&fixture->folder, &err) || fibers_open(&fixture->fibers, &err)) return -1;
-  write_stubs(fixture);
+  write_headers(fixture);
   *state = fixture;
   return 0;
 }
