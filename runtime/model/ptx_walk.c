@@ -416,25 +416,10 @@ static bool read_lanes(const struct walk *walk, const struct warp *w, const stru
   return false;
 }
 
-/* What it asks of the machine, and when its results are there. */
-static void account(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask) {
+/* What it asks of the machine; lanes: of an access; follows: it is one with the access in front of it. */
+static void perform(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask, bool follows,
+                    struct ptx_lanes *lanes, const double begin[PTX_SCENARIOS], double latency[PTX_SCENARIOS]) {
   const struct ptx_machine *m = walk->machine;
-  double begin[PTX_SCENARIOS], latency[PTX_SCENARIOS];
-  struct ptx_lanes lanes;
-  bool follows = read_lanes(walk, w, in, mask, &lanes);
-  bool free = follows || in->op == PTX_MOV || in->op == PTX_CVTA || (in->op == PTX_LOAD && in->space == PTX_PARAM);
-  if (in->leader) close_basic_block(w);
-  start(walk, w, in, begin);
-  if (in->op == PTX_LOAD && in->space != PTX_PARAM) wait_for_registers(walk, w, in, begin);
-  both(latency, free ? 0 : m->latency[in->pipe] * (in->weight > 1 ? in->weight / 2.0 : 1));
-  if (!free) {
-    w->counts.instructions += in->weight;
-    spend(w, PTX_PIPE_NONE, in->weight * m->pipe[PTX_PIPE_NONE]);
-    if (in->pipe != PTX_PIPE_MEMORY && in->pipe != PTX_PIPE_TENSOR)
-      spend(w, in->pipe, in->pipe ? in->weight * m->pipe[in->pipe] : 0);
-    w->issued += in->weight;
-  }
-  if (!mask) return;
   switch (in->op) {
   case PTX_LOAD:
   case PTX_STORE:
@@ -442,7 +427,7 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
     if (follows)
       both(latency, m->latency_shared);
     else
-      access_memory(walk, w, in, &lanes, latency);
+      access_memory(walk, w, in, lanes, latency);
     break;
   case PTX_TEXTURE: access_texture(walk, w, mask, latency); break;
   case PTX_ASYNC: copy_async(walk, w, in, mask, begin); break;
@@ -458,7 +443,7 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
     request_box(walk, w, box_bytes(walk, w, in, 1, mask));
     break;
   case PTX_TENSOR_STORE: request_box(walk, w, box_bytes(walk, w, in, 0, mask)); break;
-  case PTX_WGMMA: begin_product(walk, w, in, begin); return;
+  case PTX_WGMMA: begin_product(walk, w, in, begin); break;
   case PTX_WGMMA_COMMIT: push(&w->products, w->tensor); break;
   case PTX_WGMMA_WAIT: wait_until(w, &w->products, (int)ptx_operand_number(walk->kernel, in, 0, 0)); break;
   case PTX_COMMIT: commit(w); break;
@@ -472,6 +457,31 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
     break;
   default: break;
   }
+}
+
+static void issue(const struct walk *walk, struct warp *w, const struct ptx_instruction *in) {
+  const struct ptx_machine *m = walk->machine;
+  w->counts.instructions += in->weight;
+  spend(w, PTX_PIPE_NONE, in->weight * m->pipe[PTX_PIPE_NONE]);
+  if (in->pipe != PTX_PIPE_MEMORY && in->pipe != PTX_PIPE_TENSOR)
+    spend(w, in->pipe, in->pipe ? in->weight * m->pipe[in->pipe] : 0);
+  w->issued += in->weight;
+}
+
+/* One instruction: what it asks of the machine, and when its results are there. The result of a product comes with its wait. */
+static void account(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask) {
+  double begin[PTX_SCENARIOS], latency[PTX_SCENARIOS];
+  struct ptx_lanes lanes;
+  bool follows = read_lanes(walk, w, in, mask, &lanes);
+  bool free = follows || in->op == PTX_MOV || in->op == PTX_CVTA || (in->op == PTX_LOAD && in->space == PTX_PARAM);
+  if (in->leader) close_basic_block(w);
+  start(walk, w, in, begin);
+  if (in->op == PTX_LOAD && in->space != PTX_PARAM) wait_for_registers(walk, w, in, begin);
+  both(latency, free ? 0 : walk->machine->latency[in->pipe] * (in->weight > 1 ? in->weight / 2.0 : 1));
+  if (!free) issue(walk, w, in);
+  if (!mask) return;
+  perform(walk, w, in, mask, follows, &lanes, begin, latency);
+  if (in->op == PTX_WGMMA) return;
   if (in->op == PTX_LOAD && in->space != PTX_PARAM) take_off(w, in, begin, latency);
   finish(walk, w, in, begin, latency);
 }

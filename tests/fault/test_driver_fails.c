@@ -18,6 +18,7 @@
 
 #include "base/system.h"
 #include "cugen.h"
+#include "fake_wild.h"
 #include "find_fake.h"
 
 static struct fake_cuda *fake;
@@ -37,17 +38,11 @@ static void log_launch(const char *kernel, int n) {
   fclose(file);
 }
 
-/* wild.lua's kernel and reference: everything is zero, in f32 and, of the reference, in f64. */
 static void run_kernel(const struct fake_launch *launch) {
-  bool reference = launch->kernel && strcmp(launch->kernel, "reference") == 0;
-  char *out;
   int n;
-  memcpy(&out, launch->parameters[0], sizeof out);
   memcpy(&n, launch->parameters[4], sizeof n);
-  log_launch(reference ? "reference" : "variant", n);
-  long long count = n;
-  if (reference) memcpy(&count, launch->parameters[6], sizeof count);
-  memset(out, 0, (size_t)count * (reference ? sizeof(double) : sizeof(float)));
+  log_launch(fake_is_reference(launch) ? "reference" : "variant", n);
+  fake_run_wild(launch);
 }
 
 /* FAKE_FAIL: "FUNCTION N": the N-th call of that function fails in the worker. */

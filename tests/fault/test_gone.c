@@ -16,6 +16,7 @@
 
 #include "base/system.h"
 #include "cugen.h"
+#include "fake_wild.h"
 #include "find_fake.h"
 
 static struct fake_cuda *fake;
@@ -26,24 +27,11 @@ static int find_fake(void **state) {
   return fake ? 0 : -1;
 }
 
-/* wild.lua's kernel and reference: everything is zero, in f32 and, of the reference, in f64. */
-static void run_kernel(const struct fake_launch *launch) {
-  bool reference = launch->kernel && strcmp(launch->kernel, "reference") == 0;
-  char *out;
-  memcpy(&out, launch->parameters[0], sizeof out);
-  long long count;
-  int n;
-  memcpy(&n, launch->parameters[4], sizeof n);
-  count = n;
-  if (reference) memcpy(&count, launch->parameters[6], sizeof count);
-  memset(out, 0, (size_t)count * (reference ? sizeof(double) : sizeof(float)));
-}
-
 /* FAKE_FAIL: "AT WITH": that call to the driver and all after it fail so. */
 static int serve(int argc, char **argv) {
   const char *wish = getenv("FAKE_FAIL");
   if (find_fake(NULL)) return 1;
-  fake->run = run_kernel;
+  fake->run = fake_run_wild;
   fake->fail_on = true;
   if (wish && sscanf(wish, "%ld %d", &fake->fail_at, &fake->fail_with) != 2) return 1;
   return cugen_worker_main(argc, argv);
@@ -64,7 +52,7 @@ static void tune(long at, int with, struct outcome *out) {
   cugen_kernel *kernel = NULL;
   struct text wish = {0};
   *out = (struct outcome){0};
-  *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run_kernel};
+  *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = fake_run_wild};
   text_addf(&wish, "%ld %d", at, with);
   setenv("FAKE_FAIL", text_get(&wish), 1);
   text_free(&wish);

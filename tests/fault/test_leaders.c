@@ -16,6 +16,7 @@
 
 #include "base/system.h"
 #include "cugen.h"
+#include "fake_wild.h"
 #include "find_fake.h"
 
 static struct fake_cuda *fake;
@@ -33,19 +34,12 @@ static int pause_us;
 static const char *const variants[] = {"wild BLOCK_SIZE=128 ITEMS=1", "wild BLOCK_SIZE=128 ITEMS=4",
                                        "wild BLOCK_SIZE=256 ITEMS=1", "wild BLOCK_SIZE=256 ITEMS=4"};
 
-/* wild.lua's kernel and reference: everything is zero, in f32 and, of the reference, in f64. */
 static void run_kernel(const struct fake_launch *launch) {
-  bool reference = launch->kernel && strcmp(launch->kernel, "reference") == 0;
-  char *out;
-  int n;
-  memcpy(&out, launch->parameters[0], sizeof out);
-  memcpy(&n, launch->parameters[4], sizeof n);
-  long long count = n;
-  if (reference) memcpy(&count, launch->parameters[6], sizeof count);
-  memset(out, 0, (size_t)count * (reference ? sizeof(double) : sizeof(float)));
-  for (int i = 0; i < 4 && !reference; i++)
+  fake_run_wild(launch);
+  if (fake_is_reference(launch)) return;
+  for (int i = 0; i < 4; i++)
     if (scripts[i].block == launch->block[0] && scripts[i].grid == launch->grid[0]) last = &scripts[i];
-  if (!reference && pause_us) usleep((useconds_t)pause_us);
+  if (pause_us) usleep((useconds_t)pause_us);
 }
 
 /* The search takes two times to warm up and eleven samples. */
@@ -60,7 +54,7 @@ static int find_fake(void **state) {
   return fake ? 0 : -1;
 }
 
-static cugen_kernel *open_kernel(cugen **lib) {
+static cugen_kernel *open_kernel(struct scripted *script, cugen **lib) {
   const char *size = "n=1003";
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_error err;
@@ -68,6 +62,7 @@ static cugen_kernel *open_kernel(cugen **lib) {
   options.device = "cuda:0";
   options.cache = "none";
   options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
+  scripts = last = script;
   *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run_kernel, .elapsed = elapsed};
   if (cugen_open(&options, lib, &err)) fail_msg("%s", err.message);
   if (cugen_kernel_open(*lib, "tests/configs/wild.lua", &size, 1, &kernel, &err)) fail_msg("%s", err.message);
@@ -102,9 +97,7 @@ static void test_race(void **state) {
   cugen_tune_result result;
   cugen *lib;
   (void)state;
-  scripts = script;
-  last = script;
-  cugen_kernel *kernel = open_kernel(&lib);
+  cugen_kernel *kernel = open_kernel(script, &lib);
   tune(kernel, -1, &result);
   size_t place;
   assert_int_equal(result.tried, 4);
@@ -126,9 +119,7 @@ static void test_second_race(void **state) {
   cugen_tune_result result;
   cugen *lib;
   (void)state;
-  scripts = script;
-  last = script;
-  cugen_kernel *kernel = open_kernel(&lib);
+  cugen_kernel *kernel = open_kernel(script, &lib);
   tune(kernel, -1, &result);
   size_t place;
   assert_true(remembered(kernel, variants[2], &place) > 2.19);
@@ -147,10 +138,8 @@ static void test_budget(void **state) {
   cugen_tune_result result;
   cugen *lib;
   (void)state;
-  scripts = script;
-  last = script;
   pause_us = 60000;
-  cugen_kernel *kernel = open_kernel(&lib);
+  cugen_kernel *kernel = open_kernel(script, &lib);
   tune(kernel, 3, &result);
   if (result.seconds > 5) fail_msg("%g s", result.seconds);
   assert_true(result.tried > 0);
