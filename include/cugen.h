@@ -123,7 +123,7 @@ void cugen_close(cugen *lib);
 int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length, cugen_error *error);
 
 /* For a bug report: lines of "name: value" that say what was found where (driver, NVRTC, headers, compiler, cache,
-   worker), or every place searched. "warning: ..." is added if the cache cannot be written, and "image key: ..." if
+   worker), or every place searched. "warning: ..." is added once the cache was found not to be writable, and "image key: ..." if
    compiled kernels are not kept, since the key that signs them may not be used. */
 const char *cugen_where(cugen *lib);
 

@@ -70,6 +70,24 @@ static void advise_header(const struct advice *advice, const char *header, struc
   text_add(out, HOST);
 }
 
+/* ---- Names that nvcc knows from headers of the host ------------------------------------------------------------- */
+
+/* NULL: it is none of those. */
+static const char *header_of(const char *line, size_t length) {
+  static const char *const rows[][2] = {{"INFINITY", "cmath"},   {"NAN", "cmath"},       {"HUGE_VAL", "cmath"},
+                                        {"HUGE_VALF", "cmath"},  {"M_PI", "cmath"},      {"FLT_MAX", "cfloat"},
+                                        {"FLT_MIN", "cfloat"},   {"DBL_MAX", "cfloat"},  {"FLT_EPSILON", "cfloat"},
+                                        {"INT_MAX", "climits"},  {"INT_MIN", "climits"}, {"UINT_MAX", "climits"},
+                                        {"LLONG_MAX", "climits"}};
+  struct text name = {0};
+  const char *found = NULL;
+  if (between(line, length, "identifier \"", "\" is undefined", &name))
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+      if (strcmp(text_get(&name), rows[i][0]) == 0) found = rows[i][1];
+  text_free(&name);
+  return found;
+}
+
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
 static void advise_function(const struct blamed_function *function, struct text *out) {
@@ -116,6 +134,9 @@ static void add_own(struct advice *advice, const struct diagnostic *d, const cha
   text_add_n(out, line, length);
   if (missing_header(line, length, &header)) {
     advise_missing(advice, text_get(&header), out);
+    advice->given = true;
+  } else if (header_of(line, length)) {
+    text_addf(out, ": it is in <%s>", header_of(line, length));
     advice->given = true;
   } else if (blame_function(advice->request->source, text_get(&d->path), d->line, &function)) {
     advise_function(&function, out);

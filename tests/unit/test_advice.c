@@ -120,6 +120,18 @@ static void test_entries(void **state) {
 
 #define HOST ". If host code alone needs it, put '#ifndef __CUDACC_RTC__' and '#endif' around it and that code"
 
+/* What nvcc's own headers bring along, and NVRTC's do not. */
+static void test_names(void **state) {
+  static const char source[] = "#line 1 \"k.cu\"\n__global__ void k(float *y) { *y = INFINITY; }\n";
+  (void)state;
+  assert_advice(source, false, NULL, "k.cu:1: error: identifier \"INFINITY\" is undefined",
+                "k.cu:1: error: identifier \"INFINITY\" is undefined: it is in <cmath>");
+  assert_advice(source, false, NULL, "k.cu:1: error: identifier \"INT_MAX\" is undefined",
+                "k.cu:1: error: identifier \"INT_MAX\" is undefined: it is in <climits>");
+  assert_advice(source, false, NULL, "k.cu:1: error: identifier \"INFINITYS\" is undefined",
+                "k.cu:1: error: identifier \"INFINITYS\" is undefined");
+}
+
 static void test_missing_headers(void **state) {
   static const char source[] = "#line 3 \"k.cu\"\n#include <chrono>\n#line 4 \"k.cu\"\n#include <helper_cuda.h>\n";
   (void)state;
@@ -170,11 +182,9 @@ static void test_headers_that_lead_astray(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_host_functions),
-      cmocka_unit_test(test_functions_of_the_device),
-      cmocka_unit_test(test_entries),
-      cmocka_unit_test(test_missing_headers),
-      cmocka_unit_test(test_headers_that_lead_astray),
+      cmocka_unit_test(test_host_functions),  cmocka_unit_test(test_functions_of_the_device),
+      cmocka_unit_test(test_entries),         cmocka_unit_test(test_names),
+      cmocka_unit_test(test_missing_headers), cmocka_unit_test(test_headers_that_lead_astray),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
