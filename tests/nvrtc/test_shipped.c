@@ -148,14 +148,24 @@ static int tear_down(void **state) {
 
 /* ---- Comparing ---- */
 
+/* NVRTC does not always make the same machine code of the same source: of 300 compilations of matmul_blocked_single in two
+   processes, three had other registers or another instruction or two. What changed the machine code never gives the old
+   counts again, so other counts are believed when they come this often. */
+enum { COMPILATIONS = 6 };
+
 static void compare(const struct fixture *fixture, const struct shipped_case *shipped) {
   struct kernel_spec spec;
   struct text hash = {0}, want = {0}, got = {0};
   shipped_expand(shipped, &spec);
-  count(fixture, &spec, &got);
   if (!shipped_row(text_get(&fixture->table), shipped->name, &hash, &want))
     fail_msg("%s has no line in " SHIPPED_TABLE ": tests/golden/shipped.py write", shipped->name);
-  if (fixture->pinned && strcmp(text_get(&want), text_get(&got)) != 0)
+  bool same = false;
+  for (int i = 0; i < COMPILATIONS && !same; i++) {
+    text_clear(&got);
+    count(fixture, &spec, &got);
+    same = strcmp(text_get(&want), text_get(&got)) == 0 || !fixture->pinned;
+  }
+  if (!same)
     fail_msg("%s (%s): the machine code is not what it was; kernel=registers/shared/spilled/instructions/blocks:\n"
              "  now                         %s\n  in " SHIPPED_TABLE " %s\n"
              "To see the source's difference: tests/golden/shipped.py difference %s\n"
