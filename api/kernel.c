@@ -85,6 +85,7 @@ static int open_parts(cugen_kernel *k, const char *config, const char *const *se
                       cugen_error *err) {
   struct lookup *l = &k->lookup;
   int status = open_config(k, config, err);
+  l->asked = count > 0;
   if (!status) status = keep_settings(k, settings, count, err);
   if (!status) status = set_problem(k, false, err);
   if (!status) status = choose_device(k, err);

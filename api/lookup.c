@@ -131,9 +131,45 @@ int lookup_context(const struct lookup *l, void *given, void **out, cugen_error 
 
 /* ---- Its space and sources ---------------------------------------------------------------------------------------- */
 
+/* Whether the sizes make arguments once parameter i has its default. */
+static bool fits_without(const struct lookup *l, size_t i) {
+  struct problem problem = {.count = l->problem->count, .values = calloc(l->problem->count, sizeof *problem.values)};
+  cugen_error ignored;
+  if (!problem.values) return false;
+  memcpy(problem.values, l->problem->values, problem.count * sizeof *problem.values);
+  problem.values[i] = l->config->problems[i].values[0];
+  const int status = config_check_sizes(l->config, &problem, &l->device.facts, &ignored);
+  free(problem.values);
+  return !status;
+}
+
+/* A size that makes no argument is the setting's fault and not the config's, where the default in its place is right. */
+static int blame_setting(const struct lookup *l, const cugen_error *why, cugen_error *err) {
+  struct text setting = {0};
+  for (size_t i = 0; i < l->problem->count && !setting.length; i++) {
+    const struct config_problem *p = &l->config->problems[i];
+    const struct value value = l->problem->values[i];
+    if (value_equal(value, p->values[0]) || value_equal(value, p->check) || !fits_without(l, i)) continue;
+    text_addf(&setting, "%s=", p->name);
+    value_print(value, &setting);
+  }
+  int status = error_copy(err, why);
+  if (setting.length && !setting.failed)
+    status = error_set(err, CUGEN_ERROR_USAGE, "setting '%.200s': %s", text_get(&setting), why->message);
+  text_free(&setting);
+  return status;
+}
+
+static int check_sizes(const struct lookup *l, cugen_error *err) {
+  cugen_error why;
+  const int status = config_check_sizes(l->config, l->problem, &l->device.facts, &why);
+  if (status == CUGEN_ERROR_CONFIG && l->asked) return blame_setting(l, &why, err);
+  return status ? error_copy(err, &why) : CUGEN_OK;
+}
+
 int lookup_space(struct lookup *l, cugen_error *err) {
   if (l->space) return CUGEN_OK;
-  int status = config_check_sizes(l->config, l->problem, &l->device.facts, err);
+  int status = check_sizes(l, err);
   if (!status)
     status = space_open_within(l->config, l->problem, &l->device.facts, l->filter, api_stop(l->lib), &l->space, err);
   if (status) return status;

@@ -79,6 +79,7 @@ struct lookup {
   bool predicted;                             /* its records are predictions, */
   struct prediction_key predictions;          /* kept under these */
   const struct problem *problem;              /* borrowed */
+  bool asked;                                 /* the problem is somebody's settings: what they make wrong is theirs */
   struct text problem_text, problem_settings; /* as cache_key has them */
   const struct space_filter *filter;          /* borrowed; NULL: the whole space is wanted */
   struct space *space;                        /* what the filter admits; built when first needed */

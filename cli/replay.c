@@ -60,15 +60,22 @@ static const char *unknown_strategy(const char *list, char *word, size_t size) {
   return NULL;
 }
 
+static int refuse_strategy(struct cli *cli, const char *word) {
+  const char *names[MOST_STRATEGIES];
+  size_t count = 0;
+  while (count < MOST_STRATEGIES && (names[count] = cugen_strategy(count, NULL))) count++;
+  const char *nearest = cugen_nearest(word, names, count);
+  cli_fail(cli, CUGEN_ERROR_USAGE, "no strategy is called '%s'", word);
+  if (nearest) cli_append(cli, " (nearest '%s')", nearest);
+  for (size_t i = 0; i < count; i++) cli_append(cli, "%s '%s'", i ? "," : "; there are", names[i]);
+  return CUGEN_ERROR_USAGE;
+}
+
 static int read_strategies(struct replaying *r) {
   const char *list = r->cli->values[OPTION_STRATEGIES], *name;
   char word[64];
   const bool all = !list || strcmp(list, "all") == 0;
-  if (!all && unknown_strategy(list, word, sizeof word)) {
-    cli_fail(r->cli, CUGEN_ERROR_USAGE, "no strategy is called '%s'; there are", word);
-    for (size_t i = 0; (name = cugen_strategy(i, NULL)); i++) cli_append(r->cli, "%s '%s'", i ? "," : "", name);
-    return CUGEN_ERROR_USAGE;
-  }
+  if (!all && unknown_strategy(list, word, sizeof word)) return refuse_strategy(r->cli, word);
   for (size_t i = 0; (name = cugen_strategy(i, NULL)) && r->strategy_count < MOST_STRATEGIES; i++)
     if (all || is_asked(list, name)) r->strategies[r->strategy_count++] = name;
   return CUGEN_OK;

@@ -26,11 +26,12 @@ static int read_budget(struct cli *cli, cugen_tune_options *options) {
 /* 90s, 5m: a time; none: nothing runs. */
 static int read_verify(struct cli *cli, cugen_tune_options *options) {
   const char *text = cli->values[OPTION_VERIFY];
-  double seconds = 0;
+  double seconds = -1;
   if (!text) return CUGEN_OK;
-  int status = strcmp(text, "none") == 0 ? CUGEN_OK : options_seconds(cli, OPTION_VERIFY, &seconds);
-  options->verify_seconds = seconds > 0 ? seconds : -1;
-  return status;
+  if (strcmp(text, "none") != 0 && !options_read_seconds(text, false, &seconds))
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--verify %s: a time (10s, 500ms, 2m) or none is expected", text);
+  options->verify_seconds = seconds;
+  return CUGEN_OK;
 }
 
 static int read_options(struct cli *cli, cugen_tune_options *options, size_t *top) {

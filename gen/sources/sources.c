@@ -18,7 +18,7 @@ struct search {
   struct text looked;             /* "a.lua, b/a.lua" */
   const struct file_roots *roots; /* NULL: anywhere, since it is the user who names the file */
   size_t most;                    /* bytes */
-  bool found, shipped;
+  bool found, shipped, folder;    /* folder: a place that was looked at is one */
   int status;
   cugen_error *err;
 };
@@ -40,6 +40,7 @@ static void try_file(struct search *search, const char *path) {
   int fd;
   const enum file_kind kind = file_open(path, search->roots, &fd);
   if (fd >= 0) close(fd);
+  search->folder |= kind == FILE_FOLDER;
   if (kind == FILE_MISSING || kind == FILE_FOLDER) return;
   search->status = file_read_beneath(path, search->roots, search->most, search->content, search->err);
   found(search, path);
@@ -130,6 +131,10 @@ static int config_missing(const struct search *search, const char *name, const c
   const char *known[MOST];
   size_t shipped, count = known_configs(search->files, known, MOST, &shipped);
   const char *nearest = text_nearest(path_base(full_name), known, count);
+  if (search->folder)
+    return error_set(search->err, CUGEN_ERROR_MISSING,
+                     "no config '%s': it is a folder; name a file in it: %s%sNAME.lua", name, name,
+                     ends_with(name, "/") ? "" : "/");
   error_set(search->err, CUGEN_ERROR_MISSING, "no config '%s': looked for %s", name, text_get(&search->looked));
   if (nearest)
     return error_append(search->err, " (nearest '%.*s')", (int)(strlen(nearest) - strlen(".lua")), nearest);

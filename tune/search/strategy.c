@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 static const struct strategy_ops *const table[] = {&strategy_surrogate,    &strategy_portfolio, &strategy_local,
                                                    &strategy_evolutionary, &strategy_random,    &strategy_exhaustive};
 
@@ -11,13 +13,18 @@ const struct strategy_ops *strategy_at(size_t index) {
 }
 
 int strategy_find(const char *name, const struct strategy_ops **out, cugen_error *err) {
-  const struct strategy_ops *ops;
+  enum { COUNT = sizeof table / sizeof *table };
+  const char *names[COUNT];
   *out = NULL;
   if (!name) name = table[0]->name;
-  for (size_t i = 0; (ops = strategy_at(i)); i++)
-    if (strcmp(ops->name, name) == 0) *out = ops;
+  for (size_t i = 0; i < COUNT; i++) {
+    names[i] = table[i]->name;
+    if (strcmp(names[i], name) == 0) *out = table[i];
+  }
   if (*out) return CUGEN_OK;
-  error_set(err, CUGEN_ERROR_USAGE, "no strategy is called '%s'; there are", name);
-  for (size_t i = 0; (ops = strategy_at(i)); i++) error_append(err, "%s '%s'", i ? "," : "", ops->name);
+  const char *nearest = text_nearest(name, names, COUNT);
+  error_set(err, CUGEN_ERROR_USAGE, "no strategy is called '%.100s'", name);
+  if (nearest) error_append(err, " (nearest '%s')", nearest);
+  for (size_t i = 0; i < COUNT; i++) error_append(err, "%s '%s'", i ? "," : "; there are", names[i]);
   return CUGEN_ERROR_USAGE;
 }
