@@ -6,6 +6,7 @@
 #include "lookup.h"
 #include "runtime/devices.h"
 #include "runtime/store/wisdom.h"
+#include "set_best.h"
 
 /* The strings of sets are those of spaces. */
 struct listing {
@@ -154,15 +155,20 @@ static bool is_meant(const struct meant *meant, const struct cache_space *space)
   return cache_filter_takes(&meant->filter, &key);
 }
 
-static int list_sets(struct cache *cache, const struct meant *meant, struct listing *listing, size_t *count,
-                     cugen_error *err) {
+static int list_sets(cugen *lib, struct cache *cache, const struct meant *meant, struct listing *listing,
+                     size_t *count, cugen_error *err) {
+  struct set_best best = {.lib = lib};
   int status = cache_spaces(cache, &listing->spaces, &listing->count, err);
   if (status) return status;
   listing->sets = calloc(listing->count + 1, sizeof *listing->sets);
   if (!listing->sets) return error_memory(err);
-  for (size_t i = 0; i < listing->count; i++)
-    if (is_meant(meant, &listing->spaces[i])) describe_set(&listing->spaces[i], &listing->sets[(*count)++]);
-  return CUGEN_OK;
+  for (size_t i = 0; i < listing->count && !status; i++) {
+    if (!is_meant(meant, &listing->spaces[i])) continue;
+    status = set_best_find(&best, &listing->spaces[i], err);
+    describe_set(&listing->spaces[i], &listing->sets[(*count)++]);
+  }
+  set_best_close(&best);
+  return status;
 }
 
 int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out, size_t *count,
@@ -176,7 +182,7 @@ int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_c
   if (!status) status = take_filter(lib, cache, filter, &meant, error);
   if (!status) listing = kept_renew(&lib->sets, sizeof *listing, clear_listing, error);
   if (!status && !listing) status = CUGEN_ERROR_MEMORY;
-  if (!status) status = list_sets(cache, &meant, listing, count, error);
+  if (!status) status = list_sets(lib, cache, &meant, listing, count, error);
   meant_free(&meant);
   if (!status) *out = listing->sets;
   return status;

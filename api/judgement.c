@@ -23,10 +23,11 @@ static void compare(const struct cache_record *record, const struct kernel_spec 
 static int judge(struct lookup *l, const struct cache_record *record, bool predicted, struct judgement *out,
                  struct kernel_spec *spec, cugen_error *err) {
   uint64_t index;
-  *out = (struct judgement){.how = JUDGED_GONE};
+  *out = (struct judgement){.how = JUDGED_GONE, .order = UINT64_MAX};
   *spec = (struct kernel_spec){0};
   int status = space_find(l->space, record->variant, &index, &out->why);
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+  out->order = index;
   const struct variant variant = lookup_variant(l, index);
   status = lookup_expand(l, &variant, spec, &out->why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
@@ -52,6 +53,7 @@ static int check_current(struct lookup *l, bool predicted, struct cache_record *
   struct judgement judgement;
   int status = judge(l, record, predicted, &judgement, spec, err);
   *current = !status && judgement.how == JUDGED_CURRENT;
+  record->order = judgement.order;
   if (*current && judgement.proof_changed) record->verdict = CACHE_NOT_RUN;
   return status;
 }
@@ -92,7 +94,7 @@ struct search {
   const struct space *space;
   struct best_record *best;
   bool predicted;
-  double limit; /* what costs more cannot win */
+  double least; /* of the costs of those that are current */
 };
 
 void api_best_free(struct best_record *best) {
@@ -118,13 +120,13 @@ static int consider(void *context, struct cache_record *record, bool *stop, cuge
   bool current;
   cugen_error ignored;
   double cost = cache_record_cost(record, search->lookup->config->objective);
-  *stop = cost > search->limit;
+  *stop = best->found && !cache_leads(search->least, UINT64_MAX, cost, 0);
   if (*stop) return CUGEN_OK;
   int status = space_find(search->space, record->variant, &at, &ignored);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
-  if (status || (best->found && at > best->index)) return CUGEN_OK;
+  if (status || (best->found && !cache_leads(search->least, best->index, cost, at))) return CUGEN_OK;
   status = check_current(search->lookup, search->predicted, record, &current, &spec, err);
-  if (current && !best->found) search->limit = cost * CACHE_TIE;
+  if (current && !best->found) search->least = cost;
   if (current) take_best(best, record, at, &spec);
   kernel_spec_free(&spec);
   return status;
@@ -133,7 +135,7 @@ static int consider(void *context, struct cache_record *record, bool *stop, cuge
 int api_best_under(struct lookup *l, const struct cache_key *key, bool predicted, const struct space *space,
                    struct best_record *out, cugen_error *err) {
   struct cache *cache;
-  struct search search = {.lookup = l, .space = space, .best = out, .predicted = predicted, .limit = INFINITY};
+  struct search search = {.lookup = l, .space = space, .best = out, .predicted = predicted};
   *out = (struct best_record){0};
   int status = lookup_space(l, err);
   if (!status) status = lookup_expander(l, err);

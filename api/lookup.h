@@ -144,6 +144,7 @@ struct judgement {
     JUDGED_GONE,    /* no variant of the space is called that; why says what rules it out */
     JUDGED_BROKEN   /* it no longer expands; why */
   } how;
+  uint64_t order;           /* its variant's index; UINT64_MAX: it is gone */
   struct hash proof, whole; /* the record's, if it were current: without the parameters that it lacks */
   bool proof_changed;      /* current, but what its result is held against is another: nothing is known to be right */
   struct cache_record now; /* only its hashes and work */

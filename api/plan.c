@@ -106,6 +106,7 @@ static void describe_record(cugen_kernel *k, cugen_plan *p) {
   if (p->selection.how == CUGEN_PLAN_DEFAULT) {
     p->info.record = (cugen_record){
         .variant = p->spec.variant, .reason = "", .flops = p->spec.flops, .bytes = p->spec.bytes, .limiter = ""};
+    p->info.record.order = p->selection.index;
     p->info.record.throttle = "";
     p->info.record.predicted = api_is_predicted(&p->selection);
     return;

@@ -1,4 +1,5 @@
 /* What is remembered of a kernel: the records that a look-up takes, and all that the cache holds. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,28 +52,40 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
   out->measured_at = r->measured_at;
   out->run_began = r->run_began;
   out->run_seconds = r->run_seconds;
+  out->order = r->order;
   out->predicted = k->lookup.predicted;
   out->verified = is_verified(k, r);
   out->unverified = why_unverified(k, r, out->verified);
   out->roofline = api_roofline(k, r->flops, r->bytes, r->seconds, &out->roofline_measured);
 }
 
-/* ---- Those that are current ---------------------------------------------------------------------------------------- */
+/* ---- The best ------------------------------------------------------------------------------------------------------ */
 
-static double cost_of(const cugen_kernel *k, const struct cache_record *record) {
-  return cache_record_cost(record, k->lookup.config->objective);
+size_t cugen_best(const cugen_record *const *records, size_t count) {
+  double least = INFINITY;
+  size_t best = count;
+  if (!records) return count;
+  for (size_t i = 0; i < count; i++)
+    if (records[i]->outcome == CUGEN_OUTCOME_OK) least = fmin(least, records[i]->cost);
+  for (size_t i = 0; i < count; i++)
+    if (records[i]->outcome == CUGEN_OUTCOME_OK &&
+        (best == count ? records[i]->cost <= least * CUGEN_TIE
+                       : cache_leads(least, records[best]->order, records[i]->cost, records[i]->order)))
+      best = i;
+  return best;
 }
 
+/* ---- Those that are current ---------------------------------------------------------------------------------------- */
+
+/* They come by cost; the best is to be first. */
 static void settle_ties(cugen_kernel *k) {
+  const struct cache_record *all = k->records;
+  const enum objective objective = k->lookup.config->objective;
   size_t best = 0;
-  uint64_t best_index = UINT64_MAX;
-  for (size_t i = 0; i < k->record_count && k->records[i].outcome == CUGEN_OUTCOME_OK; i++) {
-    uint64_t index;
-    cugen_error ignored;
-    if (cost_of(k, &k->records[i]) > cost_of(k, &k->records[0]) * CACHE_TIE) break;
-    if (space_find(k->lookup.space, k->records[i].variant, &index, &ignored) == CUGEN_OK && index < best_index)
-      best = i, best_index = index;
-  }
+  for (size_t i = 1; i < k->record_count && all[i].outcome == CUGEN_OUTCOME_OK; i++)
+    if (cache_leads(cache_record_cost(&all[0], objective), all[best].order, cache_record_cost(&all[i], objective),
+                    all[i].order))
+      best = i;
   if (best == 0) return;
   struct cache_record leader = k->records[best];
   memmove(&k->records[1], &k->records[0], best * sizeof leader);
@@ -154,6 +167,7 @@ static bool is_told(const cugen_kernel *k, const struct stored *list, const stru
   const struct cache_record **found =
       list->current_count ? bsearch(&record, list->current, list->current_count, sizeof record, by_variant) : NULL;
   if (!found || record->lacks || (*found)->lacks || !same_work(record, *found)) return false;
+  out->order = (*found)->order;
   bool same = strcmp(record->hash.hex, (*found)->hash.hex) == 0;
   out->how = same ? JUDGED_CURRENT : JUDGED_CHANGED;
   return same || !k->lookup.predicted;
@@ -161,7 +175,7 @@ static bool is_told(const cugen_kernel *k, const struct stored *list, const stru
 
 static int describe(cugen_kernel *k, const struct stored *list, struct cache_record *record, bool superseded,
                     cugen_stored_record *out, cugen_error *err) {
-  struct judgement judgement = {.how = JUDGED_GONE};
+  struct judgement judgement = {.how = JUDGED_GONE, .order = UINT64_MAX};
   int status =
       superseded && is_told(k, list, record, &judgement) ? CUGEN_OK : api_judge(&k->lookup, record, &judgement, err);
   *out = (cugen_stored_record){.current = judgement.how == JUDGED_CURRENT,
@@ -170,6 +184,7 @@ static int describe(cugen_kernel *k, const struct stored *list, struct cache_rec
                                .driver_version = record->driver_version,
                                .nvrtc_version = record->nvrtc_version};
   if (judgement.proof_changed) record->verdict = CACHE_NOT_RUN;
+  record->order = judgement.order;
   api_publish(k, record, &out->record);
   out->record.from_cache = 1;
   return status;

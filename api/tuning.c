@@ -173,6 +173,7 @@ int cugen_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen
   if (!status) status = api_find_variant(k, variant, &index, error);
   if (!status) status = run_once(&target, index, timeout, &record, &k->printed, error);
   if (status) return status;
+  record.order = index;
   recall_requested(k, &record);
   /* The strings handed out live with the kernel: the record becomes its only one in hand. */
   api_forget_records(k);

@@ -90,11 +90,17 @@ bool effects_known_well(const struct findings *f, size_t implementation, const s
   return of->right >= ENOUGH_VARIANTS && value->count >= ENOUGH_VALUES;
 }
 
+static int compare_times(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
 static void sum_up(const struct findings *f, struct effect *effect) {
   double least = 0, most = 0;
   size_t known = 0;
   for (size_t i = 0; i < effect->value_count; i++) {
     struct effect_value *value = &effect->values[i];
+    qsort(value->times, value->count, sizeof *value->times, compare_times);
     value->best = value->times[0];
     value->median = (value->times[(value->count - 1) / 2] + value->times[value->count / 2]) / 2;
     if (!effects_known_well(f, effect->implementation, value)) continue;

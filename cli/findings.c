@@ -334,7 +334,31 @@ static void take_right(struct findings *f, const cugen_record *record) {
   if (at == f->implementation_count) return;
   f->right[f->right_count++] = record;
   f->implementations[at].right++;
-  if (!f->implementations[at].best) f->implementations[at].best = record;
+}
+
+/* Of the right records, which come by cost: the best is to be first, and the best of its implementation. */
+static void move_best(struct findings *f) {
+  const size_t at = cugen_best(f->right, f->right_count);
+  if (at == f->right_count) return;
+  const cugen_record *best = f->right[at];
+  memmove(f->right + 1, f->right, at * sizeof *f->right);
+  f->right[0] = best;
+  f->implementations[findings_implementation(f, best->variant)].best = best;
+}
+
+/* False: out of memory. */
+static bool find_best(struct findings *f) {
+  const cugen_record **own = calloc(f->right_count + 1, sizeof *own);
+  if (!own) return false;
+  move_best(f);
+  for (size_t i = 0; i < f->implementation_count; i++) {
+    size_t count = 0;
+    for (size_t r = 0; r < f->right_count; r++)
+      if (findings_implementation(f, f->right[r]->variant) == i) own[count++] = f->right[r];
+    if (count && !f->implementations[i].best) f->implementations[i].best = own[cugen_best(own, count)];
+  }
+  free(own);
+  return true;
 }
 
 static void take_failed(struct findings *f, const cugen_record *record) {
@@ -392,6 +416,7 @@ static int load_records(struct cli *cli, struct findings *f) {
   if (!f->right) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   if (!trace_open(all, count, &f->trace)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   take_records(f, all, count);
+  if (!find_best(f)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   if (f->right_count || f->failed_count || f->unpredicted_count) return CUGEN_OK;
   return refuse_stale(cli);
 }

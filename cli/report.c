@@ -121,7 +121,7 @@ static void write_figures(const struct page *p) {
     const cugen_record *best = f->right[0];
     char name[96];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(best->variant, " "), best->variant);
-    write_figure(p, page_by_rate(p) ? "Best" : "Fastest", print_seconds(best->seconds).text, name);
+    write_figure(p, "Best", print_seconds(best->seconds).text, name);
     write_rates(p, best);
     write_speedup(p, best, first_implementation(f));
   }
@@ -229,7 +229,8 @@ static void write_implementation(const struct page *p, size_t i, const struct im
     return;
   }
   fprintf(p->out, "<span class=\"bar\"><i class=\"c%zu\" style=\"width:%.1f%%\"></i></span><span class=\"what\">",
-          i % CHART_COLOURS, 100 * p->f->right[0]->cost / implementation->best->cost);
+          i % CHART_COLOURS,
+          fmin(100 * p->f->right[0]->cost / implementation->best->cost, 100)); /* within a tie it may be faster */
   write_what(p, i, before, first);
   fputs("</span><code>", p->out);
   page_put(p, implementation->best->variant);

@@ -58,7 +58,8 @@ static void draw_runs(const struct picture *s) {
 /* ---- Records ---- */
 
 static bool is_dot(const struct picture *s, const struct trace_point *point, size_t implementation) {
-  return point->right && !point->changed && findings_implementation(s->f, point->record->variant) == implementation;
+  const bool steps = point->changed && point->best == point->record; /* then draw_best draws it */
+  return point->right && !steps && findings_implementation(s->f, point->record->variant) == implementation;
 }
 
 static void draw_implementation(const struct picture *s, size_t implementation) {

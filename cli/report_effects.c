@@ -20,9 +20,10 @@ static void write_value(const struct page *p, size_t implementation, const struc
   fputs("<div><code>", p->out);
   page_put(p, value->text);
   fputs("</code><span class=\"track\">", p->out);
-  if (well) fprintf(p->out, "<i class=\"median\" style=\"left:%.1f%%\"></i>", 100 * log(median) / log(scale));
+  if (well)
+    fprintf(p->out, "<i class=\"median\" style=\"left:%.1f%%\"></i>", 100 * log(fmax(median, 1)) / log(scale));
   fprintf(p->out, "<i class=\"c%zu%s\" style=\"left:%.1f%%\"></i></span>", implementation % CHART_COLOURS,
-          well ? "" : " few", 100 * log(best) / log(scale));
+          well ? "" : " few", 100 * log(fmax(best, 1)) / log(scale));
   if (well)
     fprintf(p->out, "<span><b>%.2f</b> \u00b7 %.2f</span></div>\n", best, median);
   else

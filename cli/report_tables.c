@@ -79,11 +79,23 @@ static void write_row(const struct page *p, const bool *chosen, size_t i) {
   fputs("</code></div></td></tr></tbody>\n", p->out);
 }
 
+#define TIE_NOTE(what)                                                                                               \
+  "<p class=\"note\">A tie: of those within 0.5 % of the " what                                                      \
+  ", the one that comes first in the config leads.</p>\n"
+
+/* What leads is not the one of least cost. */
+static bool is_tied(const struct findings *f) {
+  for (size_t i = 1; i < f->right_count; i++)
+    if (f->right[i]->cost < f->right[0]->cost) return true;
+  return false;
+}
+
 void report_variants(const struct page *p) {
   bool chosen[COLUMNS] = {false};
   if (!p->f->right_count) return;
   choose_columns(p, chosen);
-  open_table(p, "Best variants", "", "variants");
+  const char *tie = page_by_rate(p) ? TIE_NOTE("highest rate") : TIE_NOTE("fastest");
+  open_table(p, "Best variants", is_tied(p->f) ? tie : "", "variants");
   fputs("<th class=\"n\"></th>", p->out);
   for (size_t c = 0; c < COLUMNS; c++)
     if (chosen[c]) fprintf(p->out, "<th class=\"n\">%s</th>", header_of(p, c));

@@ -4,8 +4,9 @@
    after the other in the order in which they began, and a record's place is the time of all runs before its own plus its
    own run_seconds: tuning that was interrupted and resumed reads as one.
 
-   The best at a moment is the least of each variant's latest record by then. Where the fastest few are measured again at the end,
-   their new times replace the first ones, which favoured the lucky: so the best may become slower there. */
+   The best at a moment is what a plan would have taken then: cugen_best of each variant's latest record. Where the fastest few are
+   measured again at the end, their new times replace the first ones, which favoured the lucky: so the best may become slower there.
+   Within a tie it may, too, when a variant comes that stands before it in the config. */
 #include "trace.h"
 
 #include <math.h>
@@ -108,41 +109,53 @@ static size_t number_variants(const struct trace *t, size_t *ids) {
   return count + 1;
 }
 
-static double cost_of(const struct trace_point *point) {
-  return point && point->right ? point->record->cost : (double)INFINITY;
+/* Each variant's latest record by now, NULL where it is not right. */
+struct standings {
+  const cugen_record **latest, **right; /* right: room for those that are */
+  size_t variants;
+  double least; /* of their costs */
+};
+
+static const cugen_record *best_of(struct standings *s) {
+  size_t count = 0;
+  s->least = (double)INFINITY;
+  for (size_t i = 0; i < s->variants; i++) {
+    if (!s->latest[i]) continue;
+    s->right[count++] = s->latest[i];
+    s->least = fmin(s->least, s->latest[i]->cost);
+  }
+  const size_t best = cugen_best(s->right, count);
+  return best < count ? s->right[best] : NULL;
 }
 
-static const struct trace_point *least_of(const struct trace_point *const *latest, size_t count) {
-  const struct trace_point *best = NULL;
-  for (size_t i = 0; i < count; i++)
-    if (cost_of(latest[i]) < cost_of(best)) best = latest[i];
-  return best;
+/* What costs more than a tie with the least changes nothing, neither when it comes nor when it goes. */
+static bool matters(const struct standings *s, const cugen_record *record) {
+  return record && record->cost <= s->least * CUGEN_TIE;
 }
 
-static void follow_best(struct trace *t, const size_t *ids, const struct trace_point **latest, size_t variants) {
-  const struct trace_point *best = NULL;
+static void follow_best(struct trace *t, const size_t *ids, struct standings *s) {
+  const cugen_record *best = NULL;
   for (size_t i = 0; i < t->count; i++) {
     struct trace_point *point = &t->points[i];
-    bool was_best = best && latest[ids[i]] == best;
-    const struct trace_point *before = best;
-    latest[ids[i]] = point;
-    if (cost_of(point) < cost_of(best))
-      best = point;
-    else if (was_best)
-      best = least_of(latest, variants);
-    point->best = best ? best->record : NULL;
+    const cugen_record *before = best, *old = s->latest[ids[i]], *new = point->right ? point->record : NULL;
+    s->latest[ids[i]] = new;
+    if (matters(s, new) || matters(s, old)) best = best_of(s);
+    point->best = best;
     point->changed = best != before;
   }
 }
 
 static bool find_best(struct trace *t) {
   size_t *ids = calloc(t->count + 1, sizeof *ids);
-  size_t variants = ids ? number_variants(t, ids) : 0;
-  const struct trace_point **latest = variants ? calloc(variants, sizeof *latest) : NULL;
-  if (latest) follow_best(t, ids, latest, variants);
+  struct standings s = {.variants = ids ? number_variants(t, ids) : 0, .least = (double)INFINITY};
+  s.latest = calloc(s.variants + 1, sizeof *s.latest);
+  s.right = calloc(s.variants + 1, sizeof *s.right);
+  const bool good = s.variants && s.latest && s.right;
+  if (good) follow_best(t, ids, &s);
   free(ids);
-  free(latest);
-  return latest != NULL;
+  free(s.latest);
+  free(s.right);
+  return good;
 }
 
 bool trace_open(const cugen_stored_record *all, size_t count, struct trace *out) {

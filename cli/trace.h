@@ -12,7 +12,7 @@ struct trace_point {
   double spent; /* seconds of tuning until then; pauses between runs are left out */
   size_t run;   /* from 0 on, in the order in which they began */
   bool right;
-  const cugen_record *best; /* by then, this record included; NULL: none was right */
+  const cugen_record *best; /* cugen_best by then, this record included; NULL: none was right */
   bool changed;             /* it is another than before this record, or it has another time */
 };
 

@@ -60,7 +60,7 @@ static void draw_points(struct canvas *c) {
     int column = column_of(c, point->spent);
     if (!point->right)
       *cell(c, column, ROWS) = 'x';
-    else if (!point->changed && *cell(c, column, row_of_record(c, point->record)) == ' ')
+    else if (*cell(c, column, row_of_record(c, point->record)) == ' ')
       *cell(c, column, row_of_record(c, point->record)) = '.';
   }
   for (size_t i = 0; i < c->trace->count; i++) {
@@ -125,8 +125,8 @@ static int print_steps(struct cli *cli, const struct trace *trace) {
     const struct trace_point *point = &trace->points[i];
     char gained[32] = "";
     if (!point->changed || !point->best) continue;
-    if (before && before->cost < point->best->cost) /* it was lucky, and was measured again */
-      snprintf(gained, sizeof gained, "again");
+    if (before && before->cost < point->best->cost) /* it was lucky, and was measured again; or another comes first */
+      snprintf(gained, sizeof gained, strcmp(before->variant, point->best->variant) == 0 ? "again" : "tie");
     else if (before)
       snprintf(gained, sizeof gained, "%.2fx", before->cost / point->best->cost);
     char spent[32];

@@ -156,9 +156,8 @@ static bool is_beaten(const struct exporter *x, const struct export_tuned *tuned
                       const struct export_measured *measured) {
   for (size_t i = tuned->first; i < x->measured_count; i++) {
     const struct export_measured *kept = &x->measured[i];
-    bool leads = kept->order < measured->order || measured->cost > kept->cost * CACHE_TIE;
-    if (leads && x->codes[kept->code].wide == code->wide &&
-        lines_within(&x->codes[kept->code].conditions, &code->conditions))
+    if (!cache_leads(kept->cost, kept->order, measured->cost, measured->order) &&
+        x->codes[kept->code].wide == code->wide && lines_within(&x->codes[kept->code].conditions, &code->conditions))
       return true;
   }
   return false;

@@ -259,7 +259,15 @@ typedef struct cugen_record {
   double cost;        /* what the config's objective minimises: seconds, or seconds for each unit of work */
   int64_t run_began;  /* the tuning run that made it: its start, in microseconds since the epoch; 0: not known */
   double run_seconds; /* from then until the record was made */
+  uint64_t order;     /* where its variant stands in the config's space; UINT64_MAX: it is not in it */
 } cugen_record;
+
+/* Costs within this factor of the least are a tie. Of those the variant that comes first in the config is the best. */
+#define CUGEN_TIE 1.005
+
+/* The best of these records: the one that a plan would take if there were no others. Only those that are right count; where none is,
+   or records is NULL, the answer is count. */
+size_t cugen_best(const cugen_record *const *records, size_t count);
 
 /* ---- Plans: the variant to use, loaded ----------------------------------------------------------------------- */
 

@@ -501,7 +501,7 @@ typedef struct cugen_cache_set {
   size_t records;      /* variants measured or failed */
   size_t failed;       /* of them */
   size_t history;      /* earlier records of the same variants */
-  const char *best;    /* the fastest variant, even if the config no longer has it; "": none was correct */
+  const char *best;    /* as cugen_best, of stale ones, too; the fastest without the config; "": none is right */
   double seconds;      /* its time */
   double flops, bytes; /* of the problem; 0: not declared */
   int64_t measured_at; /* the latest; seconds since the epoch */

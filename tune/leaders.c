@@ -88,7 +88,7 @@ static int run_rounds(struct tuner *t, struct race *race, struct leader *leaders
   for (int round = 0; round < RACE_ROUNDS && !over && !status; round++) {
     status = run_round(t, race, leaders, round, err);
     if (status) break; /* not all have run in it */
-    over = race_judge(race, CACHE_TIE) || (round + 1 >= RACE_LEAST_ROUNDS && clock_seconds() > until);
+    over = race_judge(race, CUGEN_TIE) || (round + 1 >= RACE_LEAST_ROUNDS && clock_seconds() > until);
   }
   return status;
 }
@@ -154,7 +154,7 @@ static size_t choose(struct entrant *sorted, size_t count, struct entrant *chose
   for (size_t i = 1; i < count && number < RACE_MOST; i++)
     if (!sorted[i].raced && (number < 2 || sorted[i].cost <= sorted[0].cost * near)) chosen[number++] = &sorted[i];
   for (size_t i = 1; i < count && number < RACE_MOST; i++)
-    if (sorted[i].raced && sorted[i].cost <= sorted[0].cost * CACHE_TIE) chosen[number++] = &sorted[i];
+    if (sorted[i].raced && sorted[i].cost <= sorted[0].cost * CUGEN_TIE) chosen[number++] = &sorted[i];
   return number;
 }
 

@@ -264,6 +264,7 @@ class cugen_record(Structure):
         ("cost", c_double),
         ("run_began", c_int64),
         ("run_seconds", c_double),
+        ("order", c_uint64),
     ]
 
 
@@ -309,6 +310,7 @@ class Record:
     cost: float  # what the config's objective minimises: seconds, or seconds for each unit of work
     run_began: int  # the tuning run that made it: its start, in microseconds since the epoch; 0: not known
     run_seconds: float  # from then until the record was made
+    order: int  # where its variant stands in the config's space; UINT64_MAX: it is not in it
 
     @classmethod
     def _of(cls, c: cugen_record) -> Record:
@@ -351,6 +353,7 @@ class Record:
             cost=c.cost,
             run_began=c.run_began,
             run_seconds=c.run_seconds,
+            order=c.order,
         )
 
 PLAN_TUNED_ONLY = 1
@@ -1075,7 +1078,7 @@ class RecordSet:
     records: int  # variants measured or failed
     failed: int  # of them
     history: int  # earlier records of the same variants
-    best: str  # the fastest variant, even if the config no longer has it; "": none was correct
+    best: str  # as cugen_best, of stale ones, too; the fastest without the config; "": none is right
     seconds: float  # its time
     flops: float  # of the problem; 0: not declared
     bytes: float  # of the problem; 0: not declared
@@ -1296,6 +1299,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_kernel_arguments": (c_size_t, [c_void_p]),
     "cugen_kernel_argument": (c_int, [c_void_p, c_size_t, POINTER(cugen_argument_info), POINTER(cugen_error)]),
     "cugen_outcome_text": (c_char_p, [c_int]),
+    "cugen_best": (c_size_t, [POINTER(POINTER(cugen_record)), c_size_t]),
     "cugen_plan_open": (c_int, [c_void_p, POINTER(cugen_plan_options), POINTER(c_void_p), POINTER(cugen_error)]),
     "cugen_plan_close": (None, [c_void_p]),
     "cugen_plan_about": (POINTER(cugen_plan_info), [c_void_p]),

@@ -74,6 +74,7 @@ struct cache_space {
   char *device, *config, *problem, *options;
   char *best;                      /* the fastest right variant; "": none */
   double seconds, flops, bytes;    /* its */
+  char *origin;                    /* its; "": not known */
   size_t records, failed, history; /* current ones, those of them that failed, superseded ones */
   int64_t measured_at;             /* the latest */
 };

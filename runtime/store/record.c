@@ -104,6 +104,10 @@ double cache_record_cost(const struct cache_record *record, enum objective objec
   return work > 0 ? record->seconds / work : (double)INFINITY;
 }
 
+bool cache_leads(double least, uint64_t leader, double cost, uint64_t order) {
+  return cost <= least * CUGEN_TIE && order < leader;
+}
+
 void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec) {
   record->hash = spec->hash;
   record->source_hash = spec->source_hash;

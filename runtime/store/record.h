@@ -76,15 +76,17 @@ struct cache_record {
   bool elsewhere;                    /* as loaded: of a config file that is known and not the key's */
   bool compile_late;                 /* as loaded: its compile was stopped at a time limit */
   uint64_t lacks;                    /* as loaded: the key's settings that its problem did not have yet, a bit each */
+  uint64_t order;                    /* as judged: its variant's index in the space */
 };
 
 void cache_record_free(struct cache_record *record);
 /* What records are ranked by, the least first: seconds, for each unit of work where the objective is a rate. Infinite
    without work. */
 double cache_record_cost(const struct cache_record *record, enum objective objective);
-/* Times of right records within this factor of the best cost are a tie: the variant that comes first in the config is
-   the simpler one and leads. */
-#define CACHE_TIE 1.005
+/* Whether the one is the better choice than the leader so far, where `least` is the least cost of all: of those within
+   CUGEN_TIE of it the variant that comes first in the config is the simpler one. Whatever is called the best is chosen by
+   this. */
+bool cache_leads(double least, uint64_t leader, double cost, uint64_t order);
 void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec);
 /* Whether the variant was seen to go wrong: a wrong result, out of bounds, a trap. */
 bool cache_record_is_refuted(const struct cache_record *record);

@@ -303,6 +303,7 @@ static void test_without_a_status(void **state) {
   assert_null(cugen_plan_about(NULL));
   assert_string_equal(cugen_version(), CUGEN_VERSION);
   assert_true(strlen(cugen_status_text(1)) && strlen(cugen_status_text(-99)) && strlen(cugen_outcome_text(-1)));
+  assert_int_equal(cugen_best(NULL, 3), 3);
   assert_string_equal(cugen_outcome_name(99), "unknown");
   assert_string_equal(cugen_objective_name(3), "unknown");
   assert_string_equal(cugen_objective_name(CUGEN_OBJECTIVE_BYTES), "bytes");

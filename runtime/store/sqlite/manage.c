@@ -16,14 +16,15 @@ _Static_assert(CUGEN_OUTCOME_OK == 0 && CUGEN_OUTCOME_UNPREDICTED == 7, "as abov
 static const char spaces_sql[] =
     "SELECT s.id, s.device, s.config, s.problem, s.options, "
     "count(r.id) FILTER (WHERE NOT r.superseded), count(r.id) FILTER (WHERE NOT r.superseded AND r." FAILED "), "
-    "count(r.id) FILTER (WHERE r.superseded), max(r.measured_at), b.variant, b.seconds, b.flops, b.bytes "
+    "count(r.id) FILTER (WHERE r.superseded), max(r.measured_at), b.variant, b.seconds, b.flops, b.bytes, b.origin "
     "FROM space s JOIN record r ON r.space_id = s.id "
     "LEFT JOIN record b ON b.id = (SELECT id FROM record WHERE space_id = s.id AND superseded = 0 AND outcome = 0 "
     "ORDER BY seconds, id LIMIT 1) GROUP BY s.id ORDER BY s.config, s.device, s.options, s.problem";
 
 void cache_spaces_free(struct cache_space *spaces, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    char *strings[] = {spaces[i].device, spaces[i].config, spaces[i].problem, spaces[i].options, spaces[i].best};
+    char *strings[] = {spaces[i].device,  spaces[i].config, spaces[i].problem,
+                       spaces[i].options, spaces[i].best,   spaces[i].origin};
     for (size_t s = 0; s < sizeof strings / sizeof *strings; s++) free(strings[s]);
   }
   free(spaces);
@@ -42,8 +43,9 @@ static bool read_space(sqlite3_stmt *row, struct cache_space *out) {
                               .best = strdup(cache_column_text(row, 9)),
                               .seconds = sqlite3_column_double(row, 10),
                               .flops = sqlite3_column_double(row, 11),
-                              .bytes = sqlite3_column_double(row, 12)};
-  return out->device && out->config && out->problem && out->options && out->best;
+                              .bytes = sqlite3_column_double(row, 12),
+                              .origin = strdup(cache_column_text(row, 13))};
+  return out->device && out->config && out->problem && out->options && out->best && out->origin;
 }
 
 struct spaces {

@@ -1,0 +1,158 @@
+/* The best of the sets in a listing of the cache: what a plan takes, not what one measurement favoured. That needs a set's config,
+   which is opened from where its records were made, once for all sets. Where it is gone, or has no such problem any more, the fastest
+   record stands, as the cache gives it. Whether a kernel has changed since is not asked: that would take milliseconds a record. */
+#include "set_best.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "base/array.h"
+#include "runtime/devices.h"
+
+struct source_config {
+  char *origin, *name; /* as records have them */
+  struct opened_config opened;
+  bool usable;
+};
+
+void set_best_close(struct set_best *s) {
+  for (size_t i = 0; i < s->count; i++) {
+    opened_config_close(&s->configs[i]->opened);
+    free(s->configs[i]->origin);
+    free(s->configs[i]->name);
+    free(s->configs[i]);
+  }
+  free(s->configs);
+  *s = (struct set_best){0};
+}
+
+/* ---- Its config ------------------------------------------------------------------------------------------------------ */
+
+/* An origin is a real path, or says how a config without one is called. What is of no known origin is looked for by its name. */
+static void open_config(const struct sources *sources, struct source_config *config) {
+  cugen_error ignored;
+  const char *path = config->origin[0] == '/' ? config->origin : config->name;
+  config->usable = opened_config_open(sources, path, &config->opened, &ignored) == CUGEN_OK &&
+                   strcmp(config->opened.config->name, config->name) == 0 &&
+                   (!*config->origin || strcmp(text_get(&config->opened.origin), config->origin) == 0);
+}
+
+/* NULL: out of memory. */
+static struct source_config *add_config(struct set_best *s, const struct cache_space *space) {
+  struct source_config **configs = array_grow(s->configs, s->count, sizeof(struct source_config *));
+  if (!configs) return NULL;
+  s->configs = configs;
+  struct source_config *config = configs[s->count] = calloc(1, sizeof *config);
+  if (!config) return NULL;
+  s->count++;
+  config->origin = strdup(space->origin);
+  config->name = strdup(space->config);
+  if (!config->origin || !config->name) return NULL;
+  open_config(&s->lib->sources, config);
+  return config;
+}
+
+static struct source_config *find_config(struct set_best *s, const struct cache_space *space) {
+  for (size_t i = 0; i < s->count; i++)
+    if (strcmp(s->configs[i]->origin, space->origin) == 0 && strcmp(s->configs[i]->name, space->config) == 0)
+      return s->configs[i];
+  return add_config(s, space);
+}
+
+/* ---- Its look-up ----------------------------------------------------------------------------------------------------- */
+
+/* Without asking a driver, but where the config needs what it alone knows. */
+static bool describe(struct lookup *l, const char *text) {
+  const cugen_device_name named = cugen_device_parse(text);
+  cugen_error ignored;
+  l->ops = named.kind == CUGEN_DEVICE_CPU ? &cpu_device_ops : &cuda_device_ops;
+  if (l->ops == &cpu_device_ops) return l->ops->describe(l->lib->toolkit, 0, &l->device, &ignored) == CUGEN_OK;
+  text = named.predicted ? named.name : text;
+  if (!api_described(l->lib, text, &l->device) || !l->device.fingerprint[0]) return false;
+  return !api_check_facts(l->config, l->problem, &l->device, text, &ignored) ||
+         api_prefer_present(l->lib, &l->device);
+}
+
+static int open_lookup(struct lookup *l, const struct cache_space *space, bool *usable, cugen_error *err) {
+  *usable = describe(l, space->device);
+  if (!*usable) return CUGEN_OK;
+  const char *arch = lookup_options_arch(space->options);
+  int status = lookup_set_arch(l, arch ? arch : l->device.arch, err);
+  return status ? status : lookup_set_problem(l, l->problem, err);
+}
+
+/* ---- Its best -------------------------------------------------------------------------------------------------------- */
+
+/* The best so far, its strings taken over. */
+struct leader {
+  struct lookup *lookup;
+  struct cache_record record;
+  double least; /* cost */
+};
+
+/* UINT64_MAX: there is no such variant any more. The space is opened where two are tied. */
+static int find_order(struct lookup *l, struct cache_record *record, cugen_error *err) {
+  cugen_error why;
+  int status = lookup_space(l, &why);
+  if (!status) status = space_find(l->space, record->variant, &record->order, &why);
+  if (status) record->order = UINT64_MAX;
+  return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+}
+
+static int visit(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
+  struct leader *leader = context;
+  const double cost = cache_record_cost(record, leader->lookup->config->objective);
+  const bool first = !leader->record.variant;
+  int status = CUGEN_OK;
+  if (first) leader->least = cost;
+  *stop = !cache_leads(leader->least, UINT64_MAX, cost, 0);
+  if (*stop) return CUGEN_OK;
+  if (!first) status = find_order(leader->lookup, &leader->record, err);
+  if (!first && !status) status = find_order(leader->lookup, record, err);
+  if (status || (!first && !cache_leads(leader->least, leader->record.order, cost, record->order))) return status;
+  cache_record_free(&leader->record);
+  leader->record = *record;
+  record->variant = record->reason = NULL;
+  return CUGEN_OK;
+}
+
+static int find_best(struct lookup *l, struct cache_space *space, cugen_error *err) {
+  struct leader leader = {.lookup = l};
+  struct cache_key key = lookup_measured_key(l);
+  struct cache *cache;
+  key.device = space->device, key.options = space->options;
+  int status = api_cache_to_read(l->lib, &cache, err);
+  if (!status) status = cache_fastest(cache, &key, visit, &leader, err);
+  if (!status && leader.record.variant) {
+    free(space->best);
+    space->best = leader.record.variant;
+    leader.record.variant = NULL;
+    space->seconds = leader.record.seconds;
+    space->flops = leader.record.flops;
+    space->bytes = leader.record.bytes;
+  }
+  cache_record_free(&leader.record);
+  return status;
+}
+
+int set_best_find(struct set_best *s, struct cache_space *space, cugen_error *err) {
+  struct problem problem;
+  bool known = false, usable = false;
+  if (!*space->best) return CUGEN_OK;
+  struct source_config *source = find_config(s, space);
+  if (!source) return error_memory(err);
+  if (!source->usable) return CUGEN_OK;
+  struct lookup l = {.lib = s->lib,
+                     .opened = &source->opened,
+                     .config = source->opened.config,
+                     .origin = *space->origin ? source->origin : NULL,
+                     .problem = &problem};
+  int status = api_read_problem(l.config, space->problem, &problem, &known, err);
+  if (status || !known) return status;
+  status = open_lookup(&l, space, &usable, err);
+  if (!status && usable) status = find_best(&l, space, err);
+  lookup_close(&l);
+  problem_free(&problem);
+  return status;
+}
