@@ -7,6 +7,7 @@
      void cugen_entry_0(void **parameters), ...     run one CUDA thread of the N-th requested kernel
      int cugen_entry_0_takes(int *sizes, int capacity), ...  how many parameters it has, and their bytes
      const unsigned cugen_entry_0_cluster[3];       blocks of a cluster, of a kernel with __cluster_dims__
+     const char cugen_aligned                       of a source that speaks of alignment
    and its __constant__ and __device__ variables under their own names.
 
    All CUDA threads of a launch run on one thread of the operating system, one block (or cluster of blocks) after the

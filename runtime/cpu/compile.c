@@ -312,6 +312,7 @@ static void write_unit(const struct compile_request *request, struct text *out) 
   text_addf(out, "\n#line 1 \"%s\"\n", request->name);
   cpu_translate(request->source, out);
   text_add(out, "\n#line 1 \"" CPU_ENTRIES_NAME "\"\n");
+  if (strstr(request->source, "align")) text_add(out, "CUGEN_ALIGNED\n");
   for (size_t i = 0; i < request->entry_count; i++) {
     text_addf(out, "CUGEN_ENTRY(%zu, %s)", i, request->entries[i]);
     write_cluster(request->source, request->entries[i], i, out);

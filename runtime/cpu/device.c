@@ -20,16 +20,16 @@
 #include "object.h"
 #include "runtime/device.h"
 #include "runtime/devices.h"
+#include "shared_zone.h"
 
 /* DYNAMIC_SHARED: a block may have as much as on any GPU (compute capability 9.0), though configs may have less. */
-enum { DYNAMIC_SHARED_ALIGNMENT = 4096, PITCH_ALIGNMENT = 512, DYNAMIC_SHARED = 232448 };
+enum { BUFFER_ALIGNMENT = 4096, PITCH_ALIGNMENT = 512, DYNAMIC_SHARED = 232448 };
 
 struct cpu_device {
   struct device base;
   struct fibers *fibers;
-  void *shared; /* dynamic shared memory of a cluster's blocks, shared_blocks of them */
-  unsigned shared_blocks;
-  pthread_mutex_t lock; /* of the above, and of what loaded objects hold: threadIdx is a variable of theirs */
+  struct shared_zone shared; /* dynamic shared memory of a cluster's blocks */
+  pthread_mutex_t lock;      /* of the above, and of what loaded objects hold: threadIdx is a variable of theirs */
   bool embedded;
   const atomic_bool *stop;
   struct watch *watch;                  /* NULL: it was opened without a report */
@@ -39,7 +39,7 @@ struct cpu_device {
 
 struct loaded {
   void *library;
-  bool watched;
+  bool watched, aligned;       /* aligned: its shared memory may need more than 16 */
   struct observed_image image; /* of a watched one */
   int file;                    /* that library was loaded from */
   const struct compiled *compiled;
@@ -144,21 +144,8 @@ static void cpu_close(struct device *device) {
   fibers_close(d->fibers);
   watch_close(d->watch);
   pthread_mutex_destroy(&d->lock);
-  free(d->shared);
+  shared_zone_free(&d->shared);
   free(d);
-}
-
-/* Of that many blocks. */
-static int reserve_shared(struct cpu_device *d, unsigned blocks, cugen_error *err) {
-  const size_t bytes = (size_t)blocks * DYNAMIC_SHARED;
-  void *grown;
-  if (blocks <= d->shared_blocks) return CUGEN_OK;
-  if (posix_memalign(&grown, DYNAMIC_SHARED_ALIGNMENT, bytes)) return error_memory(err);
-  memset(grown, 0xff, bytes);
-  free(d->shared);
-  d->shared = grown;
-  d->shared_blocks = blocks;
-  return CUGEN_OK;
 }
 
 static int cpu_open(const struct device_options *options, struct device **out, cugen_error *err) {
@@ -174,14 +161,14 @@ static int cpu_open(const struct device_options *options, struct device **out, c
   pthread_mutex_init(&d->lock, NULL);
   int status = check_ordinal(options->ordinal, err);
   if (!status) status = fibers_open(&d->fibers, err);
-  if (!status) status = reserve_shared(d, 1, err);
   if (!status && options->report) status = watch_open(options->report, options->fork, &d->watch, err);
   if (!status && !options->embedded) status = guard_install(options->fault, err);
   if (status) {
     cpu_close(&d->base);
     return status;
   }
-  d->embedded = options->embedded;
+  d->embedded = d->shared.soft = options->embedded;
+  if (!d->embedded) guard_shared(&d->shared);
   *out = &d->base;
   return CUGEN_OK;
 }
@@ -197,7 +184,7 @@ static int cpu_alloc(struct device *device, enum memory_kind kind, size_t bytes,
     return status;
   }
   void *at;
-  if (posix_memalign(&at, DYNAMIC_SHARED_ALIGNMENT, bytes ? bytes : 1))
+  if (posix_memalign(&at, BUFFER_ALIGNMENT, bytes ? bytes : 1))
     return error_set(err, CUGEN_ERROR_MEMORY, "%zu bytes: out of memory", bytes);
   *out = (struct memory){.kind = kind, .device = at, .host = at, .bytes = bytes, .base = at};
   return CUGEN_OK;
@@ -413,6 +400,7 @@ static int cpu_load(struct device *device, const struct compiled *compiled, stru
     return status;
   }
   *hooks = fibers_hooks();
+  loaded->aligned = dlsym(loaded->library, "cugen_aligned") != NULL;
   *out = loaded;
   return CUGEN_OK;
 }
@@ -536,7 +524,9 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
                      (long long)device->description.facts.max_threads_per_block);
   const unsigned *cluster = entry->cluster ? entry->cluster : (const unsigned[3]){1, 1, 1};
   int status = check_shared(launch->shared_bytes, err);
-  if (!status) status = reserve_shared(d, entry->cluster ? FIBERS_BLOCKS : 1, err);
+  if (!status)
+    status = shared_zone_prepare(&d->shared, entry->cluster ? FIBERS_BLOCKS : 1, (size_t)launch->shared_bytes,
+                                 entry->of->aligned || entry->cluster ? SHARED_ZONE_FAR : SHARED_ZONE_NEAR, err);
   if (status) return status;
   const struct fiber_launch fibers = {.entry = entry->run,
                                       .parameters = parameters,
@@ -547,15 +537,17 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
                                       .statics = entry->of->statics,
                                       .static_count = entry->of->static_count,
                                       .static_bytes = entry->of->static_bytes,
-                                      .dynamic_shared = d->shared,
+                                      .dynamic_shared = d->shared.start,
                                       .stop = d->stop,
                                       .observer = entry->of->watched ? watch_observer(d->watch) : NULL,
                                       .image = &entry->of->image,
                                       .dynamic_bytes = (size_t)launch->shared_bytes,
-                                      .dynamic_room = DYNAMIC_SHARED,
+                                      .dynamic_room = SHARED_ROOM,
                                       .overlap = launch->overlap};
   begin_running(d);
-  return fibers.observer ? run_watched(d, &fibers, err) : fibers_run(d->fibers, &fibers, err);
+  if (fibers.observer) return run_watched(d, &fibers, err); /* which knows more of what leaves it */
+  status = fibers_run(d->fibers, &fibers, err);
+  return status ? status : shared_zone_check(&d->shared, err);
 }
 
 static int cpu_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch,

@@ -20,6 +20,7 @@ static struct {
   struct span {
     char *start, *end; /* of the buffer itself */
   } buffers[MOST_BUFFERS];
+  const struct shared_zone *shared; /* NULL: none */
   struct fault *fault;
   void *stack;
   bool installed;
@@ -246,6 +247,21 @@ static bool is_misaligned(const siginfo_t *info, const void *context) {
 #endif
 }
 
+/* False: the address is not near dynamic shared memory. */
+static bool describe_shared(struct line *line, const char *address, const void *context) {
+  bool before;
+  size_t distance;
+  if (!guard.shared || !shared_zone_find(guard.shared, address, &before, &distance)) return false;
+  line->fault.cause = CUGEN_CAUSE_BOUNDS;
+  add(line, access_kind(context));
+  add(line, " at byte ");
+  add_number(line, distance, 10);
+  add(line, before ? " before the start of " : " past the end of ");
+  add_number(line, guard.shared->bytes, 10);
+  add(line, " bytes of dynamic shared memory" SHARED_ZONE_HINT ",");
+  return true;
+}
+
 static void describe_address(struct line *line, const siginfo_t *info, const void *context) {
   const char *address = info->si_addr;
   size_t distance;
@@ -257,6 +273,8 @@ static void describe_address(struct line *line, const siginfo_t *info, const voi
   } else if (fibers_owns_guard(address)) {
     add(line, "stack overflow");
     fibers_ended(site(context), "stack overflow");
+  } else if (describe_shared(line, address, context)) {
+    return;
   } else if (!buffer) {
     line->fault.cause = CUGEN_CAUSE_BOUNDS;
     add(line, access_kind(context));
@@ -342,8 +360,13 @@ void guard_uninstall(void) {
   fibers_on_fault(NULL);
   free(guard.stack);
   guard.stack = NULL;
+  guard.shared = NULL;
   guard.fault = NULL;
   guard.installed = false;
+}
+
+void guard_shared(const struct shared_zone *zone) {
+  guard.shared = zone;
 }
 
 void guard_silence(void) {

@@ -4,6 +4,7 @@
 #define RUNTIME_CPU_GUARD_H
 
 #include "runtime/device.h"
+#include "shared_zone.h"
 
 /* Memory whose end lies against an inaccessible page, and whose start is aligned to 16 bytes. The up to 15 bytes
    between are a canary.
@@ -18,6 +19,8 @@ int guard_check(const struct memory *memory, bool soft, cugen_error *err);
    may be NULL: what went wrong then goes nowhere. */
 int guard_install(struct fault *fault, cugen_error *err);
 void guard_uninstall(void);
+/* Faults around it are named as such. It stays where it is until guard_uninstall. */
+void guard_shared(const struct shared_zone *zone);
 /* What goes wrong from here on ends the process and says nothing. */
 void guard_silence(void);
 

@@ -66,11 +66,17 @@ static void access_static(struct access *a) {
   count(a, array->name);
 }
 
-static void access_dynamic(struct access *a) {
-  struct watch *w = a->watch;
-  struct region *dynamic = &w->dynamic[(a->at - w->launch.dynamic) / w->launch.dynamic_room];
+/* The room around a block's dynamic shared memory is its own: half lies before it. As many as there are blocks: it is none. */
+static uintptr_t dynamic_rank(const struct watch *w, uintptr_t at) {
+  const size_t room = w->launch.dynamic_room;
+  const uintptr_t offset = at - w->launch.dynamic + room / 2;
+  return offset < w->launch.blocks * room ? offset / room : w->launch.blocks;
+}
+
+static void access_dynamic(struct access *a, uintptr_t rank) {
+  struct region *dynamic = &a->watch->dynamic[rank];
   a->region = dynamic;
-  if (a->at + a->bytes <= dynamic->end) {
+  if (a->at >= dynamic->start && a->at + a->bytes <= dynamic->end) {
     shadow_visit(a);
     count(a, dynamic->name);
     return;
@@ -140,10 +146,11 @@ static void access_global(struct access *a) {
 void regions_visit(struct access *a) {
   struct watch *w = a->watch;
   const struct region *shared = &w->shared[0];
+  uintptr_t rank;
   if (a->at - shared->start < shared->end - shared->start)
     access_static(a);
-  else if (a->at - w->launch.dynamic < w->launch.blocks * w->launch.dynamic_room)
-    access_dynamic(a);
+  else if ((rank = dynamic_rank(w, a->at)) < w->launch.blocks)
+    access_dynamic(a, rank);
   else
     access_global(a);
 }
@@ -152,16 +159,16 @@ void regions_visit(struct access *a) {
 const struct region *regions_find(struct watch *w, uintptr_t at) {
   const struct region *shared = &w->shared[0];
   if (at - shared->start < shared->end - shared->start) return shared;
-  if (at - w->launch.dynamic < w->launch.blocks * w->launch.dynamic_room)
-    return &w->dynamic[(at - w->launch.dynamic) / w->launch.dynamic_room];
+  const uintptr_t rank = dynamic_rank(w, at);
+  if (rank < w->launch.blocks) return &w->dynamic[rank];
   return find_region(w, at);
 }
 
 struct cell *regions_cell(struct watch *w, uintptr_t at) {
   const struct region *r = &w->shared[w->launch.builtins->cluster_rank];
   if (at - r->start >= r->end - r->start) {
-    const size_t rank = (at - w->launch.dynamic) / w->launch.dynamic_room;
-    if (at < w->launch.dynamic || rank >= w->launch.blocks) return NULL;
+    const uintptr_t rank = dynamic_rank(w, at);
+    if (rank == w->launch.blocks) return NULL;
     r = &w->dynamic[rank];
   }
   if (at - r->start >= r->end - r->start) return NULL;

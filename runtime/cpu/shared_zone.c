@@ -1,0 +1,83 @@
+/* Laying out dynamic shared memory; see shared_zone.h. Each block's room, SHARED_ROOM bytes, has its memory in the middle, with
+   its end against the middle's page, as near as alignment lets it. */
+#include "shared_zone.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { CANARY = 0xca, UNWRITTEN = 0xff, SOFT = 1 << 14 };
+
+/* What can be written of one block's room: low to start and end to high are canaries. */
+struct extent {
+  unsigned char *low, *start, *end, *high;
+};
+
+static struct extent extent_of(const struct shared_zone *z, unsigned block) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  const size_t used = (z->bytes + z->alignment - 1) / z->alignment * z->alignment;
+  unsigned char *middle = (unsigned char *)z->base + block * (size_t)SHARED_ROOM + SHARED_ROOM / 2;
+  unsigned char *start = middle - used, *low = middle - (used + page - 1) / page * page;
+  const size_t around = z->soft ? SOFT : 0;
+  return (struct extent){low - around, start, start + z->bytes, middle + around};
+}
+
+static void write_canaries(const struct extent *e) {
+  memset(e->low, CANARY, (size_t)(e->start - e->low));
+  memset(e->end, CANARY, (size_t)(e->high - e->end));
+}
+
+void shared_zone_free(struct shared_zone *z) {
+  if (z->base) munmap(z->base, z->reserved);
+  *z = (struct shared_zone){.soft = z->soft};
+}
+
+int shared_zone_prepare(struct shared_zone *z, unsigned blocks, size_t bytes, size_t alignment, cugen_error *err) {
+  if (z->base && blocks <= z->blocks && bytes == z->bytes && alignment == z->alignment) return CUGEN_OK;
+  const size_t reserved = blocks * (size_t)SHARED_ROOM;
+  shared_zone_free(z);
+  char *base = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
+  *z = (struct shared_zone){
+      .base = base, .reserved = reserved, .blocks = blocks, .bytes = bytes, .alignment = alignment, .soft = z->soft};
+  z->start = (char *)extent_of(z, 0).start;
+  for (unsigned i = 0; i < blocks; i++) {
+    const struct extent e = extent_of(z, i);
+    if (e.low == e.high) continue;
+    if (mprotect(e.low, (size_t)(e.high - e.low), PROT_READ | PROT_WRITE))
+      return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
+    memset(e.start, UNWRITTEN, bytes);
+    write_canaries(&e);
+  }
+  return CUGEN_OK;
+}
+
+static const unsigned char *first_changed(const unsigned char *at, const unsigned char *end) {
+  while (at < end && *at == CANARY) at++;
+  return at < end ? at : NULL;
+}
+
+int shared_zone_check(struct shared_zone *z, cugen_error *err) {
+  for (unsigned i = 0; i < z->blocks; i++) {
+    const struct extent e = extent_of(z, i);
+    const unsigned char *behind = first_changed(e.end, e.high), *before = first_changed(e.low, e.start);
+    if (!behind && !before) continue;
+    write_canaries(&e);
+    return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
+                           "write at byte %zu %s of %zu bytes of dynamic shared memory" SHARED_ZONE_HINT,
+                           (size_t)(behind ? behind - e.end : e.start - before),
+                           behind ? "past the end" : "before the start", z->bytes);
+  }
+  return CUGEN_OK;
+}
+
+bool shared_zone_find(const struct shared_zone *z, const void *address, bool *before, size_t *distance) {
+  const uintptr_t offset = (uintptr_t)address - (uintptr_t)z->base;
+  if (!z->base || offset >= z->reserved) return false;
+  const uintptr_t start = (uintptr_t)z->start + offset / SHARED_ROOM * SHARED_ROOM;
+  *before = (uintptr_t)address < start;
+  *distance = *before ? start - (uintptr_t)address : (uintptr_t)address - start - z->bytes;
+  return true;
+}
