@@ -9,8 +9,9 @@
 #include "base/system.h"
 #include "runtime/plan.h"
 
-/* Finished jobs that nobody holds are kept a while: the next variant may differ in its launch alone. */
-enum { MOST_IDLE = 32 };
+/* Finished jobs that nobody holds are kept: a later variant may differ in its launch alone, and the fastest run again at the end.
+   The oldest go when all of them have so many bytes. */
+static const size_t most_idle = (size_t)128 << 20;
 
 struct compile_pool {
   struct compile_pool_options options;
@@ -73,6 +74,12 @@ static void compile(struct compile_pool *b, struct compile_job *job) {
   job->seconds = clock_seconds() - begin;
 }
 
+/* A finished one. */
+static size_t job_bytes(const struct compile_job *job) {
+  const struct compiled *c = &job->compiled;
+  return sizeof *job + strlen(job->source) + c->image_length + (c->ptx ? strlen(c->ptx) : 0);
+}
+
 static void *thread_main(void *context) {
   struct compile_pool *b = context;
   pthread_mutex_lock(&b->mutex);
@@ -88,6 +95,7 @@ static void *thread_main(void *context) {
     compile(b, job);
     pthread_mutex_lock(&b->mutex);
     job->finished = true;
+    job->bytes = job_bytes(job);
     b->under_way--;
     if (job->status != CUGEN_ERROR_INTERRUPTED) b->ended++, b->seconds += job->seconds;
     pthread_cond_broadcast(&b->done);
@@ -218,6 +226,7 @@ int compile_pool_adopt(struct compile_pool *b, const struct kernel_spec *spec, s
   job->compiled = *compiled;
   *compiled = (struct compiled){0};
   job->taken = job->finished = true;
+  job->bytes = job_bytes(job);
   add(b, job);
   *out = job;
   return CUGEN_OK;
@@ -225,10 +234,11 @@ int compile_pool_adopt(struct compile_pool *b, const struct kernel_spec *spec, s
 
 /* Frees the oldest idle jobs beyond the limit, and those nobody waits for any more. Mutex held. */
 static void tidy(struct compile_pool *b) {
-  int idle = 0;
+  size_t idle = 0;
   for (struct compile_job **at = &b->all; *at;) {
     struct compile_job *job = *at;
-    bool droppable = job->references == 0 && (job->finished ? ++idle > MOST_IDLE : !job->taken);
+    if (job->references == 0 && job->finished) idle += job->bytes;
+    bool droppable = job->references == 0 && (job->finished ? idle > most_idle : !job->taken);
     if (droppable) {
       *at = job->next;
       job_free(job);

@@ -1,4 +1,4 @@
-/* A pool of compile threads. Equal sources share one compile; what is finished is picked up by the coordinator, the
+/* A pool of compile threads. Equal sources share one compile, also one that ended long ago; what is finished is picked up by the coordinator, the
    only thread that calls these functions. */
 #ifndef TUNE_COMPILE_POOL_H
 #define TUNE_COMPILE_POOL_H
@@ -14,6 +14,7 @@ struct compile_job {
   cugen_error error;
   struct compiled compiled;
   int references;
+  size_t bytes;     /* that it holds, once it is finished */
   struct hash hash; /* of the source */
   char *source, *options, *name;
   char *entries[KERNEL_MAX_ENTRIES];

@@ -1,4 +1,5 @@
-/* The pool of compiles over a compiler made for this test: what is not begun any more when time is short, and what is stopped. */
+/* The pool of compiles over a compiler made for this test: what is not begun any more when time is short, what is stopped,
+   and what is compiled once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 #include "tune/compile_pool.h"
 
 static atomic_int begun, may_end;
+static size_t image_bytes; /* of all images */
 
 /* Takes a twentieth of a second, or as long as it is not told to end. */
 static int compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
@@ -23,6 +25,8 @@ static int compile(const struct compile_request *request, struct compiled *out, 
       return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped");
     usleep(1000);
   }
+  out->image = calloc(1, image_bytes + 1);
+  out->image_length = image_bytes;
   return CUGEN_OK;
 }
 
@@ -103,9 +107,39 @@ static void a_compile_under_way_is_told_to_stop(void **state) {
   compile_pool_close(pool);
 }
 
+/* Sources a, b, c, ..., each given back. */
+static void compile_all(struct compile_pool *pool, int count) {
+  struct compile_job *jobs[26];
+  for (int i = 0; i < count; i++) jobs[i] = request(pool, (char[]){(char)('a' + i), 0});
+  for (int i = 0; i < count; i++) compile_pool_finish(pool, jobs[i]);
+  for (int i = 0; i < count; i++) compile_job_release(pool, jobs[i]);
+}
+
+static void what_was_compiled_is_found_until_it_fills_memory(void **state) {
+  (void)state;
+  struct compile_pool *pool = open_pool(0, 26);
+  image_bytes = (size_t)4 << 20;
+  for (int i = 0; i < 3; i++) compile_all(pool, 26);
+  assert_int_equal(compile_pool_count(pool), 26);
+  compile_pool_close(pool);
+
+  pool = open_pool(0, 10);
+  image_bytes = (size_t)40 << 20;
+  compile_all(pool, 10);
+  struct compile_job *last = request(pool, (char[]){"j"}), *first = request(pool, (char[]){"a"});
+  compile_pool_finish(pool, first);
+  compile_pool_finish(pool, last);
+  assert_int_equal(compile_pool_count(pool), 11);
+  compile_job_release(pool, first);
+  compile_job_release(pool, last);
+  compile_pool_close(pool);
+  image_bytes = 0;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(what_would_end_too_late_is_not_begun),
                                      cmocka_unit_test(without_a_limit_nothing_is_over),
-                                     cmocka_unit_test(a_compile_under_way_is_told_to_stop)};
+                                     cmocka_unit_test(a_compile_under_way_is_told_to_stop),
+                                     cmocka_unit_test(what_was_compiled_is_found_until_it_fills_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
