@@ -117,6 +117,7 @@ void candidate_close(struct bench *bench, struct candidate *c) {
   counting_stop(c->counting);
   compile_job_release(bench->pool, c->real_build);
   compile_job_release(bench->pool, c->check_build);
+  compile_job_release(bench->pool, c->ptx_build);
   kernel_spec_free(&c->real);
   kernel_spec_free(&c->check);
   free(c);
@@ -143,10 +144,11 @@ static int request_build(struct bench *bench, const struct kernel_spec *spec, st
 }
 
 int candidate_keep_image(struct bench *bench, const struct candidate *c, cugen_error *err) {
-  if (!c->real_build || c->real_build->status) return CUGEN_OK;
+  if (!c->real_build || c->real_build->status || c->real_build->kept) return CUGEN_OK;
   struct text key = {0};
   int status = image_key(bench, &c->real, &key, err);
   if (!status) status = cache_image_store(bench->target->cache, text_get(&key), &c->real_build->compiled, err);
+  c->real_build->kept = !status;
   text_free(&key);
   return status;
 }
@@ -303,7 +305,20 @@ void candidate_count(struct bench *bench, struct candidate *c) {
     c->counting = counting_begin(bench->target->device, &c->real, &c->real_build->compiled);
 }
 
-bool candidate_counted(struct candidate *c, double patience, double *requested) {
+int candidate_want_ptx(struct bench *bench, struct candidate *c, cugen_error *err) {
+  const bool counts = bench->target->device->facts.is_gpu && !bench->target->predicted;
+  const struct compile_job *build = c->real_build;
+  if (!counts || !build || build->status || build->compiled.ptx || build->seconds > 0) return CUGEN_OK;
+  return compile_pool_request_anew(bench->pool, &c->real, &c->ptx_build, err);
+}
+
+bool candidate_counted(struct bench *bench, struct candidate *c, double patience, double *requested) {
+  if (!c->counting && c->ptx_build) {
+    const double begin = clock_seconds();
+    if (!compile_pool_await(bench->pool, c->ptx_build, patience)) return false;
+    if (!c->ptx_build->status) c->counting = counting_begin(bench->target->device, &c->real, &c->ptx_build->compiled);
+    patience -= clock_seconds() - begin;
+  }
   if (!c->counting) return true;
   if (!counting_wait(c->counting, patience, requested)) return false;
   c->counting = NULL;

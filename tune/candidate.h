@@ -11,8 +11,9 @@ struct candidate {
   struct kernel_spec real, check;
   bool has_check; /* the check problem is another one and this variant is valid on it */
   struct compile_job *real_build, *check_build;
-  struct counting *counting; /* of what the real image asks of memory; NULL: nobody counts */
-  cugen_error refused;       /* status set: it cannot be launched as the config describes it, */
+  struct compile_job *ptx_build; /* another of the real image, for its PTX */
+  struct counting *counting;     /* of what the real image asks of memory; NULL: nobody counts */
+  cugen_error refused;           /* status set: it cannot be launched as the config describes it, */
   bool
       faulty; /* or cannot be tried: its template does not expand, or its data cannot be made. Other variants may share that */
 };
@@ -27,7 +28,7 @@ bool candidate_has_data(struct bench *bench, struct candidate *candidate);
 void candidate_close(struct bench *bench, struct candidate *candidate);
 /* Starts its compiles, or takes its images from the cache. */
 int candidate_build(struct bench *bench, struct candidate *candidate, cugen_error *err);
-/* Keeps its image in the cache: for those that later runs are likely to launch. */
+/* Keeps its image in the cache, unless it is from there: for later runs, and for variants that differ in their launch alone. */
 int candidate_keep_image(struct bench *bench, const struct candidate *candidate, cugen_error *err);
 bool candidate_ready(struct bench *bench, const struct candidate *candidate);
 /* Its compiles begin as soon as a thread is free, however late it is. */
@@ -40,10 +41,12 @@ double candidate_compile_seconds(const struct candidate *candidate);
    ones share a verdict and a measurement; it is empty for a candidate that cannot run. */
 struct hash candidate_image(const struct candidate *candidate);
 
-/* Begins to count what a ready one asks of memory. */
+/* Begins to count what a ready one asks of memory. Not where its image came from the cache, which has no PTX. */
 void candidate_count(struct bench *bench, struct candidate *candidate);
+/* Begins to compile it anew for that. */
+int candidate_want_ptx(struct bench *bench, struct candidate *candidate, cugen_error *err);
 /* Waits for it so many seconds at most; false: it goes on. *requested becomes the bytes, where they were counted. */
-bool candidate_counted(struct candidate *candidate, double patience, double *requested);
+bool candidate_counted(struct bench *bench, struct candidate *candidate, double patience, double *requested);
 
 /* Runs a ready candidate and fills a record (caller frees). A failing variant is a record; an error means that the
    bench cannot go on. */

@@ -207,7 +207,11 @@ static void add(struct compile_pool *b, struct compile_job *job) {
 int compile_pool_request(struct compile_pool *b, const struct kernel_spec *spec, struct compile_job **out,
                          cugen_error *err) {
   *out = join_equal(b, spec);
-  if (*out) return CUGEN_OK;
+  return *out ? CUGEN_OK : compile_pool_request_anew(b, spec, out, err);
+}
+
+int compile_pool_request_anew(struct compile_pool *b, const struct kernel_spec *spec, struct compile_job **out,
+                              cugen_error *err) {
   struct compile_job *job = job_new(spec);
   if (!job) return error_memory(err);
   add(b, job);
@@ -225,7 +229,7 @@ int compile_pool_adopt(struct compile_pool *b, const struct kernel_spec *spec, s
   }
   job->compiled = *compiled;
   *compiled = (struct compiled){0};
-  job->taken = job->finished = true;
+  job->taken = job->finished = job->kept = true;
   job->bytes = job_bytes(job);
   add(b, job);
   *out = job;

@@ -22,6 +22,7 @@ struct compile_job {
   struct compile_job *next; /* in the pool's list of all, newest first */
   bool taken;               /* by a thread */
   bool awaited;             /* by compile_pool_finish */
+  bool kept;                /* its image is in the cache */
 };
 
 struct compile_pool_options {
@@ -45,7 +46,10 @@ void compile_pool_stop(struct compile_pool *pool);
 /* Starts compiling the spec, or joins an equal source's job. Give it back with compile_job_release. */
 int compile_pool_request(struct compile_pool *pool, const struct kernel_spec *spec, struct compile_job **out,
                          cugen_error *err);
-/* The same for an image that is here already; takes over *compiled. */
+/* The same, but it joins none: there may be one without PTX. */
+int compile_pool_request_anew(struct compile_pool *pool, const struct kernel_spec *spec, struct compile_job **out,
+                              cugen_error *err);
+/* The same for an image that is in the cache; takes over *compiled. */
 int compile_pool_adopt(struct compile_pool *pool, const struct kernel_spec *spec, struct compiled *compiled,
                        struct compile_job **out, cugen_error *err);
 void compile_job_release(struct compile_pool *pool, struct compile_job *job);

@@ -66,7 +66,8 @@ int trial_run(struct trial *trial, uint64_t index, double timeout, const struct 
   if (!status) candidate_count(&trial->bench, c);
   if (!status)
     status = candidate_run(&trial->bench, c, true, measure, timeout > 0 ? timeout : usual_run, out, &busy, err);
-  if (!status && out->outcome == CUGEN_OUTCOME_OK) candidate_counted(c, (double)INT_MAX, &out->requested);
+  if (!status && out->outcome == CUGEN_OUTCOME_OK)
+    candidate_counted(&trial->bench, c, (double)INT_MAX, &out->requested);
   if (!status && c->faulty) status = error_copy(err, &c->refused);
   candidate_close(&trial->bench, c);
   if (status) cache_record_free(out);

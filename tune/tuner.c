@@ -128,10 +128,10 @@ static int give_held(struct tuner *t, cugen_error *err) {
 }
 
 static int finish(struct tuner *t, const struct candidate *c, struct cache_record *record, cugen_error *err) {
-  bool new_best = is_fastest(t, record), hold = c->faulty && !t->sound;
+  bool hold = c->faulty && !t->sound;
   int status = hold ? hold_back(t, c, err) : give_held(t, err);
   if (!status && !hold) status = cache_store(t->target->cache, &t->target->key, record, err);
-  if (!status && new_best) status = candidate_keep_image(&t->bench, c, err);
+  if (!status && record->outcome == CUGEN_OUTCOME_OK) status = candidate_keep_image(&t->bench, c, err);
   if (status) return status;
   t->result->tried++;
   if (record->outcome == CUGEN_OUTCOME_UNPREDICTED)
@@ -256,9 +256,12 @@ static int step(struct tuner *t, bool *over, cugen_error *err) {
     return CUGEN_OK;
   }
   int status = measure_candidate(t, c, err);
-  if (!status) tell_strategy(t, c->index, &t->records[t->record_count - 1]);
-  tuner_close_candidate(t, c);
-  return status;
+  if (status) {
+    candidate_close(&t->bench, c);
+    return status;
+  }
+  tell_strategy(t, c->index, &t->records[t->record_count - 1]);
+  return tuner_close_candidate(t, c, err);
 }
 
 static int search(struct tuner *t, cugen_error *err) {

@@ -74,8 +74,8 @@ void tuner_free_records(struct tuner *t);
 
 /* What a candidate that has run asks of memory, into its record, if that is known soon. */
 void tuner_take_count(struct tuner *t, struct candidate *c, struct cache_record *record);
-/* Closes the candidate of the last record. If it is the best and is still being counted, that comes later. */
-void tuner_close_candidate(struct tuner *t, struct candidate *c);
+/* Closes the candidate of the last record. If it is the best and is still being counted, or yet to be, that comes later. */
+int tuner_close_candidate(struct tuner *t, struct candidate *c, cugen_error *err);
 /* Waits for those a while, and remembers what came of it. */
 int tuner_settle_counts(struct tuner *t, cugen_error *err);
 void tuner_drop_counts(struct tuner *t);

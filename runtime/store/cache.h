@@ -181,7 +181,8 @@ const char *cache_image_warning(const struct cache *cache);
 int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options, int nvrtc_version,
                     struct text *out, cugen_error *err);
 int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found, cugen_error *err);
-/* Keeps it, in place of one that was there, where it is not too large and there is a key to seal it with; else it does nothing. */
+/* Keeps it, in place of one that was there, where it is not too large and there is a key to seal it with; else it does nothing.
+   All together may have 256 MiB: the oldest go, except for the fastest records' ones. */
 int cache_image_store(struct cache *cache, const char *key, const struct compiled *compiled, cugen_error *err);
 
 #endif

@@ -54,6 +54,41 @@ static void a_damaged_image_is_compiled_again(void **state) {
   assert_image(fixture->cache, "key", "cubin");
 }
 
+static bool has_image(struct cache *cache, const char *name) {
+  struct compiled got;
+  bool found;
+  assert_int_equal(cache_image_load(cache, name, &got, &found, NULL), CUGEN_OK);
+  compiled_free(&got);
+  return found;
+}
+
+/* Of all that was compiled the newest stay, and what is fastest, however old. In memory 32 MiB of them. */
+static void the_oldest_images_go(void **state) {
+  (void)state;
+  static const struct cache_key place = {"H200", "a", "", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL};
+  struct cache_record fast = record_of("fast", 1), slow = record_of("slow", 2);
+  struct compiled image = image_of("cubin");
+  struct text names[5] = {{0}};
+  struct cache *cache;
+  image.image_length = (size_t)17 << 20;
+  image.image = calloc(1, image.image_length);
+  assert_int_equal(cache_open("none", &cache, NULL, NULL), CUGEN_OK);
+  for (int i = 0; i < 5; i++) {
+    struct kernel_spec spec = {.source_hash = hash_bytes("fsabc" + i, 1)};
+    if (i == 0) fast.source_hash = spec.source_hash, store(cache, &place, fast);
+    if (i == 1) slow.source_hash = spec.source_hash, store(cache, &place, slow);
+    assert_int_equal(cache_image_key(&spec, "sm_90a", "arch sm_90a", 13000, &names[i], NULL), CUGEN_OK);
+    assert_int_equal(cache_image_store(cache, text_get(&names[i]), &image, NULL), CUGEN_OK);
+  }
+  const bool stays[] = {true, false, false, false, true};
+  for (int i = 0; i < 5; i++) {
+    assert_int_equal(has_image(cache, text_get(&names[i])), stays[i]);
+    text_free(&names[i]);
+  }
+  cache_close(cache);
+  free(image.image);
+}
+
 /* An image stays while a record wants its source, or may want it. */
 static void unwanted_images_go(void **state) {
   struct fixture *fixture = *state;
@@ -195,6 +230,7 @@ int main(void) {
       WITH_CACHE(images_come_back),
       WITH_CACHE(a_later_image_replaces_the_earlier),
       WITH_CACHE(unwanted_images_go),
+      cmocka_unit_test(the_oldest_images_go),
       WITH_CACHE(a_damaged_image_is_compiled_again),
       WITH_CACHE(an_image_over_64_mb_is_not_kept),
       WITH_CACHE(all_of_an_image_is_sealed),

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/system.h"

@@ -47,6 +47,7 @@ enum cache_statement {
   RECORD_ADD,
   IMAGE_LOAD,
   IMAGE_ENTRIES,
+  IMAGE_TRIM,
   IMAGE_DROP,
   IMAGE_ADD,
   IMAGE_ENTRY_ADD,
@@ -69,6 +70,7 @@ struct cache {
   struct seal seal;     /* of images; see image.c */
   struct text unsealed; /* why there is none; "" */
   bool in_file;         /* what is stored outlives this process */
+  size_t may_add;       /* bytes of images, before there may be too many of them */
   double patience;      /* seconds that a transaction waits for other processes */
   double busy_since;    /* by clock_seconds */
   struct text refusal;  /* why it may not, until cache_error has told */

@@ -180,6 +180,22 @@ static int store_image(struct cache *cache, const char *name, const struct compi
   return status;
 }
 
+/* So many bytes of all images may stay, and so many more be added before the oldest go. */
+static const size_t most_in_file = (size_t)256 << 20, most_in_memory = (size_t)32 << 20, step = (size_t)16 << 20;
+
+static int trim(struct cache *cache, size_t added, cugen_error *err) {
+  sqlite3_stmt *statement = cache->statements[IMAGE_TRIM];
+  if (added < cache->may_add) {
+    cache->may_add -= added;
+    return CUGEN_OK;
+  }
+  cache->may_add = step;
+  size_t most = cache->in_file ? most_in_file : most_in_memory;
+  bool good = sqlite3_bind_int64(statement, 1, (int64_t)most) == SQLITE_OK && cache_step(cache, BEGIN) &&
+              cache_step(cache, IMAGE_TRIM);
+  return cache_finish(cache, good, "remove the oldest compiled kernels", err);
+}
+
 static int seal_and_store(struct cache *cache, const char *key, const struct compiled *compiled, cugen_error *err) {
   struct text name = {0}, facts = {0};
   unsigned char mac[SEAL_BYTES];
@@ -191,6 +207,7 @@ static int seal_and_store(struct cache *cache, const char *key, const struct com
   if (!status) {
     seal_make(&cache->seal, &facts, compiled->image, compiled->image_length, mac);
     status = store_image(cache, text_get(&name), compiled, mac, err);
+    if (!status) status = trim(cache, compiled->image_length, err);
   }
   text_free(&name);
   text_free(&facts);

@@ -21,6 +21,9 @@ static const char *const column_sql[] = {"TEXT NOT NULL",    "TEXT NOT NULL",   
 #define BEST_BY(cost)                                                                                                \
   "SELECT %s FROM record WHERE superseded = 0 AND outcome = 0 AND space_id = " SPACE_OF_KEY " ORDER BY " cost ", id"
 #define COST_BY(work) "coalesce(seconds / " work ", 9e999)"
+#define FASTEST_BY(cost)                                                                                             \
+  "SELECT source_hash FROM (SELECT source_hash, min(" cost                                                           \
+  ") FROM main.record WHERE outcome = 0 AND superseded = 0 GROUP BY space_id, origin)"
 
 /* "%s": the names of the columns; "%v": their places, from ?5 on, the variant's. */
 static const char *const statement_sql[CACHE_STATEMENTS] = {
@@ -48,6 +51,12 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
     [IMAGE_LOAD] = "SELECT hash, log, data, seal FROM images WHERE key = ?1 AND " CACHE_IMAGE_FITS,
     [IMAGE_ENTRIES] = "SELECT name, registers, max_threads, static_shared, local_bytes, spill_bytes, constant_bytes "
                       "FROM image_entries WHERE key = ?1 ORDER BY position",
+    /* All but the fastest records' images, the newest ones aside. Of too few bytes together none. */
+    [IMAGE_TRIM] =
+        "DELETE FROM main.image WHERE (SELECT total(length(data)) FROM main.image) > ?1 AND +id IN (SELECT id FROM "
+        "(SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS bytes FROM main.image WHERE substr(key, 1, 32) "
+        "NOT IN (" FASTEST_BY("seconds") " UNION " FASTEST_BY(COST_BY("flops")) " UNION " FASTEST_BY(
+            COST_BY("bytes")) ")) WHERE bytes > ?1)",
     [IMAGE_DROP] = "DELETE FROM image WHERE key = ?1",
     [IMAGE_ADD] =
         "INSERT INTO image (key, checksum, hash, made_at, log, data, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
