@@ -132,6 +132,8 @@ int read_implementation(struct build *build, const struct list *kernel, const st
 int read_tries(struct build *build, const struct list *list, struct config_implementation *out);
 /* check.c; *out: NULL where there is none. */
 int read_check(struct build *build, const struct list *list, const struct value **out);
+/* sizes.c */
+int read_problem_sets(struct build *build, const struct list *list);
 /* argument.c */
 bool is_argument(enum keyword_id id);
 int read_argument(struct build *build, const struct list *list, const struct item *item, struct config_argument *out);

@@ -248,6 +248,8 @@ struct config {
   const struct config_tunable *shared_tunables;
   size_t shared_tunable_count;
   struct config_policy policy;
+  const char *const *problem_sets; /* each problems { }: "M=64,256 N=4096", all combinations of these values */
+  size_t problem_set_count;
   const struct config_argument *arguments;
   size_t argument_count;
   const struct config_formula *formulas;

@@ -19,6 +19,7 @@ enum naming { PLAIN, NAMED, NAMED_ALONE };
     "include \"matmul/tiled.lua\"")                                                                                  \
   X(kernel, NAMED, false, PLACE_FILE, "kernel \"matmul\" { ... }")                                                   \
   X(problem, NAMED, true, PLACE_KERNEL, "problem \"M\" (4096)")                                                      \
+  X(problems, PLAIN, true, PLACE_KERNEL, "problems { M = { 64, 256 }, N = 4096 }")                                   \
   X(check, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION, "check { M = 96 }")                                    \
   X(policy, NAMED_ALONE, false, PLACE_KERNEL, "policy \"nearest\" { distance = 1 }")                                 \
   X(input, NAMED, true, PLACE_KERNEL, "input \"A\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                   \

@@ -58,6 +58,25 @@ static void sizes_round_up_to_their_bucket(void **state) {
   config_close(c);
 }
 
+static void sets_of_problems(void **state) {
+  (void)state;
+  struct config *c = parse_body("problem \"M\" (64), problem \"dtype\" { \"f32\", \"f64\" }, problem \"x\" (0.5),\n"
+                                "problems { dtype = { \"f64\", \"f32\" }, M = 8 }, problems { x = { 0.25, 1.5 } },");
+  assert_int_equal(c->problem_set_count, 2);
+  assert_string_equal(c->problem_sets[0], "M=8 dtype=f64,f32");
+  assert_string_equal(c->problem_sets[1], "x=0.25,1.5");
+  config_close(c);
+  expect_body_error(
+      "problem \"M\" (64),\nproblems { M = { 8, true } },",
+      "c.lua:3: problems gives problem \"M\" the value true, which is of another type than its default");
+  expect_body_error("problem \"M\" { 8, 16 },\nproblems { M = 9 },",
+                    "c.lua:3: problems gives problem \"M\" the value 9, which is not in its list at line 2");
+  expect_body_error("problem \"M\" (64),\nproblems { M = {} },", "c.lua:3: problems has an empty list of values");
+  expect_body_error("problem \"M\" (64),\nproblems {},", "c.lua:3: problems names no problem: problems { M =");
+  expect_body_error("problem \"M\" (64),\nproblems \"M\",", "c.lua:3: problems needs its values in braces");
+  expect_body_error("problem \"M\" (64),\nproblems { N = 9 },", "c.lua:3: problems names 'N'");
+}
+
 static void expect_policy_error(const char *policy, const char *want) {
   struct text body = {0};
   text_addf(&body, "problem \"M\" (64), problem \"N\" { 8, 16 }, problem \"x\" (0.5),\n%s", policy);
@@ -186,6 +205,7 @@ static void wrong_settings(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(policies),
+      cmocka_unit_test(sets_of_problems),
       cmocka_unit_test(sizes_round_up_to_their_bucket),
       cmocka_unit_test(wrong_policies),
       cmocka_unit_test(problems_are_set),

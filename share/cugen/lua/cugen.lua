@@ -20,6 +20,7 @@
 ---@class cugen.include: cugen.in_file, cugen.in_kernel, cugen.in_implementation, cugen.in_launch
 ---@class cugen.kernel: cugen.in_file
 ---@class cugen.problem: cugen.in_kernel
+---@class cugen.problems: cugen.in_kernel
 ---@class cugen.check: cugen.in_kernel, cugen.in_implementation
 ---@class cugen.policy: cugen.in_kernel
 ---@class cugen.input: cugen.in_kernel
@@ -301,6 +302,14 @@ function kernel(name) end
 ---@param name string
 ---@return fun(default_or_list: cugen.value|cugen.value[]): cugen.problem
 function problem(name) end
+
+---Problems that `cugen tune CONFIG` tunes together: all combinations of these values. Several of them add up.
+---```lua
+---problems { M = { 64, 256 }, N = 4096 }
+---```
+---@param values table<string, cugen.value|cugen.value[]>
+---@return cugen.problems
+function problems(values) end
 
 ---The small problem that every variant must get right before it is timed. In an implementation: one of its own, for `cugen check`.
 ---```lua
