@@ -5,7 +5,7 @@
    - models, predictions, devices, facts: a device that is here or described, and what is known of it;
    - lookup, judgement: a config for one problem on one device, and which of its records still say something (lookup.h);
    - kernel, filter, selection, source, launches, explain, records: the kernel's handle, and which variant a plan takes;
-   - verify, tuning, check, why, plan: what is done with it. cache and transfer need the library only. */
+   - verify, tuning, tuning_set, check, why, plan: what is done with it. cache and transfer need the library only. */
 #ifndef API_API_H
 #define API_API_H
 
@@ -93,6 +93,17 @@ double api_roofline(cugen_kernel *kernel, double flops, double bytes, double sec
 
 /* The strings in *out are those of *from. */
 void api_publish(cugen_kernel *kernel, const struct cache_record *from, cugen_record *out);
+
+/* ---- tuning.c ---- */
+
+int api_check_tune_options(const cugen_tune_options *options, cugen_error *err);
+/* What is to be tuned there: measurements or predictions. */
+int api_tune_device(cugen_kernel *kernel, cugen_error *err);
+/* Opens the space that is tuned, of the check problem on the cpu device, and refuses what no variant can serve. */
+int api_prepare_tuning(cugen_kernel *kernel, cugen_error *err);
+/* As cugen_kernel_tune, of options that were checked; images NULL: of this problem alone. */
+int api_tune(cugen_kernel *kernel, const cugen_tune_options *options, struct tune_images *images,
+             cugen_tune_result *result, cugen_error *err);
 
 /* ---- verify.c ---- */
 

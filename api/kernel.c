@@ -177,6 +177,10 @@ const char *cugen_kernel_problem_values(cugen_kernel *k, const char *name) {
   return text_get(&k->problem_values);
 }
 
+const char *cugen_kernel_problem_set(const cugen_kernel *k, size_t index) {
+  return k && index < k->lookup.config->problem_set_count ? k->lookup.config->problem_sets[index] : NULL;
+}
+
 const char *cugen_kernel_policy(const cugen_kernel *k) {
   return k ? text_get(&k->policy) : "";
 }

@@ -20,16 +20,21 @@ static int check_shapes(cugen_kernel *k, cugen_error *err) {
   return api_arguments(k, valid - 1, arguments, &ignored) ? status : CUGEN_OK;
 }
 
-static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
+int api_prepare_tuning(cugen_kernel *k, cugen_error *err) {
   struct lookup *l = &k->lookup;
-  struct cache *cache;
   int status = CUGEN_OK;
   if (!l->device.facts.is_gpu)
     status = cugen_kernel_use_check(k, err);
   else /* else each variant would be remembered as one that does not compile */
     status = api_check_target(l->lib, &l->device, err);
   if (!status) status = lookup_space(l, err);
-  if (!status) status = check_shapes(k, err);
+  return status ? status : check_shapes(k, err);
+}
+
+static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
+  struct lookup *l = &k->lookup;
+  struct cache *cache;
+  int status = api_prepare_tuning(k, err);
   if (!status) status = api_cache(l->lib, &cache, err);
   if (status) return status;
   *out = (struct tune_target){.config = l->config,
@@ -57,7 +62,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
 
 enum { most_threads = 4096 };
 
-static int check_options(const cugen_tune_options *options, cugen_error *err) {
+int api_check_tune_options(const cugen_tune_options *options, cugen_error *err) {
   if (API_SIZE(err, cugen_tune_options, CUGEN_TUNE_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   if (options->flags & ~(unsigned)CUGEN_TUNE_IN_PROCESS)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.flags: 0x%x is no flag",
@@ -97,14 +102,21 @@ static int conclude(cugen_kernel *k, cugen_tune_result *result, cugen_error *err
   return k->unverified.failed ? error_memory(err) : CUGEN_OK;
 }
 
-static int tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result, cugen_error *err) {
-  struct lookup *l = &k->lookup;
-  struct tune_target target;
+int api_tune_device(cugen_kernel *k, cugen_error *err) {
+  const struct lookup *l = &k->lookup;
   if (l->lib->arch && !l->device.facts.is_gpu) /* its records would be of a device that there is not */
     return error_set(err, CUGEN_ERROR_USAGE, "the cpu device has no architecture: tune there without arch '%s'",
                      l->lib->arch);
-  int status = l->described ? cugen_kernel_use_predictions(k, err) : CUGEN_OK;
+  return l->described ? cugen_kernel_use_predictions(k, err) : CUGEN_OK;
+}
+
+static int tune(cugen_kernel *k, const cugen_tune_options *options, struct tune_images *images,
+                cugen_tune_result *result, cugen_error *err) {
+  struct lookup *l = &k->lookup;
+  struct tune_target target;
+  int status = api_tune_device(k, err);
   if (!status) status = make_target(k, &target, err);
+  target.images = images;
   if (!status) status = api_near_leaders(l, target.cache, target.leaders, TUNE_LEADERS, &target.leader_count, err);
   target.in_process = options->flags & CUGEN_TUNE_IN_PROCESS;
   if (!status && target.in_process) status = lookup_context(l, options->cuda_context, &target.cuda_context, err);
@@ -120,21 +132,24 @@ const char *cugen_strategy(size_t index, const char **what) {
   return ops ? ops->name : NULL;
 }
 
+int api_tune(cugen_kernel *k, const cugen_tune_options *options, struct tune_images *images,
+             cugen_tune_result *result, cugen_error *err) {
+  int64_t begin = clock_unix();
+  *result = (cugen_tune_result){0};
+  int status = tune(k, options, images, result, err);
+  k->tuned_at = result->tried ? begin : 0;
+  api_forget_records(k);
+  return status;
+}
+
 int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result,
                       cugen_error *error) {
   static const cugen_tune_options defaults = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result ignored;
   if (!options) options = &defaults;
   if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
-  int status = check_options(options, error);
-  if (status) return status;
-  int64_t begin = clock_unix();
-  if (!result) result = &ignored;
-  *result = (cugen_tune_result){0};
-  status = tune(k, options, result, error);
-  k->tuned_at = result->tried ? begin : 0;
-  api_forget_records(k);
-  return status;
+  int status = api_check_tune_options(options, error);
+  return status ? status : api_tune(k, options, NULL, result ? result : &ignored, error);
 }
 
 static int run_once(const struct tune_target *target, uint64_t index, double timeout, struct cache_record *out,

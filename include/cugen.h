@@ -396,8 +396,11 @@ typedef struct cugen_progress {
   double elapsed, remaining;    /* seconds; remaining < 0: not known yet */
   const char *best;             /* variant text, or NULL */
   double best_seconds;
-  const char *last;    /* the variant just finished, or NULL */
-  double flops, bytes; /* of the problem, from the config; 0: not declared, or not known yet */
+  const char *last;     /* the variant just finished, or NULL */
+  double flops, bytes;  /* of the problem, from the config; 0: not declared, or not known yet */
+  const char *problem;  /* that is being tuned; best, last and valid are of it, done, failed and planned of all */
+  size_t problem_index; /* from 0, in the array of cugen_kernels_tune */
+  size_t problems;      /* how many are tuned; 1: by cugen_kernel_tune */
 } cugen_progress;
 
 /* Called from the tuning thread; return nonzero to stop. */
@@ -468,6 +471,20 @@ typedef struct cugen_tune_result {
    application can. docs/embedding.md has the table. */
 int cugen_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, cugen_tune_result *result,
                       cugen_error *error);
+
+/* As many kernels as cugen_kernels_tune takes. */
+enum { CUGEN_MOST_PROBLEMS = 1000 };
+
+/* Tunes several kernels of one library within one budget, such as one config for several problems: they stay the caller's. None may be
+   in use elsewhere meanwhile. Nothing is tuned if one of them cannot be. What is not tuned yet comes first. Each gets a share of half
+   of the budget, then one of the rest. So each is tried with the best of all others; what several of them can use is compiled once.
+   budget_seconds 0, without a count, is the default for each. budget_count is at least the number of kernels.
+
+   results: count of them, in the order of kernels, or NULL. Errors are those of cugen_kernel_tune, and name the problem.
+   CUGEN_ERROR_EMPTY: no variant serves a problem. CUGEN_ERROR_WRONG: some have no correct variant (in the budget); the others are tuned. An
+   error in between ends all; what was measured is kept. */
+int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
+                       cugen_tune_result *results, cugen_error *error);
 
 /* What is remembered for this kernel on this device: correct variants by time, then failed ones. The strings live until the
    kernel is tuned again. */

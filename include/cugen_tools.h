@@ -61,6 +61,8 @@ const char *cugen_kernel_problem_short(const cugen_kernel *kernel);
 /* The values that a setting of the problem may take, the default first, blanks between them: "f32 f64 f16". "" if any value of the
    default's type is allowed, or nothing has that name. Valid until the next call. */
 const char *cugen_kernel_problem_values(cugen_kernel *kernel, const char *name);
+/* The config's problems { }, by index: "M=64,256 N=4096" means all combinations of these values. NULL: there are no more. */
+const char *cugen_kernel_problem_set(const cugen_kernel *kernel, size_t index);
 /* The config's policy, which selects a tuned problem for one that was not tuned: "exact", "nearest { distance = 1 }". */
 const char *cugen_kernel_policy(const cugen_kernel *kernel);
 /* What a config ranks variants by. */

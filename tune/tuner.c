@@ -62,7 +62,9 @@ static bool poll_user(struct tuner *t) {
                              .best_seconds = t->best_seconds,
                              .last = t->last,
                              .flops = t->flops,
-                             .bytes = t->bytes};
+                             .bytes = t->bytes,
+                             .problem = t->target->key.problem,
+                             .problems = 1};
   if (progress.planned > open) progress.planned = (size_t)open;
   if (!progress.planned && t->budget <= 0) progress.planned = (size_t)open;
   t->interrupted = t->options->progress(&progress, t->options->context) != 0;
@@ -329,6 +331,10 @@ static void tuner_close(struct tuner *t) {
   free(t->last);
 }
 
+double tune_default_budget(bool gpu) {
+  return gpu ? tuner_gpu_budget : tuner_cpu_budget;
+}
+
 int tune_run(const struct tune_target *target, const cugen_tune_options *options, cugen_tune_result *result,
              cugen_error *err) {
   double begin = clock_seconds(), budget = options->budget_seconds;
@@ -337,7 +343,7 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
       .target = target, .options = options, .result = result, .begin = begin, .began_at = clock_unix_micros()};
   /* A count is a budget too: without a time asked for, it decides alone. */
   if (budget == 0 && !options->budget_count)
-    budget = target->device->facts.is_gpu && !target->predicted ? tuner_gpu_budget : tuner_cpu_budget;
+    budget = tune_default_budget(target->device->facts.is_gpu && !target->predicted);
   t.budget = budget;
   int status = tuner_open(&t, err);
   if (!status) status = search(&t, err);

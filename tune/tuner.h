@@ -9,6 +9,12 @@
 
 enum { TUNE_LEADERS = 8 };
 
+/* Images of one tuning of several problems, so that what serves more than one is compiled once. */
+struct tune_images {
+  struct cache *cache; /* in memory */
+  size_t bytes;        /* kept so far; from a limit on no more */
+};
+
 /* Everything that stays the same while one kernel is tuned. All borrowed. */
 struct tune_target {
   const struct config *config;
@@ -27,6 +33,7 @@ struct tune_target {
   bool in_process;                        /* a thread in its place, */
   void *cuda_context;                     /* which works there; NULL: the primary one */
   struct cache *cache;
+  struct tune_images *images; /* NULL: one problem is tuned */
   struct cache_key key;
   int nvrtc_version;
   bool problem_is_check;          /* the problem is the check problem: verified once */
@@ -34,6 +41,9 @@ struct tune_target {
   uint64_t leaders[TUNE_LEADERS]; /* variants that are the best of near problems, or predicted to be: tried first */
   size_t leader_count;
 };
+
+/* Seconds for one problem where the options say nothing. gpu: variants are measured on one. */
+double tune_default_budget(bool gpu);
 
 /* As cugen_kernel_tune; *result is filled whatever comes back. */
 int tune_run(const struct tune_target *target, const cugen_tune_options *options, cugen_tune_result *result,

@@ -448,6 +448,9 @@ class cugen_progress(Structure):
         ("last", c_char_p),
         ("flops", c_double),
         ("bytes", c_double),
+        ("problem", c_char_p),
+        ("problem_index", c_size_t),
+        ("problems", c_size_t),
     ]
 
 
@@ -466,6 +469,9 @@ class Progress:
     last: str | None  # the variant just finished, or None
     flops: float  # of the problem, from the config; 0: not declared, or not known yet
     bytes: float  # of the problem, from the config; 0: not declared, or not known yet
+    problem: str  # that is being tuned; best, last and valid are of it, done, failed and planned of all
+    problem_index: int  # from 0, in the array of cugen_kernels_tune
+    problems: int  # how many are tuned; 1: by cugen_kernel_tune
 
     @classmethod
     def _of(cls, c: cugen_progress) -> Progress:
@@ -481,6 +487,9 @@ class Progress:
             last=maybe_text(c.last),
             flops=c.flops,
             bytes=c.bytes,
+            problem=text(c.problem),
+            problem_index=c.problem_index,
+            problems=c.problems,
         )
 
 
@@ -571,6 +580,8 @@ class TuneResult:
             tied=c.tied,
             tied_within=c.tied_within,
         )
+
+MOST_PROBLEMS = 1000
 
 
 class cugen_cache_merged(Structure):
@@ -1312,6 +1323,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_plan_write": (c_int, [c_void_p, c_char_p, c_size_t, c_void_p, c_size_t, c_void_p, POINTER(cugen_error)]),
     "cugen_plan_read": (c_int, [c_void_p, c_char_p, c_size_t, c_void_p, c_size_t, c_void_p, POINTER(cugen_error)]),
     "cugen_kernel_tune": (c_int, [c_void_p, POINTER(cugen_tune_options), POINTER(cugen_tune_result), POINTER(cugen_error)]),
+    "cugen_kernels_tune": (c_int, [POINTER(c_void_p), c_size_t, POINTER(cugen_tune_options), POINTER(cugen_tune_result), POINTER(cugen_error)]),
     "cugen_kernel_records": (c_size_t, [c_void_p]),
     "cugen_kernel_record": (c_int, [c_void_p, c_size_t, POINTER(cugen_record), POINTER(cugen_error)]),
     "cugen_cache_import": (c_int, [c_void_p, c_char_p, cugen_import_callback, c_void_p, POINTER(cugen_cache_merged), POINTER(cugen_error)]),
@@ -1325,6 +1337,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_outcome_name": (c_char_p, [c_int]),
     "cugen_kernel_problem_short": (c_char_p, [c_void_p]),
     "cugen_kernel_problem_values": (c_char_p, [c_void_p, c_char_p]),
+    "cugen_kernel_problem_set": (c_char_p, [c_void_p, c_size_t]),
     "cugen_kernel_policy": (c_char_p, [c_void_p]),
     "cugen_kernel_objective": (c_int, [c_void_p]),
     "cugen_objective_name": (c_char_p, [c_int]),

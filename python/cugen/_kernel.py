@@ -7,7 +7,7 @@ import os
 import re
 import threading
 import weakref
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from ctypes import byref, c_char_p, c_size_t, c_void_p
 from dataclasses import dataclass
 from types import TracebackType
@@ -311,9 +311,7 @@ class Kernel(Closing):
             try:
                 return kernel._tune(progress, chosen)
             finally:
-                if self._plan is not None:
-                    self._earlier.append(self._plan)
-                    self._plan = None
+                self._renew()
 
     @contextmanager
     def _measured(self) -> Iterator[Kernel]:
@@ -336,6 +334,12 @@ class Kernel(Closing):
         if status and not (status == Status.INTERRUPTED and result.interrupted):
             raise error_of(status, error)
         return Tuning(**vars(TuneResult._of(result)), records=self._records())
+
+    def _renew(self) -> None:
+        """The next call opens a plan anew."""
+        if self._plan is not None:
+            self._earlier.append(self._plan)
+            self._plan = None
 
     def _records(self) -> tuple[Record, ...]:
         record, found = c.cugen_record(), []
@@ -401,6 +405,35 @@ class Kernel(Closing):
         with self._turn, Interruptible():
             call("cugen_kernel_export", self._handle.address, byref(wanted), encoded(folder), byref(result))
             return ExportResult._of(result)
+
+
+def tune(kernels: Sequence[Kernel], budget: float | str | None = None, *, count: int = 0, strategy: str | None = None, seed: int = 1,
+         implementation: str | None = None, again: bool = False, threads: int = 0, variant_timeout: float = 0.0,
+         compile_timeout: float = 0.0, verify_seconds: float = 0.0, progress: Callable[[Progress], object] | None = None) -> list[Tuning]:
+    """Tunes several kernels of one library within one budget, such as one config for several problems: ``cugen.tune([small, large],
+    "10m")``. What several of them can use is compiled once. The rest is as ``Kernel.tune`` has it."""
+    chosen = dict(budget_seconds=_seconds(budget), budget_count=count, strategy=strategy, seed=seed, implementation=implementation,
+                  again=again, threads=threads, verify_seconds=verify_seconds,
+                  **seconds(variant_timeout=variant_timeout, compile_timeout=compile_timeout))
+    results, error = (c.cugen_tune_result * len(kernels))(), c.cugen_error()
+    measured: dict[Kernel, Kernel] = {}
+    with ExitStack() as stack:
+        for kernel in sorted(set(kernels), key=id):  # two threads take turns in one order
+            measured[kernel] = stack.enter_context(kernel._measured())
+        try:
+            with Interruptible() as running:
+                report = c.cugen_progress_callback(_reporter(running, Progress, progress))
+                wanted = options(c.cugen_tune_options, progress=report, **chosen)
+                handles = (c_void_p * len(kernels))(*(measured[kernel]._handle.address for kernel in kernels))
+                status = load().cugen_kernels_tune(handles, len(kernels), byref(wanted), results, byref(error))
+        finally:
+            for kernel in kernels:
+                kernel._renew()
+        if status and not (status == Status.INTERRUPTED and any(result.interrupted for result in results)):
+            raise error_of(status, error)
+        tuned = [Tuning(**vars(TuneResult._of(result)), records=measured[kernel]._records())
+                 for kernel, result in zip(kernels, results)]
+    return tuned
 
 
 def _best(records: Sequence[Record]) -> Record | None:

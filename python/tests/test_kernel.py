@@ -234,6 +234,18 @@ class Facts(Case):
 
 
 class Tuning(Case):
+    def test_tune_several(self):
+        small, large = self.kernel(n=N + 3), self.kernel(n=2 * N + 3)
+        seen = []
+        first, second = cugen.tune([small, large], count=4, progress=seen.append)
+        self.assertEqual((first.tried, second.tried), (2, 2))
+        self.assertEqual((small.best, large.best), (first.best, second.best))
+        self.assertEqual((seen[-1].problems, seen[-1].problem_index, seen[-1].planned), (2, 1, 4))
+        with self.assertRaisesRegex(cugen.Error, "a budget of 1 variants for 2 problems"):
+            cugen.tune([small, large], count=1)
+        with self.assertRaisesRegex(cugen.Error, "0 problems to tune"):
+            cugen.tune([])
+
     def test_tune_and_records(self):
         kernel = self.kernel(n=N + 1)
         seen = []

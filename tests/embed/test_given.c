@@ -155,6 +155,7 @@ static void test_work(void **state) {
   REFUSES(cugen_kernel_check, (NULL, NULL, &check, &error), "kernel");
   REFUSES(cugen_kernel_check, (kernel, NULL, NULL, &error), "out");
   REFUSES(cugen_kernel_tune, (NULL, NULL, NULL, &error), "kernel");
+  REFUSES(cugen_kernels_tune, (NULL, 1, NULL, NULL, &error), "kernels");
   REFUSES(cugen_kernel_record, (NULL, 0, &record, &error), "kernel");
   REFUSES(cugen_kernel_record, (kernel, 0, NULL, &error), "out");
   REFUSES(cugen_kernel_run, (NULL, NULL, 0, &record, &error), "kernel");
@@ -289,6 +290,7 @@ static void test_without_a_status(void **state) {
   assert_string_equal(cugen_kernel_problem_values(NULL, "n"), "");
   assert_string_equal(cugen_kernel_problem_values(kernel, NULL), "");
   assert_string_equal(cugen_kernel_policy(NULL), "");
+  assert_null(cugen_kernel_problem_set(NULL, 0));
   assert_int_equal(cugen_kernel_objective(NULL), CUGEN_OBJECTIVE_TIME);
   assert_null(cugen_kernel_device(NULL));
   assert_null(cugen_kernel_fallback(NULL));

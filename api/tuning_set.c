@@ -1,0 +1,253 @@
+/* Tuning several problems within one budget.
+
+   The problems are tuned in rounds. In the first each gets an equal share of half of the budget, in the later ones of all that is left.
+   From the second round on each begins with what is fastest for the others (api_near_leaders), and their images are here
+   (struct tune_images): a variant whose sizes are launch parameters is compiled once, and measured wherever it serves. What one
+   problem leaves of its share, since nothing is left to try, is the others'.
+
+   A problem without a correct record comes first. So a run that was interrupted, or had too little time for all, goes on with
+   those it did not reach. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "base/system.h"
+
+enum { MOST_ROUNDS = 4 };
+
+struct set {
+  cugen_kernel *const *kernels;
+  size_t count;
+  const cugen_tune_options *options;
+  cugen_tune_result *results;
+  size_t *order; /* of kernels: which comes when */
+  bool *right;   /* a correct record is there */
+  struct tune_images images;
+  double begin, budget; /* seconds; 0: no limit */
+  double least;         /* a share below this would go into starting the worker */
+  bool halves;          /* in rounds: predictions learn nothing from one another */
+  uint64_t valid;       /* variants of all problems */
+  size_t tried, failed; /* before the problem that is being tuned */
+  size_t current;
+};
+
+/* ---- Progress ---------------------------------------------------------------------------------------------------- */
+
+static int report(const cugen_progress *one, void *context) {
+  const struct set *set = context;
+  cugen_progress all = *one;
+  all.elapsed = clock_seconds() - set->begin;
+  all.remaining = set->budget > 0 ? fmax(set->budget - all.elapsed, 0) : -1;
+  all.done += set->tried;
+  all.failed += set->failed;
+  all.planned = set->options->budget_count ? set->options->budget_count : set->budget > 0 ? 0 : (size_t)set->valid;
+  all.problem = cugen_kernel_problem_short(set->kernels[set->current]);
+  all.problem_index = set->current;
+  all.problems = set->count;
+  return set->options->progress(&all, set->options->context);
+}
+
+/* ---- Before anything runs ---------------------------------------------------------------------------------------- */
+
+static int refuse(const cugen_kernel *k, const cugen_error *why, cugen_error *err) {
+  return error_set(err, why->status, "%s %s: %s", cugen_kernel_name(k), cugen_kernel_problem_short(k), why->message);
+}
+
+static int check_kernels(cugen_kernel *const *kernels, size_t count, cugen_error *err) {
+  if (count == 0 || count > CUGEN_MOST_PROBLEMS)
+    return error_set(err, CUGEN_ERROR_USAGE, "%zu problems to tune: 1 to %d can be tuned together", count,
+                     CUGEN_MOST_PROBLEMS);
+  for (size_t i = 0; i < count; i++) {
+    if (!kernels[i]) return error_set(err, CUGEN_ERROR_USAGE, "cugen_kernels_tune: kernels[%zu] is NULL", i);
+    if (kernels[i]->lookup.lib != kernels[0]->lookup.lib)
+      return error_set(err, CUGEN_ERROR_USAGE, "cugen_kernels_tune: kernels[%zu] is of another library", i);
+  }
+  return CUGEN_OK;
+}
+
+static int check_budget(const cugen_tune_options *options, size_t count, cugen_error *err) {
+  if (!options->budget_count || options->budget_count >= count) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "a budget of %zu variants for %zu problems: each problem needs one at least",
+                   options->budget_count, count);
+}
+
+/* The space is opened again when it is tuned: together they may take much memory. */
+static int prepare(struct set *set, size_t i, cugen_error *err) {
+  cugen_kernel *k = set->kernels[i];
+  cugen_record best;
+  cugen_error why;
+  int status = api_tune_device(k, &why);
+  if (!status) status = api_prepare_tuning(k, &why);
+  if (!status && space_valid(k->lookup.space) == 0) status = space_explain_empty(k->lookup.space, &why);
+  if (status) return refuse(k, &why, err);
+  set->results[i].valid = set->results[i].left = space_valid(k->lookup.space);
+  set->valid += set->results[i].valid;
+  lookup_drop_space(&k->lookup);
+  set->right[i] = cugen_kernel_records(k) && cugen_kernel_record(k, 0, &best, &why) == CUGEN_OK &&
+                  best.outcome == CUGEN_OUTCOME_OK;
+  api_forget_records(k);
+  return CUGEN_OK;
+}
+
+static void choose_budget(struct set *set) {
+  const struct lookup *l = &set->kernels[0]->lookup;
+  const bool gpu = l->device.facts.is_gpu && !l->predicted;
+  set->budget = set->options->budget_seconds;
+  set->halves = !l->predicted;
+  set->least = gpu ? 2 : 0.5;
+  if (set->budget == 0 && !set->options->budget_count) set->budget = tune_default_budget(gpu) * (double)set->count;
+}
+
+static int open_set(struct set *set, cugen_error *err) {
+  set->order = calloc(set->count, sizeof *set->order);
+  set->right = calloc(set->count, sizeof *set->right);
+  if (!set->order || !set->right) return error_memory(err);
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < set->count && !status; i++) status = prepare(set, i, err);
+  size_t at = 0;
+  for (size_t i = 0; i < set->count; i++)
+    if (!set->right[i]) set->order[at++] = i;
+  for (size_t i = 0; i < set->count; i++)
+    if (set->right[i]) set->order[at++] = i;
+  choose_budget(set);
+  return status ? status : cache_open("none", &set->images.cache, NULL, err);
+}
+
+static void close_set(struct set *set) {
+  cache_close(set->images.cache);
+  free(set->order);
+  free(set->right);
+}
+
+/* ---- Rounds ------------------------------------------------------------------------------------------------------ */
+
+/* What of the budget is spent by the end of the round. One that is too small for halves is spent at once, and so is none. */
+static double end_of_round(const struct set *set, size_t round) {
+  const bool halves = set->halves && set->budget / (double)set->count >= 2 * set->least;
+  return round == 0 && halves ? set->budget / 2 : set->budget;
+}
+
+static size_t count_of_round(const struct set *set, size_t round) {
+  const size_t all = set->options->budget_count;
+  return round == 0 && set->halves && all / 2 >= set->count ? all / 2 : all;
+}
+
+static double time_spent(const struct set *set) {
+  return clock_seconds() - set->begin;
+}
+
+static bool is_spent(const struct set *set) {
+  const size_t most = set->options->budget_count;
+  return (set->budget > 0 && time_spent(set) >= set->budget) || (most && set->tried >= most);
+}
+
+/* The share of one problem, where so many are still to come in this round. */
+static void share(const struct set *set, size_t round, size_t open, cugen_tune_options *out) {
+  *out = *set->options;
+  if (set->budget > 0)
+    out->budget_seconds = fmax((end_of_round(set, round) - time_spent(set)) / (double)open, set->least);
+  if (out->budget_count) {
+    const size_t end = count_of_round(set, round), left = end > set->tried ? end - set->tried : 0;
+    out->budget_count = left / open ? left / open : 1;
+  }
+  if (round > 0) out->again = 0; /* this run measured them */
+}
+
+static void add_result(cugen_tune_result *all, const cugen_tune_result *one, size_t round) {
+  const cugen_tune_result before = *all;
+  *all = *one;
+  if (round == 0) return;
+  all->remembered = before.remembered;
+  all->tried += before.tried;
+  all->failed += before.failed;
+  all->unpredicted += before.unpredicted;
+  all->leaders += before.leaders;
+  all->compiled += before.compiled;
+  all->seconds += before.seconds;
+  all->measuring += before.measuring;
+  all->verified += before.verified;
+  all->refuted += before.refuted;
+}
+
+static int tune_one(struct set *set, size_t round, size_t i, size_t open, cugen_error *err) {
+  cugen_kernel *k = set->kernels[i];
+  cugen_tune_options options;
+  cugen_tune_result result;
+  cugen_error why;
+  share(set, round, open, &options);
+  if (options.progress) options.progress = report, options.context = set;
+  set->current = i;
+  int status = api_tune(k, &options, &set->images, &result, &why);
+  lookup_drop_space(&k->lookup);
+  add_result(&set->results[i], &result, round);
+  set->tried += result.tried;
+  set->failed += result.failed;
+  if (status == CUGEN_OK) set->right[i] = true;
+  if (status == CUGEN_ERROR_INTERRUPTED) return error_copy(err, &why);
+  return !status || status == CUGEN_ERROR_WRONG ? CUGEN_OK : refuse(k, &why, err);
+}
+
+static bool is_open(const struct set *set, size_t round, size_t i) {
+  return round == 0 || set->results[i].left > 0;
+}
+
+static int tune_round(struct set *set, size_t round, cugen_error *err) {
+  size_t open = 0;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < set->count; i++) open += is_open(set, round, i);
+  for (size_t at = 0; at < set->count && !status && !is_spent(set); at++) {
+    const size_t i = set->order[at];
+    if (is_open(set, round, i)) status = tune_one(set, round, i, open--, err);
+  }
+  return status;
+}
+
+/* Without a limit the first round leaves nothing. What is left of a budget at its end is not worth another start. */
+static bool has_next(const struct set *set, size_t round, size_t before) {
+  bool open = false;
+  for (size_t i = 0; i < set->count; i++) open |= set->results[i].left > 0;
+  const bool worth = set->budget <= 0 || set->budget - time_spent(set) > fmax(set->least, 0.05 * set->budget);
+  return open && worth && !is_spent(set) && round < MOST_ROUNDS && (round == 1 || set->tried > before);
+}
+
+static int conclude(const struct set *set, cugen_error *err) {
+  size_t without = 0, first = 0;
+  for (size_t i = set->count; i-- > 0;)
+    if (!set->right[i]) without++, first = i;
+  if (!without) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_WRONG, "%zu of %zu problems have no correct variant%s, such as %s", without,
+                   set->count, set->budget > 0 || set->options->budget_count ? " yet" : "",
+                   cugen_kernel_problem_short(set->kernels[first]));
+}
+
+static int tune_set(struct set *set, cugen_error *err) {
+  int status = open_set(set, err);
+  size_t before = 0;
+  set->begin = clock_seconds();
+  for (size_t round = 0; !status && (round == 0 || has_next(set, round, before)); round++) {
+    before = set->tried;
+    status = tune_round(set, round, err);
+  }
+  return status ? status : conclude(set, err);
+}
+
+int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
+                       cugen_tune_result *results, cugen_error *error) {
+  static const cugen_tune_options defaults = CUGEN_TUNE_OPTIONS_INIT;
+  if (!options) options = &defaults;
+  if (API_NEEDS(error, "kernels", kernels)) return CUGEN_ERROR_USAGE;
+  int status = check_kernels(kernels, count, error);
+  if (!status) status = api_check_tune_options(options, error);
+  if (!status) status = check_budget(options, count, error);
+  if (status) return status;
+  cugen_tune_result *own = calloc(count, sizeof *own);
+  if (!own) return error_memory(error);
+  struct set set = {.kernels = kernels, .count = count, .options = options, .results = own};
+  status = tune_set(&set, error);
+  if (results) memcpy(results, own, count * sizeof *own);
+  close_set(&set);
+  free(own);
+  return status;
+}

@@ -1,0 +1,168 @@
+/* Several problems tuned together, on the cpu device. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cugen_tools.h>
+#include <string.h>
+
+enum { PROBLEMS = 3 };
+
+static cugen *lib;
+static cugen_kernel *kernels[PROBLEMS];
+static cugen_error error;
+
+static cugen *open_library(void) {
+  cugen *opened;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.device = "cpu";
+  options.cache = "none";
+  if (cugen_open(&options, &opened, &error)) fail_msg("%s", error.message);
+  return opened;
+}
+
+static int open_all(void **state) {
+  static const char *const sizes[PROBLEMS] = {"n=64", "n=100", "n=1000"};
+  (void)state;
+  lib = open_library();
+  for (size_t i = 0; i < PROBLEMS; i++)
+    if (cugen_kernel_open(lib, "tests/configs/planted.lua", &sizes[i], 1, &kernels[i], &error))
+      fail_msg("%s", error.message);
+  return 0;
+}
+
+static int close_all(void **state) {
+  (void)state;
+  for (size_t i = 0; i < PROBLEMS; i++) cugen_kernel_close(kernels[i]);
+  cugen_close(lib);
+  return 0;
+}
+
+/* What the callbacks said. */
+struct seen {
+  size_t stop_at, problems, last, backwards; /* stop_at: of done; 0: never */
+  char problem[64];
+};
+
+static int watch(const cugen_progress *progress, void *context) {
+  struct seen *seen = context;
+  seen->backwards += progress->done < seen->last;
+  seen->last = progress->done;
+  seen->problems = progress->problems;
+  strncpy(seen->problem, progress->problem, sizeof seen->problem - 1);
+  return seen->stop_at && progress->done >= seen->stop_at;
+}
+
+static cugen_tune_options right_ones(struct seen *seen) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  options.implementation = "right,right_again";
+  options.budget_seconds = -1;
+  options.progress = watch;
+  options.context = seen;
+  return options;
+}
+
+static void each_is_tuned(void **state) {
+  (void)state;
+  struct seen seen = {0};
+  cugen_tune_options options = right_ones(&seen);
+  cugen_tune_result results[PROBLEMS];
+  if (cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error)) fail_msg("%s", error.message);
+  for (size_t i = 0; i < PROBLEMS; i++) {
+    assert_int_equal(results[i].tried, 3);
+    assert_int_equal(results[i].left, 0);
+    assert_int_equal(cugen_kernel_records(kernels[i]), 3);
+  }
+  /* The others' kernels are here already: only their references are new. */
+  assert_true(results[1].compiled < 3 && results[2].compiled < 3);
+  assert_int_equal(seen.problems, PROBLEMS);
+  assert_int_equal(seen.backwards, 0);
+  assert_string_equal(seen.problem, "n=1000");
+  assert_int_equal(cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_OK);
+  for (size_t i = 0; i < PROBLEMS; i++) assert_int_equal(results[i].tried, 0);
+}
+
+static void a_stop_keeps_what_was_measured(void **state) {
+  (void)state;
+  struct seen seen = {.stop_at = 2};
+  cugen_tune_options options = right_ones(&seen);
+  cugen_tune_result results[PROBLEMS];
+  assert_int_equal(cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_ERROR_INTERRUPTED);
+  const size_t kept = cugen_kernel_records(kernels[0]) + cugen_kernel_records(kernels[1]);
+  assert_true(results[0].interrupted || results[1].interrupted);
+  assert_true(kept >= 2 && kept == results[0].tried + results[1].tried);
+  seen.stop_at = seen.last = 0;
+  assert_int_equal(cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_OK);
+  size_t tried = 0;
+  for (size_t i = 0; i < PROBLEMS; i++) tried += results[i].tried;
+  assert_int_equal(tried + kept, 3 * PROBLEMS);
+}
+
+static void a_count_is_shared(void **state) {
+  (void)state;
+  struct seen seen = {0};
+  cugen_tune_options options = right_ones(&seen);
+  cugen_tune_result results[PROBLEMS];
+  options.budget_count = 7;
+  assert_int_equal(cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_OK);
+  size_t tried = 0;
+  for (size_t i = 0; i < PROBLEMS; i++) {
+    tried += results[i].tried;
+    assert_true(results[i].tried >= 2);
+  }
+  assert_int_equal(tried, 7);
+}
+
+static void what_is_wrong_is_said_first(void **state) {
+  (void)state;
+  static const char *const none = "n=0";
+  static cugen_kernel *many[CUGEN_MOST_PROBLEMS + 1];
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_kernel *other, *with[PROBLEMS] = {kernels[0], NULL, kernels[2]};
+  assert_int_equal(cugen_kernels_tune(kernels, 0, NULL, NULL, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(cugen_kernels_tune(many, CUGEN_MOST_PROBLEMS + 1, NULL, NULL, &error), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(error.message, "1 to 1000 can be tuned together"));
+  assert_int_equal(cugen_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_USAGE);
+  assert_string_equal(error.message, "cugen_kernels_tune: kernels[1] is NULL");
+  options.budget_count = 2;
+  assert_int_equal(cugen_kernels_tune(kernels, PROBLEMS, &options, NULL, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(cugen_kernel_open(lib, "tests/configs/planted.lua", &none, 1, &other, &error), CUGEN_OK);
+  with[1] = other;
+  assert_int_equal(cugen_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_EMPTY);
+  assert_non_null(strstr(error.message, "planted n=0: "));
+  cugen_kernel_close(other);
+  cugen *foreign = open_library();
+  assert_int_equal(cugen_kernel_open(foreign, "tests/configs/planted.lua", NULL, 0, &other, &error), CUGEN_OK);
+  with[1] = other;
+  assert_int_equal(cugen_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_USAGE);
+  assert_string_equal(error.message, "cugen_kernels_tune: kernels[1] is of another library");
+  cugen_kernel_close(other);
+  cugen_close(foreign);
+  for (size_t i = 0; i < PROBLEMS; i++) assert_int_equal(cugen_kernel_records(kernels[i]), 0);
+}
+
+/* One problem without a right variant does not keep the others from being tuned. */
+static void one_that_fails_is_named(void **state) {
+  (void)state;
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_tune_result results[PROBLEMS];
+  options.implementation = "odd_grid"; /* n / 3 blocks, which is right for none of these */
+  options.budget_seconds = -1;
+  int status = cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error);
+  assert_true(status < 0);
+  assert_non_null(strstr(error.message, "n="));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(each_is_tuned, open_all, close_all),
+      cmocka_unit_test_setup_teardown(a_stop_keeps_what_was_measured, open_all, close_all),
+      cmocka_unit_test_setup_teardown(a_count_is_shared, open_all, close_all),
+      cmocka_unit_test_setup_teardown(what_is_wrong_is_said_first, open_all, close_all),
+      cmocka_unit_test_setup_teardown(one_that_fails_is_named, open_all, close_all),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
