@@ -9,9 +9,9 @@ const enum cli_option cli_common[] = {OPTION_SET,        OPTION_DEVICE,       OP
                                       OPTION_COUNT};
 
 static const enum cli_option tune_options[] = {
-    OPTION_BUDGET,          OPTION_STRATEGY, OPTION_SEED,  OPTION_AGAIN,   OPTION_PATTERN,
-    OPTION_IMPLEMENTATION,  OPTION_WHERE,    OPTION_EVERY, OPTION_THREADS, OPTION_TIMEOUT,
-    OPTION_COMPILE_TIMEOUT, OPTION_VERIFY,   OPTION_TOP,   OPTION_WIDE,    OPTION_COUNT};
+    OPTION_PROBLEM_FILE,   OPTION_BUDGET, OPTION_STRATEGY, OPTION_SEED,    OPTION_AGAIN,   OPTION_PATTERN,
+    OPTION_IMPLEMENTATION, OPTION_WHERE,  OPTION_EVERY,    OPTION_THREADS, OPTION_TIMEOUT, OPTION_COMPILE_TIMEOUT,
+    OPTION_VERIFY,         OPTION_TOP,    OPTION_WIDE,     OPTION_COUNT};
 static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTION_PTX, OPTION_OUTPUT, OPTION_COUNT};
 static const enum cli_option export_options[] = {OPTION_OUTPUT, OPTION_DEVICES, OPTION_PROBLEMS, OPTION_DISTANCE,
                                                  OPTION_PTX,    OPTION_FORCE,   OPTION_COUNT};
@@ -58,18 +58,20 @@ static const enum cli_option help_only[] = {OPTION_HELP, OPTION_COUNT};
 static const enum cli_option help_options[] = {OPTION_EXPLAIN_ALL, OPTION_HELP, OPTION_COUNT};
 
 const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
-    [COMMAND_TUNE] = {.name = "tune",
-                      .operand = "CONFIG",
-                      .summary = "find the fastest variant on this device and remember it",
-                      .details = "Compiles variants of the config's kernel, verifies each against the reference, "
-                                 "times the correct ones and remembers every result. Ctrl-C loses nothing: run the "
-                                 "same command again to resume. Without a GPU it predicts times for a described one.",
-                      .more = "--device model:NAME names the described GPU. The best prediction is verified on the "
-                              "cpu device; if it is wrong, the next one (--verify). With --device cpu variants run "
-                              "on the processor, with the config's check problem.",
-                      .example = "cugen tune matmul --set M=8192 --set dtype=bf16 --budget 5m",
-                      .options = tune_options,
-                      .common = true},
+    [COMMAND_TUNE] =
+        {.name = "tune",
+         .operand = "CONFIG",
+         .summary = "find the fastest variant on this device and remember it",
+         .details = "Compiles variants of the config's kernel, verifies each against the reference, "
+                    "times the correct ones and remembers every result. Ctrl-C loses nothing: run the "
+                    "same command again to resume. Without a GPU it predicts times for a described one.",
+         .more = "--set M=64,128,256 tunes a problem for each value, several lists all combinations, all within one "
+                 "budget. --device model:NAME names the described GPU. The best prediction is verified on the "
+                 "cpu device; if it is wrong, the next one (--verify). With --device cpu variants run "
+                 "on the processor, with the config's check problem.",
+         .example = "cugen tune matmul --set M=8192 --set dtype=bf16 --budget 5m",
+         .options = tune_options,
+         .common = true},
     [COMMAND_RUN] = {.name = "run",
                      .operand = "CONFIG",
                      .summary = "verify and time one variant: the remembered best",

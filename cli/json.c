@@ -122,6 +122,27 @@ json_t *json_record(const cugen_record *r) {
   return object;
 }
 
+json_t *json_tune_result(const cugen_tune_result *result) {
+  json_t *object = json_object();
+  json_object_set_new(object, "valid", json_integer((json_int_t)result->valid));
+  json_object_set_new(object, "remembered", json_integer((json_int_t)result->remembered));
+  json_object_set_new(object, "tried", json_integer((json_int_t)result->tried));
+  json_object_set_new(object, "failed", json_integer((json_int_t)result->failed));
+  json_object_set_new(object, "unpredicted", json_integer((json_int_t)result->unpredicted));
+  json_object_set_new(object, "leaders", json_integer((json_int_t)result->leaders));
+  json_object_set_new(object, "left", json_integer((json_int_t)result->left));
+  json_object_set_new(object, "compiled", json_integer((json_int_t)result->compiled));
+  json_object_set_new(object, "seconds", json_number(result->seconds));
+  json_object_set_new(object, "measuring", json_number(result->measuring));
+  json_object_set_new(object, "verified", json_integer((json_int_t)result->verified));
+  json_object_set_new(object, "refuted", json_integer((json_int_t)result->refuted));
+  json_object_set_new(object, "unverified", json_optional_string(result->unverified));
+  json_object_set_new(object, "tied", json_integer((json_int_t)result->tied));
+  json_object_set_new(object, "tied_within", json_number(result->tied_within));
+  json_object_set_new(object, "interrupted", json_boolean(result->interrupted));
+  return object;
+}
+
 /* The version comes first, so that who reads meets it before the rest. */
 static json_t *document(json_t *object) {
   json_t *whole = json_object();

@@ -53,6 +53,8 @@ json_t *json_implementation(const cugen_implementation_info *info);
 /* null: the variant was named. */
 json_t *json_choice(const cugen_choice *choice);
 json_t *json_record(const cugen_record *record);
+/* "run" of tune --json. */
+json_t *json_tune_result(const cugen_tune_result *result);
 /* Prints the object with a line end, its version in front, and releases it; object NULL: memory ran out while it was made. */
 int json_print(json_t *object, FILE *out, cugen_error *error);
 

@@ -65,6 +65,14 @@ static void add_counts(struct line *line, const cugen_progress *state) {
   if (state->failed) add(line, ", ", text);
 }
 
+/* Which of several problems is being tuned. */
+static void add_problem(struct line *line, const cugen_progress *state) {
+  char text[128];
+  snprintf(text, sizeof text, "%s of %s", print_count(state->problem_index + 1).text,
+           print_count(state->problems).text);
+  if (state->problems > 1) add(line, "  problem ", text);
+}
+
 static void add_best(struct line *line, const cugen_progress *state) {
   char text[128];
   const char *unit = print_rate_unit(state->flops, state->bytes);
@@ -100,6 +108,7 @@ static void make_line(const struct progress *progress, const cugen_progress *sta
   add_bar(line, fraction_done(state));
   add_counts(line, state);
   if (left >= 0) add(line, "  ", text);
+  add_problem(line, state);
   char *best = state->best ? print_clean(state->best, strlen(state->best)) : NULL;
   if (best) add_best(line, state);
   if (best) add_variant(line, best);

@@ -9,6 +9,7 @@
 #include "records.h"
 #include "stop.h"
 #include "trace.h"
+#include "tune_set.h"
 
 /* ---- Options ---- */
 
@@ -186,27 +187,6 @@ static int print_result(struct cli *cli, const cugen_tune_result *result, size_t
 
 /* ---- Results as JSON ---- */
 
-static json_t *result_json(const cugen_tune_result *result) {
-  json_t *object = json_object();
-  json_object_set_new(object, "valid", json_integer((json_int_t)result->valid));
-  json_object_set_new(object, "remembered", json_integer((json_int_t)result->remembered));
-  json_object_set_new(object, "tried", json_integer((json_int_t)result->tried));
-  json_object_set_new(object, "failed", json_integer((json_int_t)result->failed));
-  json_object_set_new(object, "unpredicted", json_integer((json_int_t)result->unpredicted));
-  json_object_set_new(object, "leaders", json_integer((json_int_t)result->leaders));
-  json_object_set_new(object, "left", json_integer((json_int_t)result->left));
-  json_object_set_new(object, "compiled", json_integer((json_int_t)result->compiled));
-  json_object_set_new(object, "seconds", json_number(result->seconds));
-  json_object_set_new(object, "measuring", json_number(result->measuring));
-  json_object_set_new(object, "verified", json_integer((json_int_t)result->verified));
-  json_object_set_new(object, "refuted", json_integer((json_int_t)result->refuted));
-  json_object_set_new(object, "unverified", json_optional_string(result->unverified));
-  json_object_set_new(object, "tied", json_integer((json_int_t)result->tied));
-  json_object_set_new(object, "tied_within", json_number(result->tied_within));
-  json_object_set_new(object, "interrupted", json_boolean(result->interrupted));
-  return object;
-}
-
 static int print_json(struct cli *cli, const cugen_space_info *space, const cugen_tune_result *result) {
   json_t *object = json_object(), *records = json_array();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
@@ -219,7 +199,7 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
                       json_string(cugen_objective_name((int)cugen_kernel_objective(cli->kernel))));
   json_object_set_new(object, "cartesian", json_integer((json_int_t)space->cartesian));
   json_object_set_new(object, "valid", json_integer((json_int_t)space->valid));
-  json_object_set_new(object, "run", result_json(result));
+  json_object_set_new(object, "run", json_tune_result(result));
   json_object_set_new(object, "records", records);
   for (size_t i = 0; i < cugen_kernel_records(cli->kernel); i++) {
     cugen_record record;
@@ -284,17 +264,31 @@ static int use_device(struct cli *cli) {
   return here ? cli_use_check_on_cpu(cli) : cugen_kernel_use_predictions(cli->kernel, &cli->error);
 }
 
-int command_tune(struct cli *cli) {
-  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+static int tune_one(struct cli *cli, cugen_tune_options *options, size_t top) {
   cugen_space_info space;
-  size_t top = 10;
-  int status = read_options(cli, &options, &top);
-  if (!status) status = cli_open_kernel(cli);
-  if (!status) status = use_device(cli);
+  int status = use_device(cli);
   stop_catch();
   if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
   if (!status) status = cli_load_records(cli);
-  if (!status) status = tune(cli, &options, &space, top);
+  return status ? status : tune(cli, options, &space, top);
+}
+
+/* Several problems: of --set and --problems, else the config's own. */
+static int tune_problems(struct cli *cli, cugen_tune_options *options, size_t top) {
+  struct problem_set set = {0};
+  int status = problem_set_read(cli, &set);
+  if (!status && !set.count) status = cli_open_kernel(cli);
+  if (!status && !set.count && !cli->setting_count) status = problem_set_of_config(cli, &set);
+  if (!status) status = set.count ? tune_set(cli, &set, options, use_device) : tune_one(cli, options, top);
+  problem_set_free(&set);
+  return status;
+}
+
+int command_tune(struct cli *cli) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  size_t top = 10;
+  int status = read_options(cli, &options, &top);
+  if (!status) status = tune_problems(cli, &options, top);
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
   cli_remark(cli, "interrupted; everything %s is kept",
              cugen_kernel_predicted(cli->kernel) ? "predicted" : "measured");

@@ -1,0 +1,314 @@
+/* Reading problems that are tuned together; see problem_set.h. Whatever they are written in becomes lines of words NAME=VALUE,VALUE; a
+   line means all combinations of its values. */
+#include "problem_set.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BYTES = 1 << 24, MOST_NAMES = 64 };
+
+static int fail_memory(struct cli *cli) {
+  return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+}
+
+/* ---- One line: a product of lists -------------------------------------------------------------------------------- */
+
+struct word {
+  const char *name; /* up to '=' */
+  size_t name_length;
+  const char *values; /* "64,128" */
+  size_t length, count;
+};
+
+struct line {
+  const char *where;
+  struct word words[MOST_NAMES];
+  size_t count;
+};
+
+static const struct word *find_word(const struct line *line, const struct word *word) {
+  for (size_t i = 0; i < line->count; i++)
+    if (line->words[i].name_length == word->name_length &&
+        memcmp(line->words[i].name, word->name, word->name_length) == 0)
+      return &line->words[i];
+  return NULL;
+}
+
+/* "M=64,128", `length` characters, taken apart. */
+static int split_word(struct cli *cli, const struct line *line, const char *text, size_t length, struct word *out) {
+  const char *equals = memchr(text, '=', length);
+  const char *fault = NULL;
+  if (!equals || equals == text)
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "%s'%.*s': NAME=VALUE is expected, such as M=64", line->where,
+                    (int)length, text);
+  *out = (struct word){text, (size_t)(equals - text), equals + 1, (size_t)(text + length - equals - 1), 1};
+  for (size_t i = 0; i < out->length; i++) {
+    if (out->values[i] != ',') continue;
+    out->count++;
+    if (i == 0 || out->values[i - 1] == ',') fault = "a value is missing";
+  }
+  if (!out->length || out->values[out->length - 1] == ',') fault = "a value is missing";
+  return fault ? cli_fail(cli, CUGEN_ERROR_USAGE, "%s'%.*s': %s", line->where, (int)length, text, fault) : CUGEN_OK;
+}
+
+static int add_word(struct cli *cli, struct line *line, const char *text, size_t length) {
+  struct word word;
+  int status = split_word(cli, line, text, length, &word);
+  if (status) return status;
+  if (find_word(line, &word))
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "%s%.*s has two values; a list is written %.*s=64,128", line->where,
+                    (int)word.name_length, word.name, (int)word.name_length, word.name);
+  if (line->count == MOST_NAMES)
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "%sa problem has at most %d values", line->where, MOST_NAMES);
+  line->words[line->count++] = word;
+  return CUGEN_OK;
+}
+
+/* What --set says of parameters that the line does not name. */
+static int add_settings(struct cli *cli, struct line *line) {
+  const size_t own = line->count;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < cli->setting_count && !status; i++) {
+    struct word word;
+    status = split_word(cli, line, cli->settings[i], strlen(cli->settings[i]), &word);
+    const struct word *found = status ? NULL : find_word(line, &word);
+    if (!status && (!found || found >= line->words + own))
+      status = add_word(cli, line, cli->settings[i], strlen(cli->settings[i]));
+  }
+  return status;
+}
+
+/* "M=64": the word's value number i. */
+static char *setting_of(const struct word *word, size_t i) {
+  const char *value = word->values, *end = word->values + word->length;
+  for (; i > 0; i--) value = (const char *)memchr(value, ',', (size_t)(end - value)) + 1;
+  const char *comma = memchr(value, ',', (size_t)(end - value));
+  char *out;
+  const int length = (int)((comma ? comma : end) - value);
+  return asprintf(&out, "%.*s=%.*s", (int)word->name_length, word->name, length, value) < 0 ? NULL : out;
+}
+
+static struct problem_settings *add_problem(struct problem_set *set) {
+  if (set->count == set->capacity) {
+    const size_t capacity = set->capacity ? 2 * set->capacity : 16;
+    struct problem_settings *problems = realloc(set->problems, capacity * sizeof *problems);
+    if (!problems) return NULL;
+    set->problems = problems;
+    set->capacity = capacity;
+  }
+  set->problems[set->count] = (struct problem_settings){0};
+  return &set->problems[set->count++];
+}
+
+/* Combination number i: the last word changes fastest. */
+static bool add_combination(struct problem_set *set, const struct line *line, size_t i) {
+  struct problem_settings *problem = add_problem(set);
+  if (!problem) return false;
+  problem->where = strdup(line->where);
+  problem->settings = calloc(line->count + 1, sizeof *problem->settings);
+  if (!problem->where || !problem->settings) return false;
+  problem->count = line->count;
+  for (size_t w = line->count; w-- > 0; i /= line->words[w].count) {
+    problem->settings[w] = setting_of(&line->words[w], i % line->words[w].count);
+    if (!problem->settings[w]) return false;
+  }
+  return true;
+}
+
+static int add_product(struct cli *cli, struct problem_set *set, const struct line *line) {
+  size_t count = 1;
+  for (size_t w = 0; w < line->count && count <= CUGEN_MOST_PROBLEMS; w++) count *= line->words[w].count;
+  if (set->count + count > CUGEN_MOST_PROBLEMS)
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "%smore than %d problems: tune fewer together", line->where,
+                    CUGEN_MOST_PROBLEMS);
+  for (size_t i = 0; i < count; i++)
+    if (!add_combination(set, line, i)) return fail_memory(cli);
+  return CUGEN_OK;
+}
+
+/* "M=64,128 N=64" */
+static int add_line(struct cli *cli, struct problem_set *set, const char *where, const char *text, size_t length) {
+  struct line line = {.where = where};
+  int status = CUGEN_OK;
+  const char *end = text + length;
+  while (text < end && !status) {
+    size_t word = 0;
+    while (text < end && strchr(" \t\r", *text)) text++;
+    while (text + word < end && !strchr(" \t\r", text[word])) word++;
+    if (word) status = add_word(cli, &line, text, word);
+    text += word;
+  }
+  if (!status) status = add_settings(cli, &line);
+  return status ? status : add_product(cli, set, &line);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+static int write_value(struct cli *cli, const char *where, const char *name, const json_t *value, FILE *out) {
+  const char *string = json_string_value(value);
+  if (json_is_integer(value))
+    fprintf(out, "%lld", (long long)json_integer_value(value));
+  else if (json_is_real(value))
+    fprintf(out, "%.17g", json_real_value(value));
+  else if (json_is_boolean(value))
+    fputs(json_is_true(value) ? "true" : "false", out);
+  else if (string && *string && !strpbrk(string, " \t\r\n,"))
+    fputs(string, out);
+  else
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "%s\"%s\": a number, a word, true, false or a list of these is expected",
+                    where, name);
+  return CUGEN_OK;
+}
+
+static int write_field(struct cli *cli, const char *where, const char *name, const json_t *value, FILE *out) {
+  int status = CUGEN_OK;
+  fprintf(out, "%s=", name);
+  if (!json_is_array(value)) status = write_value(cli, where, name, value, out);
+  for (size_t i = 0; i < json_array_size(value) && !status; i++) {
+    fputs(i ? "," : "", out);
+    status = write_value(cli, where, name, json_array_get(value, i), out);
+  }
+  fputc(' ', out);
+  return status;
+}
+
+static int add_object(struct cli *cli, struct problem_set *set, const char *where, json_t *object) {
+  char *line = NULL;
+  size_t length = 0;
+  const char *name;
+  json_t *value;
+  if (!json_is_object(object))
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "%san object is expected, such as {\"M\": 64, \"N\": 128}", where);
+  FILE *out = open_memstream(&line, &length);
+  if (!out) return fail_memory(cli);
+  int status = CUGEN_OK;
+  json_object_foreach(object, name, value) {
+    if (!status) status = write_field(cli, where, name, value, out);
+  }
+  if (fclose(out) != 0 && !status) status = fail_memory(cli);
+  if (!status) status = add_line(cli, set, where, line, length);
+  free(line);
+  return status;
+}
+
+static int load_json(struct cli *cli, const char *path, size_t line, const char *text, size_t length, json_t **out) {
+  json_error_t why;
+  *out = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
+  if (*out) return CUGEN_OK;
+  return cli_fail(cli, CUGEN_ERROR_USAGE, "%s:%zu: %s", path, line + (size_t)(why.line > 0 ? why.line : 1) - 1,
+                  why.text);
+}
+
+static int add_array(struct cli *cli, struct problem_set *set, const char *path, const char *text, size_t length) {
+  json_t *array;
+  int status = load_json(cli, path, 1, text, length, &array);
+  for (size_t i = 0; !status && i < json_array_size(array); i++) {
+    char *where;
+    if (asprintf(&where, "%s: problem %zu: ", path, i + 1) < 0) return json_decref(array), fail_memory(cli);
+    status = add_object(cli, set, where, json_array_get(array, i));
+    free(where);
+  }
+  json_decref(array);
+  return status;
+}
+
+static int add_json_line(struct cli *cli, struct problem_set *set, const char *path, size_t number, const char *where,
+                         const char *text, size_t length) {
+  json_t *object = NULL;
+  int status = load_json(cli, path, number, text, length, &object);
+  if (!status) status = add_object(cli, set, where, object);
+  json_decref(object);
+  return status;
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
+
+static int add_text_line(struct cli *cli, struct problem_set *set, const char *path, size_t number, const char *text,
+                         size_t length) {
+  char *where;
+  while (length && strchr(" \t\r", *text)) text++, length--;
+  if (!length || *text == '#') return CUGEN_OK;
+  if (asprintf(&where, "%s:%zu: ", path, number) < 0) return fail_memory(cli);
+  int status = *text == '{' ? add_json_line(cli, set, path, number, where, text, length)
+                            : add_line(cli, set, where, text, length);
+  free(where);
+  return status;
+}
+
+static int add_lines(struct cli *cli, struct problem_set *set, const char *path, const char *text, size_t length) {
+  const char *end = text + length;
+  int status = CUGEN_OK;
+  for (size_t number = 1; text < end && !status; number++) {
+    const char *newline = memchr(text, '\n', (size_t)(end - text)), *stop = newline ? newline : end;
+    status = add_text_line(cli, set, path, number, text, (size_t)(stop - text));
+    text = stop + 1;
+  }
+  return status;
+}
+
+/* The whole file, to be freed; NULL: errno says why. */
+static char *read_stream(FILE *file, size_t *length) {
+  char *text = malloc(MOST_BYTES);
+  if (!text) return NULL;
+  errno = 0;
+  *length = fread(text, 1, MOST_BYTES, file);
+  if (!ferror(file) && *length < MOST_BYTES) return text;
+  if (!ferror(file)) errno = EFBIG;
+  free(text);
+  return NULL;
+}
+
+static int read_file(struct cli *cli, const char *path, struct problem_set *set) {
+  const bool standard = strcmp(path, "-") == 0;
+  const char *name = standard ? "stdin" : path;
+  size_t length = 0;
+  FILE *file = standard ? stdin : fopen(path, "r");
+  char *text = file ? read_stream(file, &length) : NULL;
+  const int code = errno;
+  if (file && !standard) fclose(file);
+  if (!text)
+    return cli_fail(cli, code == ENOENT ? CUGEN_ERROR_MISSING : CUGEN_ERROR_IO, "%s: cannot read the problems: %s",
+                    name, strerror(code));
+  size_t blank = 0;
+  while (blank < length && strchr(" \t\r\n", text[blank])) blank++;
+  int status = CUGEN_OK;
+  if (memchr(text, '\0', length))
+    status = cli_fail(cli, CUGEN_ERROR_USAGE, "%s: no text: lines such as M=64 N=128 are expected", name);
+  else
+    status = blank < length && text[blank] == '[' ? add_array(cli, set, name, text, length)
+                                                  : add_lines(cli, set, name, text, length);
+  free(text);
+  if (!status && !set->count)
+    status = cli_fail(cli, CUGEN_ERROR_USAGE, "%s: no problem is in it; a line is one, such as M=64 N=128", name);
+  return status;
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
+
+int problem_set_read(struct cli *cli, struct problem_set *out) {
+  const char *path = cli->values[OPTION_PROBLEM_FILE];
+  bool listed = false;
+  if (path) return read_file(cli, path, out);
+  for (size_t i = 0; i < cli->setting_count; i++) listed |= strchr(cli->settings[i], ',') != NULL;
+  return listed ? add_line(cli, out, "", "", 0) : CUGEN_OK;
+}
+
+int problem_set_of_config(struct cli *cli, struct problem_set *out) {
+  const char *set;
+  int status = CUGEN_OK;
+  for (size_t i = 0; !status && (set = cugen_kernel_problem_set(cli->kernel, i)); i++)
+    status = add_line(cli, out, "the config's problems: ", set, strlen(set));
+  return status;
+}
+
+void problem_set_free(struct problem_set *set) {
+  for (size_t i = 0; i < set->count; i++) {
+    struct problem_settings *problem = &set->problems[i];
+    for (size_t s = 0; problem->settings && s < problem->count; s++) free(problem->settings[s]);
+    free(problem->settings);
+    free(problem->where);
+  }
+  free(set->problems);
+  *set = (struct problem_set){0};
+}

@@ -1,0 +1,23 @@
+/* Problems that are tuned together: where they are written, and the settings of each. */
+#ifndef CLI_PROBLEM_SET_H
+#define CLI_PROBLEM_SET_H
+
+#include "cli.h"
+
+struct problem_set {
+  struct problem_settings {
+    char **settings; /* "M=64" */
+    size_t count;
+    char *where; /* "sizes.txt:3: " for messages; "" */
+  } * problems;
+  size_t count, capacity;
+};
+
+/* Those of --problems, each with what --set says of other parameters; without it those of --set if one has a list. None: one problem
+   is meant. */
+int problem_set_read(struct cli *cli, struct problem_set *out);
+/* Those of the config's problems { }, of cli->kernel; none: it has none. */
+int problem_set_of_config(struct cli *cli, struct problem_set *out);
+void problem_set_free(struct problem_set *set);
+
+#endif

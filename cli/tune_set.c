@@ -1,0 +1,266 @@
+/* cugen tune of several problems: one budget, one progress bar, one table with a row for each. */
+#include "tune_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "print.h"
+#include "progress.h"
+#include "settings.h"
+#include "stop.h"
+#include "table.h"
+
+/* The kernels, of problems that differ. */
+struct tuning {
+  struct cli *cli;
+  cugen_kernel **kernels;
+  size_t count;
+  cugen_tune_result *results;
+  struct progress progress;
+  bool headed;
+};
+
+/* ---- Opening ---- */
+
+static bool is_there(const struct tuning *tuning, const cugen_kernel *kernel) {
+  for (size_t i = 0; i < tuning->count; i++)
+    if (strcmp(cugen_kernel_problem(tuning->kernels[i]), cugen_kernel_problem(kernel)) == 0) return true;
+  return false;
+}
+
+/* The message gets the place in the file in front. */
+static int fail_at(struct cli *cli, const char *where) {
+  cugen_error why = cli->error;
+  return cli_fail(cli, why.status, "%s%s", where, why.message);
+}
+
+/* One that is named twice is tuned once. */
+static int open_one(struct tuning *tuning, const struct problem_settings *problem, int (*prepare)(struct cli *cli)) {
+  struct cli *cli = tuning->cli;
+  cugen_kernel *kernel = NULL;
+  int status = cugen_kernel_open(cli->lib, cli->operand, (const char *const *)problem->settings, problem->count,
+                                 &kernel, &cli->error);
+  if (status) return fail_at(cli, problem->where);
+  cli->kernel = kernel;
+  status = cli_filter(cli, options_given(cli, OPTION_EVERY));
+  if (!status) status = prepare(cli);
+  if (status || is_there(tuning, kernel))
+    cugen_kernel_close(kernel);
+  else
+    tuning->kernels[tuning->count++] = kernel;
+  cli->kernel = tuning->count ? tuning->kernels[0] : NULL;
+  return status;
+}
+
+static int open_all(struct tuning *tuning, const struct problem_set *set, int (*prepare)(struct cli *cli)) {
+  struct cli *cli = tuning->cli;
+  int status = CUGEN_OK;
+  cugen_kernel_close(cli->kernel); /* that of the config's defaults */
+  cli->kernel = NULL;
+  if (!cli->lib) status = cli_open(cli);
+  if (!status) status = cli_fall_back(cli);
+  tuning->kernels = calloc(set->count, sizeof(cugen_kernel *));
+  tuning->results = calloc(set->count, sizeof *tuning->results);
+  if (!status && (!tuning->kernels || !tuning->results)) status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  for (size_t i = 0; i < set->count && !status; i++) status = open_one(tuning, &set->problems[i], prepare);
+  return status;
+}
+
+static void close_all(struct tuning *tuning) {
+  for (size_t i = 1; i < tuning->count; i++) cugen_kernel_close(tuning->kernels[i]);
+  free(tuning->kernels);
+  free(tuning->results);
+}
+
+/* ---- The best of each ---- */
+
+/* What a plan takes of it: several may be as fast, and the records' order says nothing of those. False: there is none. */
+static bool find_best(struct cli *cli, cugen_kernel *kernel, cugen_record *out) {
+  cugen_choice choice = {.variant = NULL};
+  cugen_error ignored;
+  bool chosen = cugen_kernel_choose(kernel, -1, &choice, &ignored) == CUGEN_OK &&
+                (choice.how == CUGEN_PLAN_EXACT || choice.predicted);
+  char *variant = chosen ? strdup(choice.variant) : NULL;
+  const size_t count = cugen_kernel_records(kernel);
+  size_t at = 0;
+  for (size_t i = 0; i < count && variant; i++)
+    if (cugen_kernel_record(kernel, i, out, &ignored) == CUGEN_OK && strcmp(out->variant, variant) == 0) {
+      at = i;
+      break;
+    }
+  free(variant);
+  if (at >= count || cugen_kernel_record(kernel, at, out, &ignored) != CUGEN_OK) return false;
+  if (cugen_kernel_objective(kernel) == CUGEN_OBJECTIVE_BYTES) out->flops = 0;
+  (void)cli;
+  return out->outcome == CUGEN_OUTCOME_OK;
+}
+
+/* ---- Text ---- */
+
+/* What all problems have, to be freed; NULL: out of memory. */
+static char *shared_values(const struct tuning *tuning) {
+  const char *first = cugen_kernel_problem_short(tuning->kernels[0]);
+  char *shared = settings_take(first, tuning->count > 1 ? first : "", true);
+  for (size_t i = 1; i < tuning->count && shared; i++) {
+    char *fewer = settings_take(shared, cugen_kernel_problem_short(tuning->kernels[i]), true);
+    free(shared);
+    shared = fewer;
+  }
+  return shared;
+}
+
+static void print_head(struct tuning *tuning) {
+  struct cli *cli = tuning->cli;
+  if (tuning->headed || options_given(cli, OPTION_JSON) || options_given(cli, OPTION_QUIET)) return;
+  tuning->headed = true;
+  char *shared = shared_values(tuning);
+  const char *why = cugen_kernel_fallback(cli->kernel);
+  if (cli->fallback) printf("No GPU is here: predicted for %s. %s\n", cli->values[OPTION_DEVICE], cli->fallback);
+  printf("%s%s%s, %s problem%s on ", cugen_kernel_name(cli->kernel), shared && *shared ? " " : "",
+         shared ? shared : "", print_count(tuning->count).text, tuning->count > 1 ? "s" : "");
+  cli_print_device(cli, stdout);
+  puts(cli_on_cpu(cli)                       ? "; times are the CPU's own, not a GPU's"
+       : cugen_kernel_predicted(cli->kernel) ? ": predicted, not measured"
+                                             : "");
+  if (why) printf("No CUDA GPU: %s\n", why);
+  fflush(stdout);
+  free(shared);
+  cli_remark_cache(cli);
+}
+
+static int on_progress(const cugen_progress *state, void *context) {
+  struct tuning *tuning = context;
+  print_head(tuning);
+  progress_draw(&tuning->progress, state);
+  return stop_asked();
+}
+
+/* The unit of the rate's column. */
+static const char *rate_unit(const struct tuning *tuning) {
+  for (size_t i = 0; i < tuning->count; i++) {
+    cugen_record best;
+    if (!find_best(tuning->cli, tuning->kernels[i], &best)) continue;
+    const char *unit = print_rate_unit(best.flops, best.bytes);
+    if (unit) return unit;
+  }
+  return NULL;
+}
+
+static void add_row(const struct tuning *tuning, struct table *table, size_t i, const char *shared, bool rated) {
+  cugen_record best;
+  cugen_kernel *kernel = tuning->kernels[i];
+  const cugen_tune_result *result = &tuning->results[i];
+  const bool found = find_best(tuning->cli, kernel, &best);
+  char *own = settings_take(cugen_kernel_problem_short(kernel), shared, false);
+  table_cell(table, own && *own ? own : cugen_kernel_problem_short(kernel));
+  table_cell(table, found ? print_seconds(best.seconds).text : "-");
+  if (rated) table_cell(table, found ? print_rate(best.flops, best.bytes, best.seconds).text : "-");
+  table_cell(table, print_count(result->tried).text);
+  table_cell(table, print_count(result->failed).text);
+  table_cell(table, print_count(result->left).text);
+  table_cell(table, found ? best.variant : result->tried ? "none came out right" : "none was tried");
+  free(own);
+}
+
+static int print_table(const struct tuning *tuning) {
+  const char *unit = rate_unit(tuning);
+  const struct table_column columns[] = {{"problem", 0, 0},
+                                         {"time", TABLE_RIGHT, 0},
+                                         {unit ? unit : "", TABLE_RIGHT, 1},
+                                         {"tried", TABLE_RIGHT, 2},
+                                         {"failed", TABLE_RIGHT | TABLE_FOLD, 3},
+                                         {"left", TABLE_RIGHT, 4},
+                                         {"best variant", TABLE_WRAP, 0}};
+  struct table_column shown[sizeof columns / sizeof *columns];
+  size_t count = 0;
+  for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+    if (*columns[c].header) shown[count++] = columns[c];
+  struct table table;
+  char *shared = shared_values(tuning);
+  if (!shared) return cli_fail(tuning->cli, CUGEN_ERROR_MEMORY, "out of memory");
+  table_open(&table, tuning->cli, shown, count);
+  for (size_t i = 0; i < tuning->count; i++) add_row(tuning, &table, i, shared, unit != NULL);
+  free(shared);
+  return table_close(&table, 0, stdout, &tuning->cli->error);
+}
+
+static void print_numbers(const struct tuning *tuning) {
+  size_t tried = 0, failed = 0, compiled = 0, remembered = 0;
+  double seconds = 0;
+  uint64_t left = 0;
+  for (size_t i = 0; i < tuning->count; i++) {
+    const cugen_tune_result *one = &tuning->results[i];
+    tried += one->tried, failed += one->failed, compiled += one->compiled, left += one->left, seconds += one->seconds;
+    remembered += one->remembered;
+  }
+  printf("\nTried %s", print_count(tried).text);
+  if (failed) printf(" (%s failed)", print_count(failed).text);
+  if (!options_given(tuning->cli, OPTION_AGAIN)) printf(", %s remembered before", print_count(remembered).text);
+  printf("; %s compiled in %s.\n", print_count(compiled).text, print_seconds(seconds).text);
+  const char *cache = tuning->cli->values[OPTION_CACHE];
+  if (left && !(cache && strcmp(cache, "none") == 0)) puts("Run the same command again to continue.");
+}
+
+/* ---- JSON ---- */
+
+static json_t *problem_json(const struct tuning *tuning, size_t i) {
+  cugen_record best;
+  cugen_kernel *kernel = tuning->kernels[i];
+  json_t *object = json_object();
+  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(kernel)));
+  json_object_set_new(object, "run", json_tune_result(&tuning->results[i]));
+  json_object_set_new(object, "best", find_best(tuning->cli, kernel, &best) ? json_record(&best) : json_null());
+  return object;
+}
+
+static int print_json(const struct tuning *tuning) {
+  struct cli *cli = tuning->cli;
+  json_t *object = json_object(), *problems = json_array();
+  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
+  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
+  json_object_set_new(object, "fallback",
+                      json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
+  json_object_set_new(object, "objective",
+                      json_string(cugen_objective_name((int)cugen_kernel_objective(cli->kernel))));
+  json_object_set_new(object, "problems", problems);
+  for (size_t i = 0; i < tuning->count; i++) json_array_append_new(problems, problem_json(tuning, i));
+  return cli_print_json(cli, object);
+}
+
+/* ---- The run ---- */
+
+static int print_results(struct tuning *tuning) {
+  const bool quiet = options_given(tuning->cli, OPTION_QUIET);
+  print_head(tuning);
+  if (options_given(tuning->cli, OPTION_JSON)) return print_json(tuning);
+  if (!quiet) putchar('\n');
+  int status = print_table(tuning);
+  if (!status && !quiet) print_numbers(tuning);
+  return status;
+}
+
+/* What was measured before a failure is remembered, and shown where tuning itself has ended. */
+static int run(struct tuning *tuning, cugen_tune_options *options) {
+  struct cli *cli = tuning->cli;
+  progress_open(&tuning->progress, options_given(cli, OPTION_QUIET));
+  options->progress = on_progress;
+  options->context = tuning;
+  int status = cugen_kernels_tune(tuning->kernels, tuning->count, options, tuning->results, &cli->error);
+  progress_close(&tuning->progress);
+  if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
+  cugen_error tuned = cli->error;
+  int printed = print_results(tuning);
+  if (printed) return printed;
+  cli->error = tuned;
+  return status;
+}
+
+int tune_set(struct cli *cli, const struct problem_set *set, cugen_tune_options *options,
+             int (*prepare)(struct cli *cli)) {
+  struct tuning tuning = {.cli = cli};
+  int status = open_all(&tuning, set, prepare);
+  stop_catch();
+  if (!status) status = run(&tuning, options);
+  close_all(&tuning);
+  return status;
+}
