@@ -54,69 +54,71 @@ static bool next_right(struct cli *cli, size_t i, cugen_record *out, int *status
 
 /* ---- Ties ---- */
 
-/* The right records, as the table shows them: some stand for others that are as fast. */
+/* The right records, as the table shows them: some rows stand for others of their implementation that are as fast. */
 struct ranking {
   struct place {
-    double cost;
-    size_t group; /* of those that are as fast as its first */
-    bool merged;  /* the group has a variant of the same implementation above */
+    size_t row;    /* the record whose row it is in; its own, or one above */
+    size_t merged; /* others in its row */
   } * places;
   size_t count;
+  bool tied; /* the first is not the fastest */
 };
 
 enum { LEAST_MERGED = 2 }; /* a line for one record would be no shorter than its row */
-
-static const double tie = 0.005; /* as where the best is chosen */
 
 static bool same_implementation(const char *a, const char *b) {
   const size_t length = strcspn(a, " ");
   return strncmp(a, b, length) == 0 && strcspn(b, " ") == length;
 }
 
-/* The rows of a group, an implementation each. */
+/* Those that are tied with the fastest of them; their rows, an implementation each. */
 struct group {
-  size_t first, count;
+  double least;
+  size_t count;
   size_t rows[32];
 };
 
-/* Whether a row of the group is of the record's implementation; else the record becomes one, if there is room. */
-static bool is_merged(struct cli *cli, struct group *group, const cugen_record *record, size_t i) {
+/* The group's row that the record is in; its own, if there is none of its implementation. */
+static size_t find_row(struct cli *cli, struct group *group, const cugen_record *record, size_t i) {
   cugen_record other;
   cugen_error ignored;
   for (size_t k = 0; k < group->count; k++)
     if (cugen_kernel_record(cli->kernel, group->rows[k], &other, &ignored) == CUGEN_OK &&
         same_implementation(record->variant, other.variant))
-      return true;
+      return group->rows[k];
   if (group->count < sizeof group->rows / sizeof *group->rows) group->rows[group->count++] = i;
-  return false;
+  return i;
 }
 
-static size_t merged_of(const struct ranking *ranking, size_t group) {
-  size_t merged = 0;
-  for (size_t i = group; i < ranking->count && ranking->places[i].group == group; i++)
-    merged += ranking->places[i].merged;
-  return merged;
+static bool is_row(const struct ranking *ranking, size_t i) {
+  return ranking->places[i].row == i;
 }
 
 /* A few are shown as they are, and without a width all. */
 static void unmerge(struct cli *cli, struct ranking *ranking) {
-  for (size_t first = 0, end; first < ranking->count; first = end) {
-    const bool few = !cli->width || merged_of(ranking, first) < LEAST_MERGED;
-    for (end = first; end < ranking->count && ranking->places[end].group == first; end++)
-      ranking->places[end].merged &= !few;
+  for (size_t i = 0; i < ranking->count; i++) {
+    const struct place *row = &ranking->places[ranking->places[i].row];
+    if (!is_row(ranking, i) && (!cli->width || row->merged < LEAST_MERGED)) ranking->places[i].row = i;
   }
+  for (size_t i = 0; i < ranking->count; i++)
+    if (!cli->width || ranking->places[i].merged < LEAST_MERGED) ranking->places[i].merged = 0;
 }
 
 static int rank(struct cli *cli, struct ranking *out) {
   cugen_record record;
   struct group group = {0};
+  double first = 0;
   int status = CUGEN_OK;
-  *out = (struct ranking){calloc(cugen_kernel_records(cli->kernel) + 1, sizeof *out->places), 0};
+  *out = (struct ranking){.places = calloc(cugen_kernel_records(cli->kernel) + 1, sizeof *out->places)};
   if (!out->places) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   for (size_t i = 0; next_right(cli, i, &record, &status); i++) {
-    const double leader = out->places[group.first].cost;
-    if (i && fabs(record.cost - leader) > tie * leader) group = (struct group){.first = i};
-    out->places[out->count++] = (struct place){record.cost, group.first, is_merged(cli, &group, &record, i)};
+    if (i == 0 || record.cost > group.least * CUGEN_TIE) group = (struct group){.least = record.cost};
+    group.least = fmin(group.least, record.cost); /* within a tie the first is not the fastest */
+    if (i == 0) first = record.cost;
+    out->tied |= record.cost < first;
+    const size_t row = find_row(cli, &group, &record, i);
+    out->places[out->count++] = (struct place){.row = row};
+    out->places[row].merged += row != i;
   }
   unmerge(cli, out);
   return status;
@@ -125,8 +127,7 @@ static int rank(struct cli *cli, struct ranking *out) {
 /* Where the table ends that has so many rows. */
 static size_t end_of(const struct ranking *ranking, size_t top) {
   size_t i = 0;
-  for (size_t rows = 0; i < ranking->count && (rows < top || ranking->places[i].merged); i++)
-    rows += !ranking->places[i].merged;
+  for (size_t rows = 0; i < ranking->count && (rows < top || !is_row(ranking, i)); i++) rows += is_row(ranking, i);
   return top ? i : 0;
 }
 
@@ -137,8 +138,7 @@ static int each_row(struct cli *cli, const struct ranking *ranking, size_t end,
   cugen_record record;
   int status = CUGEN_OK;
   for (size_t i = 0; i < end && next_right(cli, i, &record, &status); i++)
-    if (!ranking->places[i].merged && !use(context, &record, i))
-      return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    if (is_row(ranking, i) && !use(context, &record, i)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   return status;
 }
 
@@ -173,21 +173,11 @@ static void open_table(struct cli *cli, struct best *best) {
   table_open(&best->table, cli, shown, count);
 }
 
-static void add_merged(struct best *best, size_t i) {
-  const struct place *places = best->ranking->places;
-  const size_t merged = merged_of(best->ranking, places[i].group);
+static void add_merged(struct best *best, size_t merged) {
   char text[64];
   snprintf(text, sizeof text, "%zu more within 0.5%%", merged);
   if (merged) table_line(&best->table, text);
   best->table.merged += merged;
-}
-
-/* Whether no row of i's group follows. */
-static bool is_last(const struct ranking *ranking, size_t i) {
-  const size_t group = ranking->places[i].group;
-  for (i++; i < ranking->count && ranking->places[i].group == group; i++)
-    if (!ranking->places[i].merged) return false;
-  return true;
 }
 
 static bool add_row(void *context, const cugen_record *record, size_t i) {
@@ -203,14 +193,26 @@ static bool add_row(void *context, const cugen_record *record, size_t i) {
   table_cell(&best->table, variant ? variant : "");
   best->table.style = STYLE_PLAIN;
   best->rows++;
-  if (is_last(best->ranking, i)) add_merged(best, i);
+  add_merged(best, best->ranking->places[i].merged);
   free(variant);
   return variant != NULL;
+}
+
+/* A row that is alone of its implementation is told from what else was tried of it. */
+static int take_tried(struct cli *cli, struct settings *variants) {
+  cugen_record record;
+  for (size_t i = 0; i < cugen_kernel_records(cli->kernel); i++) {
+    int status = cugen_kernel_record(cli->kernel, i, &record, &cli->error);
+    if (status) return status;
+    if (!settings_add_tried(variants, record.variant)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  }
+  return CUGEN_OK;
 }
 
 static int print_table(struct cli *cli, struct best *best, size_t end) {
   cugen_error ignored;
   int status = each_row(cli, best->ranking, end, choose, best);
+  if (!status && best->narrow) status = take_tried(cli, &best->variants);
   if (!status) open_table(cli, best);
   if (!status) status = each_row(cli, best->ranking, end, add_row, best);
   if (best->table.columns) {
@@ -290,11 +292,9 @@ static void print_ranking(const struct cli *cli, bool tied) {
 static int print_best(struct cli *cli, const struct ranking *ranking, size_t top) {
   struct best best = {.ranking = ranking, .rate_first = by_rate(cli), .narrow = cli->width > 0};
   const size_t end = end_of(ranking, top);
-  bool tied = false; /* what leads is not the best */
   if (!end) return CUGEN_OK;
-  for (size_t i = 0; i < end; i++) tied |= ranking->places[i].cost < ranking->places[0].cost;
   int status = print_table(cli, &best, end);
-  if (!status) print_ranking(cli, tied);
+  if (!status) print_ranking(cli, ranking->tied);
   return status || !best.chosen[ROOFLINE] || options_given(cli, OPTION_QUIET) ? status : print_ceiling(cli);
 }
 

@@ -20,18 +20,24 @@ char *settings_take(const char *text, const char *others, bool shared) {
   return fclose(stream) == 0 ? out : NULL;
 }
 
-bool settings_add(struct settings *settings, const char *text) {
-  char **texts = realloc(settings->texts, (settings->count + 1) * sizeof *texts);
+static bool add(char ***array, size_t *count, const char *text) {
+  char **texts = realloc(*array, (*count + 1) * sizeof *texts);
   if (!texts) return false;
-  settings->texts = texts;
-  texts[settings->count] = strdup(text);
-  return texts[settings->count++] != NULL;
+  *array = texts;
+  texts[*count] = strdup(text);
+  return texts[(*count)++] != NULL;
+}
+
+bool settings_add(struct settings *settings, const char *text) {
+  return add(&settings->texts, &settings->count, text);
 }
 
 void settings_free(struct settings *settings) {
   for (size_t i = 0; i < settings->count; i++) free(settings->texts[i]);
+  for (size_t i = 0; i < settings->tried_count; i++) free(settings->tried[i]);
   free(settings->texts);
-  *settings = (struct settings){NULL, 0};
+  free(settings->tried);
+  *settings = (struct settings){0};
 }
 
 static bool same_group(const char *a, const char *b) {
@@ -39,25 +45,64 @@ static bool same_group(const char *a, const char *b) {
   return strncmp(a, b, length) == 0 && strcspn(b, " ") == length;
 }
 
-/* What all rows of the group of `text` have, and how many these are. To be freed; NULL: out of memory. */
-static char *shared_of(const struct settings *settings, const char *text, size_t *rows) {
+/* A row alone of its group has others that were tried, and itself. */
+bool settings_add_tried(struct settings *settings, const char *text) {
+  size_t rows = 0;
+  for (size_t i = 0; i < settings->count; i++) {
+    if (!same_group(text, settings->texts[i])) continue;
+    if (strcmp(text, settings->texts[i]) == 0) return true;
+    rows++;
+  }
+  return rows != 1 || add(&settings->tried, &settings->tried_count, text);
+}
+
+/* Leaves in *shared what all texts of the group have, too, and counts these. NULL: out of memory. */
+static void keep_shared(char **shared, const char *text, char *const *texts, size_t count, size_t *found) {
+  *found = 0;
+  for (size_t i = 0; i < count && *shared; i++) {
+    if (!same_group(text, texts[i])) continue;
+    char *fewer = settings_take(*shared, texts[i], true);
+    free(*shared);
+    *shared = fewer;
+    ++*found;
+  }
+}
+
+/* What all rows of the group of `text` have, and how many these are; of one row, what else was tried has it, too. To be freed; NULL: out
+   of memory. */
+static char *shared_of(const struct settings *settings, const char *text, size_t *rows, size_t *tried) {
   const char *own = text + strcspn(text, " ");
   char *shared = settings_take(own, own, true);
-  *rows = 0;
-  for (size_t i = 0; i < settings->count && shared; i++) {
-    if (!same_group(text, settings->texts[i])) continue;
-    char *fewer = settings_take(shared, settings->texts[i], true);
-    free(shared);
-    shared = fewer;
-    ++*rows;
-  }
+  keep_shared(&shared, text, settings->texts, settings->count, rows);
+  keep_shared(&shared, text, settings->tried, settings->tried_count, tried);
+  if (shared && *rows == 1 && !*tried) *shared = '\0';
   return shared;
 }
 
+/* Words of one length stay in their order. */
+static char *shortest_first(const char *text) {
+  char *out = NULL;
+  size_t size;
+  const size_t most = strlen(text);
+  FILE *stream = open_memstream(&out, &size);
+  if (!stream) return NULL;
+  fprintf(stream, "%.*s", (int)strcspn(text, " "), text);
+  for (size_t length = 1; length < most; length++) {
+    const char *word = text + strcspn(text, " ");
+    while (word += strspn(word, " "), *word) {
+      if (strcspn(word, " ") == length) fprintf(stream, " %.*s", (int)length, word);
+      word += strcspn(word, " ");
+    }
+  }
+  return fclose(stream) == 0 ? out : NULL;
+}
+
 char *settings_short(const struct settings *settings, size_t i) {
-  size_t rows;
+  size_t rows, tried;
   const char *text = settings->texts[i];
-  char *shared = shared_of(settings, text, &rows), *out = shared ? settings_take(text, shared, false) : NULL;
+  char *shared = shared_of(settings, text, &rows, &tried);
+  const bool alone = shared && rows == 1 && !tried;
+  char *out = !shared ? NULL : alone ? shortest_first(text) : settings_take(text, shared, false);
   free(shared);
   return out;
 }
@@ -71,10 +116,11 @@ static bool is_first(const struct settings *settings, size_t i) {
 void settings_print(const struct settings *settings, FILE *out) {
   for (size_t i = 0; i < settings->count; i++) {
     const char *text = settings->texts[i];
-    size_t rows;
-    char *shared = is_first(settings, i) ? shared_of(settings, text, &rows) : NULL;
+    size_t rows, tried;
+    char *shared = is_first(settings, i) ? shared_of(settings, text, &rows, &tried) : NULL;
     if (shared && *shared)
-      fprintf(out, "%.*s: %s%s\n", (int)strcspn(text, " "), text, rows > 1 ? "all rows have " : "", shared);
+      fprintf(out, "%.*s: %s have %s\n", (int)strcspn(text, " "), text, rows > 1 ? "all rows" : "all variants tried",
+              shared);
     free(shared);
   }
 }

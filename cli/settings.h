@@ -13,11 +13,16 @@ char *settings_take(const char *text, const char *others, bool shared);
 struct settings {
   char **texts; /* of the rows */
   size_t count;
+  char **tried; /* what else was tried of implementations that have one row */
+  size_t tried_count;
 };
 
 /* False: out of memory. */
 bool settings_add(struct settings *settings, const char *text);
-/* Row i with what tells it from the others of its group: "tiled BM=64". To be freed; NULL: out of memory. */
+/* After the rows: another variant that was tried. */
+bool settings_add_tried(struct settings *settings, const char *text);
+/* Row i with what tells it from the others of its group: "tiled BM=64". The only row of its group is told from what else was tried of it,
+   and is whole, shortest words first, where that is nothing. To be freed; NULL: out of memory. */
 char *settings_short(const struct settings *settings, size_t i);
 /* "tiled: all rows have BN=64", a line for each group. */
 void settings_print(const struct settings *settings, FILE *out);
