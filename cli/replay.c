@@ -9,7 +9,11 @@
 #include "stop.h"
 #include "table.h"
 
-enum { MOST_STRATEGIES = 32, MOST_DIGITS = 17 };
+enum {
+  MOST_STRATEGIES = 32,
+  MOST_DIGITS = 17,
+  FEWEST_VARIANTS = 10 /* in a budget, lest chance decides its scores */
+};
 
 /* What came of a space. */
 struct space_row {
@@ -180,6 +184,12 @@ static void keep_results(struct replaying *r, const cugen_replay_info *info, con
   json_object_set_new(row->json, "strategies", scores);
 }
 
+static void warn_of_few(const struct replaying *r, const cugen_replay_result *result) {
+  if (result->budget_variants >= FEWEST_VARIANTS) return;
+  cli_remark(r->cli, "warning: %s: the budget is %.0f variants, too few for a score to mean much", r->path,
+             result->budget_variants);
+}
+
 static int replay_space(struct replaying *r) {
   cugen_replay_info info;
   cugen_replay_result results[MOST_STRATEGIES] = {{0}};
@@ -191,6 +201,7 @@ static int replay_space(struct replaying *r) {
     status = cugen_replay_score(r->space, &r->options, &results[i], error);
   }
   if (!status) keep_results(r, &info, results);
+  if (!status) warn_of_few(r, results);
   cugen_replay_close(r->space);
   r->space = NULL;
   return status;
