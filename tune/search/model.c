@@ -24,9 +24,13 @@ enum {
   MOST_ROWS = 8192 /* later results teach nothing new */
 };
 
-/* The noise of a measurement; and what of the trees' spread is taken for ignorance: the more, the longer there was no better result. */
-static const double noise = 0.02, ignorance_least = 0.25, ignorance_most = 2;
-enum { PATIENCE = 32 /* results, in which it grows by as much as it was at first */ };
+/* The noise of a measurement. */
+static const double noise = 0.02;
+/* What of the trees' spread is taken for ignorance, turn by turn. Little of it refines the best; much of it looks elsewhere. To do
+   both in turn is better than either, above all with many results out: choices differ although the model is the same (as with
+   confidence bounds drawn at random; Hutter, Hoos, Leyton-Brown: Parallel algorithm configuration, LION 2012). */
+static const double ignorance[] = {0.02, 0.1, 0.5};
+enum { IGNORANCES = sizeof ignorance / sizeof *ignorance };
 
 struct column {        /* of an axis */
   float *values, *odd; /* by position; odd NULL: no such column */
@@ -44,7 +48,7 @@ struct model {
   uint64_t *index;
   enum { EXPECTED, RIGHT, FAILED } * state;
   size_t rows, capacity;
-  size_t known, right, known_at_best;
+  size_t known, right;
   double best, sum, squares, sum_price; /* of right ones, of all known ones */
   bool grown, broken;                   /* broken: memory ended; it learns no more */
 };
@@ -206,17 +210,28 @@ static void predict(const struct model *m, const float *row, double *mean, doubl
   for (size_t i = 0; i < TREES_PRICE; i++) *price += m->price[nearest[i]] / TREES_PRICE;
 }
 
-double model_score(struct model *m, uint64_t index) {
+double model_score(const struct model *m, uint64_t index, size_t turn) {
   float row[FOREST_MOST_COLUMNS];
   double mean, variance, price;
   fill_row(m, index, row);
   predict(m, row, &mean, &variance, &price);
   /* The expected improvement is about deviation * (z + sqrt(z^2 + 2 / pi)) / 2: right for z = 0 and for large z, and more than
      that of a normal distribution for small z, so that it never vanishes. */
-  double stale = (double)(m->known - m->known_at_best) / PATIENCE;
-  double ignorance = fmin(ignorance_most, ignorance_least * (1 + stale));
-  double deviation = sqrt(ignorance * ignorance * variance + noise * noise), z = (m->best - mean) / deviation;
+  const double share = ignorance[turn % IGNORANCES];
+  double deviation = sqrt(share * share * variance + noise * noise), z = (m->best - mean) / deviation;
   return logarithm(deviation * (z + sqrt(z * z + 0.63661977236758134))) - price;
+}
+
+double model_distance(const struct model *m, uint64_t index) {
+  float row[FOREST_MOST_COLUMNS];
+  double nearest = INFINITY;
+  fill_row(m, index, row);
+  for (size_t i = 0; i < m->rows; i++) {
+    double sum = 0;
+    for (size_t c = 0; c < m->column_count; c++) sum += fabs((double)row[c] - m->x[i * m->column_count + c]);
+    nearest = fmin(nearest, sum);
+  }
+  return nearest;
 }
 
 bool model_ready(const struct model *m) {
@@ -225,11 +240,11 @@ bool model_ready(const struct model *m) {
 
 /* ---- Learning ---- */
 
-/* Trees of thousands of rows are grown less often. */
+/* Trees of many rows are grown less often. */
 static size_t trees_to_grow(const struct model *m) {
   if (m->rows < 128) return 4;
-  if (m->rows < 512) return 2;
-  return m->known % (1 + m->rows / 1024) == 0;
+  if (m->rows < 256) return 2;
+  return m->known % (1 + m->rows / 256) == 0;
 }
 
 /* Failures move with what is known of costs; so do those that were given before anything was known. */
@@ -276,9 +291,7 @@ static void set_result(struct model *m, size_t row, double cost, double seconds)
   m->right++;
   m->sum += m->cost[row];
   m->squares += m->cost[row] * m->cost[row];
-  if (m->cost[row] >= m->best) return;
-  m->best = m->cost[row];
-  m->known_at_best = m->known;
+  m->best = fmin(m->best, m->cost[row]);
 }
 
 void model_learn(struct model *m, uint64_t index, double cost, double seconds) {

@@ -15,7 +15,10 @@ void model_expect(struct model *model, uint64_t index);
 void model_learn(struct model *model, uint64_t index, double cost, double seconds);
 /* Enough was learnt for scores. */
 bool model_ready(const struct model *model);
-/* How much a variant promises: the higher, the better. */
-double model_score(struct model *model, uint64_t index);
+/* How much a variant promises: the higher, the better. turn: that of the choice. From turn to turn the same model goes more by what
+   it knows, or more by what it does not. */
+double model_score(const struct model *model, uint64_t index, size_t turn);
+/* How far a variant is from the nearest that the model knows or expects, by the model's numbers. Infinity: there is none. */
+double model_distance(const struct model *model, uint64_t index);
 
 #endif

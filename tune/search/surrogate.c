@@ -1,7 +1,11 @@
 /* Search by a model of the results so far (model.h), which learns as they arrive. The next variant is the one of the highest
    score among candidates: the neighbours of the best LEADERS, children of two of the best, and random ones, RANDOM of them; then
    the neighbours of that one, and so on for CLIMB steps (SMAC's local search on the score). So the work for a variant does not
-   depend on how large the space is. Every RANDOM_EVERY-th variant comes from the random order, since a model can be wrong. */
+   depend on how large the space is. Every RANDOM_EVERY-th variant comes from the random order, since a model can be wrong.
+
+   Until the model has learnt enough, each variant is, of some at random, the one farthest from those before it: so they are spread over the
+   space (best-candidate sampling; Mitchell, Spectrally optimal sampling for distribution ray tracing, SIGGRAPH 1991). With many
+   results out these are all of the first ones, and a model learns more from them than from the same number at random. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,6 +19,7 @@ enum {
   MUTATION = 16, /* one position in so many */
   RANDOM = 80,
   CLIMB = 4,
+  SPREAD = 12, /* candidates before there is a model */
   AROUND = 96, /* neighbours looked at of one variant; of more, these are drawn */
   RANDOM_EVERY = 16
 };
@@ -62,7 +67,7 @@ static void surrogate_report(struct strategy *strategy, uint64_t index, double c
 
 static void consider(struct surrogate *s, uint64_t index, struct candidate *best) {
   if (!search_is_new(&s->strategy, index)) return;
-  double score = model_score(s->model, index);
+  double score = model_score(s->model, index, s->turn);
   if (score > best->score) *best = (struct candidate){index, score};
 }
 
@@ -105,10 +110,24 @@ static bool model_next(struct surrogate *s, uint64_t *index) {
   return isfinite(best.score) && search_give(&s->strategy, best.index);
 }
 
+static bool spread_next(struct surrogate *s, uint64_t *index) {
+  double most = -1;
+  for (int i = 0; i < SPREAD && s->strategy.total; i++) {
+    uint64_t one = search_variant(&s->strategy, population_draw(&s->state, s->strategy.total));
+    double distance = search_is_new(&s->strategy, one) ? model_distance(s->model, one) : -1;
+    if (distance > most) most = distance, *index = one;
+  }
+  return most >= 0 && search_give(&s->strategy, *index);
+}
+
+static bool learnt_next(struct surrogate *s, uint64_t *index) {
+  if (!model_ready(s->model)) return spread_next(s, index);
+  return ++s->turn % RANDOM_EVERY != 0 && model_next(s, index);
+}
+
 static bool surrogate_next(struct strategy *strategy, uint64_t *index) {
   struct surrogate *s = (struct surrogate *)strategy;
-  bool begun = strategy->first_at == strategy->first_count && s->model && model_ready(s->model);
-  bool found = begun && ++s->turn % RANDOM_EVERY != 0 && model_next(s, index);
+  bool found = s->model && strategy->first_at == strategy->first_count && learnt_next(s, index);
   if (!found) found = search_next(strategy, index);
   if (found && s->model) model_expect(s->model, *index);
   return found;
