@@ -139,6 +139,7 @@ json_t *json_tune_result(const cugen_tune_result *result) {
   json_object_set_new(object, "unverified", json_optional_string(result->unverified));
   json_object_set_new(object, "tied", json_integer((json_int_t)result->tied));
   json_object_set_new(object, "tied_within", json_number(result->tied_within));
+  json_object_set_new(object, "alike", json_integer((json_int_t)result->alike));
   json_object_set_new(object, "interrupted", json_boolean(result->interrupted));
   return object;
 }

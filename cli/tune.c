@@ -247,7 +247,8 @@ static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_
   int printed = json ? print_json(cli, space, &result) : print_result(cli, &result, top);
   if (printed) return printed;
   cli->error = tuning;
-  return status == CUGEN_ERROR_WRONG && result.tried && !json ? fail_all(cli, &result) : status;
+  if (result.alike) cli_append(cli, "; --budget none tries all");
+  return status == CUGEN_ERROR_WRONG && result.tried && !result.alike && !json ? fail_all(cli, &result) : status;
 }
 
 static int refuse_arch(struct cli *cli) {

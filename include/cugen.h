@@ -451,9 +451,11 @@ typedef struct cugen_tune_result {
   const char *unverified; /* predictions: why the fastest is not verified; NULL: it is. Lives until the next tune */
   size_t tied;            /* on a GPU: variants that the last race did not find slower than the fastest, */
   double tied_within;     /* and how far from it they are: 0.004 is 0.4 % */
+  size_t alike; /* variants that one error refused, all that there were: the run ended early. 0: it did not */
 } cugen_tune_result;
 
-/* Tunes in isolated worker processes and remembers each measurement as it arrives; running it again resumes. Variants that
+/* Tunes in isolated worker processes and remembers each measurement as it arrives; running it again resumes. A run with a
+   budget ends early where one compile error refuses all variants (alike). Variants that
    are fastest for near problems on this device are tried first, except by "exhaustive". Plans opened afterwards take the new
    best. On the cpu device it tunes the config's check problem where no setting says otherwise. For a described GPU it stores
    predictions instead of measurements, and verifies the fastest on the cpu device (docs/model.md).

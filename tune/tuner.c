@@ -94,6 +94,7 @@ static void note_best(struct tuner *t, const struct cache_record *record) {
 }
 
 static void tell_strategy(struct tuner *t, uint64_t index, const struct cache_record *record) {
+  tuner_note_end(t, index, record);
   bool right = record->outcome == CUGEN_OUTCOME_OK;
   t->strategy_ops->report(t->strategy, index, right ? tuner_cost(t, record) : (double)INFINITY,
                           record->compile_seconds + record->measure_seconds);
@@ -269,7 +270,7 @@ static int step(struct tuner *t, bool *over, cugen_error *err) {
 static int search(struct tuner *t, cugen_error *err) {
   int status = CUGEN_OK;
   bool over = false;
-  while (!status && !over && !budget_spent(t) && !poll_user(t)) {
+  while (!status && !over && !budget_spent(t) && !tuner_is_alike(t) && !poll_user(t)) {
     status = top_up(t, err);
     if (!status && t->exhausted && t->pending_count == 0) break;
     if (!status) status = step(t, &over, err);
@@ -327,6 +328,7 @@ static void tuner_close(struct tuner *t) {
   if (t->strategy) t->strategy_ops->close(t->strategy);
   axes_close(t->axes);
   tuner_free_records(t);
+  free(t->alike.diagnostic);
   free(t->best);
   free(t->last);
 }

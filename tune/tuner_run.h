@@ -14,6 +14,16 @@ static const double tuner_gpu_budget = 60, tuner_cpu_budget = 30, tuner_variant_
 
 enum { TUNER_COUNTED = 4 };
 
+/* Whether all variants so far were refused with the same error. */
+struct tuner_alike {
+  char *diagnostic; /* of the first */
+  size_t count;
+  bool other;  /* one came further, or had another error */
+  bool marked; /* wanted is filled */
+  uint64_t seen[STRATEGY_MAX_AXES],
+      wanted[STRATEGY_MAX_AXES]; /* values by axis: of those refused, of the whole space */
+};
+
 struct tuner {
   const struct tune_target *target;
   const cugen_tune_options *options;
@@ -33,6 +43,7 @@ struct tuner {
   cugen_error late;           /* status set: the data that was still being made at the end of the budget */
   struct candidate **pending; /* expanded and being compiled, oldest first */
   size_t pending_count, pending_most;
+  struct tuner_alike alike;
   bool exhausted; /* the strategy has nothing left */
   bool complete;  /* and all that it gave was measured */
   bool interrupted;
@@ -79,6 +90,13 @@ int tuner_close_candidate(struct tuner *t, struct candidate *c, cugen_error *err
 /* Waits for those a while, and remembers what came of it. */
 int tuner_settle_counts(struct tuner *t, cugen_error *err);
 void tuner_drop_counts(struct tuner *t);
+
+/* ---- alike.c ---- */
+
+/* Notes how a variant ended, in this run or in one that is remembered. */
+void tuner_note_end(struct tuner *t, uint64_t index, const struct cache_record *record);
+/* Whether the run may end because one error refuses all variants; sets the result's alike. */
+bool tuner_is_alike(struct tuner *t);
 
 /* ---- opening.c ---- */
 

@@ -86,11 +86,17 @@ static int none_right(struct tuner *t, cugen_error *err) {
       t->result->remembered, t->known[i].variant, cugen_outcome_text((int)t->known[i].outcome), t->known[i].reason);
 }
 
+static int refused_alike(const struct tuner *t, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_WRONG, "%s: this refuses all of the %zu variants tried, so tuning ended early",
+                   t->alike.diagnostic, t->result->alike);
+}
+
 int tuner_verdict(struct tuner *t, cugen_error *err) {
   if (t->interrupted)
     return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; everything measured is kept");
   if (t->held && !t->sound) return error_copy(err, &t->fault);
   if (t->best || (t->result->tried == 0 && is_any_right(t))) return CUGEN_OK;
+  if (t->result->alike) return refused_alike(t, err);
   if (t->result->tried == 0 && t->late.status) return too_late(t, err);
   if (t->result->tried == 0) return t->complete ? none_right(t, err) : too_short(t, err);
   const struct cache_record *first = &t->records[0];

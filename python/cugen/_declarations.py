@@ -536,6 +536,7 @@ class cugen_tune_result(Structure):
         ("unverified", c_char_p),
         ("tied", c_size_t),
         ("tied_within", c_double),
+        ("alike", c_size_t),
     ]
 
 
@@ -559,6 +560,7 @@ class TuneResult:
     unverified: str | None  # predictions: why the fastest is not verified; None: it is
     tied: int  # on a GPU: variants that the last race did not find slower than the fastest,
     tied_within: float  # and how far from it they are: 0.004 is 0.4 %
+    alike: int  # variants that one error refused, all that there were: the run ended early. 0: it did not
 
     @classmethod
     def _of(cls, c: cugen_tune_result) -> TuneResult:
@@ -579,6 +581,7 @@ class TuneResult:
             unverified=maybe_text(c.unverified),
             tied=c.tied,
             tied_within=c.tied_within,
+            alike=c.alike,
         )
 
 MOST_PROBLEMS = 1000

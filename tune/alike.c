@@ -1,0 +1,88 @@
+/* Whether one error refuses every variant; see tuner_run.h. A misspelt name refuses them all, and the budget would go by with the
+   same line again and again. No number of failures proves that: a variant that nobody tried may compile. So the run ends early
+   only where the evidence is broad. At least ENOUGH variants failed, none came further, and all have the same first diagnostic
+   with a line. Together they had every implementation and every value of every tunable. A diagnostic that is about values
+   (static_assert, #error) never ends a run, and a run without a budget tries all. */
+#include "tuner_run.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  ENOUGH = 16,
+  SAMPLES = 4096 /* of the space, to see which values its variants have */
+};
+
+/* "k.cu:12: error: ..." or "k.cu:12:3: error: ..." in a compiler's log: the first line with an error; NULL: it has no place. */
+static const char *first_diagnostic(const char *log, size_t *length) {
+  const char *error = strstr(log, "error: "), *line = error, *colon;
+  if (!error) return NULL;
+  while (line > log && line[-1] != '\n') line--;
+  *length = strcspn(line, "\n");
+  for (colon = line; (colon = memchr(colon, ':', (size_t)(error - colon))); colon++)
+    if (isdigit((unsigned char)colon[1])) return line;
+  return NULL;
+}
+
+static bool is_about_values(const char *line, size_t length) {
+  static const char *const words[] = {"static assertion", "static_assert", "#error"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (memmem(line, length, words[i], strlen(words[i]))) return true;
+  return false;
+}
+
+/* The same as those before, if there were any. */
+static bool is_alike(struct tuner_alike *alike, const struct cache_record *record) {
+  size_t length;
+  const char *line = record->outcome == CUGEN_OUTCOME_COMPILE ? first_diagnostic(record->reason, &length) : NULL;
+  if (!line || is_about_values(line, length)) return false;
+  if (!alike->diagnostic) alike->diagnostic = strndup(line, length);
+  return alike->diagnostic && strlen(alike->diagnostic) == length && memcmp(alike->diagnostic, line, length) == 0;
+}
+
+/* A position beyond 63 shares another one's mark. */
+static void mark_values(const struct tuner *t, uint64_t index, uint64_t *marks) {
+  struct strategy_space space = {0};
+  uint16_t positions[STRATEGY_MAX_AXES];
+  axes_describe(t->axes, &space);
+  if (!space.axis_count) return;
+  space.locate(space.context, index, positions);
+  for (size_t i = 0; i < space.axis_count; i++)
+    if (positions[i] != STRATEGY_ABSENT) marks[i] |= UINT64_C(1) << (positions[i] & 63);
+}
+
+static void mark_space(const struct tuner *t, uint64_t *marks) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(t->target->space, &count);
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t valid = tuner_wants(t, &all[i]) ? all[i].valid : 0;
+    const uint64_t samples = valid < SAMPLES ? valid : SAMPLES;
+    /* not always at the same place of its part, so that the inner tunables take all values */
+    for (uint64_t k = 0; k < samples; k++) {
+      const uint64_t part = valid / samples;
+      mark_values(t, all[i].first + k * part + (k * UINT64_C(0x9e3779b97f4a7c15) >> 32) % part, marks);
+    }
+  }
+}
+
+void tuner_note_end(struct tuner *t, uint64_t index, const struct cache_record *record) {
+  struct tuner_alike *alike = &t->alike;
+  if (alike->other) return;
+  alike->other = !is_alike(alike, record);
+  alike->count++;
+  if (!alike->other) mark_values(t, index, alike->seen);
+  if (t->result->alike)
+    t->result->alike = alike->other ? 0 : alike->count; /* what was compiled when the search ended */
+}
+
+bool tuner_is_alike(struct tuner *t) {
+  struct tuner_alike *alike = &t->alike;
+  const bool limited = t->options->budget_seconds >= 0 || t->options->budget_count;
+  if (!limited || alike->other || alike->count < ENOUGH) return false;
+  if (!alike->marked) mark_space(t, alike->wanted), alike->marked = true;
+  for (size_t i = 0; i < STRATEGY_MAX_AXES; i++)
+    if (alike->wanted[i] & ~alike->seen[i]) return false;
+  t->result->alike = alike->count;
+  return true;
+}
