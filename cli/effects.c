@@ -86,7 +86,7 @@ static int compare_effects(const void *a, const void *b) {
 bool effects_known_well(const struct findings *f, size_t implementation, const struct effect_value *value) {
   enum { ENOUGH_VALUES = 3, ENOUGH_VARIANTS = 10 };
   const struct implementation *of = &f->implementations[implementation];
-  if (of->right + of->failed >= of->valid) return true;
+  if (of->right + of->failed + of->unpredicted >= of->valid) return true;
   return of->right >= ENOUGH_VARIANTS && value->count >= ENOUGH_VALUES;
 }
 

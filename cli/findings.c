@@ -334,6 +334,7 @@ static void take_right(struct findings *f, const cugen_record *record) {
   if (at == f->implementation_count) return;
   f->right[f->right_count++] = record;
   f->implementations[at].right++;
+  f->verified_count += record->verified != 0;
 }
 
 /* Of the right records, which come by cost: the best is to be first, and the best of its implementation. */
@@ -365,11 +366,13 @@ static void take_failed(struct findings *f, const cugen_record *record) {
   size_t at = findings_implementation(f, record->variant), outcome = (size_t)record->outcome;
   if (outcome >= OUTCOME_COUNT) return;
   struct failure *failure = &f->failures[outcome];
-  if (record->outcome == CUGEN_OUTCOME_UNPREDICTED)
+  const bool unpredicted = record->outcome == CUGEN_OUTCOME_UNPREDICTED;
+  if (unpredicted)
     f->unpredicted_count++;
   else
     f->failed_count++;
-  if (at < f->implementation_count) f->implementations[at].failed++;
+  if (at < f->implementation_count && unpredicted) f->implementations[at].unpredicted++;
+  if (at < f->implementation_count && !unpredicted) f->implementations[at].failed++;
   if (failure->count++ == 0) *failure = (struct failure){record->outcome, 1, record};
 }
 

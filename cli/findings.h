@@ -8,8 +8,8 @@
 /* One implementation, in the config's order. */
 struct implementation {
   char name[80];
-  const cugen_record *best; /* cugen_best of its own, if not of all; NULL: none came out right */
-  size_t right, failed;     /* of its variants */
+  const cugen_record *best;          /* cugen_best of its own, if not of all; NULL: none came out right */
+  size_t right, failed, unpredicted; /* of its variants */
   uint64_t valid;
 };
 
@@ -50,6 +50,7 @@ struct findings {
   cugen_space_info space;
   const cugen_record **right; /* the best first */
   size_t right_count, failed_count, unpredicted_count, stale_count;
+  size_t verified_count; /* of the right ones, which were predicted: they ran on the cpu device */
   struct implementation *implementations;
   size_t implementation_count;
   struct effect *effects; /* by implementation, then by weight */

@@ -48,17 +48,24 @@ static void write_kernel(const struct page *p) {
   page_put(p, cugen_kernel_name(p->f->kernel));
 }
 
+/* A predicted variant ran on the cpu device and came out right: the one that a reader would take. */
+static bool proved(const struct findings *f) {
+  return f->right_count && f->right[0]->verified;
+}
+
 static void write_title(const struct page *p) {
   write_kernel(p);
   fputs(" on ", p->out);
   page_put(p, p->f->device->name);
-  page_put(p, page_predicted(p, ": predicted, not measured, not proved"));
+  page_put(p,
+           page_predicted(p, proved(p->f) ? ": predicted, not measured" : ": predicted, not measured, not proved"));
 }
 
 static void write_where(const struct page *p) {
   fputs("on ", p->out);
   page_put(p, p->f->device->name);
-  page_put(p, page_predicted(p, ": predicted, not measured, not proved"));
+  page_put(p,
+           page_predicted(p, proved(p->f) ? ": predicted, not measured" : ": predicted, not measured, not proved"));
   if (findings_on_cpu(p->f)) fputs(", the cpu device: times are the CPU\u2019s own, not a GPU\u2019s", p->out);
 }
 
@@ -75,8 +82,17 @@ static void write_problem(const struct page *p) {
   fputs("</ul>\n", p->out);
 }
 
+/* Whether a word is too long for one of the columns of figures. */
+static bool is_long(const char *text) {
+  enum { ROOM = 20 };
+  size_t length = 0;
+  for (; *text && length <= ROOM; text += length, text += strspn(text, " ")) length = strcspn(text, " ");
+  return length > ROOM;
+}
+
 static void write_figure(const struct page *p, const char *name, const char *value, const char *more) {
-  fprintf(p->out, "<div><dt>%s%s</dt><dd>", name, page_predicted(p, ", predicted"));
+  fprintf(p->out, "<div%s><dt>%s%s</dt><dd>", is_long(more) ? " class=\"long\"" : "", name,
+          page_predicted(p, ", predicted"));
   page_put(p, value);
   if (*more) fputs("<small>", p->out), page_put(p, more), fputs("</small>", p->out);
   fputs("</dd></div>\n", p->out);
@@ -165,7 +181,7 @@ static void write_caption(const struct page *p) {
   const cugen_ceilings *c = &p->f->ceilings;
   bool flops = p->f->right[0]->flops > 0, measured = (flops && c->flops > 0) || c->bandwidth > 0;
   fputs("<figcaption>", p->out);
-  page_put(p, page_predicted(p, "Predicted: no variant ran. "));
+  page_put(p, page_predicted(p, "Predicted: no variant was timed. "));
   if (ranges_has_roof(p->f)) write_bound(p), write_served(p);
   if (findings_on_cpu(p->f))
     fputs("A processor ran these. Its ceilings are not a GPU\u2019s, so there is no roofline. ", p->out);
@@ -225,7 +241,9 @@ static void write_implementation(const struct page *p, size_t i, const struct im
   fputs("</b>", p->out);
   if (!implementation->best) {
     fprintf(p->out, "<span class=\"note\">%s</span></li>\n",
-            implementation->failed ? "all that were tried failed" : "not tried");
+            implementation->failed        ? "all that were tried failed"
+            : implementation->unpredicted ? "none has a prediction"
+                                          : "not tried");
     return;
   }
   fprintf(p->out, "<span class=\"bar\"><i class=\"c%zu\" style=\"width:%.1f%%\"></i></span><span class=\"what\">",
@@ -239,7 +257,7 @@ static void write_implementation(const struct page *p, size_t i, const struct im
 
 /* Whatever the parameters, this problem on this device has none of it. */
 static bool is_empty(const struct implementation *implementation) {
-  return !implementation->best && !implementation->failed && !implementation->valid;
+  return !implementation->best && !implementation->failed && !implementation->unpredicted && !implementation->valid;
 }
 
 static void write_empty(const struct page *p) {
@@ -336,8 +354,27 @@ static void write_machine(const struct page *p) {
   fputs("</dl>\n</section>\n", p->out);
 }
 
+/* Of predictions, what ran on the cpu device. */
+static size_t count_refuted(const struct findings *f) {
+  return f->failures[CUGEN_OUTCOME_WRONG].count + f->failures[CUGEN_OUTCOME_BOUNDS].count +
+         f->failures[CUGEN_OUTCOME_TRAP].count;
+}
+
+static void write_proof_of_predictions(const struct page *p) {
+  const size_t right = p->f->verified_count, wrong = count_refuted(p->f);
+  fputs("Times are predicted by a model: ", p->out);
+  if (!right && !wrong) {
+    fputs("no variant ran here, none was measured or proved right.", p->out);
+    return;
+  }
+  fputs("none was measured. On the cpu device, with the config\u2019s check problem, ", p->out);
+  if (right) fprintf(p->out, "%s came out right", print_count(right).text);
+  if (right && wrong) fputs(" and ", p->out);
+  if (wrong) fprintf(p->out, "%s came out wrong", print_count(wrong).text);
+  fputs("; no other variant ran.", p->out);
+}
+
 static const char *proof(const struct findings *f) {
-  if (f->predicted) return "Times are predicted by a model: no variant ran here, none was measured or proved right.";
   if (f->right_count && !f->right[0]->verified)
     return "Not verified (reference \"none\"): the variants ran, but their results were not checked; times are "
            "medians.";
@@ -346,7 +383,11 @@ static const char *proof(const struct findings *f) {
 }
 
 static void write_footer(const struct page *p) {
-  fprintf(p->out, "Written by cugen %s from what it remembers. %s", CUGEN_VERSION, proof(p->f));
+  fprintf(p->out, "Written by cugen %s from what it remembers. ", CUGEN_VERSION);
+  if (p->f->predicted)
+    write_proof_of_predictions(p);
+  else
+    fputs(proof(p->f), p->out);
   if (p->f->now)
     fputs(" Nothing was remembered: these few variants were predicted for this page, \u2018cugen tune\u2019 goes "
           "through all.",

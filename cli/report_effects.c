@@ -1,5 +1,6 @@
 /* The report's view of parameters: for each value what it allowed; see report.h. */
 #include <math.h>
+#include <string.h>
 
 #include "plot.h"
 #include "report.h"
@@ -30,8 +31,20 @@ static void write_value(const struct page *p, size_t implementation, const struc
     fprintf(p->out, "<span><b>%.2f</b> of %zu</span></div>\n", best, value->count);
 }
 
+/* Characters for which there is room beside a value's track; on a line of its own; in a heading. */
+enum { SHORT_VALUE = 9, LONG_VALUE = 34, LONG_NAME = 28 };
+
+static const char *class_of(const struct effect *effect) {
+  size_t most = 0;
+  for (size_t v = 0; v < effect->value_count; v++)
+    if (strlen(effect->values[v].text) > most) most = strlen(effect->values[v].text);
+  const bool whole = most > LONG_VALUE || strlen(effect->name) > LONG_NAME;
+  if (most > SHORT_VALUE) return whole ? "effect long whole" : "effect long";
+  return whole ? "effect whole" : "effect";
+}
+
 static void write_effect(const struct page *p, const struct effect *effect, double scale) {
-  fputs("<div class=\"effect\">\n<h4>", p->out);
+  fprintf(p->out, "<div class=\"%s\">\n<h4>", class_of(effect));
   page_put(p, effect->name);
   if (effect->few)
     fputs("<span>too few to tell</span></h4>\n", p->out);

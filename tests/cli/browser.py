@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """browser.py PAGE.html [FOLDER]: opens the page in a headless Chromium, narrow and wide, light and dark, and on paper, and
-says what a reader would notice: something wider than the window or cut off in a picture, text or dots too small or too faint to see, a record without
+says what a reader would notice: something wider than the window or cut off in a picture, a word that is broken though the
+window has room for it, text or dots too small or too faint to see, a record without
 a dot, a page that is not dark where it should be, errors, requests to anywhere. What is wider than the window may stand in a box that scrolls.
 With FOLDER, screenshots and a PDF are left there. Exit code 77: there is no Chromium.
 
@@ -61,7 +62,18 @@ LOOK = r"""(width => {
       r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1 || r.bottom > box.bottom + 1)
       .map(([e]) => e.textContent.slice(0, 40));
   });
-  return {outside, faint, small, missing, overflow: document.documentElement.scrollWidth - width, wide: wide.map(e => e.tagName + '.' + e.className),
+  const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT), broken = new Set();
+  for (let node; (node = texts.nextNode());) {
+    if (!shown(node.parentElement) || node.parentElement.closest('svg, pre')) continue;
+    for (const word of node.data.matchAll(/[^\s\/\u2013-]+/g)) {
+      const range = document.createRange();
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      const lines = [...range.getClientRects()];
+      if (new Set(lines.map(r => Math.round(r.top))).size > 1 && lines.reduce((sum, r) => sum + r.width, 0) < width - 40) broken.add(word[0]);
+    }
+  }
+  return {outside, faint, broken: [...broken], small, missing, overflow: document.documentElement.scrollWidth - width, wide: wide.map(e => e.tagName + '.' + e.className),
           smallest: Math.min(...sizes), charts: [...document.querySelectorAll('svg')].filter(shown).length,
           headings: [...document.querySelectorAll('h2')].map(e => e.textContent)};
 })"""
@@ -165,6 +177,8 @@ def look(browser, url, folder):
                 complaints.append(f"cut off in a picture: {seen['outside'][:5]}")
             if seen["faint"]:
                 complaints.append(f"too little contrast: {', '.join(seen['faint'])}")
+            if seen["broken"]:
+                complaints.append(f"broken inside words: {' '.join(seen['broken'][:8])}")
             if seen["small"]:
                 complaints.append(f"{seen['small']} groups of dots are too small")
             complaints += seen["missing"]
