@@ -22,7 +22,8 @@ struct proof {
   struct tune_target target;
   struct trial *trial; /* opened when something is to be run */
   double begin, limit;
-  bool stopped; /* the callback asked to */
+  const struct cache_record *best; /* that runs now; NULL: none does */
+  bool stopped;                    /* the callback asked to */
 };
 
 /* ---- What runs it ------------------------------------------------------------------------------------------------ */
@@ -33,11 +34,19 @@ static double time_left(const struct proof *p) {
 
 static bool is_over(void *context) {
   struct proof *p = context;
-  const cugen_progress progress = {.done = p->result->tried,
-                                   .failed = p->result->failed + p->result->refuted,
-                                   .valid = p->result->valid,
-                                   .elapsed = p->result->seconds + clock_seconds() - p->begin,
-                                   .remaining = -1};
+  cugen_progress progress = {.done = p->result->tried,
+                             .failed = p->result->failed + p->result->refuted,
+                             .planned = p->result->tried,
+                             .valid = p->result->valid,
+                             .elapsed = p->result->seconds + clock_seconds() - p->begin,
+                             .remaining = -1,
+                             .problem = text_get(&p->kernel->lookup.problem_text),
+                             .problems = 1,
+                             .stage = CUGEN_STAGE_VERIFY};
+  if (p->best) {
+    progress.best = p->best->variant, progress.best_seconds = p->best->seconds;
+    progress.flops = p->best->flops, progress.bytes = p->best->bytes;
+  }
   if (p->options->progress && !p->stopped) p->stopped = p->options->progress(&progress, p->options->context) != 0;
   return p->stopped || time_left(p) <= 0;
 }
@@ -155,7 +164,9 @@ static int verify_first(struct proof *p, bool *settled, cugen_error *err) {
   int status = api_best(&p->kernel->lookup, &best, err);
   if (status) return status;
   *settled = !best.found || best.record.verdict != CACHE_NOT_RUN;
+  p->best = best.found ? &best.record : NULL;
   if (!*settled) status = verify(p, best.index, &best.record, err);
+  p->best = NULL;
   api_best_free(&best);
   return status;
 }

@@ -24,6 +24,8 @@ void progress_open(struct progress *progress, bool quiet) {
 
 /* How much is done, from 0 to 1: of the planned variants, or of the time, whichever will end it. */
 static double fraction_done(const cugen_progress *state) {
+  if (state->stage == CUGEN_STAGE_VERIFY && state->problems <= 1)
+    return 1; /* of the search, which may have had nothing left to try */
   double by_count = state->planned ? (double)state->done / (double)state->planned : 0;
   double whole = state->elapsed + state->remaining;
   double by_time = state->remaining >= 0 && whole > 0 ? state->elapsed / whole : 0;
@@ -73,6 +75,12 @@ static void add_problem(struct line *line, const cugen_progress *state) {
   if (state->problems > 1) add(line, "  problem ", text);
 }
 
+static void add_stage(struct line *line, const cugen_progress *state) {
+  static const char *const stages[] = {
+      [CUGEN_STAGE_RACE] = "racing the fastest", [CUGEN_STAGE_VERIFY] = "verifying the best"};
+  if (state->stage != CUGEN_STAGE_SEARCH) add(line, "  ", stages[state->stage]);
+}
+
 static void add_best(struct line *line, const cugen_progress *state) {
   char text[128];
   const char *unit = print_rate_unit(state->flops, state->bytes);
@@ -108,6 +116,7 @@ static void make_line(const struct progress *progress, const cugen_progress *sta
   add_bar(line, fraction_done(state));
   add_counts(line, state);
   if (left >= 0) add(line, "  ", text);
+  add_stage(line, state);
   add_problem(line, state);
   char *best = state->best ? print_clean(state->best, strlen(state->best)) : NULL;
   if (best) add_best(line, state);

@@ -389,6 +389,13 @@ int cugen_plan_read(cugen_plan *plan, const char *name, size_t offset, void *to,
 
 /* ---- Tuning -------------------------------------------------------------------------------------------------- */
 
+/* What is going on. */
+typedef enum cugen_stage {
+  CUGEN_STAGE_SEARCH, /* variants are tried */
+  CUGEN_STAGE_RACE,   /* the fastest are measured again, in turn */
+  CUGEN_STAGE_VERIFY  /* predictions only: the best runs on the cpu device */
+} cugen_stage;
+
 /* How far tuning is; valid during the callback. */
 typedef struct cugen_progress {
   size_t done, failed, planned; /* variants; planned is what the budget allows, 0 if a time budget decides */
@@ -401,6 +408,7 @@ typedef struct cugen_progress {
   const char *problem;  /* that is being tuned; best, last and valid are of it, done, failed and planned of all */
   size_t problem_index; /* from 0, in the array of cugen_kernels_tune */
   size_t problems;      /* how many are tuned; 1: by cugen_kernel_tune */
+  cugen_stage stage;    /* of the problem's tuning; after the search done and planned stay as they are */
 } cugen_progress;
 
 /* Called from the tuning thread; return nonzero to stop. */

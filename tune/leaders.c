@@ -186,6 +186,7 @@ int tuner_settle_leaders(struct tuner *t, cugen_error *err) {
   if (t->record_count == 0 || t->interrupted || !t->target->device->facts.is_gpu || t->target->predicted)
     return CUGEN_OK;
   bench_lift_limit(&t->bench);
+  t->stage = CUGEN_STAGE_RACE;
   struct entrant *entrants = calloc(t->record_count, sizeof *entrants);
   if (!entrants) return error_memory(err);
   size_t count = 0;

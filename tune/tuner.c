@@ -64,7 +64,8 @@ static bool poll_user(struct tuner *t) {
                              .flops = t->flops,
                              .bytes = t->bytes,
                              .problem = t->target->key.problem,
-                             .problems = 1};
+                             .problems = 1,
+                             .stage = t->stage};
   if (progress.planned > open) progress.planned = (size_t)open;
   if (!progress.planned && t->budget <= 0) progress.planned = (size_t)open;
   t->interrupted = t->options->progress(&progress, t->options->context) != 0;

@@ -59,6 +59,7 @@ struct tuner {
   int64_t began_at;                             /* begin, as cugen_record.run_began */
   char *best, *last;                            /* for progress */
   double best_seconds, best_cost, flops, bytes; /* of the best */
+  cugen_stage stage;
 };
 
 /* ---- tuner_records.c ---- */

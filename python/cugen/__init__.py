@@ -15,7 +15,7 @@ from typing import Mapping
 
 from ._declarations import (
     VERSION, Argument, ArgumentKind, Cause, CheckProgress, Device, ExportResult, Finding, FindingKind, Merged, Outcome, PlanChoice,
-    PlanInfo, Progress, Record, RecordSet, Skip, Status, Traffic, TuneResult,
+    PlanInfo, Progress, Record, RecordSet, Skip, Stage, Status, Traffic, TuneResult,
 )
 from ._kernel import Call, Check, Kernel, Library, Path, Plan, Setting, Tuning, tune
 from ._library import Error
@@ -23,7 +23,7 @@ from ._library import Error
 __version__ = VERSION
 __all__ = [
     "Argument", "ArgumentKind", "Call", "Cause", "Check", "CheckProgress", "Device", "Error", "ExportResult", "Finding", "FindingKind",
-    "Kernel", "Library", "Merged", "Outcome", "Plan", "PlanChoice", "PlanInfo", "Progress", "Record", "RecordSet", "Skip", "Status",
+    "Kernel", "Library", "Merged", "Outcome", "Plan", "PlanChoice", "PlanInfo", "Progress", "Record", "RecordSet", "Skip", "Stage", "Status",
     "Traffic", "TuneResult", "Tuning", "devices", "kernel", "records", "tune", "where",
 ]
 

@@ -435,6 +435,14 @@ class PlanInfo:
         )
 
 
+class Stage(IntEnum):
+    """What is going on."""
+
+    SEARCH = 0  # variants are tried
+    RACE = 1  # the fastest are measured again, in turn
+    VERIFY = 2  # predictions only: the best runs on the cpu device
+
+
 class cugen_progress(Structure):
     _fields_ = [
         ("done", c_size_t),
@@ -451,6 +459,7 @@ class cugen_progress(Structure):
         ("problem", c_char_p),
         ("problem_index", c_size_t),
         ("problems", c_size_t),
+        ("stage", c_int),
     ]
 
 
@@ -472,6 +481,7 @@ class Progress:
     problem: str  # that is being tuned; best, last and valid are of it, done, failed and planned of all
     problem_index: int  # from 0, in the array of cugen_kernels_tune
     problems: int  # how many are tuned; 1: by cugen_kernel_tune
+    stage: Stage  # of the problem's tuning; after the search done and planned stay as they are
 
     @classmethod
     def _of(cls, c: cugen_progress) -> Progress:
@@ -490,6 +500,7 @@ class Progress:
             problem=text(c.problem),
             problem_index=c.problem_index,
             problems=c.problems,
+            stage=Stage(c.stage),
         )
 
 

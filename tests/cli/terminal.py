@@ -12,8 +12,8 @@ import termios
 
 WIDTH = 60
 BAR = re.compile(rb"\r(\[[#.]{20}\] ([\d,]+)[^\r\x1b]*)")
-# What is there is whole: tried/limit, failed, time left, best, its rate, words of the variant.
-WHOLE = re.compile(rb"\[[#.]{20}\] [\d,]+(/[\d,]+)?(, [\d,]+ failed)?(  [\d:]+ left)?(  best [\d.]+ [mun]?s(, [\d.,]+ G\S+/s(  .*)?)?)?")
+# What is there is whole: tried/limit, failed, time left, what goes on behind the search, which of several problems, best, its rate, words of the variant.
+WHOLE = re.compile(rb"\[[#.]{20}\] [\d,]+(?P<limit>/[\d,]+)?(, [\d,]+ failed)?(?P<left>  [\d:]+ left)?(?P<stage>  racing the fastest|  verifying the best)?(  problem \d+ of \d+)?(?P<best>  best [\d.]+ [mun]?s(, [\d.,]+ G\S+/s(  .*)?)?)?")
 
 
 def main():
@@ -42,7 +42,9 @@ def main():
     parts = [WHOLE.fullmatch(bar) for bar, _ in bars]
     if bars:
         print("shows:", "half a word" if None in parts else
-              " ".join(name for name, group in (("limit", 1), ("left", 3), ("best", 4)) if any(part[group] for part in parts)))
+              " ".join(name for name in ("limit", "left", "stage", "best") if any(part[name] for part in parts)))
+        last = bars[-1][0]
+        print("last:", "full" if last.startswith(b"[" + 20 * b"#") else "empty" if last.startswith(b"[.") else "part")
     tried = re.search(rb"Tried (\d+)", output)
     print("tried:", "some" if tried and int(tried[1]) else "-", "remembered:", b"Remembered in" in output)
     print("exit code:", code)
