@@ -275,6 +275,75 @@ static void a_run_ends_with_its_time(void **state) {
   recorded_free(&r);
 }
 
+/* ---- What strategies score ---- */
+
+/* 6 x 6 x 5 x 4 x 3 variants of 100 ms: a valley in which two tunables depend on each other, and every eleventh fails. */
+enum { PLANTED_AXES = 5, PLANTED = 2160 };
+
+static struct recorded planted_space(void) {
+  static const size_t sizes[PLANTED_AXES] = {6, 6, 5, 4, 3};
+  struct recorded r = {.format = "planted", .axes = calloc(PLANTED_AXES, sizeof *r.axes), .axis_count = PLANTED_AXES};
+  r.count = PLANTED, r.per_second = 1, r.all_compile = r.all_else = -1;
+  r.positions = calloc(PLANTED * PLANTED_AXES, sizeof *r.positions);
+  r.costs = calloc(PLANTED, sizeof *r.costs);
+  r.compile = calloc(PLANTED, sizeof *r.compile);
+  r.total = calloc(PLANTED, sizeof *r.total);
+  for (size_t a = 0; a < PLANTED_AXES; a++) {
+    r.axes[a].count = sizes[a];
+    r.axes[a].values = calloc(sizes[a], sizeof(double));
+    for (size_t v = 0; v < sizes[a]; v++) r.axes[a].values[v] = (double)(UINT64_C(1) << v);
+  }
+  for (size_t i = 0; i < PLANTED; i++) {
+    uint16_t *at = r.positions + i * PLANTED_AXES;
+    size_t rest = i;
+    for (size_t a = 0; a < PLANTED_AXES; rest /= sizes[a++]) at[a] = (uint16_t)(rest % sizes[a]);
+    const double tile = at[0] + at[1] - 6.0, skew = at[0] - 4.0, depth = at[2] - 3.0, vector = at[3] - 1.0;
+    const double cost = 1 + 0.3 * tile * tile + 0.1 * skew * skew + 0.2 * depth * depth + 0.2 * vector * vector;
+    r.costs[i] = i % 11 == 7 ? (double)NAN : cost + 0.05 * at[4];
+    r.total[i] = 0.1;
+  }
+  cugen_error err = {0};
+  assert_int_equal(recorded_index(&r, &err), CUGEN_OK);
+  return r;
+}
+
+static double score_of(const struct recorded *r, const char *name, size_t in_flight) {
+  enum { RUNS = 10 };
+  struct simulation simulation = {.recorded = r, .in_flight = in_flight};
+  struct score_run runs[RUNS];
+  struct score *score;
+  cugen_error err = {0};
+  double out;
+  assert_int_equal(strategy_find(name, &simulation.strategy, &err), CUGEN_OK);
+  assert_int_equal(score_open(r, 0, &score, &err), CUGEN_OK);
+  simulation.seconds = 1.1 * score_stop(score);
+  for (size_t i = 0; i < RUNS; i++) {
+    simulation.seed = i + 1;
+    assert_int_equal(simulate(&simulation, &runs[i], NULL, &err), CUGEN_OK);
+  }
+  assert_int_equal(score_runs(score, runs, RUNS, &out, &err), CUGEN_OK);
+  for (size_t i = 0; i < RUNS; i++) simulate_free(&runs[i], NULL);
+  score_close(score);
+  return out;
+}
+
+/* The same on every machine: a change of a strategy that costs much of its score is seen here. */
+static void strategies_keep_their_scores(void **state) {
+  (void)state;
+  const struct {
+    const char *name;
+    size_t in_flight;
+    double least;
+  } rows[] = {{"surrogate", 0, 0.8}, {"surrogate", 34, 0.63},  {"portfolio", 0, 0.78}, {"portfolio", 34, 0.6},
+              {"local", 0, 0.65},    {"evolutionary", 0, 0.7}, {"random", 0, -0.1}};
+  struct recorded r = planted_space();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const double got = score_of(&r, rows[i].name, rows[i].in_flight);
+    if (!(got >= rows[i].least)) fail_msg("%s, %zu in flight: %.3f", rows[i].name, rows[i].in_flight, got);
+  }
+  recorded_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_formats_are_read),
@@ -288,6 +357,7 @@ int main(void) {
       cmocka_unit_test(variants_take_their_times_in_turn),
       cmocka_unit_test(threads_compile_ahead),
       cmocka_unit_test(a_run_ends_with_its_time),
+      cmocka_unit_test(strategies_keep_their_scores),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -308,6 +308,31 @@ static void the_surrogate_leaves_what_is_dear(void **state) {
   ops->close(s);
 }
 
+/* Between a variant and the nearest of those before it: the least over the first 35. */
+static double least_distance(const char *name, uint64_t seed) {
+  enum { FIRST = 35 };
+  const struct strategy_span all = {0, planted_count};
+  const struct strategy_space space = planted_space(&all, seed);
+  uint64_t order[FIRST];
+  uint16_t one[AXES], other[AXES];
+  double least = INFINITY;
+  run(named(name), &space, planted_seconds, FIRST, FIRST, order);
+  for (size_t i = 0; i < FIRST; i++)
+    for (size_t j = 0; j < i; j++) {
+      double distance = 0;
+      locate(NULL, order[i], one), locate(NULL, order[j], other);
+      for (size_t a = 0; a < AXES; a++) distance += abs(one[a] - other[a]) / (double)(sizes[a] - 1);
+      least = fmin(least, distance);
+    }
+  return least;
+}
+
+static void the_surrogate_begins_spread_out(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed < 6; seed++)
+    assert_true(least_distance("surrogate", seed) > 1.5 * least_distance("random", seed));
+}
+
 static void what_another_took_is_not_given(void **state) {
   (void)state;
   const struct strategy_span part = {0, 100};
@@ -362,6 +387,7 @@ int main(void) {
       cmocka_unit_test(each_repeats_for_a_seed),
       cmocka_unit_test(those_that_learn_find_the_best_sooner),
       cmocka_unit_test(the_surrogate_leaves_what_is_dear),
+      cmocka_unit_test(the_surrogate_begins_spread_out),
       cmocka_unit_test(what_another_took_is_not_given),
       cmocka_unit_test(a_forest_knows_its_rows),
   };
