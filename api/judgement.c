@@ -9,11 +9,11 @@
 /* ---- One record -------------------------------------------------------------------------------------------------- */
 
 /* Against what its variant expands to. */
-static void compare(const struct cache_record *record, const struct kernel_spec *spec, bool predicted,
-                    struct judgement *out) {
+static void compare(const struct cache_record *record, const struct kernel_spec *spec,
+                    const struct objective *objective, bool predicted, struct judgement *out) {
   cache_record_take_hashes(&out->now, spec);
   out->now.flops = spec->flops, out->now.bytes = spec->bytes;
-  out->how = cache_record_is_of(record, spec, predicted) ? JUDGED_CURRENT : JUDGED_CHANGED;
+  out->how = cache_record_is_of(record, spec, objective, predicted) ? JUDGED_CURRENT : JUDGED_CHANGED;
   out->proof_changed = !cache_record_is_same(record, spec);
   out->proof = kernel_spec_proof_without(spec, record->lacks);
   out->whole = out->proof_changed ? spec->hash : record->hash;
@@ -27,7 +27,7 @@ static int judge(struct lookup *l, const struct cache_record *record, bool predi
   *spec = (struct kernel_spec){0};
   int status = space_find(l->space, record->variant, &index, &out->why);
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
-  out->order = index;
+  out->order = cache_record_order(record, index, l->config->objective);
   const struct variant variant = lookup_variant(l, index);
   status = lookup_expand(l, &variant, spec, &out->why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
@@ -36,7 +36,7 @@ static int judge(struct lookup *l, const struct cache_record *record, bool predi
   bool refused = expand_refuses(status) && record->outcome == CUGEN_OUTCOME_LAUNCH;
   if (refused) refusal = candidate_refusal(record->variant, out->why.message);
   out->how = refused && strcmp(refusal.hex, record->hash.hex) == 0 ? JUDGED_CURRENT : JUDGED_BROKEN;
-  if (!status) compare(record, spec, predicted, out);
+  if (!status) compare(record, spec, l->config->objective, predicted, out);
   return CUGEN_OK;
 }
 
@@ -119,12 +119,14 @@ static int consider(void *context, struct cache_record *record, bool *stop, cuge
   uint64_t at;
   bool current;
   cugen_error ignored;
-  double cost = cache_record_cost(record, search->lookup->config->objective);
+  const struct objective *objective = search->lookup->config->objective;
+  double cost = cache_record_cost(record, objective);
   *stop = best->found && !cache_leads(search->least, UINT64_MAX, cost, 0);
   if (*stop) return CUGEN_OK;
   int status = space_find(search->space, record->variant, &at, &ignored);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
-  if (status || (best->found && !cache_leads(search->least, best->index, cost, at))) return CUGEN_OK;
+  const uint64_t order = status ? 0 : cache_record_order(record, at, objective);
+  if (status || (best->found && !cache_leads(search->least, best->record.order, cost, order))) return CUGEN_OK;
   status = check_current(search->lookup, search->predicted, record, &current, &spec, err);
   if (current && !best->found) search->least = cost;
   if (current) take_best(best, record, at, &spec);

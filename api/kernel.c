@@ -74,7 +74,7 @@ static int set_problem(cugen_kernel *k, bool check, cugen_error *err) {
 }
 
 static int open_config(cugen_kernel *k, const char *config, cugen_error *err) {
-  int status = opened_config_open(&k->lookup.lib->sources, config, &k->opened, err);
+  int status = opened_config_open(k->lookup.lib, config, &k->opened, err);
   k->lookup.opened = &k->opened;
   k->lookup.config = k->opened.config;
   k->lookup.origin = text_get(&k->opened.origin);
@@ -186,15 +186,25 @@ const char *cugen_kernel_policy(const cugen_kernel *k) {
 }
 
 cugen_objective cugen_kernel_objective(const cugen_kernel *k) {
-  return k ? (cugen_objective)k->lookup.config->objective : CUGEN_OBJECTIVE_TIME;
+  return k ? (cugen_objective)objective_kind_of(k->lookup.config->objective) : CUGEN_OBJECTIVE_TIME;
 }
 
 _Static_assert((int)CUGEN_OBJECTIVE_TIME == OBJECTIVE_TIME && (int)CUGEN_OBJECTIVE_FLOPS == OBJECTIVE_FLOPS &&
-                   (int)CUGEN_OBJECTIVE_BYTES == OBJECTIVE_BYTES && OBJECTIVES == 3,
+                   (int)CUGEN_OBJECTIVE_BYTES == OBJECTIVE_BYTES && (int)CUGEN_OBJECTIVE_ENERGY == OBJECTIVE_ENERGY &&
+                   (int)CUGEN_OBJECTIVE_ENERGY_DELAY == OBJECTIVE_ENERGY_DELAY &&
+                   (int)CUGEN_OBJECTIVE_EXPRESSION == OBJECTIVE_EXPRESSION && OBJECTIVES == 6,
                "cugen_objective is enum objective");
 
 const char *cugen_objective_name(int objective) {
   return objective >= 0 && objective < OBJECTIVES ? objective_names[objective] : "unknown";
+}
+
+const char *cugen_kernel_objective_text(const cugen_kernel *k) {
+  return k && k->lookup.config->objective ? k->lookup.config->objective->text : objective_names[OBJECTIVE_TIME];
+}
+
+int cugen_kernel_needs_energy(const cugen_kernel *k) {
+  return k && objective_needs_energy(k->lookup.config->objective);
 }
 
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *k) {

@@ -71,7 +71,8 @@ static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
       {&lib->config_dir, o->config_dir, NULL},   {&lib->template_dir, o->template_dir, NULL},
       {&lib->device_dir, o->device_dir, NULL},   {&lib->cache_path, o->cache, "CUGEN_CACHE"},
       {&lib->toolkit_dir, o->toolkit, NULL},     {&lib->compiler, o->compiler, NULL},
-      {&lib->worker, o->worker, "CUGEN_WORKER"},
+      {&lib->worker, o->worker, "CUGEN_WORKER"}, {&lib->objective, o->objective, NULL},
+      {&lib->prefer, o->prefer, NULL},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (take(rows[i].to, rows[i].option, rows[i].variable)) return error_memory(err);
@@ -88,6 +89,24 @@ static int check_folders(const cugen *lib, cugen_error *err) {
       return error_set(err, CUGEN_ERROR_USAGE, "--%s-dir %s: there is no such folder (options.%s_dir)", rows[i][1],
                        rows[i][0], rows[i][1]);
   return CUGEN_OK;
+}
+
+/* Judged at open; what an objective needs of a config, when that is opened. */
+static int check_objective(cugen *lib, cugen_error *err) {
+  const char *option = "objective";
+  struct objective *objective = NULL;
+  int status = lib->objective ? objective_open(lib->objective, &objective, err) : CUGEN_OK;
+  objective_close(objective);
+  if (!status && lib->prefer) {
+    option = "prefer";
+    status = preference_find(lib->prefer, &lib->preference, err);
+  }
+  if (!status || status == CUGEN_ERROR_MEMORY) return status;
+  struct text message = {0};
+  text_addf(&message, "--%s (options.%s): %s", option, option, err ? err->message : "");
+  status = error_set(err, CUGEN_ERROR_USAGE, "%s", text_get(&message));
+  text_free(&message);
+  return status;
 }
 
 /* "none": no process may be started. */
@@ -118,6 +137,7 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
   lib->stop_context = options->stop_context;
   int status = take_options(lib, options, error);
   if (!status) status = check_folders(lib, error);
+  if (!status) status = check_objective(lib, error);
   if (!status) status = take_worker(lib, error);
   lib->sources = (struct sources){lib->config_dir, lib->template_dir, NULL};
   lib->toolkit_options = (struct toolkit_options){lib->toolkit_dir, lib->compiler};
@@ -132,8 +152,9 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
 
 void cugen_close(cugen *lib) {
   if (!lib) return;
-  char *strings[] = {lib->device,     lib->arch,        lib->config_dir, lib->template_dir, lib->device_dir,
-                     lib->cache_path, lib->toolkit_dir, lib->compiler,   lib->worker};
+  char *strings[] = {lib->device,     lib->arch,       lib->config_dir,  lib->template_dir,
+                     lib->device_dir, lib->cache_path, lib->toolkit_dir, lib->compiler,
+                     lib->worker,     lib->objective,  lib->prefer};
   for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) free(strings[i]);
   struct kept *kept[] = {&lib->sets, &lib->checked, &lib->transfer};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) kept_close(kept[i]);

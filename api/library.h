@@ -12,8 +12,10 @@
 #include "runtime/store/cache.h"
 
 struct cugen {
-  char *device, *arch, *config_dir, *template_dir, *device_dir, *cache_path, *toolkit_dir, *compiler, *worker;
-  cugen_stop_callback stop; /* NULL: never */
+  char *device, *arch, *config_dir, *template_dir, *device_dir, *cache_path, *toolkit_dir, *compiler, *worker,
+      *objective, *prefer;
+  enum preference preference; /* that `prefer` names */
+  cugen_stop_callback stop;   /* NULL: never */
   void *stop_context;
   struct sources sources;
   struct source_file *files; /* what sources.files sees */

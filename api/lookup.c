@@ -19,9 +19,18 @@ int api_origin(const struct sources *sources, const char *path, struct text *out
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-int opened_config_open(const struct sources *sources, const char *name, struct opened_config *out, cugen_error *err) {
-  *out = (struct opened_config){.sources = *sources};
+/* The library's options come before the config. */
+static int take_objective(const cugen *lib, struct config *config, cugen_error *err) {
+  int status = lib->objective ? config_set_objective(config, lib->objective, err) : CUGEN_OK;
+  if (status) return error_prefix(err, "%s, --objective (options.objective)", config->path), CUGEN_ERROR_USAGE;
+  if (lib->objective) config->objective_line = (struct config_line){"--objective", 1};
+  return lib->prefer ? config_prefer(config, lib->preference, err) : CUGEN_OK;
+}
+
+int opened_config_open(const cugen *lib, const char *name, struct opened_config *out, cugen_error *err) {
+  *out = (struct opened_config){.sources = lib->sources};
   int status = config_open(&out->sources, name, &out->config, err);
+  if (!status) status = take_objective(lib, out->config, err);
   return status ? status : api_origin(&out->sources, out->config->path, &out->origin, err);
 }
 

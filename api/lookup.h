@@ -62,7 +62,7 @@ struct opened_config {
   struct expander *expander; /* opened when first needed */
 };
 /* To be closed whatever comes back. */
-int opened_config_open(const struct sources *sources, const char *name, struct opened_config *out, cugen_error *err);
+int opened_config_open(const cugen *lib, const char *name, struct opened_config *out, cugen_error *err);
 void opened_config_close(struct opened_config *opened);
 
 struct lookup {
@@ -144,7 +144,7 @@ struct judgement {
     JUDGED_GONE,    /* no variant of the space is called that; why says what rules it out */
     JUDGED_BROKEN   /* it no longer expands; why */
   } how;
-  uint64_t order;           /* its variant's index; UINT64_MAX: it is gone */
+  uint64_t order;           /* cache_record_order; UINT64_MAX: its variant is gone */
   struct hash proof, whole; /* the record's, if it were current: without the parameters that it lacks */
   bool proof_changed;      /* current, but what its result is held against is another: nothing is known to be right */
   struct cache_record now; /* only its hashes and work */

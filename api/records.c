@@ -53,6 +53,9 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
   out->run_began = r->run_began;
   out->run_seconds = r->run_seconds;
   out->order = r->order;
+  out->energy = r->energy;
+  out->energy_resolution = r->energy_resolution;
+  out->non_dominated = r->non_dominated;
   out->predicted = k->lookup.predicted;
   out->verified = is_verified(k, r);
   out->unverified = why_unverified(k, r, out->verified);
@@ -80,7 +83,7 @@ size_t cugen_best(const cugen_record *const *records, size_t count) {
 /* They come by cost; the best is to be first. */
 static void settle_ties(cugen_kernel *k) {
   const struct cache_record *all = k->records;
-  const enum objective objective = k->lookup.config->objective;
+  const struct objective *objective = k->lookup.config->objective;
   size_t best = 0;
   for (size_t i = 1; i < k->record_count && all[i].outcome == CUGEN_OUTCOME_OK; i++)
     if (cache_leads(cache_record_cost(&all[0], objective), all[best].order, cache_record_cost(&all[i], objective),
@@ -103,6 +106,7 @@ static int load_records(cugen_kernel *k, cugen_error *err) {
   const struct cache_key key = lookup_key(l);
   status = cache_load(cache, &key, &k->records, &k->record_count, err);
   if (!status) status = api_drop_stale(l, k->records, &k->record_count, err);
+  if (!status) status = cache_records_mark(k->records, k->record_count, err);
   if (status) {
     api_forget_records(k);
     return status;

@@ -30,10 +30,10 @@ void set_best_close(struct set_best *s) {
 /* ---- Its config ------------------------------------------------------------------------------------------------------ */
 
 /* An origin is a real path, or says how a config without one is called. What is of no known origin is looked for by its name. */
-static void open_config(const struct sources *sources, struct source_config *config) {
+static void open_config(const cugen *lib, struct source_config *config) {
   cugen_error ignored;
   const char *path = config->origin[0] == '/' ? config->origin : config->name;
-  config->usable = opened_config_open(sources, path, &config->opened, &ignored) == CUGEN_OK &&
+  config->usable = opened_config_open(lib, path, &config->opened, &ignored) == CUGEN_OK &&
                    strcmp(config->opened.config->name, config->name) == 0 &&
                    (!*config->origin || strcmp(text_get(&config->opened.origin), config->origin) == 0);
 }
@@ -49,7 +49,7 @@ static struct source_config *add_config(struct set_best *s, const struct cache_s
   config->origin = strdup(space->origin);
   config->name = strdup(space->config);
   if (!config->origin || !config->name) return NULL;
-  open_config(&s->lib->sources, config);
+  open_config(s->lib, config);
   return config;
 }
 
@@ -96,7 +96,7 @@ static int find_order(struct lookup *l, struct cache_record *record, cugen_error
   cugen_error why;
   int status = lookup_space(l, &why);
   if (!status) status = space_find(l->space, record->variant, &record->order, &why);
-  if (status) record->order = UINT64_MAX;
+  record->order = status ? UINT64_MAX : cache_record_order(record, record->order, l->config->objective);
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "api.h"
 #include "base/system.h"
 #include "runtime/compile/toolkit.h"
+#include "tune/energy.h"
 #include "tune/search/strategy.h"
 #include "tune/trial.h"
 
@@ -102,12 +103,32 @@ static int conclude(cugen_kernel *k, cugen_tune_result *result, cugen_error *err
   return k->unverified.failed ? error_memory(err) : CUGEN_OK;
 }
 
+/* Asked before anything is measured. */
+static int check_energy(const struct lookup *l, cugen_error *err) {
+  const struct objective *objective = l->config->objective;
+  cugen_error why = {0};
+  int status = CUGEN_OK;
+  if (!objective_needs_energy(objective)) return CUGEN_OK;
+  if (l->described)
+    status = error_set(&why, CUGEN_ERROR_DEVICE, "it is described and not here");
+  else if (!l->ops->energy_check)
+    status = error_set(&why, CUGEN_ERROR_DEVICE, "it has no energy counter");
+  else
+    status = l->ops->energy_check(l->lib->toolkit, &l->device, &why);
+  if (!status) return CUGEN_OK;
+  return error_set(
+      err, CUGEN_ERROR_USAGE,
+      "objective \"%s\" needs energy, which cannot be measured on %s: %s. --objective time ranks by time",
+      objective->text, l->ops->energy_check ? l->device.name : "the cpu device", why.message);
+}
+
 int api_tune_device(cugen_kernel *k, cugen_error *err) {
   const struct lookup *l = &k->lookup;
   if (l->lib->arch && !l->device.facts.is_gpu) /* its records would be of a device that there is not */
     return error_set(err, CUGEN_ERROR_USAGE, "the cpu device has no architecture: tune there without arch '%s'",
                      l->lib->arch);
-  return l->described ? cugen_kernel_use_predictions(k, err) : CUGEN_OK;
+  int status = check_energy(l, err);
+  return !status && l->described ? cugen_kernel_use_predictions(k, err) : status;
 }
 
 static int tune(cugen_kernel *k, const cugen_tune_options *options, struct tune_images *images,
@@ -154,7 +175,9 @@ int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_
 
 static int run_once(const struct tune_target *target, uint64_t index, double timeout, struct cache_record *out,
                     struct text *printed, cugen_error *err) {
-  const struct measure_options measure = {.seconds = 0.5, .samples = target->device->facts.is_gpu ? 21 : 5};
+  const bool energy = objective_needs_energy(target->config->objective);
+  const struct measure_options measure = {
+      .seconds = 0.5, .samples = target->device->facts.is_gpu ? 21 : 5, .energy = energy ? energy_window : 0};
   const struct trial_options options = {.seed = 1};
   struct trial *trial;
   int status = trial_open(target, &options, &trial, err);

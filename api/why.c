@@ -184,17 +184,17 @@ static const char *list_fields(struct why *why, const struct match *match, cugen
 static void compare_parts(struct why *why, struct match *match, const struct judgement *judgement,
                           const struct cache_record *record) {
   const struct cache_record *now = &judgement->now;
-  const enum objective objective = why->lookup->config->objective;
+  const struct objective *objective = why->lookup->config->objective;
   bool decides = judgement->how != JUDGED_CURRENT || !judgement->proof_changed;
   if (!now->hash.hex[0]) return;
   add_hash(why, match, "source", now->source_hash, record->source_hash, true);
   add_hash(why, match, "launches", now->launches_hash, record->launches_hash, true);
   add_hash(why, match, "what is passed", now->arguments_hash, record->arguments_hash, true);
   add_hash(why, match, "what it is held against", judgement->proof, record->proof_hash, decides);
-  if (objective != OBJECTIVE_TIME)
-    add_texts(why, match, objective_names[objective],
-              keepf(why, "%.17g", objective_work(objective, now->flops, now->bytes)),
-              keepf(why, "%.17g", objective_work(objective, record->flops, record->bytes)));
+  if (objective && objective->needs_flops)
+    add_texts(why, match, "flops", keepf(why, "%.17g", now->flops), keepf(why, "%.17g", record->flops));
+  if (objective && objective->needs_bytes)
+    add_texts(why, match, "bytes", keepf(why, "%.17g", now->bytes), keepf(why, "%.17g", record->bytes));
   add_hash(why, match, "kernel as a whole", judgement->whole, record->hash, decides);
 }
 

@@ -11,12 +11,6 @@ const char *const access_kind_names[ACCESS_KIND_COUNT] = {"global", "constant", 
 const char *const address_kind_names[ADDRESS_KIND_COUNT] = {"clamp", "border", "wrap", "mirror"};
 const char *const fill_kind_names[FILL_KIND_COUNT] = {"uniform", "identity", "index", "ones", "zero"};
 
-const char *const objective_names[OBJECTIVES] = {"time", "flops", "bytes"};
-
-double objective_work(enum objective objective, double flops, double bytes) {
-  return objective == OBJECTIVE_FLOPS ? flops : objective == OBJECTIVE_BYTES ? bytes : 1;
-}
-
 void kernel_spec_free(struct kernel_spec *spec) {
   free(spec->variant);
   free(spec->source);

@@ -112,12 +112,6 @@ struct kernel_launch {
 #define KERNEL_MAX_ENTRIES   8 /* kernels among them: a config has no more launch { } in an implementation */
 #define KERNEL_MAX_ARGUMENTS 32
 
-/* What variants are ranked by: the time of a run, or its time for each unit of declared work. */
-enum objective { OBJECTIVE_TIME, OBJECTIVE_FLOPS, OBJECTIVE_BYTES, OBJECTIVES };
-extern const char *const objective_names[OBJECTIVES]; /* "time", "flops", "bytes" */
-/* The work that a time is divided by; 1 for OBJECTIVE_TIME. */
-double objective_work(enum objective objective, double flops, double bytes);
-
 /* Strings in it belong to the spec (kernel_spec_free) except dtypes. A launch that lists no parameters gets all arguments
    that are not compiled in, not symbols, in order. */
 struct kernel_spec {
@@ -146,7 +140,6 @@ struct kernel_spec {
   struct kernel_parameter *parameters; /* of the launches that list them */
   size_t parameter_count;
   double flops, bytes; /* 0: not declared */
-  enum objective objective;
   struct text strings; /* backing store of the names above */
 };
 

@@ -44,7 +44,7 @@ static inline void remember(cugen_kernel *k, const char *variant, double seconds
                                     text_get(&k->lookup.problem_text),
                                     text_get(&k->lookup.options),
                                     NULL,
-                                    OBJECTIVE_TIME,
+                                    NULL,
                                     NULL};
   require(api_cache(k->lookup.lib, &cache, &err), &err);
   require(cache_store(cache, &records, &record, &err), &err);

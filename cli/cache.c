@@ -187,8 +187,7 @@ static int stored_json(struct cli *cli, const cugen_stored_record *all, size_t c
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "objective",
-                      json_string(cugen_objective_name((int)cugen_kernel_objective(cli->kernel))));
+  json_object_set_new(object, "objective", json_string(cugen_kernel_objective_text(cli->kernel)));
   json_object_set_new(object, "records", array);
   for (size_t i = 0; i < count; i++) {
     json_t *record = json_record(&all[i].record);

@@ -25,6 +25,9 @@
   X(BUDGET, "budget", 0, "LIMIT",                                                                                    \
     "when to stop: a time (90s, 5m, 1h), a number of variants (500) or none (default: 60s; cpu and model 30s)")      \
   X(STRATEGY, "strategy", 0, "STRATEGY", "which variants come first (default: surrogate)")                           \
+  X(OBJECTIVE, "objective", 0, "OBJECTIVE",                                                                          \
+    "what is best: time, energy, energy_delay, flops, bytes, \"flops / energy\" (default: the config's)")            \
+  X(PREFER, "prefer", 0, "PREFERENCE", "of variants that tie: simplest, registers, energy (default: simplest)")      \
   X(SEED, "seed", 0, "N", "seed of strategy and input data (default: 1)")                                            \
   X(FORMAT, "format", 0, "FORMAT", "wisdom, t4 or kernel_tuner (default: wisdom)")                                   \
   X(STRATEGIES, "strategy", 0, "STRATEGY", "strategies to replay: \"local\", \"local,random\" (default: all)")       \
@@ -270,6 +273,8 @@ bool cli_on_cpu(const struct cli *cli);
 /* No GPU is here and none was asked for: 'cugen tune' alone would predict for another one. */
 bool cli_fell_back(const struct cli *cli);
 /* On the cpu device with nothing of the check problem set otherwise. */
+/* Whether variants are ranked by a rate, GFLOP/s or GB/s. */
+bool cli_ranks_by_rate(const cugen_kernel *kernel);
 bool cli_is_check(const struct cli *cli);
 /* The cpu device executes, it is not fast: what runs there runs on the check problem. */
 int cli_use_check_on_cpu(struct cli *cli);

@@ -139,6 +139,17 @@ static void offer_strategies(const struct completion *c) {
   for (size_t i = 0; (name = cugen_strategy(i, &what)); i++) offer(c, name, what);
 }
 
+static void offer_objectives(const struct completion *c) {
+  for (int i = CUGEN_OBJECTIVE_TIME; i < CUGEN_OBJECTIVE_EXPRESSION; i++)
+    offer(c, cugen_objective_name(i), "objective");
+}
+
+static void offer_preferences(const struct completion *c) {
+  offer(c, "simplest", "first in the config");
+  offer(c, "registers", "fewest registers");
+  offer(c, "energy", "fewest joules");
+}
+
 static void offer_further_commands(const struct completion *c) {
   offer_commands(c, c->cli->operand);
 }
@@ -168,10 +179,9 @@ static void offer_by_word(const struct completion *c, struct cli_word word) {
   static const struct {
     const char *word;
     void (*offer)(const struct completion *c);
-  } kinds[] = {{"CONFIG", offer_configs},      {"COMMAND", offer_further_commands},
-               {"STRATEGY", offer_strategies}, {"SHELL", offer_shells},
-               {"FILE", offer_files},          {"FOLDER", offer_folders},
-               {"PROGRAM", offer_programs}};
+  } kinds[] = {{"CONFIG", offer_configs},       {"COMMAND", offer_further_commands}, {"STRATEGY", offer_strategies},
+               {"OBJECTIVE", offer_objectives}, {"PREFERENCE", offer_preferences},   {"SHELL", offer_shells},
+               {"FILE", offer_files},           {"FOLDER", offer_folders},           {"PROGRAM", offer_programs}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (strlen(kinds[i].word) == word.length && memcmp(kinds[i].word, word.text, word.length) == 0) kinds[i].offer(c);
 }

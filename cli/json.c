@@ -111,6 +111,9 @@ json_t *json_record(const cugen_record *r) {
   json_object_set_new(object, "limiter", json_optional_string(r->limiter));
   json_object_set_new(object, "cluster_blocks", known_integer(r->cluster_blocks));
   json_object_set_new(object, "active_clusters", known_integer(r->active_clusters));
+  json_object_set_new(object, "energy_joules", json_known(r->energy));
+  json_object_set_new(object, "energy_resolution", json_known(r->energy_resolution));
+  json_object_set_new(object, "non_dominated", r->energy > 0 ? json_boolean(r->non_dominated) : json_null());
   json_object_set_new(object, "clock_mhz", known_integer(r->clock_mhz));
   json_object_set_new(object, "power_watts", known_integer(r->power_watts));
   json_object_set_new(object, "throttle", json_string(r->throttle));
@@ -138,6 +141,7 @@ json_t *json_tune_result(const cugen_tune_result *result) {
   json_object_set_new(object, "refuted", json_integer((json_int_t)result->refuted));
   json_object_set_new(object, "unverified", json_optional_string(result->unverified));
   json_object_set_new(object, "tied", json_integer((json_int_t)result->tied));
+  json_object_set_new(object, "energies", json_integer((json_int_t)result->energies));
   json_object_set_new(object, "tied_within", json_number(result->tied_within));
   json_object_set_new(object, "alike", json_integer((json_int_t)result->alike));
   json_object_set_new(object, "interrupted", json_boolean(result->interrupted));

@@ -35,6 +35,11 @@ bool cli_on_cpu(const struct cli *cli) {
   return cli_device(cli) == CUGEN_DEVICE_CPU;
 }
 
+bool cli_ranks_by_rate(const cugen_kernel *kernel) {
+  const cugen_objective objective = cugen_kernel_objective(kernel);
+  return objective == CUGEN_OBJECTIVE_FLOPS || objective == CUGEN_OBJECTIVE_BYTES;
+}
+
 bool cli_is_check(const struct cli *cli) {
   return cli_on_cpu(cli) && !cli->setting_count;
 }

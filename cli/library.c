@@ -39,6 +39,8 @@ int cli_open(struct cli *cli) {
   options.toolkit = values[OPTION_TOOLKIT];
   options.compiler = values[OPTION_COMPILER];
   options.worker = own_worker(cli);
+  options.objective = values[OPTION_OBJECTIVE];
+  options.prefer = values[OPTION_PREFER];
   options.stop = ask_stop;
   return cugen_open(&options, &cli->lib, &cli->error);
 }

@@ -12,5 +12,5 @@ const char *page_predicted(const struct page *p, const char *text) {
 }
 
 bool page_by_rate(const struct page *p) {
-  return cugen_kernel_objective(p->f->kernel) != CUGEN_OBJECTIVE_TIME;
+  return cli_ranks_by_rate(p->f->kernel);
 }

@@ -41,6 +41,12 @@ struct shown print_seconds(double seconds) {
   return print_scaled(seconds, scales, units, 4);
 }
 
+struct shown print_joules(double joules) {
+  static const double scales[] = {1, 1e-3, 1e-6, 1e-9};
+  static const char *const units[] = {"J", "mJ", "uJ", "nJ"};
+  return print_scaled(joules, scales, units, 4);
+}
+
 struct shown print_clock(double seconds) {
   struct shown shown;
   long whole = seconds < 0 ? 0 : lround(fmin(seconds, 1e9));

@@ -16,6 +16,7 @@ struct shown {
 
 struct shown print_count(uint64_t n);       /* 3,412 */
 struct shown print_seconds(double seconds); /* 1.234 ms */
+struct shown print_joules(double joules);   /* 1.234 mJ */
 struct shown print_clock(double seconds);   /* 1:05 */
 struct shown print_bytes(int64_t bytes);    /* 48 KiB, 1.5 GiB; 100 B */
 struct shown print_flops(double rate);      /* 66.91 TFLOP/s; - for 0 */

@@ -27,6 +27,20 @@ static struct shown show_time(const cugen_record *r) {
   return print_seconds(r->seconds);
 }
 
+static bool has_energy(const cugen_record *r) {
+  return r->energy > 0 && has_time(r);
+}
+
+static struct shown show_energy(const cugen_record *r) {
+  return print_joules(r->energy);
+}
+
+static struct shown show_power(const cugen_record *r) {
+  struct shown shown;
+  snprintf(shown.text, sizeof shown.text, "%.40s W", print_number(r->energy / r->seconds).text);
+  return shown;
+}
+
 static struct shown show_bound(const cugen_record *r) {
   struct shown shown;
   snprintf(shown.text, sizeof shown.text, "%.47s", r->reason);
@@ -146,6 +160,8 @@ const struct quantity_row quantities[QUANTITIES] = {
     [QUANTITY_TIME] = {has_time, show_time},
     [QUANTITY_MEASURED] = {has_measurement, show_time},
     [QUANTITY_PREDICTED] = {has_prediction, show_time},
+    [QUANTITY_ENERGY] = {has_energy, show_energy},
+    [QUANTITY_POWER] = {has_energy, show_power},
     [QUANTITY_VERIFIED] = {has_prediction, show_verified},
     [QUANTITY_BOUND] = {has_prediction, show_bound},
     [QUANTITY_RATE] = {has_rate, show_rate},

@@ -10,6 +10,8 @@ enum quantity {
   QUANTITY_TIME, /* measured or predicted */
   QUANTITY_MEASURED,
   QUANTITY_PREDICTED,
+  QUANTITY_ENERGY,
+  QUANTITY_POWER,    /* that goes with it: the board's, at this variant's load */
   QUANTITY_VERIFIED, /* whether the variant of a prediction came out right on the cpu device */
   QUANTITY_BOUND,    /* what bounds a prediction */
   QUANTITY_RATE,

@@ -18,6 +18,8 @@ static const struct column {
 } columns[] = {
     {{"time", TABLE_RIGHT, 0}, QUANTITY_MEASURED},
     {{"predicted", TABLE_RIGHT, 0}, QUANTITY_PREDICTED},
+    {{"energy", TABLE_RIGHT, 0}, QUANTITY_ENERGY},
+    {{"power", TABLE_RIGHT, 11}, QUANTITY_POWER},
     {{"verified", TABLE_FOLD, 0}, QUANTITY_VERIFIED},
     {{"bound by", TABLE_FOLD, 2}, QUANTITY_BOUND},
     {{"", TABLE_RIGHT, 0}, QUANTITY_RATE_ALONE},
@@ -31,10 +33,10 @@ static const struct column {
     {{"local", TABLE_RIGHT | TABLE_FOLD, 9}, QUANTITY_LOCAL},
     {{"spills", TABLE_RIGHT | TABLE_FOLD, 7}, QUANTITY_SPILLS},
 };
-enum { RATE = 4, ROOFLINE = 5, COLUMNS = sizeof columns / sizeof *columns };
+enum { RATE = 6, ROOFLINE = 7, COLUMNS = sizeof columns / sizeof *columns };
 
 static bool by_rate(const struct cli *cli) {
-  return cugen_kernel_objective(cli->kernel) != CUGEN_OBJECTIVE_TIME;
+  return cli_ranks_by_rate(cli->kernel);
 }
 
 /* Which column stands there: what is ranked by comes first. */
@@ -281,12 +283,20 @@ static int print_ceiling(struct cli *cli) {
 static void print_ranking(const struct cli *cli, bool tied) {
   bool rate = by_rate(cli);
   const cugen_objective objective = cugen_kernel_objective(cli->kernel);
-  if (rate)
-    printf("Ranked by %s: the config has objective \"%s\".\n",
-           objective == CUGEN_OBJECTIVE_FLOPS ? "GFLOP/s" : "GB/s", cugen_objective_name((int)objective));
+  const char *const text = cugen_kernel_objective_text(cli->kernel), *prefer = cli->values[OPTION_PREFER];
+  const char *const unit = objective == CUGEN_OBJECTIVE_FLOPS ? "GFLOP/s" : rate ? "GB/s" : text;
+  if (objective != CUGEN_OBJECTIVE_TIME && cli->values[OPTION_OBJECTIVE])
+    printf("Ranked by %s, as --objective asks.\n", unit);
+  else if (objective != CUGEN_OBJECTIVE_TIME)
+    printf("Ranked by %s: the config has objective \"%s\".\n", unit, text);
   if (tied)
-    printf("A tie: of those within 0.5%% of the %s, the one that comes first in the config leads.\n",
-           rate ? "highest rate" : "fastest");
+    printf("A tie: of those within 0.5%% of the %s, the one %s leads.\n",
+           rate                                ? "highest rate"
+           : objective == CUGEN_OBJECTIVE_TIME ? "fastest"
+                                               : "best",
+           !prefer || strcmp(prefer, "simplest") == 0 ? "that comes first in the config"
+           : strcmp(prefer, "registers") == 0         ? "with the fewest registers"
+                                                      : "that takes the least energy");
 }
 
 static int print_best(struct cli *cli, const struct ranking *ranking, size_t top) {

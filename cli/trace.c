@@ -178,7 +178,7 @@ void trace_close(struct trace *t) {
 /* ---- What is drawn ---- */
 
 static bool by_time_alone(const cugen_kernel *kernel) {
-  return cugen_kernel_objective(kernel) == CUGEN_OBJECTIVE_TIME;
+  return !cli_ranks_by_rate(kernel);
 }
 
 double trace_value(const cugen_kernel *kernel, const cugen_record *record) {

@@ -89,7 +89,7 @@ static void print_canvas(const struct canvas *c) {
 }
 
 static bool by_rate(const struct cli *cli) {
-  return cugen_kernel_objective(cli->kernel) != CUGEN_OBJECTIVE_TIME;
+  return cli_ranks_by_rate(cli->kernel);
 }
 
 static int print_plot(struct cli *cli, const struct trace *trace) {
@@ -182,8 +182,7 @@ static int print_json(struct cli *cli, const struct findings *f) {
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "objective",
-                      json_string(cugen_objective_name((int)cugen_kernel_objective(cli->kernel))));
+  json_object_set_new(object, "objective", json_string(cugen_kernel_objective_text(cli->kernel)));
   json_object_set_new(object, "trace", trace_json(&f->trace));
   return cli_print_json(cli, object);
 }

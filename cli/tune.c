@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "front.h"
 #include "print.h"
 #include "progress.h"
 #include "records.h"
@@ -101,6 +102,7 @@ static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
   if (result->tied)
     printf("The fastest ties with %s within %.1f %%.\n",
            result->tied == 1 ? "another" : print_count(result->tied).text, fmax(100 * result->tied_within, 0.1));
+  if (result->energies) printf("Measured the energy of %s.\n", print_count(result->energies).text);
   if (result->leaders)
     printf("It started with %s that are the best for other sizes.\n", print_count(result->leaders).text);
 }
@@ -179,6 +181,7 @@ static int print_result(struct cli *cli, const cugen_tune_result *result, size_t
     printf("Nothing left to try: all %s variants are remembered.\n", print_count(result->valid).text);
   if (!quiet) putchar('\n');
   int status = records_print_best(cli, top, &right);
+  if (!status && cugen_kernel_needs_energy(cli->kernel)) status = front_print(cli);
   if (!status) status = records_print_failures(cli, right > 0);
   if (!status) remark_verified(cli, result, right);
   if (!status && !quiet) print_tail(cli, result, right);
@@ -195,8 +198,7 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
   json_object_set_new(object, "fallback",
                       json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
   json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
-  json_object_set_new(object, "objective",
-                      json_string(cugen_objective_name((int)cugen_kernel_objective(cli->kernel))));
+  json_object_set_new(object, "objective", json_string(cugen_kernel_objective_text(cli->kernel)));
   json_object_set_new(object, "cartesian", json_integer((json_int_t)space->cartesian));
   json_object_set_new(object, "valid", json_integer((json_int_t)space->valid));
   json_object_set_new(object, "run", json_tune_result(result));

@@ -151,7 +151,7 @@ static bool lines_within(const struct text *part, const struct text *whole) {
 }
 
 /* The variants kept for the problem at hand are those that a look-up may take: not one that is right only where a better
-   one is right too. Within a tie the config's order decides. */
+   one is right too. Within a tie the least order decides. */
 static bool is_beaten(const struct exporter *x, const struct export_tuned *tuned, const struct export_code *code,
                       const struct export_measured *measured) {
   for (size_t i = tuned->first; i < x->measured_count; i++) {
@@ -172,13 +172,15 @@ static const struct kernel_argument *textured_argument(const struct kernel_spec 
 
 static int consider(struct exporter *x, const struct export_tuned *tuned, const struct cache_record *record,
                     cugen_error *err) {
-  const enum objective objective = x->devices[tuned->device].lookup.config->objective;
+  const struct objective *objective = x->devices[tuned->device].lookup.config->objective;
   struct export_measured measured = {.seconds = record->seconds, .cost = cache_record_cost(record, objective)};
   struct export_code code;
   struct kernel_spec spec;
-  int status = space_find(x->devices[tuned->device].lookup.space, record->variant, &measured.order, err);
-  if (!status) status = make_code(x, tuned->device, measured.order, &code, &spec, err);
+  uint64_t place = 0;
+  int status = space_find(x->devices[tuned->device].lookup.space, record->variant, &place, err);
+  if (!status) status = make_code(x, tuned->device, place, &code, &spec, err);
   if (status) return status;
+  measured.order = cache_record_order(record, place, objective);
   const struct kernel_argument *textured = textured_argument(&spec);
   if (textured)
     text_addf(x->notes, "%s, %s: %s is left out: it reads '%s' as a texture, which a bundle cannot\n",

@@ -106,10 +106,12 @@ typedef struct cugen_options {
   const char *device_dir;   /* searched before the described devices that ship */
   cugen_stop_callback stop; /* NULL: none. Functions with a progress callback ask that one too */
   void *stop_context;       /* for stop */
+  const char *objective;    /* what is best, such as "energy" (docs/tuning.md); default: the config's, else time */
+  const char *prefer;       /* of variants that tie: "simplest" (default), "registers" or "energy", the fewest */
 } cugen_options;
 
 #define CUGEN_OPTIONS_INIT                                                                                           \
-  { sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Reads the environment; nothing reads it later. A missing driver or an unusable cache is reported by the function that
    needs it. Close everything opened from lib before lib. */
@@ -259,7 +261,12 @@ typedef struct cugen_record {
   double cost;        /* what the config's objective minimises: seconds, or seconds for each unit of work */
   int64_t run_began;  /* the tuning run that made it: its start, in microseconds since the epoch; 0: not known */
   double run_seconds; /* from then until the record was made */
-  uint64_t order;     /* where its variant stands in the config's space; UINT64_MAX: it is not in it */
+  uint64_t
+      order; /* where its variant stands in the config's space; UINT64_MAX: it is not in it. What options.prefer asks for
+                          comes before that */
+  double energy;            /* joules of one run, by the board's own counter; 0: not measured */
+  double energy_resolution; /* joules that this is uncertain by, since the counter moves in steps */
+  int non_dominated;        /* no other record takes less of time or energy, and no more of the other */
 } cugen_record;
 
 /* Costs within this factor of the least are a tie. Of those the variant that comes first in the config is the best. */
@@ -459,7 +466,8 @@ typedef struct cugen_tune_result {
   const char *unverified; /* predictions: why the fastest is not verified; NULL: it is. Lives until the next tune */
   size_t tied;            /* on a GPU: variants that the last race did not find slower than the fastest, */
   double tied_within;     /* and how far from it they are: 0.004 is 0.4 % */
-  size_t alike; /* variants that one error refused, all that there were: the run ended early. 0: it did not */
+  size_t alike;    /* variants that one error refused, all that there were: the run ended early. 0: it did not */
+  size_t energies; /* variants whose energy was measured, where the objective needs it */
 } cugen_tune_result;
 
 /* Tunes in isolated worker processes and remembers each measurement as it arrives; running it again resumes. A run with a

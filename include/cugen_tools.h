@@ -68,14 +68,21 @@ const char *cugen_kernel_policy(const cugen_kernel *kernel);
 /* What a config ranks variants by. */
 typedef enum cugen_objective {
   CUGEN_OBJECTIVE_TIME = 0,
-  CUGEN_OBJECTIVE_FLOPS, /* the declared operations in a second */
-  CUGEN_OBJECTIVE_BYTES  /* the declared bytes in a second */
+  CUGEN_OBJECTIVE_FLOPS,        /* the declared operations in a second */
+  CUGEN_OBJECTIVE_BYTES,        /* the declared bytes in a second */
+  CUGEN_OBJECTIVE_ENERGY,       /* joules of a run */
+  CUGEN_OBJECTIVE_ENERGY_DELAY, /* energy times time */
+  CUGEN_OBJECTIVE_EXPRESSION    /* of these; cugen_kernel_objective_text has it */
 } cugen_objective;
 
 /* What variants are ranked by; of NULL: time. */
 cugen_objective cugen_kernel_objective(const cugen_kernel *kernel);
 /* Its word in configs and JSON: "time", "flops", "bytes"; never NULL. */
 const char *cugen_objective_name(int objective);
+/* The objective as it was given, a word or an expression, such as "energy" or "flops / energy". */
+const char *cugen_kernel_objective_text(const cugen_kernel *kernel);
+/* Whether the objective depends on energy, so that records without it come last. */
+int cugen_kernel_needs_energy(const cugen_kernel *kernel);
 
 /* Replaces the problem's defaults by the config's small check problem; settings given at open stay. cugen_kernel_tune and
    cugen_kernel_run do this themselves on the cpu device, which is slow. Doing it again changes nothing. On success everything

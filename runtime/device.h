@@ -260,6 +260,10 @@ struct device_ops {
   void (*profile)(struct device *device, bool begin);
   /* What the clocks do now. NULL in a row that never knows. */
   void (*clock)(struct device *device, struct device_clock *out);
+  /* Joules that it has taken since some moment; NULL in a row that never knows. energy_check: whether it will, asked where there is no
+     context; the message is the reason. */
+  int (*energy)(struct device *device, double *joules, cugen_error *err);
+  int (*energy_check)(const struct toolkit *toolkit, const struct device_description *device, cugen_error *err);
   /* Empties the report and names the memory that the watched launches after it work on. NULL in a row without them. */
   int (*watch)(struct device *device, const struct watch_buffer *buffers, size_t count, cugen_error *err);
   /* How many parameters the kernel takes, and into sizes[0 .. capacity) their bytes; -1: not known. NULL in a row

@@ -281,6 +281,8 @@ static void record_times(const struct worker_result *result, struct cache_record
   out->seconds_p20 = result->measurement.p20;
   out->seconds_p80 = result->measurement.p80;
   out->active_clusters = result->active_clusters;
+  out->energy = result->measurement.energy;
+  out->energy_resolution = result->measurement.energy_resolution;
   out->clock_mhz = result->measurement.clock.sm_mhz;
   out->power_watts = result->measurement.clock.power_watts;
   memcpy(out->throttle, result->measurement.clock.throttle, sizeof out->throttle);

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 
 #include "base/system.h"
+#include "energy.h"
 #include "race.h"
 
 /* How long all races may take: a tenth of what the search took, within these. */
-static const double least_seconds = 1, most_seconds = 4;
+static const double least_seconds = 1, most_seconds = 4, most_energy_seconds = 10;
 
 /* Who takes part: what is at most so much slower than the best, as far as single measurements tell; and what is so near that it
    has to. */
@@ -49,7 +50,8 @@ static int open_leader(struct tuner *t, struct leader *leader, cugen_error *err)
 
 static int measure_leader(struct tuner *t, struct race *race, size_t runner, struct leader *leader,
                           cugen_error *err) {
-  const struct measure_options measure = {.seconds = 0.05, .samples = 11};
+  const bool energy = objective_needs_energy(t->target->config->objective);
+  const struct measure_options measure = {.seconds = 0.05, .samples = 11, .energy = energy ? energy_window : 0};
   double busy, begin = clock_seconds();
   struct cache_record *record = &leader->rounds[race->runners[runner].rounds];
   int status =
@@ -61,7 +63,7 @@ static int measure_leader(struct tuner *t, struct race *race, size_t runner, str
   }
   t->result->measuring += busy;
   leader->seconds += clock_seconds() - begin;
-  leader->failed = record->outcome != CUGEN_OUTCOME_OK;
+  leader->failed = record->outcome != CUGEN_OUTCOME_OK || !tuner_cost_is_known(t, record);
   if (leader->failed) {
     race->runners[runner].state = RACE_SLOWER;
     cache_record_free(record);
@@ -104,6 +106,7 @@ static int store_leader(struct tuner *t, const struct race_runner *runner, struc
   leader->entrant->cost = runner->times[middle];
   record->error = before->error;
   record->requested = before->requested;
+  tuner_keep_energy(before, record);
   record->compile_seconds = before->compile_seconds;
   record->measure_seconds = before->measure_seconds + leader->seconds;
   tuner_stamp(t, record);
@@ -148,12 +151,12 @@ static int run_race(struct tuner *t, struct entrant *const *entrants, size_t cou
 /* ---- All races ---- */
 
 /* The fastest, whoever is near it and has not raced, and then those that raced and are tied with it. At least two. */
-static size_t choose(struct entrant *sorted, size_t count, struct entrant *chosen[RACE_MOST]) {
+static size_t choose(struct entrant *sorted, size_t count, size_t most, struct entrant *chosen[RACE_MOST]) {
   size_t number = 0;
   chosen[number++] = &sorted[0];
-  for (size_t i = 1; i < count && number < RACE_MOST; i++)
+  for (size_t i = 1; i < count && number < most; i++)
     if (!sorted[i].raced && (number < 2 || sorted[i].cost <= sorted[0].cost * near)) chosen[number++] = &sorted[i];
-  for (size_t i = 1; i < count && number < RACE_MOST; i++)
+  for (size_t i = 1; i < count && number < most; i++)
     if (sorted[i].raced && sorted[i].cost <= sorted[0].cost * CUGEN_TIE) chosen[number++] = &sorted[i];
   return number;
 }
@@ -164,6 +167,14 @@ static bool is_settled(const struct entrant *sorted, size_t count) {
   return i > 0 && (i == count || sorted[i].cost > sorted[0].cost * too_near);
 }
 
+/* A round of energy takes long. */
+static size_t most_entrants(const struct tuner *t, double until) {
+  const double seconds = energy_window + 0.3, each = seconds * RACE_LEAST_ROUNDS, left = until - clock_seconds();
+  enum { MOST = 3 };
+  if (!objective_needs_energy(t->target->config->objective)) return RACE_MOST;
+  return left > MOST * each ? MOST : left > 0 ? (size_t)(left / each) : 0;
+}
+
 /* Until the fastest and all that could be as fast have raced: a single lucky measurement beats nobody. */
 static int race_all(struct tuner *t, struct entrant *entrants, size_t count, double until, cugen_error *err) {
   int status = CUGEN_OK;
@@ -172,13 +183,16 @@ static int race_all(struct tuner *t, struct entrant *entrants, size_t count, dou
        first = false) {
     qsort(entrants, count, sizeof *entrants, by_cost);
     if (is_settled(entrants, count)) break;
-    status = run_race(t, chosen, choose(entrants, count, chosen), until, err);
+    const size_t most = most_entrants(t, until);
+    if (most < 2) break;
+    status = run_race(t, chosen, choose(entrants, count, most, chosen), until, err);
   }
   return status;
 }
 
 double tuner_race_share(const struct tuner *t) {
   const bool races = t->target->device->facts.is_gpu && !t->target->predicted && t->budget > 0;
+  if (races && objective_needs_energy(t->target->config->objective)) return t->budget * tuner_energy_share;
   return races ? fmin(t->budget * 0.1, most_seconds) : 0;
 }
 
@@ -191,10 +205,11 @@ int tuner_settle_leaders(struct tuner *t, cugen_error *err) {
   if (!entrants) return error_memory(err);
   size_t count = 0;
   for (size_t i = 0; i < t->record_count; i++)
-    if (t->records[i].outcome == CUGEN_OUTCOME_OK)
+    if (t->records[i].outcome == CUGEN_OUTCOME_OK && tuner_cost_is_known(t, &t->records[i]))
       entrants[count++] = (struct entrant){.record = &t->records[i], .cost = tuner_cost(t, &t->records[i])};
   const double now = clock_seconds();
   double until = now + fmin(most_seconds, fmax(least_seconds, 0.1 * (now - t->begin)));
+  if (objective_needs_energy(t->target->config->objective)) until = now + most_energy_seconds;
   if (t->budget > 0) until = fmin(until, t->begin + t->budget);
   int status = race_all(t, entrants, count, until, err);
   free(entrants);

@@ -9,6 +9,7 @@ struct measurement {
   int samples;
   double seconds, minimum, p20, p80; /* of one run of the plan */
   struct device_clock clock;         /* just after the last batch */
+  double energy, energy_resolution;  /* joules of one run, and what they are uncertain by; 0: not measured */
   bool dropped;                      /* slower than `best`: stopped as soon as that was clear */
 };
 
@@ -23,6 +24,7 @@ struct measure_options {
   double seconds; /* to spend at most, about */
   int samples;    /* wanted */
   double seen;    /* seconds that a run took when it was verified; 0: not known */
+  double energy;  /* seconds to measure its energy for; 0: it is not asked for */
 };
 
 /* Whether more samples cannot change that it is slower than the best: least and most are the fastest and the slowest of so many. best 0:

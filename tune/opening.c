@@ -7,6 +7,14 @@ bool tuner_wants(const struct tuner *t, const struct space_implementation *one) 
   return !t->options->implementation || space_list_means(t->options->implementation, one->implementation->name);
 }
 
+bool tuner_wants_index(const struct tuner *t, uint64_t index) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(t->target->space, &count);
+  for (size_t i = 0; i < count; i++)
+    if (index >= all[i].first && index - all[i].first < all[i].valid) return tuner_wants(t, &all[i]);
+  return false;
+}
+
 /* The rule that removed most is the one to look at first. */
 static int explain_one(const struct space_implementation *one, cugen_error *err) {
   const struct config_implementation *impl = one->implementation;

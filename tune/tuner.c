@@ -79,7 +79,7 @@ static bool worker_poll(void *context) {
 /* ---- The best so far ---- */
 
 static bool is_fastest(const struct tuner *t, const struct cache_record *record) {
-  return record->outcome == CUGEN_OUTCOME_OK && (!t->best || tuner_cost(t, record) < t->best_cost);
+  return record->outcome == CUGEN_OUTCOME_OK && (!t->best || tuner_search_cost(t, record) < t->best_cost);
 }
 
 static void note_best(struct tuner *t, const struct cache_record *record) {
@@ -89,7 +89,7 @@ static void note_best(struct tuner *t, const struct cache_record *record) {
   free(t->best);
   t->best = copy;
   t->best_seconds = record->seconds;
-  t->best_cost = tuner_cost(t, record);
+  t->best_cost = tuner_search_cost(t, record);
   t->flops = record->flops;
   t->bytes = record->bytes;
 }
@@ -97,7 +97,7 @@ static void note_best(struct tuner *t, const struct cache_record *record) {
 static void tell_strategy(struct tuner *t, uint64_t index, const struct cache_record *record) {
   tuner_note_end(t, index, record);
   bool right = record->outcome == CUGEN_OUTCOME_OK;
-  t->strategy_ops->report(t->strategy, index, right ? tuner_cost(t, record) : (double)INFINITY,
+  t->strategy_ops->report(t->strategy, index, right ? tuner_search_cost(t, record) : (double)INFINITY,
                           record->compile_seconds + record->measure_seconds);
 }
 
@@ -152,7 +152,8 @@ static int finish(struct tuner *t, const struct candidate *c, struct cache_recor
 
 /* How long the candidate may take to be as good as the best; 0: there is none yet. */
 static double seconds_to_beat(const struct tuner *t, const struct candidate *c) {
-  return t->best_cost * objective_work(c->real.objective, c->real.flops, c->real.bytes);
+  const struct objective *objective = t->target->config->objective;
+  return t->best ? objective_seconds_for(objective, t->best_cost, c->real.flops, c->real.bytes) : 0;
 }
 
 /* How long a variant that begins now may run: past the budget not for long, once there is a right one. What runs on a thread of
@@ -179,6 +180,7 @@ static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *
   if (!status) tuner_take_count(t, c, &record);
   const struct cache_record *known = tuner_find_known(t, &c->real);
   if (known && record.requested <= 0) record.requested = known->requested; /* its image was here, without PTX */
+  if (known) tuner_keep_energy(known, &record);
   t->result->measuring += busy;
   record.compile_seconds = candidate_compile_seconds(c);
   record.measure_seconds = clock_seconds() - begin;
@@ -352,6 +354,7 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   if (!status) status = search(&t, err);
   t.complete = t.exhausted && t.pending_count == 0;
   if (!status) status = tuner_settle_counts(&t, err);
+  if (!status) status = tuner_measure_energies(&t, err);
   if (!status) status = tuner_settle_leaders(&t, err);
   if (t.bench.pool) compile_pool_stop(t.bench.pool);
   if (!status) status = use_compiled(&t, err);

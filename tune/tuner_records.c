@@ -10,6 +10,17 @@ double tuner_cost(const struct tuner *t, const struct cache_record *record) {
   return cache_record_cost(record, t->target->config->objective);
 }
 
+bool tuner_cost_is_known(const struct tuner *t, const struct cache_record *record) {
+  return record->energy > 0 || !objective_needs_energy(t->target->config->objective);
+}
+
+double tuner_search_cost(const struct tuner *t, const struct cache_record *record) {
+  const struct objective *objective = t->target->config->objective;
+  return objective_needs_energy(objective)
+             ? objective_cost_of_time(objective, record->seconds, record->flops, record->bytes)
+             : tuner_cost(t, record);
+}
+
 /* ---- What is remembered ---- */
 
 static int by_variant(const void *a, const void *b) {
@@ -41,7 +52,8 @@ const struct cache_record *tuner_find_known(const struct tuner *t, const struct 
       high = middle;
   }
   for (; low < t->known_count && strcmp(t->known[low].variant, spec->variant) == 0; low++)
-    if (cache_record_is_of(&t->known[low], spec, t->target->predicted) && !deserves_more(t, &t->known[low]))
+    if (cache_record_is_of(&t->known[low], spec, t->target->config->objective, t->target->predicted) &&
+        !deserves_more(t, &t->known[low]))
       return &t->known[low];
   return NULL;
 }
@@ -77,6 +89,12 @@ const struct cache_record *tuner_find_equal(const struct tuner *t, struct hash i
   for (size_t i = 0; i < t->record_count && image.hex[0]; i++)
     if (strcmp(t->images[i].hex, image.hex) == 0) return &t->records[i];
   return NULL;
+}
+
+void tuner_keep_energy(const struct cache_record *from, struct cache_record *to) {
+  if (to->energy > 0 || to->outcome != CUGEN_OUTCOME_OK) return;
+  to->energy = from->energy;
+  to->energy_resolution = from->energy_resolution;
 }
 
 int tuner_copy_record(const struct cache_record *from, const struct kernel_spec *spec, struct cache_record *out,

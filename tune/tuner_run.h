@@ -58,7 +58,7 @@ struct tuner {
   double begin, budget, last_poll;
   int64_t began_at;                             /* begin, as cugen_record.run_began */
   char *best, *last;                            /* for progress */
-  double best_seconds, best_cost, flops, bytes; /* of the best */
+  double best_seconds, best_cost, flops, bytes; /* of the best, as the search ranks it */
   cugen_stage stage;
 };
 
@@ -66,6 +66,10 @@ struct tuner {
 
 /* What the config's objective makes of it: less is better. */
 double tuner_cost(const struct tuner *t, const struct cache_record *record);
+/* False: it has no energy, and the objective needs it. */
+bool tuner_cost_is_known(const struct tuner *t, const struct cache_record *record);
+/* The same for the search, which knows no energies: where the objective needs them, as if all drew the same power. */
+double tuner_search_cost(const struct tuner *t, const struct cache_record *record);
 /* Fills known, sorted by variant. */
 int tuner_load_known(struct tuner *t, cugen_error *err);
 /* What is remembered of the variant and still holds; NULL: nothing. */
@@ -77,6 +81,8 @@ int tuner_keep_record(struct tuner *t, struct cache_record *record, struct hash 
 /* What this run measured under another name answers for this one: parameters that the compiler saw through (an unused
    padding, a bound that does not bind) give equal images. NULL: nothing does. */
 const struct cache_record *tuner_find_equal(const struct tuner *t, struct hash image);
+/* The energy of an earlier measurement of this kernel, into one that has none. */
+void tuner_keep_energy(const struct cache_record *from, struct cache_record *to);
 /* The same result, as the spec's own. */
 int tuner_copy_record(const struct cache_record *from, const struct kernel_spec *spec, struct cache_record *out,
                       cugen_error *err);
@@ -101,10 +107,18 @@ bool tuner_is_alike(struct tuner *t);
 
 /* ---- opening.c ---- */
 
-/* Whether the options ask for this implementation. */
+/* Whether the options ask for this implementation; for that of this variant. */
 bool tuner_wants(const struct tuner *t, const struct space_implementation *one);
+bool tuner_wants_index(const struct tuner *t, uint64_t index);
 /* The strategy over what is asked for. CUGEN_ERROR_EMPTY: there is nothing to try, and the reason. */
 int tuner_open_strategy(struct tuner *t, cugen_error *err);
+
+/* ---- tuner_energy.c ---- */
+
+/* Of a budget, where the objective needs energy: what is kept for measuring it, and of that for the race. */
+static const double tuner_energy_share = 0.5, tuner_energy_race = 0.15;
+/* Measures the energy of those that can win, if the objective needs it. */
+int tuner_measure_energies(struct tuner *t, cugen_error *err);
 
 /* ---- leaders.c ---- */
 

@@ -4,19 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_in_wanted(const struct tuner *t, uint64_t index) {
-  size_t count;
-  const struct space_implementation *all = space_implementations(t->target->space, &count);
-  for (size_t i = 0; i < count; i++)
-    if (index >= all[i].first && index - all[i].first < all[i].valid) return tuner_wants(t, &all[i]);
-  return false;
-}
-
 static bool is_still_known(struct tuner *t, const char *variant) {
   uint64_t index;
   struct candidate *c;
   cugen_error ignored;
-  if (!space_look_up(t->target->space, variant, &index) || !is_in_wanted(t, index)) return false;
+  if (!space_look_up(t->target->space, variant, &index) || !tuner_wants_index(t, index)) return false;
   if (candidate_open(&t->bench, index, &c, &ignored)) return false;
   bool known = tuner_find_known(t, &c->real) != NULL;
   candidate_close(&t->bench, c);

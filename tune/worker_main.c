@@ -10,6 +10,7 @@
 #include "base/system.h"
 #include "confine.h"
 #include "data_proof.h"
+#include "energy.h"
 #include "gpu_lock.h"
 #include "isolate.h"
 #include "runtime/compile/toolkit.h"
@@ -170,6 +171,9 @@ static void time_on(const struct server *s, struct plan *plan, struct dataset *d
     status = measure_calls(device, calls, dataset->set_count, changes ? &renewal : NULL, options,
                            &result->measurement, &err);
   mark_timed(s, false);
+  if (!status && options->energy > 0 && !result->measurement.dropped)
+    status = energy_measure(device, calls, dataset->set_count, changes ? &renewal : NULL, options->energy,
+                            &result->measurement, &err);
   if (status) fail(result, cause_outcome(err.cause), &err);
   if (!status && dataset_guards(device, dataset, &err)) {
     error_prefix(&err, "in a later launch");

@@ -162,5 +162,7 @@ int config_open(const struct sources *sources, const char *name, struct config *
 
 /* The config itself lies in its arena. */
 void config_close(struct config *config) {
-  if (config) arena_close(config->arena);
+  if (!config) return;
+  objective_close(config->objective);
+  arena_close(config->arena);
 }

@@ -9,6 +9,7 @@
 #include "base/expr.h"
 #include "base/facts.h"
 #include "base/kernel.h"
+#include "base/objective.h"
 #include "gen/sources/sources.h"
 
 struct config_line { /* of the config, or of a file that it includes */
@@ -265,13 +266,17 @@ struct config {
   const struct expr *flops, *bytes; /* NULL: not declared */
   const struct expr *products;      /* operands' type; NULL: the work is no products of matrices */
   struct config_line products_line;
-  enum objective objective; /* what variants are ranked by */
+  struct objective *objective; /* what variants are ranked by; NULL: time */
   struct config_line objective_line;
   uint32_t facts;                   /* of the device, that expressions outside of the implementations mention */
   int first_problem, first_tunable; /* slots */
   void *arena;
 };
 
+/* In place of the config's own objective. The message of a refusal begins with the objective. */
+int config_set_objective(struct config *config, const char *text, cugen_error *err);
+/* What is taken of variants that tie. */
+int config_prefer(struct config *config, enum preference preference, cugen_error *err);
 int config_open(const struct sources *sources, const char *name, struct config **out, cugen_error *err);
 /* path is for messages and for what stands beside it: templates, files that it includes. */
 int config_parse(const char *path, const char *content, size_t length, struct config **out, cugen_error *err);

@@ -178,20 +178,41 @@ static int read_products(struct build *build, const struct list *list) {
   return read_work(build, list, KEYWORD_products, &build->config->products);
 }
 
+/* That the work which it ranks by is declared. */
+static int check_objective_work(const struct config *config, const struct objective *objective, cugen_error *err) {
+  const bool flops = objective->needs_flops && !config->flops, bytes = objective->needs_bytes && !config->bytes;
+  if (!flops && !bytes) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_CONFIG, "objective \"%s\" needs the work that it ranks by: %s", objective->text,
+                   config_keywords[flops ? KEYWORD_flops : KEYWORD_bytes].example);
+}
+
+int config_set_objective(struct config *config, const char *text, cugen_error *err) {
+  struct objective *objective;
+  int status = objective_open(text, &objective, err);
+  if (!status) status = check_objective_work(config, objective, err);
+  if (status) {
+    objective_close(objective);
+    return status;
+  }
+  objective->prefer = objective_prefers(config->objective);
+  objective_close(config->objective);
+  config->objective = objective;
+  return CUGEN_OK;
+}
+
 static int check_objective(struct build *build, struct config_line line, const char *word) {
-  struct config *config = build->config;
-  int kind = 0;
-  while (kind < OBJECTIVES && strcmp(word, objective_names[kind]) != 0) kind++;
-  if (kind == OBJECTIVES)
-    return refuse_name(build, line, word, objective_names, OBJECTIVES, "objective '%.80s' is none of %s, %s, %s",
-                       word, objective_names[0], objective_names[1], objective_names[2]);
-  config->objective = (enum objective)kind;
-  config->objective_line = line;
-  const struct expr *const works[OBJECTIVES] = {[OBJECTIVE_FLOPS] = config->flops, [OBJECTIVE_BYTES] = config->bytes};
-  if (kind == OBJECTIVE_TIME || works[kind]) return CUGEN_OK;
-  enum keyword_id needed = kind == OBJECTIVE_FLOPS ? KEYWORD_flops : KEYWORD_bytes;
-  return build_fail(build, line, "objective \"%s\" needs the work that it ranks by: %s", word,
-                    config_keywords[needed].example);
+  cugen_error why;
+  build->config->objective_line = line;
+  int status = config_set_objective(build->config, word, &why);
+  if (status == CUGEN_ERROR_MEMORY) return build_memory(build);
+  return status ? build_fail(build, line, "%s", why.message) : CUGEN_OK;
+}
+
+int config_prefer(struct config *config, enum preference preference, cugen_error *err) {
+  int status =
+      config->objective ? CUGEN_OK : objective_open(objective_names[OBJECTIVE_TIME], &config->objective, err);
+  if (!status) config->objective->prefer = preference;
+  return status;
 }
 
 /* After flops and bytes. */

@@ -218,14 +218,17 @@ int expansion_take_data_hashes(struct expansion *x) {
 /* Without work there is no rate to rank by. */
 static int check_work(const struct expansion *x) {
   const struct config *config = x->config;
-  double work = objective_work(config->objective, x->out->flops, x->out->bytes);
-  if (x->reference || (work > 0 && isfinite(work))) return CUGEN_OK;
+  const struct objective *objective = config->objective;
+  const bool flops = objective && objective->needs_flops && !(x->out->flops > 0 && isfinite(x->out->flops)),
+             bytes = objective && objective->needs_bytes && !(x->out->bytes > 0 && isfinite(x->out->bytes));
+  if (x->reference || !(flops || bytes)) return CUGEN_OK;
   struct text text = {0};
   variant_print(x->variant, &text);
-  const char *word = objective_names[config->objective];
+  const char *word = flops ? "flops" : "bytes";
+  const double work = flops ? x->out->flops : x->out->bytes;
   int status = error_set(
       x->err, CUGEN_ERROR_CONFIG, "%s:%d: %s of %s is %g, and objective \"%s\" ranks by it: it has to be above 0",
-      config->objective_line.path, config->objective_line.number, word, text_get(&text), work, word);
+      config->objective_line.path, config->objective_line.number, word, text_get(&text), work, objective->text);
   text_free(&text);
   return status;
 }
@@ -237,7 +240,6 @@ int expansion_evaluate_work(struct expansion *x) {
   if (status) return error_prefix(x->err, "%s: flops", x->config->path), status;
   if (x->config->bytes) status = expr_eval_float(x->config->bytes, x->slots, &spec->bytes, x->err);
   if (status) return error_prefix(x->err, "%s: bytes", x->config->path), status;
-  x->out->objective = x->config->objective;
   status = check_work(x);
   if (status) return status;
   const char *products; /* spoils no variant, but is wrong for all of them */

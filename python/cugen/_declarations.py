@@ -79,6 +79,8 @@ class cugen_options(Structure):
         ("device_dir", c_char_p),
         ("stop", cugen_stop_callback),
         ("stop_context", c_void_p),
+        ("objective", c_char_p),
+        ("prefer", c_char_p),
     ]
 
 
@@ -265,6 +267,9 @@ class cugen_record(Structure):
         ("run_began", c_int64),
         ("run_seconds", c_double),
         ("order", c_uint64),
+        ("energy", c_double),
+        ("energy_resolution", c_double),
+        ("non_dominated", c_int),
     ]
 
 
@@ -310,7 +315,10 @@ class Record:
     cost: float  # what the config's objective minimises: seconds, or seconds for each unit of work
     run_began: int  # the tuning run that made it: its start, in microseconds since the epoch; 0: not known
     run_seconds: float  # from then until the record was made
-    order: int  # where its variant stands in the config's space; UINT64_MAX: it is not in it
+    order: int  # where its variant stands in the config's space; UINT64_MAX: it is not in it. What options.prefer asks for comes before that
+    energy: float  # joules of one run, by the board's own counter; 0: not measured
+    energy_resolution: float  # joules that this is uncertain by, since the counter moves in steps
+    non_dominated: int  # no other record takes less of time or energy, and no more of the other
 
     @classmethod
     def _of(cls, c: cugen_record) -> Record:
@@ -354,6 +362,9 @@ class Record:
             run_began=c.run_began,
             run_seconds=c.run_seconds,
             order=c.order,
+            energy=c.energy,
+            energy_resolution=c.energy_resolution,
+            non_dominated=c.non_dominated,
         )
 
 PLAN_TUNED_ONLY = 1
@@ -548,6 +559,7 @@ class cugen_tune_result(Structure):
         ("tied", c_size_t),
         ("tied_within", c_double),
         ("alike", c_size_t),
+        ("energies", c_size_t),
     ]
 
 
@@ -572,6 +584,7 @@ class TuneResult:
     tied: int  # on a GPU: variants that the last race did not find slower than the fastest,
     tied_within: float  # and how far from it they are: 0.004 is 0.4 %
     alike: int  # variants that one error refused, all that there were: the run ended early. 0: it did not
+    energies: int  # variants whose energy was measured, where the objective needs it
 
     @classmethod
     def _of(cls, c: cugen_tune_result) -> TuneResult:
@@ -593,6 +606,7 @@ class TuneResult:
             tied=c.tied,
             tied_within=c.tied_within,
             alike=c.alike,
+            energies=c.energies,
         )
 
 MOST_PROBLEMS = 1000
@@ -1355,6 +1369,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_kernel_policy": (c_char_p, [c_void_p]),
     "cugen_kernel_objective": (c_int, [c_void_p]),
     "cugen_objective_name": (c_char_p, [c_int]),
+    "cugen_kernel_objective_text": (c_char_p, [c_void_p]),
+    "cugen_kernel_needs_energy": (c_int, [c_void_p]),
     "cugen_kernel_use_check": (c_int, [c_void_p, POINTER(cugen_error)]),
     "cugen_kernel_use_predictions": (c_int, [c_void_p, POINTER(cugen_error)]),
     "cugen_kernel_predicted": (c_int, [c_void_p]),

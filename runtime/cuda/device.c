@@ -288,15 +288,35 @@ static void cuda_profile(struct device *device, bool begin) {
   leave(cuda, CUGEN_OK);
 }
 
-static void cuda_clock(struct device *device, struct device_clock *out) {
-  struct cuda_device *cuda = cuda_of(device);
-  *out = (struct device_clock){0};
+static bool find_nvml(struct cuda_device *cuda) {
   if (!cuda->nvml_tried) {
     cuda->nvml_tried = true;
     if (nvml_open(cuda->toolkit, &cuda->nvml, NULL) == CUGEN_OK)
-      nvml_find(cuda->nvml, device->description.uuid, &cuda->nvml_device, NULL);
+      nvml_find(cuda->nvml, cuda->base.description.uuid, &cuda->nvml_device, NULL);
   }
-  if (!cuda->nvml_device) return;
+  return cuda->nvml_device != NULL;
+}
+
+static int cuda_energy_check(const struct toolkit *toolkit, const struct device_description *device,
+                             cugen_error *err) {
+  const struct nvml *nvml;
+  struct nvml_device *handle;
+  double joules;
+  int status = nvml_open(toolkit, &nvml, err);
+  if (!status) status = nvml_find(nvml, device->uuid, &handle, err);
+  return status ? status : nvml_energy(nvml, handle, &joules, err);
+}
+
+static int cuda_energy(struct device *device, double *joules, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  if (find_nvml(cuda)) return nvml_energy(cuda->nvml, cuda->nvml_device, joules, err);
+  return cuda_energy_check(cuda->toolkit, &device->description, err); /* for the reason */
+}
+
+static void cuda_clock(struct device *device, struct device_clock *out) {
+  struct cuda_device *cuda = cuda_of(device);
+  *out = (struct device_clock){0};
+  if (!find_nvml(cuda)) return;
   struct nvml_state state;
   struct text why = {0};
   nvml_read(cuda->nvml, cuda->nvml_device, &state);
@@ -343,6 +363,8 @@ const struct device_ops cuda_device_ops = {
     .sync = cuda_sync,
     .time = cuda_time,
     .profile = cuda_profile,
+    .energy = cuda_energy,
+    .energy_check = cuda_energy_check,
     .clock = cuda_clock,
     .parameters = cuda_parameters,
 };

@@ -12,6 +12,7 @@ enum { NVML_SUCCESS = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
   X(device_by_uuid, nvmlDeviceGetHandleByUUID, true, (const char *, struct nvml_device **))                          \
   X(clock, nvmlDeviceGetClockInfo, true, (struct nvml_device *, int, unsigned *))                                    \
   X(power, nvmlDeviceGetPowerUsage, false, (struct nvml_device *, unsigned *))                                       \
+  X(energy, nvmlDeviceGetTotalEnergyConsumption, false, (struct nvml_device *, unsigned long long *))                \
   X(throttle, nvmlDeviceGetCurrentClocksThrottleReasons, false, (struct nvml_device *, unsigned long long *))
 
 struct nvml {
@@ -78,6 +79,17 @@ void nvml_read(const struct nvml *nvml, struct nvml_device *device, struct nvml_
                              .memory_mhz = clock_of(nvml, device, NVML_CLOCK_MEM)};
   if (nvml->power && nvml->power(device, &power) == NVML_SUCCESS) out->power_milliwatts = (int)power;
   if (nvml->throttle && nvml->throttle(device, &throttle) == NVML_SUCCESS) out->throttle = throttle;
+}
+
+int nvml_energy(const struct nvml *nvml, struct nvml_device *device, double *joules, cugen_error *err) {
+  static const char name[] = "nvmlDeviceGetTotalEnergyConsumption";
+  unsigned long long millijoules = 0;
+  *joules = 0;
+  if (!nvml->energy) return error_set(err, CUGEN_ERROR_DEVICE, "libnvidia-ml.so.1 has no %s", name);
+  int result = nvml->energy(device, &millijoules);
+  if (result != NVML_SUCCESS) return error_set(err, CUGEN_ERROR_DEVICE, "%s: %s", name, nvml->error_string(result));
+  *joules = (double)millijoules / 1000;
+  return CUGEN_OK;
 }
 
 void nvml_throttle_text(uint64_t throttle, struct text *out) {

@@ -23,6 +23,9 @@ struct nvml_state {
 /* What cannot be read stays 0. */
 void nvml_read(const struct nvml *nvml, struct nvml_device *device, struct nvml_state *out);
 
+/* Joules since the driver was loaded. CUGEN_ERROR_DEVICE: the GPU, or the library, has no such counter. */
+int nvml_energy(const struct nvml *nvml, struct nvml_device *device, double *joules, cugen_error *err);
+
 /* "power cap, thermal"; adds nothing when the clocks are held back by nothing but being idle. */
 void nvml_throttle_text(uint64_t throttle, struct text *out);
 

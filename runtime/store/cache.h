@@ -18,7 +18,7 @@ struct cache_key {
   /* Of which config file, since two may give their kernels one name; NULL or "": not known. It keeps their records apart and
      decides nothing: a record of another file with the kernel's own hash is as good as an own one. */
   const char *origin;
-  enum objective objective; /* what its records are ranked by; no part of what they belong to */
+  const struct objective *objective; /* what its records are ranked by; no part of what they belong to. NULL: time */
   /* The problem's settings, a line each. What begins with '?' the config may have got after records were made: what cache_load
      and cache_fastest find need not have it, see cache_record.lacks. NULL: all are needed. */
   const char *settings;

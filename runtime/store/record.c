@@ -94,14 +94,61 @@ void cache_record_free(struct cache_record *record) {
   record->variant = record->reason = NULL;
 }
 
+static int by_time_and_energy(const void *a, const void *b) {
+  const struct cache_record *x = *(struct cache_record *const *)a, *y = *(struct cache_record *const *)b;
+  if (x->seconds != y->seconds) return x->seconds < y->seconds ? -1 : 1;
+  return (x->energy > y->energy) - (x->energy < y->energy);
+}
+
+/* By rising time each has to take less energy than all before it; equal ones stand together. */
+int cache_records_mark(struct cache_record *records, size_t count, cugen_error *err) {
+  struct cache_record **sorted = calloc(count + 1, sizeof *sorted);
+  const struct cache_record *last = NULL;
+  size_t known = 0;
+  if (!sorted) return error_memory(err);
+  for (size_t i = 0; i < count; i++) {
+    records[i].non_dominated = false;
+    if (records[i].outcome == CUGEN_OUTCOME_OK && records[i].energy > 0) sorted[known++] = &records[i];
+  }
+  qsort(sorted, known, sizeof *sorted, by_time_and_energy);
+  for (size_t i = 0; i < known; i++) {
+    const bool equal = last && sorted[i]->seconds == last->seconds && sorted[i]->energy == last->energy;
+    sorted[i]->non_dominated = !last || equal || sorted[i]->energy < last->energy;
+    if (sorted[i]->non_dominated) last = sorted[i];
+  }
+  free(sorted);
+  return CUGEN_OK;
+}
+
 bool cache_record_is_refuted(const struct cache_record *record) {
   return record->outcome == CUGEN_OUTCOME_WRONG || record->outcome == CUGEN_OUTCOME_BOUNDS ||
          record->outcome == CUGEN_OUTCOME_TRAP;
 }
 
-double cache_record_cost(const struct cache_record *record, enum objective objective) {
-  double work = objective_work(objective, record->flops, record->bytes);
-  return work > 0 ? record->seconds / work : (double)INFINITY;
+struct objective_values cache_record_values(const struct cache_record *record) {
+  return (struct objective_values){record->seconds, record->energy, record->flops, record->bytes};
+}
+
+double cache_record_cost(const struct cache_record *record, const struct objective *objective) {
+  const struct objective_values values = cache_record_values(record);
+  return objective_cost(objective, &values);
+}
+
+static uint64_t place_within(uint64_t place, int bits) {
+  const uint64_t most = ((uint64_t)1 << bits) - 1;
+  return place < most ? place : most;
+}
+
+/* What is preferred above, the place below; what is not known comes last. */
+uint64_t cache_record_order(const struct cache_record *record, uint64_t place, const struct objective *objective) {
+  const uint64_t registers = record->resources.registers > 0 ? (uint64_t)record->resources.registers : 0xffff;
+  const float energy = record->energy > 0 ? (float)record->energy : INFINITY;
+  uint32_t bits; /* of floats above 0 they are in the floats' order */
+  switch (objective_prefers(objective)) {
+  case PREFER_REGISTERS: return registers << 48 | place_within(place, 48);
+  case PREFER_ENERGY: memcpy(&bits, &energy, sizeof bits); return (uint64_t)bits << 32 | place_within(place, 32);
+  default: return place;
+  }
 }
 
 bool cache_leads(double least, uint64_t leader, double cost, uint64_t order) {
@@ -131,13 +178,15 @@ bool cache_record_is_same(const struct cache_record *record, const struct kernel
   return same_parts(record, spec) && same_hash(record->proof_hash, kernel_spec_proof_without(spec, record->lacks));
 }
 
-static bool same_work(const struct cache_record *record, const struct kernel_spec *spec) {
-  return record->outcome != CUGEN_OUTCOME_OK || objective_work(spec->objective, record->flops, record->bytes) ==
-                                                    objective_work(spec->objective, spec->flops, spec->bytes);
+static bool same_work(const struct cache_record *record, const struct kernel_spec *spec,
+                      const struct objective *objective) {
+  const struct objective_values then = cache_record_values(record), now = {0, 0, spec->flops, spec->bytes};
+  return record->outcome != CUGEN_OUTCOME_OK || objective_same_work(objective, &then, &now);
 }
 
-bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec, bool predicted) {
-  if (!same_work(record, spec)) return false;
+bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec,
+                        const struct objective *objective, bool predicted) {
+  if (!same_work(record, spec, objective)) return false;
   if (cache_record_is_same(record, spec)) return true;
   return predicted && !cache_record_is_refuted(record) && same_parts(record, spec);
 }

@@ -2,6 +2,7 @@
 #ifndef RUNTIME_STORE_RECORD_H
 #define RUNTIME_STORE_RECORD_H
 
+#include "base/objective.h"
 #include "runtime/device.h"
 
 /* Whether the variant of a prediction was run on the cpu device and came out right. One that came out wrong has another
@@ -56,7 +57,9 @@ enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VER
   FIELD(6, REAL, measure_seconds, 0)                                                                                 \
   FIELD(8, REAL, requested, 0)  /* as in cugen_record */                                                             \
   FIELD(9, INT64, run_began, 0) /* as in cugen_record */                                                             \
-  FIELD(9, REAL, run_seconds, 0)
+  FIELD(9, REAL, run_seconds, 0)                                                                                     \
+  FIELD(10, REAL, energy, 0) /* as in cugen_record */                                                                \
+  FIELD(10, REAL, energy_resolution, 0)
 
 struct cache_record {
 #define FIELD(format, TYPE, name, most) CACHE_MEMBER_##TYPE name;
@@ -75,18 +78,22 @@ struct cache_record {
   struct kernel_resources resources; /* of plan_heaviest's launch, as what else is of one */
   bool elsewhere;                    /* as loaded: of a config file that is known and not the key's */
   bool compile_late;                 /* as loaded: its compile was stopped at a time limit */
+  bool non_dominated;                /* as in cugen_record, of those that are at hand */
   uint64_t lacks;                    /* as loaded: the key's settings that its problem did not have yet, a bit each */
-  uint64_t order;                    /* as judged: its variant's index in the space */
+  uint64_t order;                    /* as judged: cache_record_order */
 };
 
 void cache_record_free(struct cache_record *record);
-/* What records are ranked by, the least first: seconds, for each unit of work where the objective is a rate. Infinite
-   without work. */
-double cache_record_cost(const struct cache_record *record, enum objective objective);
+/* Sets non_dominated of those that are right, have an energy, and of which no other takes less of time or energy and no more of the other. */
+int cache_records_mark(struct cache_record *records, size_t count, cugen_error *err);
+struct objective_values cache_record_values(const struct cache_record *record);
+/* What records are ranked by, the least first: the objective's cost. Infinite without what it needs, such as work or energy. */
+double cache_record_cost(const struct cache_record *record, const struct objective *objective);
 /* Whether the one is the better choice than the leader so far, where `least` is the least cost of all: of those within
-   CUGEN_TIE of it the variant that comes first in the config is the simpler one. Whatever is called the best is chosen by
-   this. */
+   CUGEN_TIE of it the one with the least order. Whatever is called the best is chosen by this. */
 bool cache_leads(double least, uint64_t leader, double cost, uint64_t order);
+/* place: where its variant stands in the config's space, where the simple ones come first. */
+uint64_t cache_record_order(const struct cache_record *record, uint64_t place, const struct objective *objective);
 void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec);
 /* Whether the variant was seen to go wrong: a wrong result, out of bounds, a trap. */
 bool cache_record_is_refuted(const struct cache_record *record);
@@ -94,7 +101,8 @@ bool cache_record_is_refuted(const struct cache_record *record);
 bool cache_record_is_same(const struct cache_record *record, const struct kernel_spec *spec);
 /* Whether the record says something of this kernel. A time that is predicted does not depend on what a result is held
    against, that a variant is wrong does. A rate is of the work that the config declares. */
-bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec, bool predicted);
+bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec,
+                        const struct objective *objective, bool predicted);
 
 /* ---- Its fields as columns ---- */
 

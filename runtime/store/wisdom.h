@@ -6,7 +6,7 @@
 
 #include "cache.h"
 
-enum { WISDOM_VERSION = 6, WISDOM_MAX_LINE = 1 << 20, WISDOM_MAX_RECORDS = 50000000 };
+enum { WISDOM_VERSION = 7, WISDOM_MAX_LINE = 1 << 20, WISDOM_MAX_RECORDS = 50000000 };
 
 /* What is written, piece by piece: whole lines. */
 struct wisdom_piece {

@@ -292,6 +292,8 @@ static void test_without_a_status(void **state) {
   assert_string_equal(cugen_kernel_policy(NULL), "");
   assert_null(cugen_kernel_problem_set(NULL, 0));
   assert_int_equal(cugen_kernel_objective(NULL), CUGEN_OBJECTIVE_TIME);
+  assert_string_equal(cugen_kernel_objective_text(NULL), "time");
+  assert_int_equal(cugen_kernel_needs_energy(NULL), 0);
   assert_null(cugen_kernel_device(NULL));
   assert_null(cugen_kernel_fallback(NULL));
   assert_string_equal(cugen_kernel_printed(NULL), "");
@@ -307,7 +309,7 @@ static void test_without_a_status(void **state) {
   assert_true(strlen(cugen_status_text(1)) && strlen(cugen_status_text(-99)) && strlen(cugen_outcome_text(-1)));
   assert_int_equal(cugen_best(NULL, 3), 3);
   assert_string_equal(cugen_outcome_name(99), "unknown");
-  assert_string_equal(cugen_objective_name(3), "unknown");
+  assert_string_equal(cugen_objective_name(6), "unknown");
   assert_string_equal(cugen_objective_name(CUGEN_OBJECTIVE_BYTES), "bytes");
   assert_null(cugen_nearest(NULL, NULL, 3));
   assert_string_equal(cugen_finding_name(-1), "unknown");

@@ -13,7 +13,7 @@
 
 #include "cache_place.h"
 
-const struct cache_key place_key = {"device", "config", "problem", "options", NULL, OBJECTIVE_TIME, NULL};
+const struct cache_key place_key = {"device", "config", "problem", "options", NULL, NULL, NULL};
 
 int place_set_up(void **state) {
   struct place *fixture = calloc(1, sizeof *fixture);
@@ -83,6 +83,7 @@ void place_back_to_2(struct place *fixture) {
   place_sql(fixture,
             "DROP INDEX record_variant; ALTER TABLE image DROP COLUMN seal; ALTER TABLE record DROP COLUMN requested;"
             "ALTER TABLE record DROP COLUMN run_began; ALTER TABLE record DROP COLUMN run_seconds;"
+            "ALTER TABLE record DROP COLUMN energy; ALTER TABLE record DROP COLUMN energy_resolution;"
             "ALTER TABLE record DROP COLUMN compile_seconds;"
             "ALTER TABLE record DROP COLUMN measure_seconds; DROP INDEX record_current; ALTER TABLE record "
             "DROP COLUMN origin;"

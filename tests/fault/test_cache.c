@@ -154,7 +154,7 @@ static void overwritten_pages(void **state) {
 /* Damage in records that are not of the key asked for: they are right to read, and nothing is added to the file. */
 static void damage_elsewhere(void **state) {
   struct place *fixture = *state;
-  static const struct cache_key mine = {"mine", "config", "problem", "options", NULL, OBJECTIVE_TIME, NULL};
+  static const struct cache_key mine = {"mine", "config", "problem", "options", NULL, NULL, NULL};
   struct cache *cache;
   struct cache_record record = {.variant = (char *)(uintptr_t) "alone", .seconds = 1}, *records;
   size_t count;

@@ -159,7 +159,7 @@ static bool install(void) {
 
 /* ---- What is done to a cache --------------------------------------------------------------------------------------- */
 
-static const struct cache_key key = {"device", "config", "problem", "options", NULL, OBJECTIVE_TIME, NULL};
+static const struct cache_key key = {"device", "config", "problem", "options", NULL, NULL, NULL};
 static struct text folder, path;
 
 static int store(struct cache *cache, const char *variant, cugen_error *err) {
@@ -227,6 +227,7 @@ static void make_cache(bool old_format) {
     run_sql("PRAGMA journal_mode = DELETE; DROP INDEX record_variant; ALTER TABLE image DROP COLUMN seal;"
             "ALTER TABLE record DROP COLUMN source_hash; ALTER TABLE record DROP COLUMN requested;"
             "ALTER TABLE record DROP COLUMN run_began; ALTER TABLE record DROP COLUMN run_seconds;"
+            "ALTER TABLE record DROP COLUMN energy; ALTER TABLE record DROP COLUMN energy_resolution;"
             "DROP INDEX record_current; ALTER TABLE record DROP COLUMN origin;"
             "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0;"
             "ALTER TABLE record DROP COLUMN compile_seconds; ALTER TABLE record DROP COLUMN measure_seconds;"

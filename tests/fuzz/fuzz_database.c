@@ -10,7 +10,7 @@
 
 enum { FORMAT_AT = 63 }; /* the last byte of PRAGMA user_version: the format */
 
-static const struct cache_key key = {"device", "config", "problem", "options", NULL, OBJECTIVE_TIME, NULL};
+static const struct cache_key key = {"device", "config", "problem", "options", NULL, NULL, NULL};
 static char path[64], state[80];
 
 static void require(bool condition) {

@@ -14,8 +14,7 @@
 
 #include "base/system.h"
 
-const struct cache_key key = {
-    "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "-arch=sm_90a", NULL, OBJECTIVE_TIME, NULL};
+const struct cache_key key = {"NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "-arch=sm_90a", NULL, NULL, NULL};
 
 int cache_set_up(void **state) {
   struct fixture *fixture = calloc(1, sizeof *fixture);
@@ -119,6 +118,8 @@ const struct cache_record full = {
     .measured_at = 1700000021,
     .run_began = 1700000020123456,
     .run_seconds = 26.5,
+    .energy = 27.5,
+    .energy_resolution = 28.5,
 };
 
 void assert_record(const struct cache_record *got, const struct cache_record *want) {
@@ -157,6 +158,7 @@ void assert_record(const struct cache_record *got, const struct cache_record *wa
   assert_int_equal(got->nvrtc_version, want->nvrtc_version);
   assert_int_equal(got->measured_at, want->measured_at);
   assert_true(got->run_began == want->run_began && got->run_seconds == want->run_seconds);
+  assert_true(got->energy == want->energy && got->energy_resolution == want->energy_resolution);
 }
 
 /* ---- Images ---- */

@@ -89,18 +89,23 @@ static void cost_is_by_the_objective(void **state) {
     double seconds, flops, bytes;
   } rows[] = {{"short", 1, 1, 8}, {"long", 4, 16, 8}, {"middle", 2, 4, 32}, {"idle", 3, 0, 0}};
   struct cache_key by_flops = key, by_bytes = key;
-  by_flops.objective = OBJECTIVE_FLOPS, by_bytes.objective = OBJECTIVE_BYTES;
+  struct objective *flops, *bytes;
+  assert_int_equal(objective_open("flops", &flops, NULL), CUGEN_OK);
+  assert_int_equal(objective_open("bytes", &bytes, NULL), CUGEN_OK);
+  by_flops.objective = flops, by_bytes.objective = bytes;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct cache_record record = record_of(rows[i].name, rows[i].seconds);
     record.flops = rows[i].flops, record.bytes = rows[i].bytes;
     store(fixture->cache, i % 2 ? &by_flops : &key, record);
-    assert_true(cache_record_cost(&record, OBJECTIVE_TIME) == rows[i].seconds);
-    double rate = 1 / cache_record_cost(&record, OBJECTIVE_FLOPS);
+    assert_true(cache_record_cost(&record, NULL) == rows[i].seconds);
+    double rate = 1 / cache_record_cost(&record, flops);
     assert_true(rate == rows[i].flops / rows[i].seconds);
   }
   assert_variants(fixture->cache, &key, "short middle idle long");
   assert_variants(fixture->cache, &by_flops, "long middle short idle");
   assert_variants(fixture->cache, &by_bytes, "middle short long idle");
+  objective_close(flops);
+  objective_close(bytes);
 }
 
 /* What was remembered before the config had p and dtype, each with a default. */
@@ -109,7 +114,9 @@ static void problems_may_lack_what_has_its_default(void **state) {
   struct cache_key now = key, by_flops, other = key;
   uint64_t lacks;
   now.problem = "M=64 N=64 p=4 dtype=f32", now.settings = "M=64\nN=64\n?p=4\n?dtype=f32\n";
-  by_flops = now, by_flops.objective = OBJECTIVE_FLOPS;
+  struct objective *flops;
+  assert_int_equal(objective_open("flops", &flops, NULL), CUGEN_OK);
+  by_flops = now, by_flops.objective = flops;
   static const struct {
     const char *problem, *variant, *source;
     double seconds, flops;
@@ -138,6 +145,7 @@ static void problems_may_lack_what_has_its_default(void **state) {
   store(fixture->cache, &other, failed);
   assert_variants(fixture->cache, &now, "typed oldest renewed counted changed changed failed");
   assert_variants(fixture->cache, &by_flops, "typed changed oldest renewed counted changed failed");
+  objective_close(flops);
   assert_variants(fixture->cache, &other, "renewed oldest changed failed");
   struct fastest fastest = {.most = 3};
   assert_int_equal(cache_fastest(fixture->cache, &now, take_fastest, &fastest, NULL), CUGEN_OK);
@@ -182,15 +190,17 @@ static void other_work_is_another_record(void **state) {
   (void)state;
   struct cache_record record = record_of("v", 1);
   record.flops = 100;
-  struct kernel_spec spec = {.hash = record.hash, .flops = 100, .objective = OBJECTIVE_FLOPS};
-  assert_true(cache_record_is_of(&record, &spec, false));
+  struct kernel_spec spec = {.hash = record.hash, .flops = 100};
+  struct objective *flops;
+  assert_int_equal(objective_open("flops", &flops, NULL), CUGEN_OK);
+  assert_true(cache_record_is_of(&record, &spec, flops, false));
   spec.flops = 200;
-  assert_false(cache_record_is_of(&record, &spec, false));
+  assert_false(cache_record_is_of(&record, &spec, flops, false));
   record.outcome = CUGEN_OUTCOME_WRONG;
-  assert_true(cache_record_is_of(&record, &spec, false));
+  assert_true(cache_record_is_of(&record, &spec, flops, false));
   record.outcome = CUGEN_OUTCOME_OK;
-  spec.objective = OBJECTIVE_TIME;
-  assert_true(cache_record_is_of(&record, &spec, false));
+  assert_true(cache_record_is_of(&record, &spec, NULL, false));
+  objective_close(flops);
 }
 
 static void keys_keep_records_apart(void **state) {

@@ -20,7 +20,7 @@
 static void the_format_is_pinned(void **state) {
   struct fixture *fixture = *state;
   assert_sql(fixture, "PRAGMA application_id", "1668638574");
-  assert_sql(fixture, "PRAGMA user_version", "9");
+  assert_sql(fixture, "PRAGMA user_version", "10");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('space')",
              "id,device,config,problem,options");
   assert_sql(
@@ -29,7 +29,7 @@ static void the_format_is_pinned(void **state) {
       "error,threads,registers,max_threads,static_shared,dynamic_shared,local_bytes,spill_bytes,constant_bytes,"
       "occupancy,limiter,flops,bytes,clock_mhz,power_watts,throttle,driver_version,nvrtc_version,measured_at,"
       "source_hash,launches_hash,arguments_hash,proof_hash,cluster_blocks,active_clusters,verdict,unverified,origin,"
-      "compile_seconds,measure_seconds,requested,run_began,run_seconds");
+      "compile_seconds,measure_seconds,requested,run_began,run_seconds,energy,energy_resolution");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image')",
              "id,key,checksum,hash,made_at,log,data,seal");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image_entry')",
@@ -104,7 +104,7 @@ static void format_1_is_brought_up_to_date(void **state) {
   make_format_1(fixture, "");
   assert_sql(fixture, everything_sql, everything);
   assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL), CUGEN_OK);
-  assert_sql(fixture, "PRAGMA user_version", "9");
+  assert_sql(fixture, "PRAGMA user_version", "10");
   assert_sql(fixture, everything_sql, everything);
   assert_sql(fixture, "SELECT DISTINCT source_hash || launches_hash || arguments_hash || proof_hash FROM record", "");
   assert_sql(fixture, "SELECT count(*) FROM image", "0"); /* nobody sealed it */
@@ -133,7 +133,8 @@ static void bring_up_to_date(void **state, const char *const *drops, const struc
 }
 
 #define DROP(column) "ALTER TABLE record DROP COLUMN " column
-#define DROP_RUN     DROP("run_began"), DROP("run_seconds")
+#define DROP_ENERGY  DROP("energy"), DROP("energy_resolution")
+#define DROP_RUN     DROP_ENERGY, DROP("run_began"), DROP("run_seconds")
 #define DROP_ASKED   DROP_RUN, DROP("requested")
 #define DROP_SEAL    DROP_ASKED, "DROP INDEX record_variant", "ALTER TABLE image DROP COLUMN seal"
 #define DROP_COST    DROP_SEAL, DROP("compile_seconds"), DROP("measure_seconds")
@@ -153,7 +154,7 @@ static void format_2_is_brought_up_to_date(void **state) {
                                       NULL};
   struct cache_record want = full;
   want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
-  want.run_began = 0;
+  want.run_began = 0, want.energy = want.energy_resolution = 0;
   want.cluster_blocks = want.active_clusters = want.verdict = 0;
   want.unverified[0] = '\0';
   bring_up_to_date(state, drops, &want);
@@ -165,7 +166,7 @@ static void format_3_is_brought_up_to_date(void **state) {
       DROP_COST, DROP_ORIGIN, DROP("verdict"), DROP("unverified"), "PRAGMA user_version = 3", NULL};
   struct cache_record want = full;
   want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
-  want.run_began = 0;
+  want.run_began = 0, want.energy = want.energy_resolution = 0;
   want.verdict = 0;
   want.unverified[0] = '\0';
   bring_up_to_date(state, drops, &want);
@@ -176,7 +177,7 @@ static void format_4_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_COST, DROP_ORIGIN, "PRAGMA user_version = 4", NULL};
   struct cache_record want = full;
   want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
-  want.run_began = 0;
+  want.run_began = 0, want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
 }
 
@@ -185,7 +186,7 @@ static void format_5_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_COST, "PRAGMA user_version = 5", NULL};
   struct cache_record want = full;
   want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
-  want.run_began = 0;
+  want.run_began = 0, want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
 }
 
@@ -196,7 +197,7 @@ static void format_6_is_brought_up_to_date(void **state) {
       DROP_SEAL, "INSERT INTO image VALUES (1, 'key', 'checksum', 'hash', 0, 'log', x'00')",
       "INSERT INTO image_entry VALUES ('key', 0, 'kernel', 1, 2, 3, 4, 5, 6)", "PRAGMA user_version = 6", NULL};
   struct cache_record want = full;
-  want.requested = want.run_seconds = 0, want.run_began = 0;
+  want.requested = want.run_seconds = 0, want.run_began = 0, want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
   assert_sql(*state, "SELECT (SELECT count(*) FROM image) + (SELECT count(*) FROM image_entry)", "0");
 }
@@ -205,7 +206,7 @@ static void format_6_is_brought_up_to_date(void **state) {
 static void format_7_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_ASKED, "PRAGMA user_version = 7", NULL};
   struct cache_record want = full;
-  want.requested = want.run_seconds = 0, want.run_began = 0;
+  want.requested = want.run_seconds = 0, want.run_began = 0, want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
 }
 
@@ -213,7 +214,15 @@ static void format_7_is_brought_up_to_date(void **state) {
 static void format_8_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_RUN, "PRAGMA user_version = 8", NULL};
   struct cache_record want = full;
-  want.run_seconds = 0, want.run_began = 0;
+  want.run_seconds = 0, want.run_began = 0, want.energy = want.energy_resolution = 0;
+  bring_up_to_date(state, drops, &want);
+}
+
+/* Format 9 knew no energies. */
+static void format_9_is_brought_up_to_date(void **state) {
+  static const char *const drops[] = {DROP_ENERGY, "PRAGMA user_version = 9", NULL};
+  struct cache_record want = full;
+  want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
 }
 
@@ -238,6 +247,7 @@ int main(void) {
       WITH_CACHE(format_4_is_brought_up_to_date), WITH_CACHE(format_5_is_brought_up_to_date),
       WITH_CACHE(format_6_is_brought_up_to_date), WITH_CACHE(format_7_is_brought_up_to_date),
       WITH_CACHE(format_8_is_brought_up_to_date), WITH_CACHE(a_failed_migration_leaves_format_1),
+      WITH_CACHE(format_9_is_brought_up_to_date), WITH_CACHE(a_failed_migration_leaves_format_1),
   };
   return cmocka_run_group_tests_name("cache_formats", tests, NULL, NULL);
 }

@@ -92,8 +92,8 @@ static void the_oldest_images_go(void **state) {
 /* An image stays while a record wants its source, or may want it. */
 static void unwanted_images_go(void **state) {
   struct fixture *fixture = *state;
-  static const struct cache_key keys[] = {{"H200", "a", "", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL},
-                                          {"H200", "old", "", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL}};
+  static const struct cache_key keys[] = {{"H200", "a", "", "arch sm_90a", NULL, NULL, NULL},
+                                          {"H200", "old", "", "arch sm_90a", NULL, NULL, NULL}};
   struct cache_record record = record_of("v", 1);
   struct compiled image = image_of("cubin");
   struct kernel_spec spec = {.source_hash = hash_bytes("a", 1)};

@@ -33,9 +33,9 @@ static void assert_spaces(struct cache *cache, const char *want) {
 enum { EPOCH = 1700000000 };
 
 static void store_some(struct cache *cache) {
-  static const struct cache_key keys[] = {{"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL},
-                                          {"H200", "matmul", "M=128 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL},
-                                          {"A100", "reduce", "n=64", "arch sm_80", NULL, OBJECTIVE_TIME, NULL}};
+  static const struct cache_key keys[] = {{"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, NULL, NULL},
+                                          {"H200", "matmul", "M=128 N=64", "arch sm_90a", NULL, NULL, NULL},
+                                          {"A100", "reduce", "n=64", "arch sm_80", NULL, NULL, NULL}};
   for (int i = 0; i < 3; i++) {
     for (int variant = 0; variant < 3; variant++) {
       struct text name = {0};
@@ -60,7 +60,7 @@ static void sets_are_listed(void **state) {
   assert_spaces(fixture->cache, "");
   store_some(fixture->cache);
   assert_spaces(fixture->cache, "matmul M=128 N=64: 3 1 0 v1;matmul M=64 N=64: 3 1 1 v0;reduce n=64: 3 1 0 v1;");
-  const struct cache_key first = {"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL};
+  const struct cache_key first = {"H200", "matmul", "M=64 N=64", "arch sm_90a", NULL, NULL, NULL};
   struct cache_record *records;
   size_t count;
   assert_int_equal(cache_history(fixture->cache, &first, &records, &count, NULL), CUGEN_OK);

@@ -249,8 +249,7 @@ static void wrong_expressions(void **state) {
   expect_body_error("\nflops \"2 *\",", "c.lua:3: flops: expected a value, found the end");
   expect_body_error("\nflops \"2 \\0 3\",", "c.lua:3: flops: ");
   expect_body_error("\nbytes { 1 },", "c.lua:3: bytes is a table");
-  expect_body_error("flops \"2\",\nobjective \"flop\",",
-                    "c.lua:3: objective 'flop' is none of time, flops, bytes (nearest 'flops')");
+  expect_body_error("flops \"2\",\nobjective \"flop\",", "c.lua:3: objective \"flop\": unknown name");
   expect_body_error("flops \"2\",\nobjective { \"flops\" },", "c.lua:3: objective ");
   expect_body_error("bytes \"2\",\nobjective \"flops\",",
                     "c.lua:3: objective \"flops\" needs the work that it ranks by: flops \"2 * M * N * K\"");

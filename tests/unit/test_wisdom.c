@@ -16,7 +16,7 @@
 #include "runtime/store/wisdom.h"
 
 static const struct cache_key key = {
-    "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "arch sm_90a", NULL, OBJECTIVE_TIME, NULL};
+    "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "arch sm_90a", NULL, NULL, NULL};
 static const struct cache_filter all = {0};
 
 static int set_up(void **state) {
@@ -171,7 +171,7 @@ static void config_files_stay_apart(void **state) {
 }
 
 static void only_what_is_meant_is_exported(void **state) {
-  const struct cache_key reduce = {"A100", "reduce", "n=4", "arch sm_80", NULL, OBJECTIVE_TIME, NULL};
+  const struct cache_key reduce = {"A100", "reduce", "n=4", "arch sm_80", NULL, NULL, NULL};
   struct cache_record record = record_of("v", "a", CUGEN_OUTCOME_OK, 1, 1);
   const struct cache_filter filter = {.config = "reduce"};
   struct text wisdom = {0};
@@ -249,7 +249,7 @@ static void an_export_is_in_the_order_of_its_texts(void **state) {
                                         {"a", "y", "n=1", "p"}, {"b", "x", "n=1", "p"},  {"a", "y", "n=2", "o"}};
   struct text wisdom = {0};
   for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-    const struct cache_key set = {sets[i][1], sets[i][0], sets[i][2], sets[i][3], NULL, OBJECTIVE_TIME, NULL};
+    const struct cache_key set = {sets[i][1], sets[i][0], sets[i][2], sets[i][3], NULL, NULL, NULL};
     for (const char *variant = "wvu"; *variant; variant++) {
       const char name[] = {*variant, '\0'};
       struct cache_record record = record_of(name, name, CUGEN_OUTCOME_OK, 1, 1);
@@ -339,7 +339,7 @@ static struct text seal(const char *const *lines, size_t count) {
   return text;
 }
 
-#define HEADER(n) "{\"format\":\"cugen wisdom\",\"version\":6,\"cugen\":\"0.1.0\",\"records\":" n
+#define HEADER(n) "{\"format\":\"cugen wisdom\",\"version\":7,\"cugen\":\"0.1.0\",\"records\":" n
 #define HASH      "\"0123456789abcdef0123456789abcdef\""
 
 /* A record with `from` of it replaced by `to`; NULL: as it is. */
@@ -354,7 +354,7 @@ static char *record_with(const char *from, const char *to) {
       "\"\","
       "\"arguments_hash\":\"\",\"proof_hash\":\"\",\"cluster_blocks\":2,\"active_clusters\":66,\"verdict\":2,"
       "\"unverified\":\"no\",\"compile_seconds\":0.5,\"measure_seconds\":0.25,\"requested\":16.0,"
-      "\"run_began\":1700000004123456,\"run_seconds\":1.5";
+      "\"run_began\":1700000004123456,\"run_seconds\":1.5,\"energy\":0.5,\"energy_resolution\":0.01";
   struct text text = {0};
   const char *at = from ? strstr(good, from) : NULL;
   assert_true(!from || at);
@@ -436,12 +436,13 @@ static void wrong_records_are_refused(void **state) {
   }
 }
 
-/* Version 1 knew no clusters, 2 no verdicts, 3 no cost, 4 no requests, 5 no runs: such a file is taken, and may not have them. */
+/* Version 1 knew no clusters, 2 no verdicts, 3 no cost, 4 no requests, 5 no runs, 6 no energy: such a file is taken, and may not have them. */
 static void older_versions_are_read(void **state) {
   static const struct {
     const char *header, *unknown, *wrong;
   } cases[] = {
-#define RUN                ",\"run_began\":1700000004123456,\"run_seconds\":1.5"
+#define ENERGY             ",\"energy\":0.5,\"energy_resolution\":0.01"
+#define RUN                ",\"run_began\":1700000004123456,\"run_seconds\":1.5" ENERGY
 #define REQUESTS           ",\"requested\":16.0" RUN
 #define COST               ",\"compile_seconds\":0.5,\"measure_seconds\":0.25" REQUESTS
 #define HEADER_OF(version) "{\"format\":\"cugen wisdom\",\"version\":" version ",\"cugen\":\"0.1.0\",\"records\":1"
@@ -451,6 +452,7 @@ static void older_versions_are_read(void **state) {
       {HEADER_OF("3"), COST, "'compile_seconds' is not known"},
       {HEADER_OF("4"), REQUESTS, "'requested' is not known"},
       {HEADER_OF("5"), RUN, "'run_began' is not known"},
+      {HEADER_OF("6"), ENERGY, "'energy' is not known"},
   };
   enum { CASES = sizeof cases / sizeof *cases };
   for (size_t i = 0; i < 2 * CASES; i++) {
@@ -480,14 +482,14 @@ static void wrong_files_are_refused(void **state) {
       {{NULL}, 0, 1, "the file is empty"},
       {{"{\"a\":1"}, 1, 1, "no wisdom"},
       {{"{\"format\":\"photos\",\"version\":1"}, 1, 1, "no wisdom"},
-      {{"{\"format\":\"cugen wisdom\",\"version\":7"},
+      {{"{\"format\":\"cugen wisdom\",\"version\":8"},
        1,
        1,
-       "wisdom of version 7; this cugen reads versions up to 6"},
+       "wisdom of version 8; this cugen reads versions up to 7"},
       {{"{\"format\":\"cugen wisdom\",\"version\":0"},
        1,
        1,
-       "wisdom of version 0; this cugen reads versions up to 6"},
+       "wisdom of version 0; this cugen reads versions up to 7"},
       {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":\"1\""}, 1, 1, "'records' is missing"},
       {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":1,\"records\":0"}, 1, 1, "'cugen' must be a string"},
       {{HEADER("-1")}, 1, 1, "'records' must be a whole number"},

@@ -19,7 +19,7 @@
 
 enum {
   CACHE_APPLICATION_ID = 0x6375676e, /* "cugn", in the file's header at byte 68 */
-  CACHE_FORMAT_VERSION = 9,          /* in its header at byte 60; any change of the tables raises it */
+  CACHE_FORMAT_VERSION = 10,         /* in its header at byte 60; any change of the tables raises it */
   /* How long a transaction waits for other processes: a user who asked for something, and what nobody may lose. */
   CACHE_BUSY_SECONDS = 20,
   CACHE_STORE_SECONDS = 600
@@ -41,9 +41,9 @@ enum cache_statement {
   SPACE_ADD,
   SPACE_LIST,
   SPACE_SHORTER, /* ?5 and ?6: between what the problem stands */
-  RECORD_LOAD,   /* one for each objective, in its order; so below */
-  RECORD_BEST = RECORD_LOAD + OBJECTIVES,
-  RECORD_SUPERSEDE = RECORD_BEST + OBJECTIVES,
+  RECORD_LOAD,
+  RECORD_FASTEST,
+  RECORD_SUPERSEDE,
   RECORD_ADD,
   IMAGE_LOAD,
   IMAGE_ENTRIES,

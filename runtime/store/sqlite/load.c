@@ -188,27 +188,21 @@ static bool drop_renewed(const struct records *all, struct records *more) {
   return true;
 }
 
-/* As the statements sort: NULL is the least of times, and no rate. */
-static bool goes_before(const struct cache_record *a, const struct cache_record *b, enum objective objective) {
-  const struct cache_record *both[] = {a, b};
-  double costs[2];
-  for (int i = 0; i < 2; i++) {
-    costs[i] = cache_record_cost(both[i], objective);
-    if (isnan(costs[i])) costs[i] = objective == OBJECTIVE_TIME ? (double)-INFINITY : (double)INFINITY;
-  }
-  bool failed = a->outcome != CUGEN_OUTCOME_OK;
-  return failed != (b->outcome != CUGEN_OUTCOME_OK) ? !failed : costs[0] < costs[1];
+/* As the statements sort: NULL is the least of times. */
+static bool goes_before(const struct cache_record *a, const struct cache_record *b) {
+  const bool failed = a->outcome != CUGEN_OUTCOME_OK;
+  if (failed != (b->outcome != CUGEN_OUTCOME_OK)) return !failed;
+  return (isnan(a->seconds) ? (double)-INFINITY : a->seconds) < (isnan(b->seconds) ? (double)-INFINITY : b->seconds);
 }
 
 /* Both are in order, and so is what comes of them. Takes what `more` has. */
-static bool merge(struct records *all, struct records *more, enum objective objective) {
+static bool merge(struct records *all, struct records *more) {
   if (!drop_renewed(all, more)) return false;
   size_t count = all->count + more->count, left = 0, right = 0;
   struct cache_record *data = malloc((count + 1) * sizeof *data);
   if (!data) return false;
   for (size_t i = 0; i < count; i++) {
-    bool from_more =
-        left == all->count || (right < more->count && goes_before(&more->data[right], &all->data[left], objective));
+    bool from_more = left == all->count || (right < more->count && goes_before(&more->data[right], &all->data[left]));
     data[i] = from_more ? more->data[right++] : all->data[left++];
   }
   free(all->data);
@@ -217,22 +211,61 @@ static bool merge(struct records *all, struct records *more, enum objective obje
   return true;
 }
 
+/* ---- By another objective ---- */
+
+/* A record's cost, and its place by time, which decides where costs are equal or not known. */
+struct ranked {
+  bool failed;
+  double cost;
+  size_t place;
+};
+
+static int by_cost(const void *a, const void *b) {
+  const struct ranked *x = a, *y = b;
+  if (x->failed != y->failed) return x->failed - y->failed;
+  if (x->cost != y->cost) return (x->cost > y->cost) - (x->cost < y->cost);
+  return (x->place > y->place) - (x->place < y->place);
+}
+
+/* What is in order of time. */
+static bool sort_by(struct records *all, const struct objective *objective) {
+  if (objective_kind_of(objective) == OBJECTIVE_TIME) return true;
+  struct ranked *ranked = calloc(all->count + 1, sizeof *ranked);
+  struct cache_record *data = malloc((all->count + 1) * sizeof *data);
+  for (size_t i = 0; ranked && i < all->count; i++) {
+    const double cost = cache_record_cost(&all->data[i], objective);
+    ranked[i] = (struct ranked){all->data[i].outcome != CUGEN_OUTCOME_OK, isnan(cost) ? (double)INFINITY : cost, i};
+  }
+  const bool good = ranked && data;
+  if (good) {
+    qsort(ranked, all->count, sizeof *ranked, by_cost);
+    for (size_t i = 0; i < all->count; i++) data[i] = all->data[ranked[i].place];
+    free(all->data);
+    *all = (struct records){data, all->count, all->count + 1};
+  } else {
+    free(data);
+  }
+  free(ranked);
+  return good;
+}
+
 static int add_shorter(struct cache *cache, const struct cache_key *key, const struct shorter *shorter, size_t i,
                        struct records *all, cugen_error *err) {
   struct records more = {0};
   struct cache_key other = *key;
   other.problem = shorter->problems[i];
-  int status = load_all(cache, cache->statements[RECORD_LOAD + key->objective], &other, &more, err);
+  int status = load_all(cache, cache->statements[RECORD_LOAD], &other, &more, err);
   for (size_t r = 0; r < more.count; r++) more.data[r].lacks = shorter->lacks[i];
-  if (!status && !merge(all, &more, key->objective)) status = error_memory(err);
+  if (!status && !merge(all, &more)) status = error_memory(err);
   records_free(&more);
   return status;
 }
 
 static int load_with(struct cache *cache, const struct cache_key *key, const struct shorter *shorter,
                      struct records *all, cugen_error *err) {
-  int status = load_all(cache, cache->statements[RECORD_LOAD + key->objective], key, all, err);
+  int status = load_all(cache, cache->statements[RECORD_LOAD], key, all, err);
   for (size_t i = 0; i < shorter->count && !status; i++) status = add_shorter(cache, key, shorter, i, all, err);
+  if (!status && !sort_by(all, key->objective)) status = error_memory(err);
   return status;
 }
 
@@ -260,7 +293,7 @@ static int visit_row(sqlite3_stmt *statement, cache_visitor *visit, void *contex
 
 static int visit_rows(struct cache *cache, const struct cache_key *key, cache_visitor *visit, void *context,
                       cugen_error *err) {
-  sqlite3_stmt *statement = cache->statements[RECORD_BEST + key->objective];
+  sqlite3_stmt *statement = cache->statements[RECORD_FASTEST];
   int status = CUGEN_OK;
   bool stop = false;
   if (cache_bind_key(statement, key))
@@ -287,8 +320,9 @@ int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visito
   pthread_mutex_lock(&cache->lock);
   int status = find_shorter(cache, key, &shorter, err);
   if (!status)
-    status = shorter.count ? visit_merged(cache, key, &shorter, visit, context, err)
-                           : visit_rows(cache, key, visit, context, err);
+    status = shorter.count || objective_kind_of(key->objective) != OBJECTIVE_TIME
+                 ? visit_merged(cache, key, &shorter, visit, context, err)
+                 : visit_rows(cache, key, visit, context, err);
   pthread_mutex_unlock(&cache->lock);
   shorter_free(&shorter);
   return status;

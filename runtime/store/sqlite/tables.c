@@ -14,13 +14,8 @@ static const char *const column_sql[] = {"TEXT NOT NULL",    "TEXT NOT NULL",   
 #define KEY_IS       "device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4"
 #define SPACE_OF_KEY "(SELECT id FROM space WHERE " KEY_IS ")"
 
-/* cost is cache_record_cost's, for each objective. By seconds alone is in the order of record_fastest: nothing is sorted. */
-#define LOAD_BY(cost)                                                                                                \
-  "SELECT %s, origin NOT IN ('', " CACHE_ORIGIN_PLACE                                                                \
-  ") FROM record WHERE superseded = 0 AND space_id = " SPACE_OF_KEY " ORDER BY outcome <> 0, " cost ", id"
-#define BEST_BY(cost)                                                                                                \
-  "SELECT %s FROM record WHERE superseded = 0 AND outcome = 0 AND space_id = " SPACE_OF_KEY " ORDER BY " cost ", id"
 #define COST_BY(work) "coalesce(seconds / " work ", 9e999)"
+#define ENERGY        "CASE WHEN energy > 0 THEN energy ELSE 9e999 END"
 #define FASTEST_BY(cost)                                                                                             \
   "SELECT source_hash FROM (SELECT source_hash, min(" cost                                                           \
   ") FROM main.record WHERE outcome = 0 AND superseded = 0 GROUP BY space_id, origin)"
@@ -38,12 +33,11 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
         "AND problem < ?6 AND length(problem) < length(?3) AND EXISTS "
         "(SELECT 1 FROM record WHERE space_id = space.id AND superseded = 0) "
         "ORDER BY length(problem) DESC, id",
-    [RECORD_LOAD + OBJECTIVE_TIME] = LOAD_BY("seconds"),
-    [RECORD_LOAD + OBJECTIVE_FLOPS] = LOAD_BY(COST_BY("flops")),
-    [RECORD_LOAD + OBJECTIVE_BYTES] = LOAD_BY(COST_BY("bytes")),
-    [RECORD_BEST + OBJECTIVE_TIME] = BEST_BY("seconds"),
-    [RECORD_BEST + OBJECTIVE_FLOPS] = BEST_BY(COST_BY("flops")),
-    [RECORD_BEST + OBJECTIVE_BYTES] = BEST_BY(COST_BY("bytes")),
+    [RECORD_LOAD] = "SELECT %s, origin NOT IN ('', " CACHE_ORIGIN_PLACE ") FROM record WHERE superseded = 0 AND "
+                    "space_id = " SPACE_OF_KEY " ORDER BY outcome <> 0, seconds, id",
+    /* In the order of record_fastest: nothing is sorted. */
+    [RECORD_FASTEST] = "SELECT %s FROM record WHERE superseded = 0 AND outcome = 0 AND space_id = " SPACE_OF_KEY
+                       " ORDER BY seconds, id",
     [RECORD_SUPERSEDE] = "UPDATE record SET superseded = 1 WHERE superseded = 0 AND variant = ?5 AND "
                          "(origin = " CACHE_ORIGIN_PLACE " OR origin = '' OR hash = ?6) AND space_id = " SPACE_OF_KEY,
     [RECORD_ADD] = "INSERT INTO record (space_id, superseded, origin, %s) VALUES (" SPACE_OF_KEY
@@ -56,7 +50,7 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
         "DELETE FROM main.image WHERE (SELECT total(length(data)) FROM main.image) > ?1 AND +id IN (SELECT id FROM "
         "(SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS bytes FROM main.image WHERE substr(key, 1, 32) "
         "NOT IN (" FASTEST_BY("seconds") " UNION " FASTEST_BY(COST_BY("flops")) " UNION " FASTEST_BY(
-            COST_BY("bytes")) ")) WHERE bytes > ?1)",
+            COST_BY("bytes")) " UNION " FASTEST_BY(ENERGY) ")) WHERE bytes > ?1)",
     [IMAGE_DROP] = "DELETE FROM image WHERE key = ?1",
     [IMAGE_ADD] =
         "INSERT INTO image (key, checksum, hash, made_at, log, data, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -191,6 +185,7 @@ static const char *const migrations[CACHE_FORMAT_VERSION] = {
     [6] = VARIANT_SQL "DELETE FROM image_entry; DELETE FROM image; ALTER TABLE image ADD COLUMN " SEAL_SQL ";",
     [7] = "",
     [8] = "",
+    [9] = "",
 };
 
 static bool migrate(sqlite3 *db, int format) {

@@ -142,7 +142,7 @@ static int wrong_type(const struct reader *reader, const char *name, const char 
 /* ---- The header ---- */
 
 static int read_header(struct reader *reader, const char *line, size_t length) {
-  static const int formats[WISDOM_VERSION + 1] = {0, 2, 3, 4, 6, 8, 9}; /* by version */
+  static const int formats[WISDOM_VERSION + 1] = {0, 2, 3, 4, 6, 8, 9, 10}; /* by version */
   json_t *object, *format = NULL, *version = NULL, *writer = NULL, *records = NULL;
   json_error_t error;
   size_t used = 1;

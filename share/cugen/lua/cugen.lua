@@ -433,11 +433,11 @@ function products(expression) end
 ---@return cugen.bytes
 function bytes(expression) end
 
----What variants are ranked by: the time, or the declared operations or bytes in a second, where a tunable changes the work.
+---What variants are ranked by: time, energy, their product, the declared operations or bytes in a second, or an expression of them, such as "flops / energy".
 ---```lua
 ---objective "flops"
 ---```
----@param what "time"|"flops"|"bytes"
+---@param what "time"|"flops"|"bytes"|"energy"|"energy_delay"|string
 ---@return cugen.objective
 function objective(what) end
 

@@ -1,0 +1,50 @@
+/* The choice between time and energy; see front.h. */
+#include "front.h"
+
+#include <stdlib.h>
+
+#include "quantities.h"
+#include "table.h"
+
+static int by_seconds(const void *a, const void *b) {
+  const cugen_record *x = a, *y = b;
+  return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+static int collect(struct cli *cli, cugen_record **out, size_t *count) {
+  const size_t records = cugen_kernel_records(cli->kernel);
+  int status = CUGEN_OK;
+  *count = 0;
+  *out = calloc(records + 1, sizeof **out);
+  if (!*out) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  for (size_t i = 0; i < records && !status; i++) {
+    status = cugen_kernel_record(cli->kernel, i, &(*out)[*count], &cli->error);
+    if (!status && (*out)[*count].non_dominated) ++*count;
+  }
+  qsort(*out, *count, sizeof **out, by_seconds);
+  return status;
+}
+
+static int print_rows(struct cli *cli, const cugen_record *records, size_t count) {
+  static const struct table_column columns[] = {
+      {"time", TABLE_RIGHT, 0}, {"energy", TABLE_RIGHT, 0}, {"power", TABLE_RIGHT, 0}, {"variant", TABLE_WRAP, 0}};
+  static const enum quantity shown[] = {QUANTITY_TIME, QUANTITY_ENERGY, QUANTITY_POWER};
+  struct table table;
+  puts("\nNo other variant beats these in both time and energy:");
+  table_open(&table, cli, columns, sizeof columns / sizeof *columns);
+  for (size_t i = 0; i < count; i++) {
+    for (size_t c = 0; c < sizeof shown / sizeof *shown; c++)
+      table_cell(&table, quantities[shown[c]].show(&records[i]).text);
+    table_cell(&table, records[i].variant);
+  }
+  return table_close(&table, 0, stdout, &cli->error);
+}
+
+int front_print(struct cli *cli) {
+  cugen_record *records;
+  size_t count;
+  int status = collect(cli, &records, &count);
+  if (!status && count) status = print_rows(cli, records, count);
+  free(records);
+  return status;
+}

@@ -1,0 +1,179 @@
+/* The energies of those that can still be the best; see tuner_run.h and energy.h. Half a second of launches a variant is far too long for a
+   search. So the search ranks as if all variants drew the same power, and then the energies of the fastest are measured, the
+   fastest first. A variant is passed over where it is so slow that it would have to draw less power than any that was measured. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "energy.h"
+#include "tuner_run.h"
+
+/* How much slower than the fastest it may be. */
+static const double slowest = 1.5;
+/* Where the budget is no time: the share of what the search took, and at least. */
+static const double share_of_search = 0.5, least_seconds = 10;
+
+enum {
+  AHEAD = 8,        /* compiled side by side */
+  POWERS_KNOWN = 3, /* from so many on the least power that was seen says something */
+};
+/* Power that is less than the least one seen, and still plausible. */
+static const double least_power = 0.9;
+
+struct contender {
+  const struct cache_record *record; /* of t->known, or NULL: */
+  size_t at;                         /* of t->records */
+  double seconds;
+  struct candidate *candidate;
+};
+
+struct energies {
+  struct tuner *t;
+  struct contender *all;
+  size_t count, measured;
+  double fastest, power, cost; /* the least so far */
+  double until;
+};
+
+static const struct cache_record *record_of(const struct energies *e, const struct contender *c) {
+  return c->record ? c->record : &e->t->records[c->at];
+}
+
+/* ---- Who is asked ---- */
+
+static void note_energy(struct energies *e, const struct cache_record *record) {
+  if (!(record->energy > 0)) return;
+  e->measured++;
+  e->power = fmin(e->power, record->energy / record->seconds);
+  e->cost = fmin(e->cost, tuner_cost(e->t, record));
+}
+
+static void add(struct energies *e, const struct cache_record *known, size_t at) {
+  struct contender *c = &e->all[e->count];
+  *c = (struct contender){.record = known, .at = at};
+  const struct cache_record *record = record_of(e, c);
+  if (record->outcome != CUGEN_OUTCOME_OK) return;
+  c->seconds = record->seconds;
+  e->fastest = fmin(e->fastest, c->seconds);
+  note_energy(e, record);
+  if (!(record->energy > 0) || (!known && e->t->options->again)) e->count++;
+}
+
+static bool is_new(const struct tuner *t, const struct cache_record *known) {
+  for (size_t i = 0; i < t->record_count; i++)
+    if (strcmp(t->records[i].variant, known->variant) == 0) return false;
+  return true;
+}
+
+static int by_seconds(const void *a, const void *b) {
+  const struct contender *x = a, *y = b;
+  return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+static int collect(struct energies *e, cugen_error *err) {
+  struct tuner *t = e->t;
+  e->all = calloc(t->record_count + t->known_count + 1, sizeof *e->all);
+  if (!e->all) return error_memory(err);
+  for (size_t i = 0; i < t->record_count; i++) add(e, NULL, i);
+  for (size_t i = 0; i < t->known_count; i++)
+    if (is_new(t, &t->known[i])) add(e, &t->known[i], 0);
+  qsort(e->all, e->count, sizeof *e->all, by_seconds);
+  return CUGEN_OK;
+}
+
+static bool can_win(const struct energies *e, const struct contender *c) {
+  struct objective_values values = cache_record_values(record_of(e, c));
+  if (c->seconds > slowest * e->fastest) return false;
+  if (e->measured < POWERS_KNOWN) return true;
+  values.joules = least_power * e->power * values.seconds;
+  return objective_cost(e->t->target->config->objective, &values) < e->cost;
+}
+
+/* ---- One of them ---- */
+
+/* What is remembered and not this kernel any more, or not asked for, has no candidate. */
+static int open_contender(struct energies *e, struct contender *c, cugen_error *err) {
+  struct tuner *t = e->t;
+  uint64_t index;
+  if (!space_look_up(t->target->space, record_of(e, c)->variant, &index) || !tuner_wants_index(t, index))
+    return CUGEN_OK;
+  int status = candidate_open(&t->bench, index, &c->candidate, err);
+  if (!status && c->record && tuner_find_known(t, &c->candidate->real) != c->record) {
+    candidate_close(&t->bench, c->candidate);
+    c->candidate = NULL;
+  }
+  if (status || !c->candidate) return status;
+  status = candidate_build(&t->bench, c->candidate, err);
+  if (!status) candidate_hasten(&t->bench, c->candidate);
+  return status;
+}
+
+/* In place of the record without it. */
+static int keep(struct energies *e, const struct contender *c, struct cache_record *record, cugen_error *err) {
+  struct tuner *t = e->t;
+  const struct cache_record *before = record_of(e, c);
+  record->error = before->error;
+  record->requested = before->requested;
+  record->compile_seconds = before->compile_seconds;
+  record->measure_seconds += before->measure_seconds;
+  tuner_stamp(t, record);
+  int status = cache_store(t->target->cache, &t->target->key, record, err);
+  if (!status) status = candidate_keep_image(&t->bench, c->candidate, err);
+  if (status) return status;
+  note_energy(e, record);
+  t->result->energies++;
+  if (c->record) return tuner_keep_record(t, record, (struct hash){{0}}, err);
+  cache_record_free(&t->records[c->at]);
+  t->records[c->at] = *record;
+  return CUGEN_OK;
+}
+
+static int measure(struct energies *e, struct contender *c, cugen_error *err) {
+  struct tuner *t = e->t;
+  const struct measure_options measure = {.seconds = 0.05, .samples = 11, .energy = energy_window};
+  const double begin = clock_seconds();
+  struct cache_record record;
+  double busy = 0;
+  candidate_finish(&t->bench, c->candidate);
+  int status = candidate_run(&t->bench, c->candidate, false, &measure, tuner_variant_timeout, &record, &busy, err);
+  t->result->measuring += busy;
+  record.measure_seconds = clock_seconds() - begin;
+  const bool right = !status && record.outcome == CUGEN_OUTCOME_OK;
+  if (right && !(record.energy > 0))
+    status = error_set(err, CUGEN_ERROR_DEVICE,
+                       "the energy counter of %s stands still, so objective \"%s\" cannot be measured",
+                       t->target->device->name, t->target->config->objective->text);
+  if (right && !status) status = keep(e, c, &record, err);
+  if (status || !right) cache_record_free(&record);
+  return status ? status : worker_usable(t->bench.worker, err);
+}
+
+/* ---- All of them ---- */
+
+static int measure_some(struct energies *e, struct contender *from, size_t count, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < count && !status; i++)
+    if (can_win(e, &from[i])) status = open_contender(e, &from[i], err);
+  for (size_t i = 0; i < count && !status && !e->t->interrupted && clock_seconds() < e->until; i++)
+    if (from[i].candidate && can_win(e, &from[i])) status = measure(e, &from[i], err);
+  for (size_t i = 0; i < count; i++) candidate_close(&e->t->bench, from[i].candidate);
+  return status;
+}
+
+static double end_of(const struct tuner *t) {
+  const double now = clock_seconds(), most = now + fmax(least_seconds, share_of_search * (now - t->begin));
+  return t->budget > 0 ? t->begin + t->budget * (1 - tuner_energy_race) : most;
+}
+
+int tuner_measure_energies(struct tuner *t, cugen_error *err) {
+  struct energies e = {.t = t, .fastest = (double)INFINITY, .power = (double)INFINITY, .cost = (double)INFINITY};
+  if (!objective_needs_energy(t->target->config->objective) || t->interrupted) return CUGEN_OK;
+  e.until = end_of(t);
+  bench_lift_limit(&t->bench);
+  int status = collect(&e, err);
+  for (size_t i = 0; i < e.count && !status && !t->interrupted && clock_seconds() < e.until; i += AHEAD)
+    status = measure_some(&e, &e.all[i], e.count - i < AHEAD ? e.count - i : AHEAD, err);
+  free(e.all);
+  return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
+}
