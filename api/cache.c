@@ -13,12 +13,14 @@ struct listing {
   struct cache_space *spaces;
   size_t count;
   cugen_cache_set *sets;
+  struct lookup_options *said; /* by each space's options */
 };
 
 static void clear_listing(void *data) {
   struct listing *listing = data;
   cache_spaces_free(listing->spaces, listing->count);
   free(listing->sets);
+  free(listing->said);
 }
 
 struct checked {
@@ -119,6 +121,9 @@ static int take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter
   if (status) return status;
   out->filter = (struct cache_filter){
       .device = from->device, .problem = from->problem, .before = from->before, .failed = from->failed != 0};
+  out->filter.timed = from->measure != NULL;
+  if (from->measure && (status = api_measure_way(from->measure, &out->filter.measure, err)) != CUGEN_OK)
+    return status;
   if (cugen_device_parse(from->device).kind == CUGEN_DEVICE_CUDA) {
     status = find_device(lib, from->device, &out->device, err);
     if (status) return status;
@@ -134,12 +139,15 @@ static int take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter
 
 /* ---- Listing -------------------------------------------------------------------------------------------------- */
 
-static void describe_set(const struct cache_space *space, cugen_cache_set *out) {
+/* said: what its options say, which lives as long as *out. */
+static void describe_set(const struct cache_space *space, struct lookup_options *said, cugen_cache_set *out) {
+  const bool measured = lookup_read_options(space->options, said);
   *out = (cugen_cache_set){.config = space->config,
                            .problem = space->problem,
                            .device = space->device,
                            .options = space->options,
-                           .arch = lookup_options_arch(space->options),
+                           .arch = measured ? said->arch : NULL,
+                           .measure = measured ? measure_way_names[said->measure] : NULL,
                            .records = space->records,
                            .failed = space->failed,
                            .history = space->history,
@@ -151,7 +159,8 @@ static void describe_set(const struct cache_space *space, cugen_cache_set *out) 
 }
 
 static bool is_meant(const struct meant *meant, const struct cache_space *space) {
-  const struct cache_key key = {.device = space->device, .config = space->config, .problem = space->problem};
+  const struct cache_key key = {
+      .device = space->device, .config = space->config, .problem = space->problem, .options = space->options};
   return cache_filter_takes(&meant->filter, &key);
 }
 
@@ -161,11 +170,12 @@ static int list_sets(cugen *lib, struct cache *cache, const struct meant *meant,
   int status = cache_spaces(cache, &listing->spaces, &listing->count, err);
   if (status) return status;
   listing->sets = calloc(listing->count + 1, sizeof *listing->sets);
-  if (!listing->sets) return error_memory(err);
+  listing->said = calloc(listing->count + 1, sizeof *listing->said);
+  if (!listing->sets || !listing->said) return error_memory(err);
   for (size_t i = 0; i < listing->count && !status; i++) {
     if (!is_meant(meant, &listing->spaces[i])) continue;
     status = set_best_find(&best, &listing->spaces[i], err);
-    describe_set(&listing->spaces[i], &listing->sets[(*count)++]);
+    describe_set(&listing->spaces[i], &listing->said[i], &listing->sets[(*count)++]);
   }
   set_best_close(&best);
   return status;

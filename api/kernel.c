@@ -77,6 +77,8 @@ static int open_config(cugen_kernel *k, const char *config, cugen_error *err) {
   int status = opened_config_open(k->lookup.lib, config, &k->opened, err);
   k->lookup.opened = &k->opened;
   k->lookup.config = k->opened.config;
+  if (!status)
+    k->lookup.measure = k->lookup.lib->measure < MEASURE_WAYS ? k->lookup.lib->measure : k->opened.config->measure;
   k->lookup.origin = text_get(&k->opened.origin);
   return status;
 }
@@ -205,6 +207,10 @@ const char *cugen_kernel_objective_text(const cugen_kernel *k) {
 
 int cugen_kernel_needs_energy(const cugen_kernel *k) {
   return k && objective_needs_energy(k->lookup.config->objective);
+}
+
+const char *cugen_kernel_measure(const cugen_kernel *k) {
+  return k && !k->lookup.predicted ? measure_way_names[k->lookup.measure] : NULL;
 }
 
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *k) {

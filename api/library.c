@@ -80,6 +80,19 @@ static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
   return CUGEN_OK;
 }
 
+int api_measure_way(const char *word, enum measure_way *out, cugen_error *err) {
+  const char *const *names = measure_way_names;
+  *out = measure_way_find(word);
+  if (*out < MEASURE_WAYS) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_USAGE, "--measure %s: it is none of %s, %s, %s, %s (options.measure)", word,
+                   names[0], names[1], names[2], names[3]);
+}
+
+static int take_measure(cugen *lib, const char *word, cugen_error *err) {
+  lib->measure = MEASURE_WAYS;
+  return word ? api_measure_way(word, &lib->measure, err) : CUGEN_OK;
+}
+
 /* A folder that is not there is a slip: what ships would be taken in its place, in silence. */
 static int check_folders(const cugen *lib, cugen_error *err) {
   const char *const rows[][2] = {
@@ -136,6 +149,7 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
   lib->stop = options->stop;
   lib->stop_context = options->stop_context;
   int status = take_options(lib, options, error);
+  if (!status) status = take_measure(lib, options->measure, error);
   if (!status) status = check_folders(lib, error);
   if (!status) status = check_objective(lib, error);
   if (!status) status = take_worker(lib, error);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/error.h"
+#include "base/measure_way.h"
 #include "cugen_tools.h"
 #include "gen/space/space.h"
 #include "kept.h"
@@ -15,6 +16,7 @@ struct cugen {
   char *device, *arch, *config_dir, *template_dir, *device_dir, *cache_path, *toolkit_dir, *compiler, *worker,
       *objective, *prefer;
   enum preference preference; /* that `prefer` names */
+  enum measure_way measure;   /* MEASURE_WAYS: as the config says */
   cugen_stop_callback stop;   /* NULL: never */
   void *stop_context;
   struct sources sources;
@@ -49,6 +51,8 @@ int api_needs(const char *function, const char *names, const void *const *pointe
 /* CUGEN_ERROR_USAGE unless options->size is that of the type here. */
 #define API_SIZE(error, type, init, options) api_size(#type, #init, (options)->size, sizeof(type), error)
 int api_size(const char *type, const char *init, size_t got, size_t want, cugen_error *err);
+/* CUGEN_ERROR_USAGE, with the words that there are. */
+int api_measure_way(const char *word, enum measure_way *out, cugen_error *err);
 int api_cache(cugen *lib, struct cache **out, cugen_error *err);
 /* For those that only read: where there is no file it is an empty one in memory, and none is made. */
 int api_cache_to_read(cugen *lib, struct cache **out, cugen_error *err);

@@ -70,7 +70,8 @@ int lookup_for_problem(const struct lookup *from, const struct problem *problem,
                          .ops = from->ops,
                          .device = from->device,
                          .described = from->described,
-                         .nvrtc_version = from->nvrtc_version};
+                         .nvrtc_version = from->nvrtc_version,
+                         .measure = from->measure};
   int status = lookup_set_arch(out, from->arch, err);
   return status ? status : lookup_set_problem(out, problem, err);
 }
@@ -89,9 +90,14 @@ void lookup_close(struct lookup *l) {
 
 static const char options_arch[] = "arch ";
 
-const char *lookup_options_arch(const char *options) {
-  const size_t length = sizeof options_arch - 1;
-  return strncmp(options, options_arch, length) == 0 ? options + length : NULL;
+bool lookup_read_options(const char *options, struct lookup_options *out) {
+  const size_t begin = sizeof options_arch - 1;
+  size_t end;
+  if (strncmp(options, options_arch, begin) != 0) return false;
+  *out = (struct lookup_options){.measure = measure_way_of(options, &end)};
+  if (out->measure == MEASURE_WAYS || end - begin >= sizeof out->arch) return false; /* of a later cugen */
+  memcpy(out->arch, options + begin, end - begin);
+  return true;
 }
 
 int lookup_set_arch(struct lookup *l, const char *arch, cugen_error *err) {
@@ -100,6 +106,7 @@ int lookup_set_arch(struct lookup *l, const char *arch, cugen_error *err) {
   l->arch[length] = '\0';
   text_restart(&l->options);
   text_addf(&l->options, "%s%s", options_arch, arch);
+  measure_way_add(l->measure, &l->options);
   return l->options.failed ? error_memory(err) : CUGEN_OK;
 }
 

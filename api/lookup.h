@@ -75,7 +75,8 @@ struct lookup {
   bool described; /* the device is not here */
   char arch[16];  /* what is compiled for: "sm_90a" */
   int nvrtc_version;
-  struct text options;                        /* of what is measured: "arch sm_90a" */
+  enum measure_way measure;                   /* how it is measured; predictions are not */
+  struct text options;                        /* of what is measured: "arch sm_90a", "arch sm_90a, measure graph" */
   bool predicted;                             /* its records are predictions, */
   struct prediction_key predictions;          /* kept under these */
   const struct problem *problem;              /* borrowed */
@@ -91,10 +92,15 @@ int lookup_for_problem(const struct lookup *from, const struct problem *problem,
                        cugen_error *err);
 /* Everything that depends on the problem is dropped. The problem is borrowed. */
 int lookup_set_problem(struct lookup *lookup, const struct problem *problem, cugen_error *err);
-/* What is compiled for, and the options that go with it. */
+/* What is compiled for, and the options that go with it and with `measure`. */
 int lookup_set_arch(struct lookup *lookup, const char *arch, cugen_error *err);
-/* What was compiled for, of a look-up's options; NULL: those are no options of measurements. */
-const char *lookup_options_arch(const char *options);
+/* What such options say. */
+struct lookup_options {
+  char arch[16];
+  enum measure_way measure;
+};
+/* False: they are not of measurements. */
+bool lookup_read_options(const char *options, struct lookup_options *out);
 /* From now on its records are predictions. */
 int lookup_use_predictions(struct lookup *lookup, cugen_error *err);
 void lookup_drop_space(struct lookup *lookup);

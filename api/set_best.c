@@ -77,8 +77,9 @@ static bool describe(struct lookup *l, const char *text) {
 static int open_lookup(struct lookup *l, const struct cache_space *space, bool *usable, cugen_error *err) {
   *usable = describe(l, space->device);
   if (!*usable) return CUGEN_OK;
-  const char *arch = lookup_options_arch(space->options);
-  int status = lookup_set_arch(l, arch ? arch : l->device.arch, err);
+  struct lookup_options said;
+  const bool measured = lookup_read_options(space->options, &said);
+  int status = lookup_set_arch(l, measured ? said.arch : l->device.arch, err);
   return status ? status : lookup_set_problem(l, l->problem, err);
 }
 

@@ -55,6 +55,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
                               .key = lookup_key(l),
                               .nvrtc_version = l->nvrtc_version,
                               .problem_is_check = k->on_check && k->setting_count == 0,
+                              .measure = l->measure,
                               .predicted = l->predicted};
   return CUGEN_OK;
 }
@@ -122,13 +123,22 @@ static int check_energy(const struct lookup *l, cugen_error *err) {
       objective->text, l->ops->energy_check ? l->device.name : "the cpu device", why.message);
 }
 
+/* Of predictions the config's word says nothing; the option was given for this. */
+static int check_measure(const struct lookup *l, cugen_error *err) {
+  if (!l->predicted) return measure_check(l->ops, l->lib->toolkit, l->measure, err);
+  if (l->lib->measure == MEASURE_WAYS) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_USAGE, "times for %s are predicted, not measured: leave out --measure %s",
+                   l->device.name, measure_way_names[l->lib->measure]);
+}
+
 int api_tune_device(cugen_kernel *k, cugen_error *err) {
   const struct lookup *l = &k->lookup;
   if (l->lib->arch && !l->device.facts.is_gpu) /* its records would be of a device that there is not */
     return error_set(err, CUGEN_ERROR_USAGE, "the cpu device has no architecture: tune there without arch '%s'",
                      l->lib->arch);
   int status = check_energy(l, err);
-  return !status && l->described ? cugen_kernel_use_predictions(k, err) : status;
+  if (!status && l->described) status = cugen_kernel_use_predictions(k, err);
+  return status ? status : check_measure(l, err);
 }
 
 static int tune(cugen_kernel *k, const cugen_tune_options *options, struct tune_images *images,
@@ -176,11 +186,15 @@ int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_
 static int run_once(const struct tune_target *target, uint64_t index, double timeout, struct cache_record *out,
                     struct text *printed, cugen_error *err) {
   const bool energy = objective_needs_energy(target->config->objective);
-  const struct measure_options measure = {
-      .seconds = 0.5, .samples = target->device->facts.is_gpu ? 21 : 5, .energy = energy ? energy_window : 0};
+  const struct measure_options measure = {.seconds = 0.5,
+                                          .samples = target->device->facts.is_gpu ? 21 : 5,
+                                          .way = target->measure,
+                                          .load = measure_load_limit(timeout),
+                                          .energy = energy ? energy_window : 0};
   const struct trial_options options = {.seed = 1};
   struct trial *trial;
-  int status = trial_open(target, &options, &trial, err);
+  int status = measure_check(target->ops, target->toolkit, target->measure, err);
+  if (!status) status = trial_open(target, &options, &trial, err);
   if (status) return status;
   status = trial_run(trial, index, timeout, &measure, out, err);
   text_restart(printed);

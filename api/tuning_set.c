@@ -169,6 +169,9 @@ static void add_result(cugen_tune_result *all, const cugen_tune_result *one, siz
   all->measuring += before.measuring;
   all->verified += before.verified;
   all->refuted += before.refuted;
+  all->power_capped += before.power_capped;
+  all->steady += before.steady;
+  all->unsettled += before.unsettled;
 }
 
 static int tune_one(struct set *set, size_t round, size_t i, size_t open, cugen_error *err) {

@@ -17,6 +17,7 @@ static int take_filter(struct cli *cli, cugen_cache_filter *out) {
   out->config = cli->operand;
   out->problem = cli->values[OPTION_PROBLEM];
   out->device = cli->values[OPTION_DEVICE];
+  out->measure = cli->values[OPTION_MEASURE];
   out->failed = options_given(cli, OPTION_FAILED);
   if (age > 0) out->before = (int64_t)time(NULL) - (int64_t)age;
   return status;
@@ -77,6 +78,14 @@ static void print_common(const cugen_cache_set *sets, size_t count) {
   }
 }
 
+/* With the way in which it was timed, unless that is the usual one: "n=1003 (cold)". */
+static void print_problem(struct table *table, const char *problem, const char *measure) {
+  char *text = NULL;
+  if (cli_way(measure) && asprintf(&text, "%s%s(%s)", problem, *problem ? " " : "", measure) < 0) text = NULL;
+  table_cell(table, text ? text : problem);
+  free(text);
+}
+
 static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count) {
   static const struct table_column columns[] = {{"kernel", 0, 0},
                                                 {"problem", TABLE_WRAP, 0},
@@ -98,7 +107,7 @@ static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count
       common = common_settings(set, count - i);
     }
     char *problem = common ? settings_take(set->problem, common, false) : NULL;
-    table_cell(&table, problem ? problem : set->problem);
+    print_problem(&table, problem ? problem : set->problem, set->measure);
     free(problem);
     table_cell(&table, print_count(set->records).text);
     table.style = set->failed ? STYLE_BAD : STYLE_PLAIN;
@@ -122,6 +131,7 @@ static json_t *set_json(const cugen_cache_set *set) {
   json_object_set_new(object, "problem", json_string(set->problem));
   json_object_set_new(object, "device", json_string(set->device));
   json_object_set_new(object, "options", json_string(set->options));
+  json_object_set_new(object, "measure", json_optional_string(set->measure));
   json_object_set_new(object, "records", integer((int64_t)set->records));
   json_object_set_new(object, "failed", integer((int64_t)set->failed));
   json_object_set_new(object, "history", integer((int64_t)set->history));
@@ -188,6 +198,7 @@ static int stored_json(struct cli *cli, const cugen_stored_record *all, size_t c
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "objective", json_string(cugen_kernel_objective_text(cli->kernel)));
+  json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
   json_object_set_new(object, "records", array);
   for (size_t i = 0; i < count; i++) {
     json_t *record = json_record(&all[i].record);
@@ -255,14 +266,15 @@ static bool agreed(void) {
 }
 
 static int check_meaning(struct cli *cli) {
-  static const enum cli_option narrow[] = {OPTION_PROBLEM, OPTION_DEVICE, OPTION_OLDER_THAN, OPTION_FAILED};
+  static const enum cli_option narrow[] = {OPTION_PROBLEM, OPTION_DEVICE, OPTION_MEASURE, OPTION_OLDER_THAN,
+                                           OPTION_FAILED};
   bool narrowed = cli->operand != NULL;
   for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) narrowed = narrowed || options_given(cli, narrow[i]);
   if (narrowed && options_given(cli, OPTION_ALL))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--all removes everything: leave out the other options");
   if (narrowed || options_given(cli, OPTION_ALL)) return CUGEN_OK;
   return cli_fail(cli, CUGEN_ERROR_USAGE,
-                  "say what to remove: a CONFIG, --problem, --device, --older-than, --failed, or --all");
+                  "say what to remove: a CONFIG, --problem, --device, --measure, --older-than, --failed, or --all");
 }
 
 /* A config's file has its own records; those of others with the kernel's name are left. */

@@ -65,6 +65,7 @@
   X(SET, "set", 's', "NAME=VALUE", "a value of the problem, such as M=8192; repeatable")                             \
   X(DEVICE, "device", 'd', "ID", "cuda:0, cpu, model:H200 (default: the first GPU, else model:A100)")                \
   X(ARCH, "arch", 0, "NAME", "generate for this architecture, such as sm_90a")                                       \
+  X(MEASURE, "measure", 0, "WAY", "how to time: burst, graph, sustained, cold (default: burst)")                     \
   X(CACHE, "cache", 0, "FILE", "database of what is remembered; none: remember nothing")                             \
   X(CONFIG_DIR, "config-dir", 0, "FOLDER", "look for configs here before the shipped ones")                          \
   X(TEMPLATE_DIR, "template-dir", 0, "FOLDER", "look for templates here before anywhere else")                       \
@@ -285,6 +286,10 @@ void cli_print_device(const struct cli *cli, FILE *out);
 /* The first lines of a result that was measured: kernel, problem and device; on the cpu device also what its times
    are worth, and why it is the cpu device. */
 void cli_print_head(const struct cli *cli);
+/* How times are measured, in words: "with cold caches"; NULL: in the usual way, "burst", or not at all. */
+const char *cli_way(const char *measure);
+/* A line about it, unless it is the usual one. */
+void cli_print_way(const struct cli *cli);
 
 /* ---- predict.c ---- */
 

@@ -9,37 +9,37 @@ const enum cli_option cli_common[] = {OPTION_SET,        OPTION_DEVICE,       OP
                                       OPTION_COUNT};
 
 static const enum cli_option tune_options[] = {
-    OPTION_PROBLEM_FILE, OPTION_BUDGET,  OPTION_STRATEGY, OPTION_OBJECTIVE,       OPTION_PREFER,
-    OPTION_SEED,         OPTION_AGAIN,   OPTION_PATTERN,  OPTION_IMPLEMENTATION,  OPTION_WHERE,
-    OPTION_EVERY,        OPTION_THREADS, OPTION_TIMEOUT,  OPTION_COMPILE_TIMEOUT, OPTION_VERIFY,
-    OPTION_TOP,          OPTION_WIDE,    OPTION_COUNT};
-static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST,   OPTION_OBJECTIVE, OPTION_PREFER,
-                                              OPTION_PTX,     OPTION_OUTPUT, OPTION_COUNT};
-static const enum cli_option export_options[] = {OPTION_OUTPUT,   OPTION_DEVICES,   OPTION_PROBLEMS,
-                                                 OPTION_DISTANCE, OPTION_OBJECTIVE, OPTION_PREFER,
-                                                 OPTION_PTX,      OPTION_FORCE,     OPTION_COUNT};
-static const enum cli_option show_options[] = {OPTION_VARIANT, OPTION_OBJECTIVE, OPTION_PREFER,
+    OPTION_PROBLEM_FILE, OPTION_BUDGET, OPTION_STRATEGY, OPTION_OBJECTIVE, OPTION_MEASURE,
+    OPTION_PREFER,       OPTION_SEED,   OPTION_AGAIN,    OPTION_PATTERN,   OPTION_IMPLEMENTATION,
+    OPTION_WHERE,        OPTION_EVERY,  OPTION_THREADS,  OPTION_TIMEOUT,   OPTION_COMPILE_TIMEOUT,
+    OPTION_VERIFY,       OPTION_TOP,    OPTION_WIDE,     OPTION_COUNT};
+static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTION_OBJECTIVE, OPTION_MEASURE,
+                                              OPTION_PREFER,  OPTION_PTX,  OPTION_OUTPUT,    OPTION_COUNT};
+static const enum cli_option export_options[] = {OPTION_OUTPUT,    OPTION_DEVICES, OPTION_PROBLEMS, OPTION_DISTANCE,
+                                                 OPTION_OBJECTIVE, OPTION_MEASURE, OPTION_PREFER,   OPTION_PTX,
+                                                 OPTION_FORCE,     OPTION_COUNT};
+static const enum cli_option show_options[] = {OPTION_VARIANT, OPTION_OBJECTIVE, OPTION_MEASURE, OPTION_PREFER,
                                                OPTION_TRACE,   OPTION_WIDE,      OPTION_COUNT};
-static const enum cli_option run_options[] = {OPTION_VARIANT, OPTION_OBJECTIVE, OPTION_PREFER,
+static const enum cli_option run_options[] = {OPTION_VARIANT, OPTION_OBJECTIVE, OPTION_MEASURE, OPTION_PREFER,
                                               OPTION_TIMEOUT, OPTION_WIDE,      OPTION_COUNT};
 static const enum cli_option check_options[] = {OPTION_VARIANT,  OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_ALL,
                                                 OPTION_BRANCHES, OPTION_SAMPLE,         OPTION_SEED,  OPTION_THREADS,
                                                 OPTION_TIMEOUT,  OPTION_WIDE,           OPTION_COUNT};
 static const enum cli_option space_options[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_EVERY,
                                                 OPTION_LIST,    OPTION_WIDE,           OPTION_COUNT};
-static const enum cli_option cache_show_options[] = {OPTION_HISTORY, OPTION_OBJECTIVE, OPTION_PREFER, OPTION_WIDE,
-                                                     OPTION_COUNT};
-static const enum cli_option cache_why_options[] = {OPTION_VARIANT, OPTION_OBJECTIVE, OPTION_PREFER, OPTION_WIDE,
-                                                    OPTION_COUNT};
-static const enum cli_option cache_ls_options[] = {OPTION_PROBLEM,    OPTION_DEVICE, OPTION_CACHE,
-                                                   OPTION_CONFIG_DIR, OPTION_WIDE,   OPTION_JSON,
-                                                   OPTION_QUIET,      OPTION_HELP,   OPTION_COUNT};
+static const enum cli_option cache_show_options[] = {OPTION_HISTORY, OPTION_OBJECTIVE, OPTION_MEASURE,
+                                                     OPTION_PREFER,  OPTION_WIDE,      OPTION_COUNT};
+static const enum cli_option cache_why_options[] = {OPTION_VARIANT, OPTION_OBJECTIVE, OPTION_MEASURE,
+                                                    OPTION_PREFER,  OPTION_WIDE,      OPTION_COUNT};
+static const enum cli_option cache_ls_options[] = {OPTION_PROBLEM,    OPTION_MEASURE, OPTION_DEVICE, OPTION_CACHE,
+                                                   OPTION_CONFIG_DIR, OPTION_WIDE,    OPTION_JSON,   OPTION_QUIET,
+                                                   OPTION_HELP,       OPTION_COUNT};
 static const enum cli_option cache_rm_options[] = {
-    OPTION_PROBLEM, OPTION_DEVICE,     OPTION_OLDER_THAN, OPTION_FAILED, OPTION_ALL,  OPTION_YES,
-    OPTION_CACHE,   OPTION_CONFIG_DIR, OPTION_JSON,       OPTION_QUIET,  OPTION_HELP, OPTION_COUNT};
-static const enum cli_option cache_export_options[] = {OPTION_OUTPUT, OPTION_FORMAT, OPTION_PROBLEM,
-                                                       OPTION_DEVICE, OPTION_CACHE,  OPTION_CONFIG_DIR,
-                                                       OPTION_QUIET,  OPTION_HELP,   OPTION_COUNT};
+    OPTION_PROBLEM, OPTION_MEASURE,    OPTION_DEVICE, OPTION_OLDER_THAN, OPTION_FAILED, OPTION_ALL,  OPTION_YES,
+    OPTION_CACHE,   OPTION_CONFIG_DIR, OPTION_JSON,   OPTION_QUIET,      OPTION_HELP,   OPTION_COUNT};
+static const enum cli_option cache_export_options[] = {
+    OPTION_OUTPUT, OPTION_FORMAT,     OPTION_PROBLEM, OPTION_MEASURE, OPTION_DEVICE,
+    OPTION_CACHE,  OPTION_CONFIG_DIR, OPTION_QUIET,   OPTION_HELP,    OPTION_COUNT};
 static const enum cli_option cache_verify_options[] = {OPTION_CACHE, OPTION_JSON, OPTION_QUIET, OPTION_HELP,
                                                        OPTION_COUNT};
 static const enum cli_option transfer_options[] = {OPTION_MEMORY,  OPTION_SIZES, OPTION_DEVICE,
@@ -53,9 +53,9 @@ static const enum cli_option replay_options[] = {
     OPTION_WIDE,         OPTION_JSON,     OPTION_QUIET,     OPTION_HELP,
     OPTION_COUNT};
 static const enum cli_option report_options[] = {
-    OPTION_OUTPUT, OPTION_TOP,   OPTION_OBJECTIVE,  OPTION_PREFER,       OPTION_SET,
-    OPTION_DEVICE, OPTION_CACHE, OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR, OPTION_DEVICE_DIR,
-    OPTION_QUIET,  OPTION_HELP,  OPTION_COUNT};
+    OPTION_OUTPUT,     OPTION_TOP,    OPTION_OBJECTIVE, OPTION_MEASURE,    OPTION_PREFER,
+    OPTION_SET,        OPTION_DEVICE, OPTION_CACHE,     OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR,
+    OPTION_DEVICE_DIR, OPTION_QUIET,  OPTION_HELP,      OPTION_COUNT};
 static const enum cli_option occupancy_options[] = {OPTION_VARIANT,   OPTION_IMPLEMENTATION, OPTION_WHERE,
                                                     OPTION_REGISTERS, OPTION_BLOCK,          OPTION_SHARED,
                                                     OPTION_WIDE,      OPTION_COUNT};

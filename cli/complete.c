@@ -22,6 +22,7 @@ static const struct {
     {OPTION_BUDGET, {"none"}},
     {OPTION_CACHE, {"none"}},
     {OPTION_FORMAT, {"wisdom", "t4", "kernel_tuner"}},
+    {OPTION_MEASURE, {"burst", "graph", "sustained", "cold"}},
     {OPTION_MEMORY,
      {"pageable", "registered", "pinned", "combined", "pitched", "pitched3d", "default", "mapped", "managed",
       "prefetch"}},

@@ -29,6 +29,7 @@ static int open_listing(struct cli *cli, struct findings *f) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   options.cache = cli->values[OPTION_CACHE];
   options.config_dir = cli->values[OPTION_CONFIG_DIR];
+  options.measure = cli->values[OPTION_MEASURE];
   options.toolkit = cli->values[OPTION_TOOLKIT];
   options.compiler = cli->values[OPTION_COMPILER];
   return cugen_open(&options, &f->listing, &cli->error);
@@ -51,6 +52,7 @@ static bool has_figures(const cugen_kernel *kernel, const cugen_cache_set *set) 
    problem, with what is set. */
 struct wanted {
   char *gpu, *cpu, *gpu_short, *cpu_short; /* short: for a reader */
+  const char *measure;                     /* how it was timed; NULL: however */
 };
 
 static void wanted_free(struct wanted *wanted) {
@@ -63,9 +65,10 @@ static void wanted_free(struct wanted *wanted) {
 /* To be freed whatever comes back. */
 static int find_wanted(struct cli *cli, const struct findings *f, size_t settings, struct wanted *out) {
   cugen_kernel *kernel;
-  *out = (struct wanted){NULL, NULL, NULL, NULL};
+  *out = (struct wanted){NULL, NULL, NULL, NULL, NULL};
   int status = cugen_kernel_open(f->listing, cli->operand, cli->settings, settings, &kernel, &cli->error);
   if (status) return status;
+  out->measure = cugen_kernel_measure(kernel);
   out->gpu = strdup(cugen_kernel_problem(kernel));
   out->gpu_short = strdup(cugen_kernel_problem_short(kernel));
   status = cugen_kernel_use_check(kernel, &cli->error);
@@ -75,6 +78,10 @@ static int find_wanted(struct cli *cli, const struct findings *f, size_t setting
   if (!status && (!out->gpu || !out->cpu || !out->gpu_short || !out->cpu_short))
     status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   return status;
+}
+
+static bool is_timed_so(const cugen_cache_set *set, const char *measure) {
+  return !set->measure || !measure || strcmp(set->measure, measure) == 0;
 }
 
 static const char *wanted_of(const struct wanted *wanted, const cugen_cache_set *set) {
@@ -127,13 +134,14 @@ static bool is_meant(const char *problem, const char *wanted, const char *defaul
   return !*problem;
 }
 
-static void append_set(struct cli *cli, const cugen_cache_set *set, const char *defaults) {
+static void append_set(struct cli *cli, const cugen_cache_set *set, const char *defaults, const char *measure) {
   const char *settings[MOST_SETTINGS];
   struct cli meant = *cli;
   char *problem = strdup(set->problem);
   if (!problem) return;
   meant.settings = settings;
   meant.setting_count = settings_of(problem, defaults, settings, MOST_SETTINGS);
+  if (!is_timed_so(set, measure)) meant.values[OPTION_MEASURE] = set->measure;
   cli_append(cli, "\n  on %s there is: ", set->device);
   hint_append(cli, &meant, "report");
   free(problem);
@@ -150,7 +158,7 @@ static void append_others(struct cli *cli, const struct findings *f, const struc
     if (!is_reachable(set->problem, now))
       earlier++;
     else if (shown++ < LINES)
-      append_set(cli, set, now);
+      append_set(cli, set, now, defaults->measure);
   }
   if (earlier)
     cli_append(cli, "\n  %zu set%s of records %s of an earlier config, whose problem had other parameters", earlier,
@@ -186,7 +194,7 @@ static int explain_nothing(struct cli *cli, const struct findings *f, const stru
 /* NULL: there is none. */
 static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set **out) {
   cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
-  struct wanted wanted, defaults = {NULL, NULL, NULL, NULL};
+  struct wanted wanted, defaults = {NULL, NULL, NULL, NULL, NULL};
   filter.config = cli->operand;
   filter.device = cli->values[OPTION_DEVICE];
   *out = NULL;
@@ -195,7 +203,8 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
   if (!status) status = cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
   for (size_t i = 0; i < f->set_count && !status; i++) {
     const cugen_cache_set *set = &f->sets[i];
-    bool meant = set->records && is_meant(set->problem, wanted_of(&wanted, set), wanted_of(&defaults, set));
+    bool meant = set->records && is_timed_so(set, wanted.measure) &&
+                 is_meant(set->problem, wanted_of(&wanted, set), wanted_of(&defaults, set));
     if (meant && (!*out || is_better(set, *out))) *out = set;
   }
   wanted_free(&wanted);
@@ -218,6 +227,7 @@ static int open_kernel(struct cli *cli, const cugen_cache_set *set) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   options.device = set->device;
   options.arch = is_cpu_set(set) ? NULL : set->arch;
+  options.measure = set->measure;
   options.cache = cli->values[OPTION_CACHE];
   options.config_dir = cli->values[OPTION_CONFIG_DIR];
   options.template_dir = cli->values[OPTION_TEMPLATE_DIR];

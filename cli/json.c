@@ -144,6 +144,9 @@ json_t *json_tune_result(const cugen_tune_result *result) {
   json_object_set_new(object, "energies", json_integer((json_int_t)result->energies));
   json_object_set_new(object, "tied_within", json_number(result->tied_within));
   json_object_set_new(object, "alike", json_integer((json_int_t)result->alike));
+  json_object_set_new(object, "power_capped", json_integer((json_int_t)result->power_capped));
+  json_object_set_new(object, "steady", json_integer((json_int_t)result->steady));
+  json_object_set_new(object, "unsettled", json_integer((json_int_t)result->unsettled));
   json_object_set_new(object, "interrupted", json_boolean(result->interrupted));
   return object;
 }

@@ -1,4 +1,6 @@
 /* The kernel that a command is about: opening it, its device, its records, and the lines that name it. */
+#include <string.h>
+
 #include "cli.h"
 
 int cli_filter(struct cli *cli, bool all) {
@@ -61,6 +63,21 @@ void cli_print_device(const struct cli *cli, FILE *out) {
   fprintf(out, "%s (%s)", device->name, *device->id ? device->id : "not here");
 }
 
+/* By the word of cugen_kernel_measure; what is not here needs no word. */
+static const char *const ways[][2] = {
+    {"graph", "in a CUDA graph"}, {"sustained", "under continuous load"}, {"cold", "with cold caches"}};
+
+const char *cli_way(const char *measure) {
+  for (size_t i = 0; measure && i < sizeof ways / sizeof *ways; i++)
+    if (strcmp(measure, ways[i][0]) == 0) return ways[i][1];
+  return NULL;
+}
+
+void cli_print_way(const struct cli *cli) {
+  const char *measure = cugen_kernel_measure(cli->kernel);
+  if (cli_way(measure)) printf("Times are measured %s (measure \"%s\").\n", cli_way(measure), measure);
+}
+
 void cli_print_head(const struct cli *cli) {
   const char *why = cugen_kernel_fallback(cli->kernel);
   const cugen_device_info *device = cugen_kernel_device(cli->kernel);
@@ -72,6 +89,7 @@ void cli_print_head(const struct cli *cli) {
     printf("%s (%s)%s\n", device->name, *device->id ? device->id : "not here",
            cugen_kernel_predicted(cli->kernel) ? ": predicted, not measured; verified only where noted" : "");
   if (why) printf("No CUDA GPU: %s\n", why);
+  cli_print_way(cli);
 }
 
 bool cli_fell_back(const struct cli *cli) {

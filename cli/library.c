@@ -32,6 +32,7 @@ int cli_open(struct cli *cli) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   options.device = values[OPTION_DEVICE];
   options.arch = values[OPTION_ARCH];
+  options.measure = values[OPTION_MEASURE];
   options.cache = values[OPTION_CACHE];
   options.config_dir = values[OPTION_CONFIG_DIR];
   options.template_dir = values[OPTION_TEMPLATE_DIR];

@@ -82,6 +82,7 @@ static int print_json(struct cli *cli, const cugen_record *r, const struct launc
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "fallback", json_optional_string(cugen_kernel_fallback(cli->kernel)));
   json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
+  json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
   json_object_set(object, "choice", choice);
   json_object_set_new(object, "printed", json_optional_string(cugen_kernel_printed(cli->kernel)));
   json_object_set_new(object, "record", json_record(r));

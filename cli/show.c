@@ -211,6 +211,7 @@ static int fill_json(struct cli *cli, const cugen_space_info *space, json_t *obj
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "policy", json_string(cugen_kernel_policy(cli->kernel)));
   json_object_set_new(object, "objective", json_string(cugen_kernel_objective_text(cli->kernel)));
+  json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
   json_object_set_new(object, "implementations", implementations);
   json_object_set_new(object, "arguments", arguments);
   int status = CUGEN_OK;

@@ -177,9 +177,9 @@ static void refuse_two(const struct t4 *t4, struct cli *cli) {
   const json_t *const two[] = {t4->first, t4->other};
   cli_fail(cli, CUGEN_ERROR_USAGE, "a file holds one space, and records are of several:");
   for (size_t i = 0; i < 2; i++)
-    cli_append(cli, "%s %s (%s) on %s", i ? ";" : "", text_of(two[i], "config"), text_of(two[i], "problem"),
-               text_of(two[i], "device"));
-  cli_append(cli, "; CONFIG, --problem and --device name one ('cugen cache ls' lists them)");
+    cli_append(cli, "%s %s (%s) on %s, %s", i ? ";" : "", text_of(two[i], "config"), text_of(two[i], "problem"),
+               text_of(two[i], "device"), text_of(two[i], "options"));
+  cli_append(cli, "; CONFIG, --problem, --device and --measure name one ('cugen cache ls' lists them)");
 }
 
 static bool is_whole(const struct t4 *t4, struct cli *cli) {

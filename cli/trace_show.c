@@ -183,6 +183,7 @@ static int print_json(struct cli *cli, const struct findings *f) {
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "objective", json_string(cugen_kernel_objective_text(cli->kernel)));
+  json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
   json_object_set_new(object, "trace", trace_json(&f->trace));
   return cli_print_json(cli, object);
 }

@@ -103,6 +103,11 @@ static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
     printf("The fastest ties with %s within %.1f %%.\n",
            result->tied == 1 ? "another" : print_count(result->tied).text, fmax(100 * result->tied_within, 0.1));
   if (result->energies) printf("Measured the energy of %s.\n", print_count(result->energies).text);
+  if (result->power_capped + result->steady + result->unsettled) {
+    printf("Under load %s reached the power limit, ", print_count(result->power_capped).text);
+    printf("%s steady clocks below it, ", print_count(result->steady).text);
+    printf("%s neither in time.\n", print_count(result->unsettled).text);
+  }
   if (result->leaders)
     printf("It started with %s that are the best for other sizes.\n", print_count(result->leaders).text);
 }
@@ -199,6 +204,7 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
                       json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
   json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
   json_object_set_new(object, "objective", json_string(cugen_kernel_objective_text(cli->kernel)));
+  json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
   json_object_set_new(object, "cartesian", json_integer((json_int_t)space->cartesian));
   json_object_set_new(object, "valid", json_integer((json_int_t)space->valid));
   json_object_set_new(object, "run", json_tune_result(result));

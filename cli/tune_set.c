@@ -123,6 +123,7 @@ static void print_head(struct tuning *tuning) {
        : cugen_kernel_predicted(cli->kernel) ? ": predicted, not measured"
                                              : "");
   if (why) printf("No CUDA GPU: %s\n", why);
+  cli_print_way(cli);
   fflush(stdout);
   free(shared);
   cli_remark_cache(cli);
@@ -222,6 +223,7 @@ static int print_json(const struct tuning *tuning) {
                       json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
   json_object_set_new(object, "objective",
                       json_string(cugen_objective_name((int)cugen_kernel_objective(cli->kernel))));
+  json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
   json_object_set_new(object, "problems", problems);
   for (size_t i = 0; i < tuning->count; i++) json_array_append_new(problems, problem_json(tuning, i));
   return cli_print_json(cli, object);

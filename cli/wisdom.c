@@ -46,6 +46,7 @@ static void export(struct exporting *exporting) {
   filter.config = cli->operand;
   filter.problem = cli->values[OPTION_PROBLEM];
   filter.device = cli->values[OPTION_DEVICE];
+  filter.measure = cli->values[OPTION_MEASURE];
   exporting->status =
       cugen_cache_export(cli->lib, &filter, exporting->path, on_export, exporting, &exporting->records, &cli->error);
 }

@@ -55,8 +55,9 @@ int export_open_device(const struct lookup *base, const char *text, const char *
                      : describe(base, text, notes, &l->device, err);
   if (status) return status;
   out->anonymous = !l->device.fingerprint[0];
-  const char *arch = options ? lookup_options_arch(options) : NULL;
-  status = lookup_set_arch(l, arch ? arch : l->device.arch, err);
+  struct lookup_options said;
+  l->measure = base->measure;
+  status = lookup_set_arch(l, options && lookup_read_options(options, &said) ? said.arch : l->device.arch, err);
   struct text name = {0};
   text_addf(&name, "%s%s", out->anonymous ? "any " : "", text);
   out->text = text_take(&name);
@@ -101,9 +102,10 @@ static bool contains(const char *text, const char *part, size_t length) {
 static bool is_ours(const struct exporter *x, const struct cache_space *space) {
   struct device_description description;
   const char *arch = x->base->lookup.lib->arch;
-  const char *compiled_for = lookup_options_arch(space->options);
-  if (strcmp(space->config, x->base->lookup.config->name) != 0 || !compiled_for) return false;
-  if (arch && strcmp(compiled_for, arch) != 0) return false;
+  struct lookup_options said;
+  if (strcmp(space->config, x->base->lookup.config->name) != 0 || !lookup_read_options(space->options, &said))
+    return false;
+  if (said.measure != x->base->lookup.measure || (arch && strcmp(said.arch, arch) != 0)) return false;
   return described_device(space->device, &description) && description.fingerprint[0];
 }
 
@@ -111,10 +113,11 @@ static bool is_ours(const struct exporter *x, const struct cache_space *space) {
 static bool is_meant(const struct exporter *x, const struct cache_space *space, const char *part, size_t length) {
   struct device_description description;
   if (!is_ours(x, space) || !described_device(space->device, &description)) return false;
-  const char *arch = lookup_options_arch(space->options);
-  if (!x->base->lookup.lib->arch && strcmp(arch, description.arch) != 0) return false;
+  struct lookup_options said;
+  if (!lookup_read_options(space->options, &said)) return false;
+  if (!x->base->lookup.lib->arch && strcmp(said.arch, description.arch) != 0) return false;
   if (!part || contains(space->device, part, length)) return true;
-  return strlen(arch) == length && strncmp(arch, part, length) == 0;
+  return strlen(said.arch) == length && strncmp(said.arch, part, length) == 0;
 }
 
 static int add_remembered(struct exporter *x, const struct remembered *all, const char *part, size_t length,

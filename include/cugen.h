@@ -108,10 +108,12 @@ typedef struct cugen_options {
   void *stop_context;       /* for stop */
   const char *objective;    /* what is best, such as "energy" (docs/tuning.md); default: the config's, else time */
   const char *prefer;       /* of variants that tie: "simplest" (default), "registers" or "energy", the fewest */
+  const char *measure;      /* how variants are timed: "burst", "graph", "sustained", "cold" (docs/tuning.md); records
+                               of two ways are kept apart. Default: what the config says, else "burst" */
 } cugen_options;
 
 #define CUGEN_OPTIONS_INIT                                                                                           \
-  { sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Reads the environment; nothing reads it later. A missing driver or an unusable cache is reported by the function that
    needs it. Close everything opened from lib before lib. */
@@ -466,8 +468,11 @@ typedef struct cugen_tune_result {
   const char *unverified; /* predictions: why the fastest is not verified; NULL: it is. Lives until the next tune */
   size_t tied;            /* on a GPU: variants that the last race did not find slower than the fastest, */
   double tied_within;     /* and how far from it they are: 0.004 is 0.4 % */
-  size_t alike;    /* variants that one error refused, all that there were: the run ended early. 0: it did not */
-  size_t energies; /* variants whose energy was measured, where the objective needs it */
+  size_t alike;        /* variants that one error refused, all that there were: the run ended early. 0: it did not */
+  size_t energies;     /* variants whose energy was measured, where the objective needs it */
+  size_t power_capped; /* measure "sustained": measurements at the board's power limit, */
+  size_t steady;       /* with steady clocks and power below it, */
+  size_t unsettled;    /* and with neither in the time that they had */
 } cugen_tune_result;
 
 /* Tunes in isolated worker processes and remembers each measurement as it arrives; running it again resumes. A run with a

@@ -84,6 +84,9 @@ const char *cugen_kernel_objective_text(const cugen_kernel *kernel);
 /* Whether the objective depends on energy, so that records without it come last. */
 int cugen_kernel_needs_energy(const cugen_kernel *kernel);
 
+/* How its variants are timed: "burst" and so on, from cugen_options.measure or the config; NULL: its times are predicted. */
+const char *cugen_kernel_measure(const cugen_kernel *kernel);
+
 /* Replaces the problem's defaults by the config's small check problem; settings given at open stay. cugen_kernel_tune and
    cugen_kernel_run do this themselves on the cpu device, which is slow. Doing it again changes nothing. On success everything
    handed out about the old problem is void. */
@@ -498,15 +501,17 @@ typedef struct cugen_cache_filter {
   const char *device;  /* "cuda:0", or part of a device's text in the cache, such as "H200" or "cpu" */
   int64_t before;      /* for cugen_cache_remove: measured before that; seconds since the epoch */
   int failed;          /* for cugen_cache_remove: only those that failed */
+  const char *measure; /* "cold": what was timed so (cugen_options.measure) */
 } cugen_cache_filter;
 
 #define CUGEN_CACHE_FILTER_INIT                                                                                      \
-  { sizeof(cugen_cache_filter), NULL, NULL, NULL, 0, 0 }
+  { sizeof(cugen_cache_filter), NULL, NULL, NULL, 0, 0, NULL }
 
 /* The records of one kernel for one problem on one device with one set of options. */
 typedef struct cugen_cache_set {
   const char *config, *problem, *device, *options;
   const char *arch;    /* of options: "sm_90a", "cpu"; NULL: they are those of predictions */
+  const char *measure; /* of options: how it was timed, "burst"; NULL: likewise */
   size_t records;      /* variants measured or failed */
   size_t failed;       /* of them */
   size_t history;      /* earlier records of the same variants */

@@ -137,6 +137,7 @@ struct device_clock {
   int sm_mhz;        /* 0: not known */
   int power_watts;   /* 0: not known */
   char throttle[48]; /* what holds the clocks back, such as "power cap, thermal"; "" */
+  bool at_power_cap;
 };
 
 /* ---- The table ---- */
@@ -177,6 +178,7 @@ struct device_options {
 
 struct loaded; /* a compiled image on a device */
 struct entry;  /* one of its kernels */
+struct graph;  /* launches to be replayed; the row's own */
 
 #define DEVICE_NO_SYMBOL "there is no __constant__ or __device__ variable '%s'"
 
@@ -213,6 +215,11 @@ struct device_ops {
   int (*copy_2d)(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                  size_t rows, cugen_error *err);
   int (*fill)(struct device *device, void *to_device, unsigned char byte, size_t bytes, cugen_error *err);
+  /* How much of what kernels use stays in caches from one launch to the next. */
+  size_t (*cache_bytes)(const struct device *device);
+  /* Writes all of it, so that caches which hold no more than half of it hold nothing else. Ordered like a launch and as
+     asynchronous. */
+  int (*flush)(struct device *device, const struct memory *memory, cugen_error *err);
 
   int (*load)(struct device *device, const struct compiled *compiled, struct loaded **out, cugen_error *err);
   void (*unload)(struct device *device, struct loaded *loaded);
@@ -255,6 +262,13 @@ struct device_ops {
   /* Time that run(context) keeps the device busy, and waits for it. */
   int (*time)(struct device *device, int (*run)(void *context, cugen_error *err), void *context, double *seconds,
               cugen_error *err);
+  /* What run(context) launches becomes a graph instead of being run. NULL, as the three below, in a row without graphs. */
+  int (*graph_make)(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
+                    struct graph **out, cugen_error *err);
+  int (*graph_launch)(struct device *device, struct graph *graph, cugen_error *err);
+  void (*graph_free)(struct device *device, struct graph *graph);
+  /* CUGEN_ERROR_DEVICE when the driver that was found has none. Needs no open device. */
+  int (*graphs)(const struct toolkit *toolkit, cugen_error *err);
   /* Tells a profiler, where one is attached, that the launches which it is to look at begin, or end. NULL in a row that none
      looks at. */
   void (*profile)(struct device *device, bool begin);

@@ -362,6 +362,7 @@ const cugen_error *bench_fault(const struct bench *bench, const struct kernel_sp
 int bench_run(struct bench *bench, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
   const struct dataset_request *failed;
   int status = worker_run(bench->worker, job, out, &failed, err);
+  bench->reached[out->measurement.reached] += !status && out->outcome == CUGEN_OUTCOME_OK;
   const struct bench_data *data = bench->data;
   while (failed && data && &data->request != failed) data = data->next;
   return failed && data ? note_fault(bench, &data->key, failed->timed, err) : status;

@@ -19,7 +19,8 @@ struct bench {
   size_t data_most; /* results beyond so many bytes are given up, and computed again when they are needed */
   int64_t next_id;
   double data_timeout;
-  struct bench_fault *faults; /* data that cannot be made */
+  struct bench_fault *faults;      /* data that cannot be made */
+  size_t reached[MEASURE_REACHED]; /* measurements, by what they had reached under load */
   bool (*interrupted)(void *context);
   void *context;
   double until;

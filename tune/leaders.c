@@ -16,6 +16,12 @@ static const double least_seconds = 1, most_seconds = 4, most_energy_seconds = 1
    has to. */
 static const double near = 1.03, too_near = 1.01;
 
+/* The board is under load already, by the variant before. So each takes that long, and more of the budget goes to the race. */
+static const double load_between = 0.5, most_seconds_loaded = 15;
+
+/* Of those whose energy is measured. */
+enum { MOST_ENERGY = 3 };
+
 /* A variant of t->records on its way through the races. */
 struct entrant {
   const struct cache_record *record;
@@ -51,7 +57,11 @@ static int open_leader(struct tuner *t, struct leader *leader, cugen_error *err)
 static int measure_leader(struct tuner *t, struct race *race, size_t runner, struct leader *leader,
                           cugen_error *err) {
   const bool energy = objective_needs_energy(t->target->config->objective);
-  const struct measure_options measure = {.seconds = 0.05, .samples = 11, .energy = energy ? energy_window : 0};
+  const struct measure_options measure = {.seconds = 0.05,
+                                          .samples = 11,
+                                          .way = t->target->measure,
+                                          .load = load_between,
+                                          .energy = energy ? energy_window : 0};
   double busy, begin = clock_seconds();
   struct cache_record *record = &leader->rounds[race->runners[runner].rounds];
   int status =
@@ -150,6 +160,10 @@ static int run_race(struct tuner *t, struct entrant *const *entrants, size_t cou
 
 /* ---- All races ---- */
 
+static double most_of_race(const struct tuner *t) {
+  return t->target->measure == MEASURE_SUSTAINED ? most_seconds_loaded : most_seconds;
+}
+
 /* The fastest, whoever is near it and has not raced, and then those that raced and are tied with it. At least two. */
 static size_t choose(struct entrant *sorted, size_t count, size_t most, struct entrant *chosen[RACE_MOST]) {
   size_t number = 0;
@@ -167,12 +181,15 @@ static bool is_settled(const struct entrant *sorted, size_t count) {
   return i > 0 && (i == count || sorted[i].cost > sorted[0].cost * too_near);
 }
 
-/* A round of energy takes long. */
+/* A round of energy, or under load, takes long. */
 static size_t most_entrants(const struct tuner *t, double until) {
-  const double seconds = energy_window + 0.3, each = seconds * RACE_LEAST_ROUNDS, left = until - clock_seconds();
-  enum { MOST = 3 };
-  if (!objective_needs_energy(t->target->config->objective)) return RACE_MOST;
-  return left > MOST * each ? MOST : left > 0 ? (size_t)(left / each) : 0;
+  const bool energy = objective_needs_energy(t->target->config->objective),
+             loaded = t->target->measure == MEASURE_SUSTAINED;
+  if (!energy && !loaded) return RACE_MOST;
+  const double round = (energy ? energy_window + 0.3 : 0) + (loaded ? load_between + 0.1 : 0);
+  const double left = until - clock_seconds(), fit = left > 0 ? left / (RACE_LEAST_ROUNDS * round) : 0;
+  const size_t most = energy ? MOST_ENERGY : RACE_MOST;
+  return fit > (double)most ? most : (size_t)fit;
 }
 
 /* Until the fastest and all that could be as fast have raced: a single lucky measurement beats nobody. */
@@ -193,7 +210,7 @@ static int race_all(struct tuner *t, struct entrant *entrants, size_t count, dou
 double tuner_race_share(const struct tuner *t) {
   const bool races = t->target->device->facts.is_gpu && !t->target->predicted && t->budget > 0;
   if (races && objective_needs_energy(t->target->config->objective)) return t->budget * tuner_energy_share;
-  return races ? fmin(t->budget * 0.1, most_seconds) : 0;
+  return races ? fmin(t->budget * 0.1, most_of_race(t)) : 0;
 }
 
 int tuner_settle_leaders(struct tuner *t, cugen_error *err) {
@@ -208,7 +225,7 @@ int tuner_settle_leaders(struct tuner *t, cugen_error *err) {
     if (t->records[i].outcome == CUGEN_OUTCOME_OK && tuner_cost_is_known(t, &t->records[i]))
       entrants[count++] = (struct entrant){.record = &t->records[i], .cost = tuner_cost(t, &t->records[i])};
   const double now = clock_seconds();
-  double until = now + fmin(most_seconds, fmax(least_seconds, 0.1 * (now - t->begin)));
+  double until = now + fmin(most_of_race(t), fmax(least_seconds, 0.1 * (now - t->begin)));
   if (objective_needs_energy(t->target->config->objective)) until = now + most_energy_seconds;
   if (t->budget > 0) until = fmin(until, t->begin + t->budget);
   int status = race_all(t, entrants, count, until, err);

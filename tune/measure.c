@@ -9,11 +9,17 @@
    when it was verified is not run again, and a short one has its first look in a quarter of a batch.
 
    Where a kernel changes what it is given, a batch is cut into groups that use each set once; the sets are written anew between
-   groups, outside of the time. */
+   groups, outside of the time.
+
+   That is MEASURE_BURST. The others differ in this: in a graph, a batch is captured once and replayed. Under load, batches of
+   a tenth of a second follow each other until clocks, power and times are steady, and the last of them are the samples. Cold,
+   each launch has its own two events, and before them all caches are written over. */
 #include "measure.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+#include "base/system.h"
 
 enum { MOST_SAMPLES = 64 };
 
@@ -41,16 +47,41 @@ bool measure_is_beaten(int samples, double least, double most, double best) {
   return best > 0 && least > best * ratio;
 }
 
+/* A load's samples: that many, so long each. Times, clocks and power are steady when all samples are within these factors. */
+enum { LOAD_SAMPLES = 5 };
+static const double load_sample = 0.1, steady_time = 1.01, steady_clock = 1.01, steady_power = 1.03;
+const double measure_least_load = 1, measure_most_load = 5;
+
+/* Of a graph. Replaying it often costs less than a larger one; a graph of few long launches goes on over so many seconds of sets. */
+enum { MOST_NODES = 1024 };
+static const double graph_seconds = 0.01;
+
+/* Launches of a sample, cold: what each of them costs is mostly the flush. */
+enum { COLD_LAUNCHES = 8 };
+
 struct batch {
+  struct device *device;
   struct call *const *calls;
   size_t count, next;
+  double once;  /* what one launch takes, about */
   long repeats; /* launches that make a sample */
   long group;   /* of these, launches that are timed without a pause */
   const struct measure_renewal *renewal;
+  struct graph *graph; /* NULL, or what is launched: */
+  long nodes;          /* of so many launches */
+  struct memory flush; /* bytes 0: caches stay as they are */
 };
+
+static int replay_group(const struct batch *batch, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (long done = 0; done < batch->group && !status; done += batch->nodes)
+    status = batch->device->ops->graph_launch(batch->device, batch->graph, err);
+  return status;
+}
 
 static int run_group(void *context, cugen_error *err) {
   struct batch *batch = context;
+  if (batch->graph) return replay_group(batch, err);
   for (long i = 0; i < batch->group; i++) {
     int status = call_launch(batch->calls[batch->next], err);
     if (status) return status;
@@ -67,15 +98,17 @@ static int renew_group(const struct batch *batch, cugen_error *err) {
   return status;
 }
 
-/* In one group, or, where sets are renewed, in groups that use each set once. */
-static int time_batch(struct device *device, struct batch *batch, double *seconds, cugen_error *err) {
-  const long most = batch->renewal ? (long)batch->count : batch->repeats;
+/* In one group; where sets are renewed, in groups that use each set once; cold, one by one. */
+static int time_batch(struct batch *batch, double *seconds, cugen_error *err) {
+  struct device *device = batch->device;
+  const long most = batch->flush.bytes ? 1 : batch->renewal ? (long)batch->count : batch->repeats;
   int status = CUGEN_OK;
   *seconds = 0;
   for (long left = batch->repeats; left > 0 && !status; left -= batch->group) {
     double spent = 0;
     batch->group = left < most ? left : most;
     status = renew_group(batch, err);
+    if (!status && batch->flush.bytes) status = device->ops->flush(device, &batch->flush, err);
     if (!status) status = device->ops->time(device, run_group, batch, &spent, err);
     *seconds += spent;
   }
@@ -107,20 +140,21 @@ void measure_summarise(double *times, int count, struct measurement *out) {
 
 /* A long run that was seen, when the variant was verified, warmed up as well; else one does, and a second tells how many make a
    batch. */
-static int size_batch(struct device *device, struct batch *batch, double seen, cugen_error *err) {
+static int size_batch(struct batch *batch, double seen, cugen_error *err) {
   double once = seen;
   int status = CUGEN_OK;
-  for (int i = 0; i < 2 && seen < shortest_batch && !status; i++) status = time_batch(device, batch, &once, err);
-  const bool coarse = device->ops->capabilities & DEVICE_CONCURRENT && once < shortest_batch;
-  batch->repeats = coarse ? (long)ceil(shortest_batch / fmax(once, 1e-7)) : 1;
+  for (int i = 0; i < 2 && seen < shortest_batch && !status; i++) status = time_batch(batch, &once, err);
+  const bool coarse = batch->device->ops->capabilities & DEVICE_CONCURRENT && once < shortest_batch;
+  batch->once = fmax(once, 1e-7);
+  batch->repeats = coarse ? (long)ceil(shortest_batch / batch->once) : 1;
   return status;
 }
 
 /* A part of a batch, which warms up for the others. */
-static int look_first(struct device *device, struct batch *batch, double *seconds, cugen_error *err) {
+static int look_first(struct batch *batch, double *seconds, cugen_error *err) {
   const long whole = batch->repeats;
   batch->repeats = (long)ceil(look * (double)whole);
-  int status = time_batch(device, batch, seconds, err);
+  int status = time_batch(batch, seconds, err);
   batch->repeats = whole;
   return status;
 }
@@ -133,27 +167,173 @@ struct sampling {
   bool dropped;
 };
 
-static void take(struct sampling *s, double seconds, long repeats) {
+/* wall: what it took with all that is not in the time. */
+static void take(struct sampling *s, double seconds, long repeats, double wall) {
   s->times[s->taken++] = seconds;
-  s->spent += seconds * (double)repeats;
+  s->spent += fmax(seconds * (double)repeats, wall);
   s->least = fmin(s->least, seconds);
   s->most = fmax(s->most, seconds);
 }
 
-static int take_samples(struct device *device, struct batch *batch, struct sampling *s, cugen_error *err) {
+static int take_sample(struct batch *batch, struct sampling *s, cugen_error *err) {
+  double seconds = 0, begin = clock_seconds();
+  int status = time_batch(batch, &seconds, err);
+  if (!status) take(s, seconds, batch->repeats, batch->flush.bytes ? clock_seconds() - begin : 0);
+  s->dropped = !status && measure_is_beaten(s->taken, s->least, s->most, s->best);
+  return status;
+}
+
+static int take_samples(struct batch *batch, struct sampling *s, cugen_error *err) {
+  int status = CUGEN_OK;
+  while (!status && !s->dropped && s->taken < s->wanted && (s->taken == 0 || s->spent < s->options->seconds))
+    status = take_sample(batch, s, err);
+  return status;
+}
+
+/* ---- The ways -------------------------------------------------------------------------------------------------- */
+
+static int sample_burst(struct batch *batch, struct sampling *s, struct measurement *out, cugen_error *err) {
   double seconds = 0;
   int status = CUGEN_OK;
-  if (batch->repeats > 1 && !s->dropped) {
-    status = look_first(device, batch, &seconds, err);
+  (void)out;
+  if (batch->repeats > 1) {
+    status = look_first(batch, &seconds, err);
     s->dropped = !status && measure_is_beaten(1, seconds, seconds, s->best);
-    if (s->dropped) take(s, seconds, batch->repeats);
+    if (s->dropped) take(s, seconds, batch->repeats, 0);
   }
-  while (!status && !s->dropped && s->taken < s->wanted && (s->taken == 0 || s->spent < s->options->seconds)) {
-    status = time_batch(device, batch, &seconds, err);
-    if (!status) take(s, seconds, batch->repeats);
-    s->dropped = !status && measure_is_beaten(s->taken, s->least, s->most, s->best);
+  return status ? status : take_samples(batch, s, err);
+}
+
+/* Each set once where they are renewed; else a whole batch, and so many sets that none is found in the L2. */
+static void size_graph(struct batch *batch) {
+  const long sets = (long)fmin((double)batch->count, ceil(graph_seconds / batch->once));
+  long nodes = batch->repeats > sets ? batch->repeats : sets;
+  if (nodes > MOST_NODES) nodes = MOST_NODES;
+  if (batch->renewal) nodes = (long)batch->count;
+  batch->repeats = (batch->repeats + nodes - 1) / nodes * nodes;
+  batch->nodes = batch->group = nodes;
+}
+
+/* The first replay takes the graph to the device. */
+static int sample_graph(struct batch *batch, struct sampling *s, struct measurement *out, cugen_error *err) {
+  const struct device_ops *ops = batch->device->ops;
+  struct graph *graph = NULL;
+  double ignored;
+  (void)out;
+  size_graph(batch);
+  batch->next = 0;
+  int status = ops->graph_make(batch->device, run_group, batch, &graph, err);
+  if (status) {
+    error_prefix(err, "as a CUDA graph");
+    if (err && !err->cause) err->cause = CUGEN_CAUSE_RESOURCES; /* nothing ran */
+    return status;
   }
+  batch->graph = graph;
+  batch->next = 0;
+  status = time_batch(batch, &ignored, err);
+  if (!status) status = take_samples(batch, s, err);
+  ops->graph_free(batch->device, graph);
   return status;
+}
+
+static int sample_cold(struct batch *batch, struct sampling *s, struct measurement *out, cugen_error *err) {
+  const struct device_ops *ops = batch->device->ops;
+  (void)out;
+  if (batch->repeats > COLD_LAUNCHES) batch->repeats = COLD_LAUNCHES;
+  int status =
+      ops->alloc(batch->device, MEMORY_DEVICE, 2 * ops->cache_bytes(batch->device), false, &batch->flush, err);
+  if (status) {
+    error_prefix(err, "to flush the caches");
+    return status;
+  }
+  status = take_samples(batch, s, err);
+  ops->free(batch->device, &batch->flush);
+  return status;
+}
+
+/* The last samples under load. */
+struct load {
+  double times[LOAD_SAMPLES];
+  struct device_clock clocks[LOAD_SAMPLES];
+  int taken; /* one after the other, over and over */
+};
+
+static bool is_within(double least, double most, double factor) {
+  return most <= least * factor;
+}
+
+/* What is not known (0) does not change. */
+static enum measure_reached judge_load(const struct load *load) {
+  double fast = load->times[0], slow = fast;
+  int low = load->clocks[0].sm_mhz, high = low, watts = load->clocks[0].power_watts, most_watts = watts;
+  bool capped = true;
+  if (load->taken < LOAD_SAMPLES) return MEASURE_NOT_SETTLED;
+  for (int i = 0; i < LOAD_SAMPLES; i++) {
+    const struct device_clock *clock = &load->clocks[i];
+    fast = fmin(fast, load->times[i]), slow = fmax(slow, load->times[i]);
+    if (clock->sm_mhz < low) low = clock->sm_mhz;
+    if (clock->sm_mhz > high) high = clock->sm_mhz;
+    if (clock->power_watts < watts) watts = clock->power_watts;
+    if (clock->power_watts > most_watts) most_watts = clock->power_watts;
+    capped = capped && clock->at_power_cap;
+  }
+  if (!is_within(fast, slow, steady_time)) return MEASURE_NOT_SETTLED;
+  if (capped) return MEASURE_POWER_CAP; /* where the clock goes up and down around what the limit allows */
+  return is_within(low, high, steady_clock) && is_within(watts, most_watts, steady_power) ? MEASURE_STEADY
+                                                                                          : MEASURE_NOT_SETTLED;
+}
+
+static int add_load(struct batch *batch, struct load *load, double *spent, cugen_error *err) {
+  const int at = load->taken % LOAD_SAMPLES;
+  double begin = clock_seconds();
+  int status = time_batch(batch, &load->times[at], err);
+  load->clocks[at] = (struct device_clock){0};
+  if (batch->device->ops->clock) batch->device->ops->clock(batch->device, &load->clocks[at]);
+  *spent += fmax(load->times[at] * (double)batch->repeats, clock_seconds() - begin);
+  load->taken += !status;
+  return status;
+}
+
+double measure_load_limit(double timeout) {
+  return timeout > 0 ? fmin(measure_most_load, 0.4 * timeout) : measure_most_load;
+}
+
+/* A variant is dropped as soon as it is slower than the best, before it has throttled: after that it is slower still. */
+static int sample_sustained(struct batch *batch, struct sampling *s, struct measurement *out, cugen_error *err) {
+  const double most = s->options->load > 0 ? s->options->load : measure_most_load,
+               least = fmin(most, measure_least_load);
+  struct load load = {.taken = 0};
+  double spent = 0;
+  int status = CUGEN_OK;
+  batch->repeats = (long)ceil(load_sample / batch->once);
+  do {
+    status = add_load(batch, &load, &spent, err);
+    if (status) return status;
+    const double seconds = load.times[(load.taken - 1) % LOAD_SAMPLES];
+    s->least = fmin(s->least, seconds);
+    s->dropped = measure_is_beaten(1, s->least, s->least, s->best);
+    out->reached = s->dropped ? MEASURE_NOT_LOADED : judge_load(&load);
+  } while (!s->dropped && spent < most && (spent < least || out->reached == MEASURE_NOT_SETTLED));
+  for (int i = 0; i < load.taken && i < LOAD_SAMPLES; i++) take(s, load.times[i], batch->repeats, 0);
+  return status;
+}
+
+static int (*const sample_ways[MEASURE_WAYS])(struct batch *batch, struct sampling *s, struct measurement *out,
+                                              cugen_error *err) = {[MEASURE_BURST] = sample_burst,
+                                                                   [MEASURE_GRAPH] = sample_graph,
+                                                                   [MEASURE_SUSTAINED] = sample_sustained,
+                                                                   [MEASURE_COLD] = sample_cold};
+
+int measure_check(const struct device_ops *ops, const struct toolkit *toolkit, enum measure_way way,
+                  cugen_error *err) {
+  const bool gpu = ops->capabilities & DEVICE_EXECUTES_ON_GPU;
+  if (way == MEASURE_GRAPH && gpu) return ops->graphs(toolkit, err);
+  if (gpu || way == MEASURE_BURST || way == MEASURE_COLD) return CUGEN_OK;
+  return error_set(
+      err, CUGEN_ERROR_USAGE,
+      "measure \"%s\" is of a GPU: the %s device has no %s. There are \"burst\" and \"cold\" (--measure)",
+      measure_way_names[way], ops->kind,
+      way == MEASURE_GRAPH ? "CUDA graphs" : "power limit under which clocks could settle");
 }
 
 int measure_calls(struct device *device, struct call *const *calls, size_t count,
@@ -161,17 +341,18 @@ int measure_calls(struct device *device, struct call *const *calls, size_t count
                   struct measurement *out, cugen_error *err) {
   const bool steady = device->ops->capabilities & DEVICE_CONCURRENT; /* other work of a processor is in every time */
   const double seen = steady ? options->seen : 0;
-  struct batch batch = {.calls = calls, .count = count, .repeats = 1, .renewal = renewal};
+  struct batch batch = {.device = device, .calls = calls, .count = count, .repeats = 1, .renewal = renewal};
   struct sampling s = {.options = options,
                        .best = steady ? options->best : 0,
                        .least = (double)INFINITY,
                        .wanted = options->samples < MOST_SAMPLES ? options->samples : MOST_SAMPLES};
   *out = (struct measurement){0};
   s.dropped = seen >= shortest_batch && measure_is_beaten(0, seen, seen, s.best);
-  const bool enough = seen > 0 && seen >= options->seconds; /* there is no time for another run */
-  if (s.dropped || enough) take(&s, seen, 1);
-  int status = s.taken ? CUGEN_OK : size_batch(device, &batch, seen, err);
-  if (!status && !s.taken) status = take_samples(device, &batch, &s, err);
+  const bool enough =
+      options->way == MEASURE_BURST && seen > 0 && seen >= options->seconds; /* no time for another run */
+  if (s.dropped || enough) take(&s, seen, 1, 0);
+  int status = s.taken ? CUGEN_OK : size_batch(&batch, seen, err);
+  if (!status && !s.taken) status = sample_ways[options->way](&batch, &s, out, err);
   if (status) return status;
   if (device->ops->clock) device->ops->clock(device, &out->clock);
   measure_summarise(s.times, s.taken, out);

@@ -166,10 +166,13 @@ static double variant_timeout(const struct tuner *t, bool *shortened) {
 }
 
 static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *err) {
-  const struct measure_options measure = {
-      .best = seconds_to_beat(t, c), .seconds = 0.14, .samples = t->target->device->facts.is_gpu ? 11 : 3};
   bool shortened;
   double timeout = variant_timeout(t, &shortened), busy = 0;
+  const struct measure_options measure = {.best = seconds_to_beat(t, c),
+                                          .seconds = 0.14,
+                                          .samples = t->target->device->facts.is_gpu ? 11 : 3,
+                                          .way = t->target->measure,
+                                          .load = measure_load_limit(timeout)};
   struct cache_record record = {0};
   struct hash image = candidate_image(c);
   const struct cache_record *equal = candidate_has_data(&t->bench, c) ? tuner_find_equal(t, image) : NULL;
@@ -322,11 +325,18 @@ static void drop_pending(struct tuner *t) {
   t->pending_count = 0;
 }
 
+static void note_loads(struct tuner *t) {
+  t->result->power_capped = t->bench.reached[MEASURE_POWER_CAP];
+  t->result->steady = t->bench.reached[MEASURE_STEADY];
+  t->result->unsettled = t->bench.reached[MEASURE_NOT_SETTLED];
+}
+
 static void tuner_close(struct tuner *t) {
   drop_pending(t);
   tuner_drop_counts(t);
   free(t->pending);
   if (t->bench.pool) t->result->compiled = compile_pool_count(t->bench.pool);
+  note_loads(t);
   if (t->bench.target) bench_close(&t->bench);
   if (t->strategy) t->strategy_ops->close(t->strategy);
   axes_close(t->axes);

@@ -3,6 +3,7 @@
 #ifndef TUNE_TUNER_H
 #define TUNE_TUNER_H
 
+#include "base/measure_way.h"
 #include "gen/template/expand.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/store/cache.h"
@@ -37,6 +38,7 @@ struct tune_target {
   struct cache_key key;
   int nvrtc_version;
   bool problem_is_check;          /* the problem is the check problem: verified once */
+  enum measure_way measure;       /* how variants are timed; predictions are not */
   bool predicted;                 /* the device is not here: times come from the model, and nothing runs */
   uint64_t leaders[TUNE_LEADERS]; /* variants that are the best of near problems, or predicted to be: tried first */
   size_t leader_count;

@@ -407,6 +407,7 @@ static bool read_result(const struct worker *w, const struct worker_job *job, st
   memcpy(out, plain, sizeof *out);
   out->reason[sizeof out->reason - 1] = '\0';
   out->measurement.clock.throttle[sizeof out->measurement.clock.throttle - 1] = '\0';
+  if ((unsigned)out->measurement.reached >= MEASURE_REACHED) out->measurement.reached = MEASURE_NOT_LOADED;
   if (out->outcome == CUGEN_OUTCOME_OK && job->watched) return true;
   if (out->outcome == CUGEN_OUTCOME_OK) return out->measurement.samples > 0 && out->measurement.seconds >= least_time;
   return out->outcome > CUGEN_OUTCOME_OK && out->outcome <= CUGEN_OUTCOME_TIMEOUT;

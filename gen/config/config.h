@@ -9,6 +9,7 @@
 #include "base/expr.h"
 #include "base/facts.h"
 #include "base/kernel.h"
+#include "base/measure_way.h"
 #include "base/objective.h"
 #include "gen/sources/sources.h"
 
@@ -268,6 +269,7 @@ struct config {
   struct config_line products_line;
   struct objective *objective; /* what variants are ranked by; NULL: time */
   struct config_line objective_line;
+  enum measure_way measure;         /* how they are timed */
   uint32_t facts;                   /* of the device, that expressions outside of the implementations mention */
   int first_problem, first_tunable; /* slots */
   void *arena;

@@ -35,6 +35,7 @@ enum naming { PLAIN, NAMED, NAMED_ALONE };
   X(products, PLAIN, false, PLACE_KERNEL, "products \"dtype\"")                                                      \
   X(bytes, PLAIN, false, PLACE_KERNEL, "bytes \"2 * M * N * sizeof(dtype)\"")                                        \
   X(objective, PLAIN, false, PLACE_KERNEL, "objective \"flops\"")                                                    \
+  X(measure, PLAIN, false, PLACE_KERNEL, "measure \"graph\"")                                                        \
   X(implementation, NAMED, true, PLACE_KERNEL, "implementation \"tiled\" { ... }")                                   \
   X(tunable, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "tunable \"tile\" { 16, 32 }")                        \
   X(derive, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "derive \"threads\" \"tile * tile\"")                  \

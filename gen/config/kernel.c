@@ -227,6 +227,23 @@ static int read_objective(struct build *build, const struct list *list) {
   return status;
 }
 
+static int read_measure(struct build *build, const struct list *list) {
+  const struct item *item = list_find(list, KEYWORD_measure);
+  const char *word;
+  if (!item) return CUGEN_OK;
+  list_push(build, list, item);
+  const struct config_line line = item->declaration->line;
+  int status = read_string(build, line, "measure", &word);
+  const enum measure_way way = status ? MEASURE_BURST : measure_way_find(word);
+  if (way == MEASURE_WAYS)
+    status =
+        refuse_name(build, line, word, measure_way_names, MEASURE_WAYS, "measure '%.80s' is none of %s, %s, %s, %s",
+                    word, measure_way_names[0], measure_way_names[1], measure_way_names[2], measure_way_names[3]);
+  if (!status) build->config->measure = way;
+  lua_pop(build->L, 1);
+  return status;
+}
+
 /* ---- Implementations ---- */
 
 static int check_same_name(struct build *build, const struct config_implementation *new) {
@@ -278,6 +295,7 @@ static int read_body(struct build *build, int table, struct config_line line) {
   if (!status) status = read_work(build, &list, KEYWORD_bytes, &build->config->bytes);
   if (!status) status = read_products(build, &list);
   if (!status) status = read_objective(build, &list);
+  if (!status) status = read_measure(build, &list);
   if (!status) status = read_implementations(build, &list);
   build->config->facts = build->facts;
   return status;

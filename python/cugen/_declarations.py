@@ -81,6 +81,7 @@ class cugen_options(Structure):
         ("stop_context", c_void_p),
         ("objective", c_char_p),
         ("prefer", c_char_p),
+        ("measure", c_char_p),
     ]
 
 
@@ -560,6 +561,9 @@ class cugen_tune_result(Structure):
         ("tied_within", c_double),
         ("alike", c_size_t),
         ("energies", c_size_t),
+        ("power_capped", c_size_t),
+        ("steady", c_size_t),
+        ("unsettled", c_size_t),
     ]
 
 
@@ -585,6 +589,9 @@ class TuneResult:
     tied_within: float  # and how far from it they are: 0.004 is 0.4 %
     alike: int  # variants that one error refused, all that there were: the run ended early. 0: it did not
     energies: int  # variants whose energy was measured, where the objective needs it
+    power_capped: int  # measure "sustained": measurements at the board's power limit,
+    steady: int  # with steady clocks and power below it,
+    unsettled: int  # and with neither in the time that they had
 
     @classmethod
     def _of(cls, c: cugen_tune_result) -> TuneResult:
@@ -607,6 +614,9 @@ class TuneResult:
             tied_within=c.tied_within,
             alike=c.alike,
             energies=c.energies,
+            power_capped=c.power_capped,
+            steady=c.steady,
+            unsettled=c.unsettled,
         )
 
 MOST_PROBLEMS = 1000
@@ -1084,6 +1094,7 @@ class cugen_cache_filter(Structure):
         ("device", c_char_p),
         ("before", c_int64),
         ("failed", c_int),
+        ("measure", c_char_p),
     ]
 
 
@@ -1094,6 +1105,7 @@ class cugen_cache_set(Structure):
         ("device", c_char_p),
         ("options", c_char_p),
         ("arch", c_char_p),
+        ("measure", c_char_p),
         ("records", c_size_t),
         ("failed", c_size_t),
         ("history", c_size_t),
@@ -1114,6 +1126,7 @@ class RecordSet:
     device: str
     options: str
     arch: str | None  # of options: "sm_90a", "cpu"; None: they are those of predictions
+    measure: str | None  # of options: how it was timed, "burst"; None: likewise
     records: int  # variants measured or failed
     failed: int  # of them
     history: int  # earlier records of the same variants
@@ -1131,6 +1144,7 @@ class RecordSet:
             device=text(c.device),
             options=text(c.options),
             arch=maybe_text(c.arch),
+            measure=maybe_text(c.measure),
             records=c.records,
             failed=c.failed,
             history=c.history,
@@ -1371,6 +1385,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_objective_name": (c_char_p, [c_int]),
     "cugen_kernel_objective_text": (c_char_p, [c_void_p]),
     "cugen_kernel_needs_energy": (c_int, [c_void_p]),
+    "cugen_kernel_measure": (c_char_p, [c_void_p]),
     "cugen_kernel_use_check": (c_int, [c_void_p, POINTER(cugen_error)]),
     "cugen_kernel_use_predictions": (c_int, [c_void_p, POINTER(cugen_error)]),
     "cugen_kernel_predicted": (c_int, [c_void_p]),

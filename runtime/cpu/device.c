@@ -23,7 +23,13 @@
 #include "shared_zone.h"
 
 /* DYNAMIC_SHARED: a block may have as much as on any GPU (compute capability 9.0), though configs may have less. */
-enum { BUFFER_ALIGNMENT = 4096, PITCH_ALIGNMENT = 512, DYNAMIC_SHARED = 232448 };
+enum {
+  BUFFER_ALIGNMENT = 4096,
+  PITCH_ALIGNMENT = 512,
+  DYNAMIC_SHARED = 232448,
+  CACHE_LINE = 64,
+  MOST_CACHES = 64 << 20
+};
 
 struct cpu_device {
   struct device base;
@@ -246,6 +252,24 @@ static int cpu_copy_2d(struct device *device, void *to, size_t to_pitch, const v
 static int cpu_fill(struct device *device, void *to, unsigned char byte, size_t bytes, cugen_error *err) {
   (void)device, (void)err;
   memset(to, byte, bytes);
+  return CUGEN_OK;
+}
+
+/* All levels, as far as one thread fills them: a server's last one is shared by many. */
+static size_t cpu_cache_bytes(const struct device *device) {
+  (void)device;
+  const long levels[] = {sysconf(_SC_LEVEL2_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE)};
+  size_t bytes = 0;
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+    if (levels[i] > 0) bytes += (size_t)levels[i];
+  return bytes && bytes < MOST_CACHES ? bytes : MOST_CACHES;
+}
+
+/* Line by line: memset may write past the caches. */
+static int cpu_flush(struct device *device, const struct memory *memory, cugen_error *err) {
+  (void)device, (void)err;
+  volatile unsigned char *bytes = memory->device;
+  for (size_t i = 0; i < memory->bytes; i += CACHE_LINE) bytes[i] = 0;
   return CUGEN_OK;
 }
 
@@ -599,6 +623,8 @@ const struct device_ops cpu_device_ops = {.kind = "cpu",
                                           .copy = cpu_copy,
                                           .copy_2d = cpu_copy_2d,
                                           .fill = cpu_fill,
+                                          .cache_bytes = cpu_cache_bytes,
+                                          .flush = cpu_flush,
                                           .load = cpu_load,
                                           .unload = cpu_unload,
                                           .entry = cpu_entry,

@@ -1,5 +1,5 @@
 /* The inside of the cuda row, shared by its files: device.c has what there is, opening and the table, memory.c memory and
-   guards, kernel.c images, kernels and launches. Only they include this. */
+   guards, kernel.c images, kernels and launches, graph.c graphs of them. Only they include this. */
 #ifndef RUNTIME_CUDA_CUDA_DEVICE_H
 #define RUNTIME_CUDA_CUDA_DEVICE_H
 
@@ -62,6 +62,8 @@ int cuda_copy(struct device *device, void *to, const void *from, size_t bytes, v
 int cuda_copy_2d(struct device *device, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                  size_t rows, cugen_error *err);
 int cuda_fill(struct device *device, void *to_device, unsigned char byte, size_t bytes, cugen_error *err);
+size_t cuda_cache_bytes(const struct device *device);
+int cuda_flush(struct device *device, const struct memory *memory, cugen_error *err);
 
 /* ---- kernel.c ---- */
 
@@ -79,5 +81,13 @@ int cuda_launch_on(struct device *device, struct entry *entry, const struct kern
                    void *stream, cugen_error *err);
 int cuda_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,
                 cugen_error *err);
+
+/* ---- graph.c ---- */
+
+int cuda_graphs(const struct toolkit *toolkit, cugen_error *err);
+int cuda_graph_make(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
+                    struct graph **out, cugen_error *err);
+int cuda_graph_launch(struct device *device, struct graph *graph, cugen_error *err);
+void cuda_graph_free(struct device *device, struct graph *graph);
 
 #endif

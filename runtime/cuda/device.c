@@ -323,6 +323,7 @@ static void cuda_clock(struct device *device, struct device_clock *out) {
   nvml_throttle_text(state.throttle, &why);
   out->sm_mhz = state.sm_mhz;
   out->power_watts = state.power_milliwatts / 1000;
+  out->at_power_cap = state.throttle & NVML_POWER_CAP;
   size_t length = why.length < sizeof out->throttle ? why.length : sizeof out->throttle - 1;
   memcpy(out->throttle, text_get(&why), length);
   text_free(&why);
@@ -346,6 +347,8 @@ const struct device_ops cuda_device_ops = {
     .copy = cuda_copy,
     .copy_2d = cuda_copy_2d,
     .fill = cuda_fill,
+    .cache_bytes = cuda_cache_bytes,
+    .flush = cuda_flush,
     .load = cuda_load,
     .unload = cuda_unload,
     .entry = cuda_entry,
@@ -362,6 +365,10 @@ const struct device_ops cuda_device_ops = {
     .current_context = cuda_current_context,
     .sync = cuda_sync,
     .time = cuda_time,
+    .graph_make = cuda_graph_make,
+    .graph_launch = cuda_graph_launch,
+    .graph_free = cuda_graph_free,
+    .graphs = cuda_graphs,
     .profile = cuda_profile,
     .energy = cuda_energy,
     .energy_check = cuda_energy_check,

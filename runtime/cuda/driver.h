@@ -8,8 +8,8 @@
 #include "runtime/compile/toolkit.h"
 
 /* member, exact symbol, required, parameters. The parameters are those of the symbol's own version, whatever version
-   the header's macros mean. What is not required came with CUDA 11.8 (clusters) and 12.0 (context-independent loading, tensor maps), or is not there in
-   every driver (prefetching, profilers). */
+   the header's macros mean. What is not required came with CUDA 11.4 (graphs), 11.8 (clusters) and 12.0 (context-independent loading, tensor maps), or is
+   not there in every driver (prefetching, profilers). */
 #define DRIVER_FUNCTIONS(X)                                                                                          \
   X(init, cuInit, true, (unsigned))                                                                                  \
   X(driver_version, cuDriverGetVersion, true, (int *))                                                               \
@@ -80,6 +80,12 @@
   X(launch, cuLaunchKernel, true,                                                                                    \
     (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **))  \
   X(launch_ex, cuLaunchKernelEx, false, (const CUlaunchConfig *, CUfunction, void **, void **))                      \
+  X(capture_begin, cuStreamBeginCapture_v2, false, (CUstream, CUstreamCaptureMode))                                  \
+  X(capture_end, cuStreamEndCapture, false, (CUstream, CUgraph *))                                                   \
+  X(graph_instantiate, cuGraphInstantiateWithFlags, false, (CUgraphExec *, CUgraph, unsigned long long))             \
+  X(graph_launch, cuGraphLaunch, false, (CUgraphExec, CUstream))                                                     \
+  X(graph_exec_destroy, cuGraphExecDestroy, false, (CUgraphExec))                                                    \
+  X(graph_destroy, cuGraphDestroy, false, (CUgraph))                                                                 \
   X(profiler_start, cuProfilerStart, false, (void))                                                                  \
   X(profiler_stop, cuProfilerStop, false, (void))
 

@@ -255,13 +255,25 @@ int cuda_download(struct device *device, void *to_host, const void *from_device,
   return copy_bytes(device, to_host, from_device, bytes, NULL, true, err);
 }
 
-int cuda_fill(struct device *device, void *to_device, unsigned char byte, size_t bytes, cugen_error *err) {
-  struct cuda_device *cuda = cuda_of(device);
+static int fill_bytes(struct cuda_device *cuda, void *to_device, unsigned char byte, size_t bytes, bool wait,
+                      cugen_error *err) {
   int status = bytes ? enter(cuda, err) : CUGEN_OK;
   if (status || !bytes) return status;
   status = CHECK(cuda, err, set_8, (address(to_device), byte, bytes, cuda->stream));
-  if (!status) status = sync_stream(cuda, err);
+  if (!status && wait) status = sync_stream(cuda, err);
   return leave(cuda, status);
+}
+
+int cuda_fill(struct device *device, void *to_device, unsigned char byte, size_t bytes, cugen_error *err) {
+  return fill_bytes(cuda_of(device), to_device, byte, bytes, true, err);
+}
+
+size_t cuda_cache_bytes(const struct device *device) {
+  return (size_t)device->description.facts.l2_bytes;
+}
+
+int cuda_flush(struct device *device, const struct memory *memory, cugen_error *err) {
+  return fill_bytes(cuda_of(device), memory->device, 0, memory->bytes, false, err);
 }
 
 /* Memory that the driver has not seen is the host's own. */

@@ -32,7 +32,7 @@ static const struct toolkit_symbol symbols[] = {
 static const struct reason {
   uint64_t bits;
   const char *text;
-} reasons[] = {{0x4, "power cap"},
+} reasons[] = {{NVML_POWER_CAP, "power cap"},
                {0x8, "hardware slowdown"},
                {0x20, "thermal"},
                {0x40, "hardware thermal"},

@@ -19,6 +19,7 @@ struct nvml_state {
   int power_milliwatts;   /* 0: not known */
   uint64_t throttle;      /* NVML's bits; nvml_throttle_text reads them */
 };
+enum { NVML_POWER_CAP = 0x4 }; /* the bit for the board's limit */
 
 /* What cannot be read stays 0. */
 void nvml_read(const struct nvml *nvml, struct nvml_device *device, struct nvml_state *out);

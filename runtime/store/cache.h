@@ -4,6 +4,7 @@
 #ifndef RUNTIME_STORE_CACHE_H
 #define RUNTIME_STORE_CACHE_H
 
+#include "base/measure_way.h"
 #include "record.h"
 #include "runtime/device.h"
 
@@ -14,7 +15,7 @@ struct cache_key {
   const char *device;  /* device_description.fingerprint */
   const char *config;  /* kernel name */
   const char *problem; /* "M=4096 ... dtype=f32" */
-  const char *options; /* compile options and architecture */
+  const char *options; /* compile options and architecture, and how it is timed (base/measure_way.h) */
   /* Of which config file, since two may give their kernels one name; NULL or "": not known. It keeps their records apart and
      decides nothing: a record of another file with the kernel's own hash is as good as an own one. */
   const char *origin;
@@ -92,11 +93,13 @@ struct cache_filter {
   const char *problem;         /* "M=64 N=32": these are among the problem's values; NULL: any */
   int64_t before;              /* measured before that; 0: whenever */
   bool failed;                 /* only those that failed */
+  bool timed;                  /* only those that were timed in this way: */
+  enum measure_way measure;
   /* For cache_remove: measured from this config file; unknown: or it is not known from which. NULL: any. */
   const char *origin;
   bool unknown;
 };
-/* By config, device and problem. */
+/* By config, device, problem and way. */
 bool cache_filter_takes(const struct cache_filter *filter, const struct cache_key *key);
 
 struct cache_removal {
@@ -176,8 +179,8 @@ int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wr
 
 /* Why none can be kept, and what to do, where the user's key may not be used; "". */
 const char *cache_image_warning(const struct cache *cache);
-/* Images by key: source hash, architecture, compiler version and options in one text. *found tells; the caller
-   frees with compiled_free. One that this user has not compiled (the seal of all that is said of it says so) is not found. */
+/* Images by key: source hash, architecture, compiler version and options in one text. How records of those options are timed is
+   no part of it. *found tells; the caller frees with compiled_free. One that this user has not compiled (the seal of all that is said of it says so) is not found. */
 int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options, int nvrtc_version,
                     struct text *out, cugen_error *err);
 int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found, cugen_error *err);

@@ -294,6 +294,7 @@ static void test_without_a_status(void **state) {
   assert_int_equal(cugen_kernel_objective(NULL), CUGEN_OBJECTIVE_TIME);
   assert_string_equal(cugen_kernel_objective_text(NULL), "time");
   assert_int_equal(cugen_kernel_needs_energy(NULL), 0);
+  assert_null(cugen_kernel_measure(NULL));
   assert_null(cugen_kernel_device(NULL));
   assert_null(cugen_kernel_fallback(NULL));
   assert_string_equal(cugen_kernel_printed(NULL), "");

@@ -421,6 +421,7 @@ CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char byte, size_t count, 
   (void)stream;
   MAY_FAIL;
   memset(pointer(address), byte, count);
+  COUNT(filled, (long)count);
   return CUDA_SUCCESS;
 }
 
@@ -663,6 +664,24 @@ static void run(const struct fake_launch *launch) {
   if (fake_cuda.run && !own) fake_cuda.run(launch);
 }
 
+struct fake_graph {
+  struct fake_launch *launches;
+  size_t count;
+};
+static struct fake_graph *capturing; /* NULL: nothing is */
+
+static void run_or_capture(const struct fake_launch *launch) {
+  if (!capturing) {
+    run(launch);
+    return;
+  }
+  struct fake_launch *more = realloc(capturing->launches, (capturing->count + 1) * sizeof *more);
+  if (!more) return;
+  capturing->launches = more;
+  more[capturing->count++] = *launch;
+  COUNT(captured, 1);
+}
+
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
   (void)extra;
   MAY_FAIL;
@@ -677,7 +696,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
                                config->numAttrs == 1 &&
                                    config->attrs[0].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
                                    config->attrs[0].value.programmaticStreamSerializationAllowed};
-  run(&launch);
+  run_or_capture(&launch);
   return CUDA_SUCCESS;
 }
 
@@ -695,7 +714,77 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                                kernel->name,
                                kernel->device,
                                false};
-  run(&launch);
+  run_or_capture(&launch);
+  return CUDA_SUCCESS;
+}
+
+/* ---- Graphs: launches that were kept instead of run. One is under way at a time. ----------------------------------- */
+
+static struct fake_graph *open_graph(void) {
+  struct fake_graph *graph = calloc(1, sizeof *graph);
+  if (graph) COUNT(graphs, 1);
+  return graph;
+}
+
+static void close_graph(struct fake_graph *graph) {
+  free(graph->launches);
+  free(graph);
+  COUNT(graphs, -1);
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
+  (void)stream;
+  (void)mode;
+  MAY_FAIL;
+  if (fake_cuda.no_graphs || capturing) return CUDA_ERROR_NOT_SUPPORTED;
+  capturing = open_graph();
+  return capturing ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* A capture ends even where that fails. */
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
+  (void)stream;
+  struct fake_graph *made = capturing;
+  capturing = NULL;
+  CUresult failure = fails(__func__);
+  if (failure && made) close_graph(made);
+  *graph = failure ? NULL : (void *)made;
+  return failure;
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {
+  const struct fake_graph *from = (const void *)graph;
+  (void)flags;
+  MAY_FAIL;
+  struct fake_graph *made = open_graph();
+  if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
+  made->launches = malloc((from->count + 1) * sizeof *made->launches);
+  for (size_t i = 0; made->launches && i < from->count; i++) made->launches[made->count++] = from->launches[i];
+  *exec = (void *)made;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  const struct fake_graph *graph = (const void *)exec;
+  MAY_FAIL;
+  for (size_t i = 0; i < graph->count; i++) {
+    struct fake_launch launch = graph->launches[i];
+    launch.stream = stream;
+    run(&launch);
+  }
+  COUNT(replayed, (long)graph->count);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec exec) {
+  close_graph((void *)exec);
+  MAY_FAIL;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphDestroy(CUgraph graph) {
+  close_graph((void *)graph);
+  MAY_FAIL;
   return CUDA_SUCCESS;
 }
 

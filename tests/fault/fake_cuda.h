@@ -44,14 +44,16 @@ struct fake_cuda {
   void *application_context;                     /* what is current before cugen makes anything so; NULL: none */
   int context_device;                            /* the device of contexts that are not the fake driver's own */
   int cluster[3];                                /* blocks that every kernel demands; 0: none */
+  bool no_graphs;                                /* graphs are not supported: capturing fails */
   int broken;                                    /* what every call gives from now on: a sticky error; 0: none */
 
   /* Seen by the test. */
-  bool profiled;                                                                 /* after cuProfilerStart */
-  long calls;                                                                    /* that can fail, so far */
-  void *copy_stream;                                                             /* of the last copy into an array */
-  const char *failed_call;                                                       /* the one that was made to fail */
-  long memory, contexts, current, streams, events, images, textures, registered; /* alive now */
+  bool profiled;                   /* after cuProfilerStart */
+  long calls;                      /* that can fail, so far */
+  long captured, replayed, filled; /* launches, so far; fills */
+  void *copy_stream;               /* of the last copy into an array */
+  const char *failed_call;         /* the one that was made to fail */
+  long memory, contexts, current, streams, events, images, textures, registered, graphs; /* alive now */
   int allowed_shared; /* the last CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
   int carveout;       /* the last CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
 };

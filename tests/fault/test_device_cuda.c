@@ -89,6 +89,7 @@ struct work {
   struct memory memory[MEMORY_KIND_COUNT], pitched;
   struct plan *plan;
   struct call *call;
+  struct graph *graph;
 };
 
 static int work_alloc(struct work *work, cugen_error *err) {
@@ -122,6 +123,10 @@ static int work_run(struct work *work, cugen_error *err) {
   int status = plan_open(work->device, &spec, &compiled, &work->plan, err);
   if (!status) status = call_bind(work->plan, memory, NULL, 0, &work->call, err);
   if (!status) status = work_launch(work, err);
+  if (!status) status = work->ops->graphs(work->toolkit, err);
+  if (!status) status = work->ops->graph_make(work->device, work_launch, work, &work->graph, err);
+  if (!status) status = work->ops->graph_launch(work->device, work->graph, err);
+  if (!status) status = work->ops->flush(work->device, &work->memory[0], err);
   if (!status) status = work->ops->sync(work->device, err);
   if (!status) status = work->ops->time(work->device, work_launch, work, &seconds, err);
   for (int kind = 0; kind < MEMORY_KIND_COUNT && !status; kind++)
@@ -141,6 +146,7 @@ static int work_do(struct work *work, cugen_error *err) {
 }
 
 static void work_undo(struct work *work) {
+  if (work->graph) work->ops->graph_free(work->device, work->graph);
   call_free(work->call);
   plan_close(work->plan);
   for (int kind = 0; kind < MEMORY_KIND_COUNT; kind++)
@@ -173,6 +179,7 @@ static void assert_nothing_left(void) {
   assert_int_equal(fake->streams, 0);
   assert_int_equal(fake->events, 0);
   assert_int_equal(fake->images, 0);
+  assert_int_equal(fake->graphs, 0);
   assert_int_equal(fake->textures, 0);
   assert_int_equal(fake->registered, 0);
   assert_int_equal(fake->contexts, 0);
@@ -183,13 +190,11 @@ static void assert_nothing_left(void) {
 
 /* Calls whose failure changes nothing: giving back, waiting before that, and asking where memory lies. */
 static bool may_be_ignored(const char *call) {
-  static const char *const calls[] = {"cuCtxPopCurrent_v2",    "cuMemFree_v2",
-                                      "cuMemFreeHost",         "cuMemHostUnregister",
-                                      "cuStreamDestroy_v2",    "cuEventDestroy_v2",
-                                      "cuLibraryUnload",       "cuModuleUnload",
-                                      "cuCtxPushCurrent_v2",   "cuDevicePrimaryCtxRelease_v2",
-                                      "cuPointerGetAttribute", "cuTexObjectDestroy",
-                                      "cuArrayDestroy",        "cuCtxSynchronize"};
+  static const char *const calls[] = {
+      "cuCtxPopCurrent_v2",    "cuGraphDestroy",      "cuGraphExecDestroy",  "cuMemFree_v2",
+      "cuMemFreeHost",         "cuMemHostUnregister", "cuStreamDestroy_v2",  "cuEventDestroy_v2",
+      "cuLibraryUnload",       "cuModuleUnload",      "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRelease_v2",
+      "cuPointerGetAttribute", "cuTexObjectDestroy",  "cuArrayDestroy",      "cuCtxSynchronize"};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     if (!strcmp(call, calls[i])) return true;
   return false;

@@ -250,6 +250,11 @@ static void wrong_expressions(void **state) {
   expect_body_error("\nflops \"2 \\0 3\",", "c.lua:3: flops: ");
   expect_body_error("\nbytes { 1 },", "c.lua:3: bytes is a table");
   expect_body_error("flops \"2\",\nobjective \"flop\",", "c.lua:3: objective \"flop\": unknown name");
+  expect_body_error("measure \"warm\",", "c.lua:2: measure 'warm' is none of burst, graph, sustained, cold");
+  expect_body_error("measure \"could\",",
+                    "c.lua:2: measure 'could' is none of burst, graph, sustained, cold (nearest 'cold')");
+  expect_body_error("measure { \"cold\" },", "c.lua:2: measure ");
+  expect_body_error("measure \"cold\",\nmeasure \"cold\",", "c.lua:3: ");
   expect_body_error("flops \"2\",\nobjective { \"flops\" },", "c.lua:3: objective ");
   expect_body_error("bytes \"2\",\nobjective \"flops\",",
                     "c.lua:3: objective \"flops\" needs the work that it ranks by: flops \"2 * M * N * K\"");

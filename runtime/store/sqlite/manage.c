@@ -101,10 +101,17 @@ static bool has_words(const char *problem, const char *words) {
   return true;
 }
 
+/* Predictions are timed in none. */
+static bool is_timed(const struct cache_key *key, enum measure_way way) {
+  size_t length;
+  return !cugen_device_parse(key->device).predicted && measure_way_of(key->options, &length) == way;
+}
+
 bool cache_filter_takes(const struct cache_filter *filter, const struct cache_key *key) {
   return (!filter->config || strcmp(filter->config, key->config) == 0) &&
          (!filter->device || strstr(key->device, filter->device)) &&
-         (!filter->problem || has_words(key->problem, filter->problem));
+         (!filter->problem || has_words(key->problem, filter->problem)) &&
+         (!filter->timed || is_timed(key, filter->measure));
 }
 
 /* ---- What is to go ---------------------------------------------------------------------------------------------- */
@@ -146,7 +153,8 @@ static const char doing[] = "remove records";
 static bool space_is_meant(const struct cache_filter *filter, sqlite3_stmt *space) {
   const struct cache_key key = {.device = cache_column_text(space, 1),
                                 .config = cache_column_text(space, 2),
-                                .problem = cache_column_text(space, 3)};
+                                .problem = cache_column_text(space, 3),
+                                .options = cache_column_text(space, 4)};
   return cache_filter_takes(filter, &key);
 }
 
@@ -163,7 +171,7 @@ static bool run(sqlite3_stmt *statement) {
 }
 
 static bool list_records(struct cache *cache, const struct cache_filter *filter) {
-  sqlite3_stmt *space = cache_query(cache, "SELECT id, device, config, problem FROM main.space");
+  sqlite3_stmt *space = cache_query(cache, "SELECT id, device, config, problem, options FROM main.space");
   sqlite3_stmt *add = cache_query(cache, meant_sql);
   bool good = space && add && bind_meant(add, filter);
   while (good && sqlite3_step(space) == SQLITE_ROW)

@@ -36,6 +36,7 @@
 ---@class cugen.products: cugen.in_kernel
 ---@class cugen.bytes: cugen.in_kernel
 ---@class cugen.objective: cugen.in_kernel
+---@class cugen.measure: cugen.in_kernel
 ---@class cugen.implementation: cugen.in_kernel
 ---@class cugen.tunable: cugen.in_kernel, cugen.in_implementation
 ---@class cugen.derive: cugen.in_kernel, cugen.in_implementation
@@ -440,6 +441,14 @@ function bytes(expression) end
 ---@param what "time"|"flops"|"bytes"|"energy"|"energy_delay"|string
 ---@return cugen.objective
 function objective(what) end
+
+---How variants are timed: in short batches, in a CUDA graph, under continuous load, or with cold caches.
+---```lua
+---measure "graph"
+---```
+---@param way "burst"|"graph"|"sustained"|"cold"
+---@return cugen.measure
+function measure(way) end
 
 ---One way to do it: a template, its tunables and its launch. Those that come first win ties.
 ---```lua

@@ -1,0 +1,297 @@
+/* The ways of timing over a driver that counts: what is launched, in which order, and when it ends. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cuda.h>
+#include <string.h>
+
+#include "find_fake.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/devices.h"
+#include "tune/measure.h"
+
+enum { SETS = 3, LAUNCHES = 2 };
+
+static struct fake_cuda *fake;
+
+/* A kernel of two launches on three buffer sets. */
+static struct scene {
+  struct toolkit *toolkit;
+  struct device *device;
+  struct device_ops ops; /* with a clock of the test's own */
+  struct plan *plan;
+  struct call *calls[SETS];
+  cugen_error err;
+  double each;                            /* seconds that a launch takes */
+  long launches, flushed, renewed, order; /* order: launches that did not follow a flush */
+  long spans, run_in_span, renewed_sets[SETS];
+  struct device_clock clock;
+  double drift; /* what a launch takes is so many times more after each span */
+} scene;
+
+static void count_launch(const struct fake_launch *launch) {
+  (void)launch;
+  scene.launches++;
+  scene.run_in_span++;
+  scene.order += fake->filled == scene.flushed;
+  if (scene.launches % LAUNCHES == 0) scene.flushed = fake->filled;
+}
+
+static int time_span(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
+                     double *seconds, cugen_error *err) {
+  (void)device;
+  scene.run_in_span = 0;
+  int status = run(context, err);
+  *seconds = scene.each * (double)scene.run_in_span / LAUNCHES;
+  scene.each *= scene.drift;
+  scene.spans++;
+  return status;
+}
+
+static void tell_clock(struct device *device, struct device_clock *out) {
+  (void)device;
+  *out = scene.clock;
+}
+
+static int renew(void *context, size_t set, cugen_error *err) {
+  (void)context, (void)err;
+  assert_true(set < SETS);
+  scene.renewed_sets[set]++;
+  scene.renewed++;
+  return CUGEN_OK;
+}
+
+static int set_up(void **state) {
+  static struct kernel_launch launches[LAUNCHES] = {{.entry = "work", .grid = {1, 1, 1}, .block = {32, 1, 1}},
+                                                    {.entry = "work", .grid = {2, 1, 1}, .block = {32, 1, 1}}};
+  static struct kernel_spec spec = {.launches = launches, .launch_count = LAUNCHES};
+  static char name[] = "work";
+  static struct compiled compiled = {
+      .image = (void *)"no cubin", .image_length = 8, .entry_count = 1, .entries = {name}};
+  (void)state;
+  *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = count_launch};
+  scene = (struct scene){.each = 1e-4, .drift = 1};
+  assert_int_equal(toolkit_open(NULL, &scene.toolkit, NULL), CUGEN_OK);
+  text_clear(&scene.toolkit->driver);
+  text_addf(&scene.toolkit->driver, "%s/libcuda.so.1", getenv("CUGEN_TEST_FAKE_CUDA"));
+  text_clear(&scene.toolkit->nvrtc);
+  text_add(&scene.toolkit->nvrtc, "libnvrtc.so.13");
+  const struct device_options options = {.toolkit = scene.toolkit};
+  assert_int_equal(cuda_device_ops.open(&options, &scene.device, &scene.err), CUGEN_OK);
+  assert_int_equal(plan_open(scene.device, &spec, &compiled, &scene.plan, &scene.err), CUGEN_OK);
+  for (size_t i = 0; i < SETS; i++)
+    assert_int_equal(call_bind(scene.plan, NULL, NULL, 0, &scene.calls[i], &scene.err), CUGEN_OK);
+  scene.ops = cuda_device_ops;
+  scene.ops.time = time_span;
+  scene.ops.clock = tell_clock;
+  scene.device->ops = &scene.ops;
+  scene.device->description.facts.l2_bytes = 4096;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  scene.device->ops = &cuda_device_ops;
+  for (size_t i = 0; i < SETS; i++) call_free(scene.calls[i]);
+  plan_close(scene.plan);
+  cuda_device_ops.close(scene.device);
+  toolkit_close(scene.toolkit);
+  assert_int_equal(fake->memory, 0);
+  assert_int_equal(fake->graphs, 0);
+  assert_int_equal(fake->images, 0);
+  return 0;
+}
+
+static struct measurement measure(struct measure_options options, bool renewed) {
+  const struct measure_renewal renewal = {renew, NULL};
+  struct measurement measured;
+  if (!options.samples) options.samples = 4;
+  if (options.seconds <= 0) options.seconds = 1;
+  int status =
+      measure_calls(scene.device, scene.calls, SETS, renewed ? &renewal : NULL, &options, &measured, &scene.err);
+  if (status) fail_msg("%s", scene.err.message);
+  return measured;
+}
+
+static bool about(double a, double b) {
+  return fabs(a - b) < 1e-3 * b;
+}
+
+/* ---- In a graph ---- */
+
+static void test_graph(void **state) {
+  (void)state;
+  struct measurement m = measure((struct measure_options){.way = MEASURE_GRAPH}, false);
+  /* Ten of two launches make a millisecond: captured once, replayed to warm up and for each sample. */
+  assert_int_equal(fake->captured, 10 * LAUNCHES);
+  assert_int_equal(fake->replayed, (1 + 4) * 10 * LAUNCHES);
+  assert_int_equal(scene.launches, (2 + 5 * 10) * LAUNCHES); /* two of them to see how long one takes */
+  assert_int_equal(m.samples, 4);
+  assert_true(about(m.seconds, 1e-4));
+  assert_int_equal(m.reached, MEASURE_NOT_LOADED);
+}
+
+/* Sets that are written anew are used once in a graph, and written before each replay. */
+static void test_graph_renews(void **state) {
+  (void)state;
+  struct measurement m = measure((struct measure_options){.way = MEASURE_GRAPH, .samples = 2}, true);
+  assert_int_equal(fake->captured, SETS * LAUNCHES);
+  assert_int_equal(fake->replayed, (1 + 2) * 12 * LAUNCHES); /* 12: the next multiple of three sets */
+  assert_int_equal(scene.renewed, 2 + (1 + 2) * 12);
+  assert_int_equal(scene.renewed_sets[0], 1 + (1 + 2) * 4); /* two launches before it said how long one takes */
+  assert_int_equal(scene.renewed_sets[2], (1 + 2) * 4);
+  assert_true(about(m.seconds, 1e-4));
+}
+
+/* A long kernel's graph still goes through all sets, as far as that takes ten milliseconds. */
+static void test_graph_of_long_launches(void **state) {
+  (void)state;
+  scene.each = 2e-3;
+  measure((struct measure_options){.way = MEASURE_GRAPH, .seen = 2e-3, .samples = 1}, false);
+  assert_int_equal(fake->captured, SETS * LAUNCHES);
+  scene.each = 1;
+  fake->captured = 0;
+  measure((struct measure_options){.way = MEASURE_GRAPH, .seen = 1, .samples = 1}, false);
+  assert_int_equal(fake->captured, LAUNCHES);
+}
+
+/* A variant that cannot be captured has failed, and left nothing. */
+static void test_graph_fails(void **state) {
+  static const char *const calls[] = {"cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuGraphInstantiateWithFlags",
+                                      "cuGraphLaunch"};
+  const struct measure_options options = {.way = MEASURE_GRAPH, .samples = 1, .seconds = 1};
+  (void)state;
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    struct measurement measured;
+    fake->fail_only = calls[i];
+    fake->fail_with = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    fake->calls = 0;
+    fake->fail_at = 1;
+    assert_int_equal(measure_calls(scene.device, scene.calls, SETS, NULL, &options, &measured, &scene.err),
+                     CUGEN_ERROR_DEVICE);
+    assert_non_null(strstr(scene.err.message, calls[i]));
+    assert_int_equal(fake->graphs, 0);
+    if (i < 3) assert_int_equal(scene.err.cause, CUGEN_CAUSE_RESOURCES);
+  }
+  fake->fail_at = 0;
+  measure(options, false); /* the stream is usable again */
+}
+
+static void test_no_graphs(void **state) {
+  (void)state;
+  assert_int_equal(measure_check(&cuda_device_ops, scene.toolkit, MEASURE_GRAPH, &scene.err), CUGEN_OK);
+  const struct driver *driver;
+  assert_int_equal(driver_open(scene.toolkit, &driver, &scene.err), CUGEN_OK);
+  struct driver *changed = (struct driver *)(uintptr_t)driver;
+  CUresult (*const had)(CUgraphExec, CUstream) = driver->graph_launch;
+  changed->graph_launch = NULL;
+  assert_int_equal(measure_check(&cuda_device_ops, scene.toolkit, MEASURE_GRAPH, &scene.err), CUGEN_ERROR_DEVICE);
+  assert_non_null(strstr(scene.err.message, "no graphs"));
+  assert_int_equal(measure_check(&cuda_device_ops, scene.toolkit, MEASURE_COLD, &scene.err), CUGEN_OK);
+  changed->graph_launch = had;
+  for (int way = 0; way < MEASURE_WAYS; way++) {
+    const bool gpu_only = way == MEASURE_GRAPH || way == MEASURE_SUSTAINED;
+    assert_int_equal(measure_check(&cpu_device_ops, scene.toolkit, (enum measure_way)way, &scene.err),
+                     gpu_only ? CUGEN_ERROR_USAGE : CUGEN_OK);
+  }
+}
+
+/* ---- Cold ---- */
+
+static void test_cold(void **state) {
+  (void)state;
+  struct measurement m = measure((struct measure_options){.way = MEASURE_COLD, .samples = 2}, false);
+  /* Two to see how long one takes; then eight a sample, each behind a write of twice the L2 and timed alone. */
+  assert_int_equal(scene.launches, (2 + 2 * 8) * LAUNCHES);
+  assert_int_equal(scene.spans, 2 + 2 * 8);
+  assert_int_equal(fake->filled, 2 * 8 * 2 * 4096);
+  assert_int_equal(scene.order, (2 + 2 * 8) * LAUNCHES - 2 * 8 * LAUNCHES);
+  assert_int_equal(m.samples, 2);
+  assert_true(about(m.seconds, 1e-4));
+}
+
+/* A set is written anew before the caches are flushed, not after. */
+static void test_cold_renews(void **state) {
+  (void)state;
+  measure((struct measure_options){.way = MEASURE_COLD, .samples = 2}, true);
+  assert_int_equal(scene.renewed, 2 + 2 * 8);
+  assert_int_equal(scene.order, 2 * LAUNCHES);
+}
+
+/* ---- Under load ---- */
+
+static void test_sustained(void **state) {
+  static const struct {
+    struct device_clock clock;
+    double drift, load;
+    enum measure_reached reached;
+    long samples_of_load; /* each of a tenth of a second */
+  } cases[] = {
+      {{.sm_mhz = 1900, .power_watts = 400}, 1, 0, MEASURE_STEADY, 10}, /* a second, though all was steady before */
+      {{.sm_mhz = 1500, .power_watts = 700, .at_power_cap = true}, 1, 0, MEASURE_POWER_CAP, 10},
+      {{.sm_mhz = 0}, 1, 0, MEASURE_STEADY, 10},           /* nobody says: times alone decide */
+      {{.sm_mhz = 1900}, 1.05, 0, MEASURE_NOT_SETTLED, 0}, /* slower and slower: given up after five seconds */
+      {{.sm_mhz = 1900}, 1, 0.5, MEASURE_STEADY, 5},       /* as much as it may take */
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    scene.clock = cases[i].clock;
+    scene.drift = cases[i].drift;
+    scene.each = 1e-4;
+    scene.spans = scene.launches = 0;
+    struct measurement m = measure((struct measure_options){.way = MEASURE_SUSTAINED, .load = cases[i].load}, false);
+    if (m.reached != cases[i].reached) fail_msg("case %zu: reached %d", i, (int)m.reached);
+    assert_int_equal(m.samples, 5);
+    if (!cases[i].samples_of_load) continue;
+    assert_true(labs(scene.spans - 2 - cases[i].samples_of_load) <= 1);
+    assert_true(labs(scene.launches / LAUNCHES - 2 - 1000 * cases[i].samples_of_load) <= 1000);
+    assert_true(about(m.seconds, 1e-4));
+  }
+}
+
+/* Clocks that still change are no steady state, whatever the times say. */
+static void tell_falling_clock(struct device *device, struct device_clock *out) {
+  scene.clock.sm_mhz = scene.clock.sm_mhz * 98 / 100;
+  tell_clock(device, out);
+}
+
+static void test_sustained_waits_for_clocks(void **state) {
+  (void)state;
+  scene.ops.clock = tell_falling_clock;
+  scene.clock.sm_mhz = 100000;
+  struct measurement m = measure((struct measure_options){.way = MEASURE_SUSTAINED, .load = 2}, false);
+  assert_int_equal(m.reached, MEASURE_NOT_SETTLED);
+  assert_true(scene.spans >= 2 + 20);
+}
+
+/* What is slower before it throttles is not loaded any further. */
+static void test_sustained_drops(void **state) {
+  (void)state;
+  struct measurement m = measure((struct measure_options){.way = MEASURE_SUSTAINED, .best = 5e-5}, false);
+  assert_true(m.dropped);
+  assert_int_equal(m.reached, MEASURE_NOT_LOADED);
+  assert_int_equal(scene.spans, 2 + 1);
+}
+
+static int find(void **state) {
+  (void)state;
+  fake = fake_find();
+  return fake ? 0 : -1;
+}
+
+int main(void) {
+#define WAY(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      WAY(test_graph),           WAY(test_graph_renews), WAY(test_graph_of_long_launches),
+      WAY(test_graph_fails),     WAY(test_no_graphs),    WAY(test_cold),
+      WAY(test_cold_renews),     WAY(test_sustained),    WAY(test_sustained_waits_for_clocks),
+      WAY(test_sustained_drops),
+  };
+  return cmocka_run_group_tests_name("ways of timing", tests, find, NULL);
+}
