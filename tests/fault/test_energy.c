@@ -1,0 +1,196 @@
+/* Objectives on a GPU whose times and energies are scripted, over the fake driver and the fake NVML: the least energy wins where that is
+   asked for, both measures stay in the records, and what has no counter is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cugen.h"
+#include "fake_nvml.h"
+#include "fake_wild.h"
+#include "find_fake.h"
+
+static struct fake_cuda *fake;
+static struct fake_nvml *nvml;
+static char cache[] = "/tmp/cugen-energy-XXXXXX";
+
+/* The four variants of wild.lua for n = 1003, known by their launch. The second is slower than the first and takes less; the third is
+   beaten by it in both; the last would take least, and is too slow to be asked. */
+static const struct scripted {
+  const char *variant;
+  unsigned block, grid;
+  float milliseconds;
+  double joules;
+} script[] = {{"wild BLOCK_SIZE=128 ITEMS=1", 128, 8, 2.0f, 0.9},
+              {"wild BLOCK_SIZE=128 ITEMS=4", 128, 2, 2.2f, 0.5},
+              {"wild BLOCK_SIZE=256 ITEMS=1", 256, 4, 2.4f, 0.6},
+              {"wild BLOCK_SIZE=256 ITEMS=4", 256, 1, 5.0f, 0.1}};
+enum { VARIANTS = sizeof script / sizeof *script };
+static const struct scripted *last = script;
+
+static void run_kernel(const struct fake_launch *launch) {
+  fake_run_wild(launch);
+  if (fake_is_reference(launch)) return;
+  for (int i = 0; i < VARIANTS; i++)
+    if (script[i].block == launch->block[0] && script[i].grid == launch->grid[0]) last = &script[i];
+  if (nvml) nvml->joules += last->joules;
+}
+
+static float elapsed(void) {
+  return last->milliseconds;
+}
+
+static int find_fakes(void **state) {
+  (void)state;
+  fake = fake_find();
+  return fake && mkstemp(cache) >= 0 ? 0 : -1;
+}
+
+static int remove_cache(void **state) {
+  (void)state;
+  return unlink(cache);
+}
+
+/* Loaded here, it is also what the library finds under that name. */
+static void load_nvml(void) {
+  struct text path = {0};
+  const char *folder = getenv("CUGEN_TEST_FAKE_NVML");
+  text_addf(&path, "%s/libnvidia-ml.so.1", folder ? folder : ".");
+  void *handle = dlopen(text_get(&path), RTLD_NOW);
+  nvml = handle ? dlsym(handle, "fake_nvml") : NULL;
+  if (!nvml) fail_msg("%s is not the fake NVML", text_get(&path));
+  text_free(&path);
+}
+
+static cugen_kernel *open_kernel(const char *objective, cugen **lib) {
+  const char *size = "n=1003";
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error err;
+  cugen_kernel *kernel;
+  options.device = "cuda:0";
+  options.cache = cache;
+  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
+  options.objective = objective;
+  *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run_kernel, .elapsed = elapsed};
+  if (cugen_open(&options, lib, &err)) fail_msg("%s", err.message);
+  if (cugen_kernel_open(*lib, "tests/configs/wild.lua", &size, 1, &kernel, &err)) fail_msg("%s", err.message);
+  return kernel;
+}
+
+static int tune(cugen_kernel *kernel, int again, cugen_tune_result *result, cugen_error *err) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  options.flags = CUGEN_TUNE_IN_PROCESS;
+  options.budget_seconds = -1;
+  options.strategy = "exhaustive";
+  options.again = again;
+  return cugen_kernel_tune(kernel, &options, result, err);
+}
+
+static void close_all(cugen_kernel *kernel, cugen *lib) {
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
+static void expect_refusal(const char *objective, const char *what) {
+  cugen *lib;
+  cugen_error err;
+  cugen_tune_result result;
+  cugen_kernel *kernel = open_kernel(objective, &lib);
+  int status = tune(kernel, 0, &result, &err);
+  if (!status || !strstr(err.message, what)) fail_msg("%d: %s\n  instead of %s", status, err.message, what);
+  close_all(kernel, lib);
+}
+
+/* The records: which comes first, each energy, and those that nothing beats. */
+static void expect_records(const char *objective, int first, const double *joules, const char *front) {
+  cugen *lib;
+  cugen_kernel *kernel = open_kernel(objective, &lib);
+  assert_int_equal(cugen_kernel_records(kernel), VARIANTS);
+  for (size_t i = 0; i < VARIANTS; i++) {
+    cugen_record record;
+    int which = 0;
+    assert_int_equal(cugen_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
+    while (strcmp(script[which].variant, record.variant) != 0) which++;
+    if (i == 0) assert_string_equal(record.variant, script[first].variant);
+    if (fabs(record.energy - joules[which]) > 0.001) fail_msg("%s: %g J", record.variant, record.energy);
+    assert_int_equal(record.non_dominated, front[which] == 'x');
+    if (record.energy > 0)
+      assert_true(record.energy_resolution > 0 && record.energy_resolution < 0.5 * record.energy);
+  }
+  close_all(kernel, lib);
+}
+
+static void what_cannot_be_measured_is_refused(void **state) {
+  (void)state;
+  expect_refusal("energy", "objective \"energy\" needs energy, which cannot be measured on NVIDIA Pretended: ");
+  load_nvml();
+  nvml->result = 3;
+  expect_refusal("energy", "nvmlDeviceGetTotalEnergyConsumption: Not Supported");
+  nvml->result = 0;
+}
+
+static void the_least_energy_wins(void **state) {
+  static const double measured[VARIANTS] = {0.9, 0.5, 0.6, 0};
+  cugen *lib;
+  cugen_error err;
+  cugen_tune_result result;
+  (void)state;
+  cugen_kernel *kernel = open_kernel("energy", &lib);
+  if (tune(kernel, 0, &result, &err)) fail_msg("%s", err.message);
+  assert_int_equal(result.tried, VARIANTS);
+  assert_int_equal(result.energies, 3);
+  close_all(kernel, lib);
+  expect_records("energy", 1, measured, "xx..");
+  expect_records("energy_delay", 1, measured, "xx..");
+  expect_records("power", 1, measured, "xx..");
+  expect_records(NULL, 0, measured, "xx..");
+  expect_records("time", 0, measured, "xx..");
+  expect_records("time * time * time * time * time * time * time * energy", 0, measured, "xx..");
+}
+
+/* Measuring the time anew leaves the energies; asking for energy again measures no more of them. */
+static void both_measures_stay(void **state) {
+  static const double measured[VARIANTS] = {0.9, 0.5, 0.6, 0};
+  cugen *lib;
+  cugen_error err;
+  cugen_tune_result result;
+  (void)state;
+  cugen_kernel *kernel = open_kernel("time", &lib);
+  if (tune(kernel, 1, &result, &err)) fail_msg("%s", err.message);
+  assert_int_equal(result.tried, VARIANTS);
+  assert_int_equal(result.energies, 0);
+  close_all(kernel, lib);
+  expect_records("energy", 1, measured, "xx..");
+  kernel = open_kernel("energy", &lib);
+  if (tune(kernel, 0, &result, &err)) fail_msg("%s", err.message);
+  assert_int_equal(result.tried + result.energies, 0);
+  close_all(kernel, lib);
+}
+
+static void a_counter_that_stands_still_is_told(void **state) {
+  cugen *lib;
+  cugen_error err = {0};
+  cugen_tune_result result;
+  (void)state;
+  nvml->frozen = true;
+  cugen_kernel *kernel = open_kernel("energy", &lib);
+  assert_int_equal(tune(kernel, 1, &result, &err), CUGEN_ERROR_DEVICE);
+  assert_non_null(strstr(err.message, "stands still"));
+  close_all(kernel, lib);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(what_cannot_be_measured_is_refused),
+                                     cmocka_unit_test(the_least_energy_wins), cmocka_unit_test(both_measures_stay),
+                                     cmocka_unit_test(a_counter_that_stands_still_is_told)};
+  return cmocka_run_group_tests(tests, find_fakes, remove_cache);
+}
