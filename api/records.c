@@ -213,6 +213,7 @@ static int load(cugen_kernel *k, bool history, struct stored *list, cugen_error 
   if (!status) status = api_cache_to_read(l->lib, &cache, err);
   if (!status) status = cache_load(cache, &key, &list->records, &list->record_count, err);
   if (!status) status = api_drop_others(l, list->records, &list->record_count, err);
+  if (!status) status = cache_records_mark(list->records, list->record_count, err);
   if (!status && history) status = cache_history(cache, &key, &list->history, &list->history_count, err);
   size_t count = list->record_count + list->history_count;
   if (!status) list->out = calloc(count + 1, sizeof *list->out);

@@ -25,8 +25,7 @@
   X(BUDGET, "budget", 0, "LIMIT",                                                                                    \
     "when to stop: a time (90s, 5m, 1h), a number of variants (500) or none (default: 60s; cpu and model 30s)")      \
   X(STRATEGY, "strategy", 0, "STRATEGY", "which variants come first (default: surrogate)")                           \
-  X(OBJECTIVE, "objective", 0, "OBJECTIVE",                                                                          \
-    "what is best: time, energy, energy_delay, flops, bytes, \"flops / energy\" (default: the config's)")            \
+  X(OBJECTIVE, "objective", 0, "OBJECTIVE", "what is best: time, energy, \"flops / energy\", ...")                   \
   X(PREFER, "prefer", 0, "PREFERENCE", "of variants that tie: simplest, registers, energy (default: simplest)")      \
   X(SEED, "seed", 0, "N", "seed of strategy and input data (default: 1)")                                            \
   X(FORMAT, "format", 0, "FORMAT", "wisdom, t4 or kernel_tuner (default: wisdom)")                                   \
@@ -58,7 +57,7 @@
   X(SIZES, "sizes", 0, "LIST", "sizes: \"4KiB, 64MiB\" (default: 4 KiB to 1 GiB in powers of four)")                 \
   X(SAMPLE, "sample", 0, "N", "N variants drawn at random")                                                          \
   X(BRANCHES, "branches", 0, NULL, "few variants that take every branch of the templates")                           \
-  X(EVERY, "all", 0, NULL, "also variants that heuristics leave out on this device")                                 \
+  X(EVERY, "all", 0, NULL, "also variants that heuristics leave out here")                                           \
   X(ALL, "all", 0, NULL, "everything")                                                                               \
   X(EXPLAIN_ALL, "all", 0, NULL, "also what is rarely needed")                                                       \
   X(YES, "yes", 'y', NULL, "go ahead without asking")                                                                \
