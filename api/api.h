@@ -4,7 +4,7 @@
    - kept, find_worker, library: the library's handle, and what functions hand out;
    - models, predictions, devices, facts: a device that is here or described, and what is known of it;
    - lookup, judgement: a config for one problem on one device, and which of its records still say something (lookup.h);
-   - kernel, filter, selection, source, launches, explain, records: the kernel's handle, and which variant a plan takes;
+   - kernel, filter, selection, choice, pinning, source, launches, explain, records: the kernel's handle, and which variant a plan takes;
    - verify, tuning, tuning_set, check, why, plan: what is done with it. cache and transfer need the library only. */
 #ifndef API_API_H
 #define API_API_H
@@ -75,6 +75,15 @@ int api_near_leaders(struct lookup *lookup, struct cache *cache, uint64_t *indic
    when the config has changed since. */
 int api_read_problem(const struct config *config, const char *text, struct problem *out, bool *known,
                      cugen_error *err);
+
+/* ---- pinning.c ---- */
+
+/* cugen_plan_save's bytes, of a variant as it was expanded. */
+int api_write_choice(const struct lookup *lookup, const struct kernel_spec *spec, struct text *out, cugen_error *err);
+/* What the bytes say, for this look-up; out->best.spec is its expansion. To be freed whatever comes back. */
+int api_select_bytes(struct lookup *lookup, const void *bytes, size_t size, struct selection *out, cugen_error *err);
+/* The same of the library's file; *found: there is one for this problem. */
+int api_select_pinned(struct lookup *lookup, struct selection *out, bool *found, cugen_error *err);
 
 /* ---- source.c ---- */
 

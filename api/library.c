@@ -72,7 +72,7 @@ static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
       {&lib->device_dir, o->device_dir, NULL},   {&lib->cache_path, o->cache, "CUGEN_CACHE"},
       {&lib->toolkit_dir, o->toolkit, NULL},     {&lib->compiler, o->compiler, NULL},
       {&lib->worker, o->worker, "CUGEN_WORKER"}, {&lib->objective, o->objective, NULL},
-      {&lib->prefer, o->prefer, NULL},
+      {&lib->prefer, o->prefer, NULL},           {&lib->pin, o->pin, "CUGEN_PIN"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (take(rows[i].to, rows[i].option, rows[i].variable)) return error_memory(err);
@@ -168,7 +168,7 @@ void cugen_close(cugen *lib) {
   if (!lib) return;
   char *strings[] = {lib->device,     lib->arch,       lib->config_dir,  lib->template_dir,
                      lib->device_dir, lib->cache_path, lib->toolkit_dir, lib->compiler,
-                     lib->worker,     lib->objective,  lib->prefer};
+                     lib->worker,     lib->objective,  lib->prefer,      lib->pin};
   for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) free(strings[i]);
   struct kept *kept[] = {&lib->sets, &lib->checked, &lib->transfer};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) kept_close(kept[i]);

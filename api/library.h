@@ -14,7 +14,7 @@
 
 struct cugen {
   char *device, *arch, *config_dir, *template_dir, *device_dir, *cache_path, *toolkit_dir, *compiler, *worker,
-      *objective, *prefer;
+      *objective, *prefer, *pin;
   enum preference preference; /* that `prefer` names */
   enum measure_way measure;   /* MEASURE_WAYS: as the config says */
   cugen_stop_callback stop;   /* NULL: never */

@@ -14,6 +14,7 @@ struct cugen_plan {
   struct device *device;
   struct plan *plan;
   struct text kernel, problem;
+  struct text choice; /* as bytes */
   cugen_plan_info info;
 };
 
@@ -103,7 +104,7 @@ static int make_image(const struct lookup *l, cugen_plan *p, cugen_error *err) {
 
 static void describe_record(cugen_kernel *k, cugen_plan *p) {
   const struct cache_record *record = &p->selection.best.record;
-  if (p->selection.how == CUGEN_PLAN_DEFAULT) {
+  if (p->selection.how == CUGEN_PLAN_DEFAULT || p->selection.how == CUGEN_PLAN_PINNED) {
     p->info.record = (cugen_record){
         .variant = p->spec.variant, .reason = "", .flops = p->spec.flops, .bytes = p->spec.bytes, .limiter = ""};
     p->info.record.order = p->selection.index;
@@ -142,12 +143,20 @@ static void drop_image(cugen_plan *p) {
   p->spec.source = NULL;
 }
 
+static int choose(struct lookup *l, const cugen_plan_options *options, struct selection *out, cugen_error *err) {
+  bool pinned = false;
+  if (options->choice) return api_select_bytes(l, options->choice, options->choice_size, out, err);
+  int status = api_select_pinned(l, out, &pinned, err);
+  return status || pinned ? status : api_select(l, options->distance, out, err);
+}
+
 static int open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
   int status = open_device(k, options, p, err);
-  if (!status) status = api_select(&k->lookup, options->distance, &p->selection, err);
+  if (!status) status = choose(&k->lookup, options, &p->selection, err);
   if (!status && options->flags & CUGEN_PLAN_TUNED_ONLY && p->selection.how == CUGEN_PLAN_DEFAULT)
     status = refuse_untuned(k, options, err);
   if (!status) status = expand(&k->lookup, p, err);
+  if (!status) status = api_write_choice(&k->lookup, &p->spec, &p->choice, err);
   if (!status) status = make_image(&k->lookup, p, err);
   if (!status) status = plan_open(p->device, &p->spec, &p->compiled, &p->plan, err);
   if (!status) drop_image(p);
@@ -190,11 +199,21 @@ void cugen_plan_close(cugen_plan *p) {
   api_selection_free(&p->selection);
   text_free(&p->kernel);
   text_free(&p->problem);
+  text_free(&p->choice);
   free(p);
 }
 
 const cugen_plan_info *cugen_plan_about(const cugen_plan *p) {
   return p ? &p->info : NULL;
+}
+
+int cugen_plan_save(cugen_plan *p, const void **bytes, size_t *size, cugen_error *error) {
+  if (bytes) *bytes = NULL;
+  if (size) *size = 0;
+  if (API_NEEDS(error, "plan, bytes, size", p, bytes, size)) return CUGEN_ERROR_USAGE;
+  *bytes = text_get(&p->choice);
+  *size = p->choice.length;
+  return CUGEN_OK;
 }
 
 int cugen_plan_argument(const cugen_plan *p, size_t index, cugen_argument_info *out, cugen_error *error) {

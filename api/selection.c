@@ -105,7 +105,7 @@ int api_read_problem(const struct config *config, const char *text, struct probl
 struct tuned {
   struct problem problem;
   struct distance distance;
-  size_t order; /* of being tuned */
+  size_t order; /* of their texts */
 };
 
 struct nearby {
@@ -137,7 +137,7 @@ static int visit(void *context, const char *text, cugen_error *err) {
   return status;
 }
 
-/* By the largest ratio, then by all of them together, then the one tuned first. */
+/* By the largest ratio, then by all of them together, then by the text: in every cache that has the same records. */
 static int compare(const void *left, const void *right) {
   const struct tuned *a = left, *b = right;
   if (a->distance.ratio != b->distance.ratio) return a->distance.ratio < b->distance.ratio ? -1 : 1;

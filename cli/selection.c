@@ -56,7 +56,7 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
 }
 
 json_t *json_choice(const cugen_choice *choice) {
-  static const char *const names[] = {"exact", "near", "default"};
+  static const char *const names[] = {"exact", "near", "default", "pinned"};
   if (!choice->variant) return json_null();
   json_t *object = json_object();
   json_object_set_new(object, "how", json_string(names[choice->how]));

@@ -110,10 +110,11 @@ typedef struct cugen_options {
   const char *prefer;       /* of variants that tie: "simplest" (default), "registers" or "energy", the fewest */
   const char *measure;      /* how variants are timed: "burst", "graph", "sustained", "cold" (docs/tuning.md); records
                                of two ways are kept apart. Default: what the config says, else "burst" */
+  const char *pin;          /* file of choices (cugen_plan_save) for plans to take; default $CUGEN_PIN */
 } cugen_options;
 
 #define CUGEN_OPTIONS_INIT                                                                                           \
-  { sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Reads the environment; nothing reads it later. A missing driver or an unusable cache is reported by the function that
    needs it. Close everything opened from lib before lib. */
@@ -301,21 +302,24 @@ typedef struct cugen_plan_options {
   unsigned flags;  /* CUGEN_PLAN_... */
   void *context;   /* a CUcontext of the kernel's device; NULL: the thread's current one, else the primary context */
   double distance; /* 0: the config's policy; > 0: nearest, up to this distance; < 0: this problem only */
+  const void *choice; /* of cugen_plan_save: this variant, whatever is remembered; NULL: it is chosen */
+  size_t choice_size; /* its bytes */
 } cugen_plan_options;
 
 #define CUGEN_PLAN_OPTIONS_INIT                                                                                      \
-  { sizeof(cugen_plan_options), 0, NULL, 0.0 }
+  { sizeof(cugen_plan_options), 0, NULL, 0.0, NULL, 0 }
 
 /* Where a plan's variant comes from. */
 typedef enum cugen_plan_choice {
-  CUGEN_PLAN_EXACT, /* the best remembered for this problem */
-  CUGEN_PLAN_NEAR,  /* the best remembered for the problem that the policy selects: the nearest, or its bucket's */
-  CUGEN_PLAN_DEFAULT /* never measured: the fastest by the model, if predictions for this device and problem are remembered;
-                        else on a GPU the first valid one that the config suggests (try); else the first valid one */
+  CUGEN_PLAN_EXACT,   /* the best remembered for this problem */
+  CUGEN_PLAN_NEAR,    /* the best remembered for the problem that the policy selects: the nearest, or its bucket's */
+  CUGEN_PLAN_DEFAULT, /* never measured: the fastest by the model, if predictions for this device and problem are
+                         remembered; else on a GPU the first valid one that the config suggests (try); else the first valid one */
+  CUGEN_PLAN_PINNED   /* named by options.choice, or in the file of options.pin or $CUGEN_PIN */
 } cugen_plan_choice;
 
-/* A plan, and why it was chosen. Of a default tuned_for is NULL, measured_at and the versions are 0, and record has only
-   variant, flops, bytes and predicted. */
+/* A plan, and why it was chosen. Of a default or pinned one tuned_for is NULL, measured_at and the versions are 0, and record has
+   only variant, flops, bytes and predicted. */
 typedef struct cugen_plan_info {
   const char *kernel, *problem;
   const char *variant; /* full text */
@@ -332,7 +336,8 @@ typedef struct cugen_plan_info {
   size_t arguments;        /* that cugen_call_bind takes */
 } cugen_plan_info;
 
-/* Takes the best variant remembered for the kernel's problem. Without one, the config's policy or options->distance decides:
+/* Takes the choice that is pinned: options->choice, else that of the problem in the file of cugen_options.pin. Without one it takes
+   the best variant remembered for the kernel's problem. Without that, the config's policy or options->distance decides:
    - exact: no other problem serves.
    - nearest: the nearest tuned problem serves. Each size may differ by a factor of at most 2^distance (distance is the
      largest |log2| of a ratio of sizes). Types, layouts, flags and sizes below 1 must be equal.
@@ -344,6 +349,11 @@ typedef struct cugen_plan_info {
 int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
 void cugen_plan_close(cugen_plan *plan);
 const cugen_plan_info *cugen_plan_about(const cugen_plan *plan);
+/* The plan's choice as bytes, to be kept or sent, and opened elsewhere with cugen_plan_options.choice: every process then has the
+   same variant. They belong to the plan. They are text: kernel, problem, variant, target, hashes of what it expands to, a checksum.
+   Opening them gives CUGEN_ERROR_CACHE if they are damaged or of a newer cugen. It gives CUGEN_ERROR_USAGE if kernel, problem
+   or architecture is another, the variant is not valid there, or it expands to another kernel. */
+int cugen_plan_save(cugen_plan *plan, const void **bytes, size_t *size, cugen_error *error);
 /* As cugen_kernel_argument, for the plan's variant. */
 int cugen_plan_argument(const cugen_plan *plan, size_t index, cugen_argument_info *out, cugen_error *error);
 

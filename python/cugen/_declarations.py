@@ -82,6 +82,7 @@ class cugen_options(Structure):
         ("objective", c_char_p),
         ("prefer", c_char_p),
         ("measure", c_char_p),
+        ("pin", c_char_p),
     ]
 
 
@@ -378,6 +379,8 @@ class cugen_plan_options(Structure):
         ("flags", c_uint),
         ("context", c_void_p),
         ("distance", c_double),
+        ("choice", c_void_p),
+        ("choice_size", c_size_t),
     ]
 
 
@@ -387,6 +390,7 @@ class PlanChoice(IntEnum):
     EXACT = 0  # the best remembered for this problem
     NEAR = 1  # the best remembered for the problem that the policy selects: the nearest, or its bucket's
     DEFAULT = 2  # never measured: the fastest by the model, if predictions for this device and problem are remembered; else on a GPU the first valid one that the config suggests (try); else the first valid one
+    PINNED = 3  # named by options.choice, or in the file of options.pin or $CUGEN_PIN
 
 
 class cugen_plan_info(Structure):
@@ -410,7 +414,7 @@ class cugen_plan_info(Structure):
 
 @dataclass(frozen=True)
 class PlanInfo:
-    """A plan, and why it was chosen. Of a default tuned_for is None, measured_at and the versions are 0, and record has only variant, flops, bytes and predicted."""
+    """A plan, and why it was chosen. Of a default or pinned one tuned_for is None, measured_at and the versions are 0, and record has only variant, flops, bytes and predicted."""
 
     kernel: str
     problem: str
@@ -1356,6 +1360,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_plan_open": (c_int, [c_void_p, POINTER(cugen_plan_options), POINTER(c_void_p), POINTER(cugen_error)]),
     "cugen_plan_close": (None, [c_void_p]),
     "cugen_plan_about": (POINTER(cugen_plan_info), [c_void_p]),
+    "cugen_plan_save": (c_int, [c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(cugen_error)]),
     "cugen_plan_argument": (c_int, [c_void_p, c_size_t, POINTER(cugen_argument_info), POINTER(cugen_error)]),
     "cugen_call_bind": (c_int, [c_void_p, POINTER(c_void_p), c_size_t, POINTER(c_void_p), POINTER(cugen_error)]),
     "cugen_call_close": (None, [c_void_p]),

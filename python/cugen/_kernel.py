@@ -268,10 +268,14 @@ class Kernel(Closing):
 
     # ---- Launching ----
 
-    def plan(self, *, distance: float = 0.0, tuned_only: bool = False) -> Plan:
+    def plan(self, *, distance: float = 0.0, tuned_only: bool = False, choice: bytes | None = None) -> Plan:
         """Loads the variant to use. distance: 0 is the config's policy, above 0 nearest up to that distance, below 0 this
-        problem's own best. tuned_only: an error instead of a variant that was never measured."""
+        problem's own best. tuned_only: an error instead of a variant that was never measured. choice: that of another plan
+        (``Plan.choice``), in this process or another one."""
         wanted = options(c.cugen_plan_options, flags=c.PLAN_TUNED_ONLY if tuned_only else 0, distance=distance)
+        if choice is not None:
+            kept = ctypes.create_string_buffer(choice, max(len(choice), 1))
+            wanted.choice, wanted.choice_size = ctypes.addressof(kept), len(choice)
         with self._turn, Interruptible():
             return Plan(self, wanted)
 
@@ -460,6 +464,13 @@ class Plan(Closing):
         self._calls: dict[int, Bound] = {}  # by stream: scratch serves one stream at a time
         self._lock = threading.Lock()
         kernel.library._plans.add(self)
+
+    @property
+    def choice(self) -> bytes:
+        """Its choice as bytes, for ``Kernel.plan`` elsewhere: the same variant in every process."""
+        data, size = c_void_p(), c_size_t()
+        call("cugen_plan_save", self._handle.address, byref(data), byref(size))
+        return ctypes.string_at(data, size.value)
 
     def close(self) -> None:
         with self._lock:  # on the cpu device a launch has it until the kernel has ended

@@ -234,6 +234,18 @@ class Facts(Case):
 
 
 class Tuning(Case):
+    def test_choice(self):
+        kernel = self.kernel(n=N)
+        choice = kernel.plan().choice
+        pinned = kernel.plan(choice=choice, tuned_only=True)
+        self.assertEqual((pinned.info.choice, pinned.choice), (cugen.PlanChoice.PINNED, choice))
+        with self.assertRaisesRegex(cugen.Error, "its checksum is another"):
+            kernel.plan(choice=choice[:-3] + b"00\n")
+        with self.assertRaisesRegex(cugen.Error, "the choice is for .* the kernel is"):
+            self.kernel(n=N + 7).plan(choice=choice)
+        with self.assertRaisesRegex(cugen.Error, "it does not begin like one"):
+            kernel.plan(choice=b"")
+
     def test_tune_several(self):
         small, large = self.kernel(n=N + 3), self.kernel(n=2 * N + 3)
         seen = []

@@ -44,7 +44,7 @@ typedef int cache_visitor(void *context, struct cache_record *record, bool *stop
 int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visitor *visit, void *context,
                   cugen_error *err);
 /* Calls visit with each problem that has records under this device, config and options (key->problem is not used), in
-   the order they came; a status it returns ends the walk and is returned. visit may not use the cache. */
+   their order as text; a status it returns ends the walk and is returned. visit may not use the cache. */
 int cache_problems(struct cache *cache, const struct cache_key *key,
                    int (*visit)(void *context, const char *problem, cugen_error *err), void *context,
                    cugen_error *err);

@@ -164,6 +164,10 @@ static void test_work(void **state) {
   REFUSES(cugen_kernel_ceilings, (kernel, NULL, &error), "out");
   REFUSES(cugen_kernel_why, (NULL, NULL, &why, &error), "kernel");
   REFUSES(cugen_kernel_why, (kernel, NULL, NULL, &error), "out");
+  const void *bytes;
+  REFUSES(cugen_plan_save, (NULL, &bytes, &count, &error), "plan");
+  REFUSES(cugen_plan_save, (plan, NULL, &count, &error), "bytes");
+  REFUSES(cugen_plan_save, (plan, &bytes, NULL, &error), "size");
   REFUSES(cugen_kernel_choose, (NULL, 0, &choice, &error), "kernel");
   REFUSES(cugen_kernel_choose, (kernel, 0, NULL, &error), "out");
   REFUSES(cugen_kernel_stored, (NULL, 0, &stored, &count, &error), "kernel");

@@ -27,7 +27,7 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
     [ROLLBACK] = "ROLLBACK",
     [SPACE_ADD] = "INSERT OR IGNORE INTO space (device, config, problem, options) VALUES (?1, ?2, ?3, ?4)",
     [SPACE_LIST] = "SELECT problem FROM space WHERE device = ?1 AND config = ?2 AND options = ?4 AND EXISTS "
-                   "(SELECT 1 FROM record WHERE space_id = space.id AND superseded = 0) ORDER BY id",
+                   "(SELECT 1 FROM record WHERE space_id = space.id AND superseded = 0) ORDER BY problem",
     [SPACE_SHORTER] =
         "SELECT problem FROM space WHERE device = ?1 AND config = ?2 AND options = ?4 AND problem >= ?5 "
         "AND problem < ?6 AND length(problem) < length(?3) AND EXISTS "

@@ -129,6 +129,7 @@ static int refuses(void *at, const char *message, rows_error *error) {
   rows_plan *plan = NULL;
   rows_call *call = NULL;
   void *arguments[] = {at, y, NULL, factors, NULL, NULL, NULL};
+  problem.M = rows_of_problem, problem.N = 1000;
   int status = rows_open(NULL, &library, error);
   if (!status) status = rows_pick(library, &problem, &plan, error);
   if (!status) status = rows_bind(plan, arguments, ROWS_ARGUMENTS, &call, error);

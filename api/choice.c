@@ -1,0 +1,93 @@
+/* Reading and writing choices; see choice.h. What is read prints as the same bytes. */
+#include "choice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+static const char head[] = "cugen choice ", version[] = "1", end[] = "end ";
+
+void choice_print(const struct choice *choice, struct text *out) {
+  const size_t begin = out->length;
+  text_addf(out, "%s%s\n", head, version);
+#define FIELD(name, empty) text_addf(out, #name " %s\n", choice->name);
+  CHOICE_FIELDS(FIELD)
+#undef FIELD
+  if (out->failed) return;
+  const struct hash checksum = hash_bytes(text_get(out) + begin, out->length - begin);
+  text_addf(out, "%s%s\n", end, checksum.hex);
+}
+
+void choice_free(struct choice *choice) {
+#define FIELD(name, empty) free(choice->name);
+  CHOICE_FIELDS(FIELD)
+#undef FIELD
+  *choice = (struct choice){0};
+}
+
+/* ---- Reading ---- */
+
+struct reader {
+  const char *at, *stop;
+  cugen_error *err;
+};
+
+static int refuse(const struct reader *reader, const char *why) {
+  return error_set(reader->err, CUGEN_ERROR_CACHE, "not a choice that cugen_plan_save wrote: %s", why);
+}
+
+/* The rest of the line behind `word`; NULL: the line begins otherwise, or does not end. */
+static const char *take_line(struct reader *reader, const char *word, size_t *length) {
+  const size_t left = (size_t)(reader->stop - reader->at), skip = strlen(word);
+  const char *newline = left > skip ? memchr(reader->at, '\n', left) : NULL;
+  if (!newline || (size_t)(newline - reader->at) < skip || memcmp(reader->at, word, skip) != 0) return NULL;
+  const char *rest = reader->at + skip;
+  *length = (size_t)(newline - rest);
+  reader->at = newline + 1;
+  return rest;
+}
+
+static int read_head(struct reader *reader) {
+  size_t length;
+  const char *text = take_line(reader, head, &length);
+  if (!text) return refuse(reader, "it does not begin like one");
+  if (length == strlen(version) && memcmp(text, version, length) == 0) return CUGEN_OK;
+  return error_set(reader->err, CUGEN_ERROR_CACHE, "the choice has format '%.*s', this cugen reads format %s",
+                   (int)(length < 20 ? length : 20), text, version);
+}
+
+static int read_field(struct reader *reader, const char *word, bool may_be_empty, char **out) {
+  size_t length;
+  const char *text = take_line(reader, word, &length);
+  if (!text || (!length && !may_be_empty)) return refuse(reader, "a line is damaged");
+  for (size_t i = 0; i < length; i++)
+    if ((unsigned char)text[i] < ' ' || text[i] == 127) return refuse(reader, "a line is damaged");
+  *out = strndup(text, length);
+  return *out ? CUGEN_OK : error_memory(reader->err);
+}
+
+static int read_checksum(struct reader *reader, const char *begin) {
+  const struct hash checksum = hash_bytes(begin, (size_t)(reader->at - begin));
+  size_t length;
+  const char *text = take_line(reader, end, &length);
+  bool same = text && length == strlen(checksum.hex) && memcmp(text, checksum.hex, length) == 0;
+  return same ? CUGEN_OK : refuse(reader, "its checksum is another");
+}
+
+int choice_parse(const char *bytes, size_t length, struct choice *out, size_t *used, cugen_error *err) {
+  struct reader reader = {bytes, bytes + (length < CHOICE_MOST_BYTES ? length : CHOICE_MOST_BYTES), err};
+  *out = (struct choice){0};
+  *used = 0;
+  int status = read_head(&reader);
+#define FIELD(name, empty)                                                                                           \
+  if (!status) status = read_field(&reader, #name " ", empty, &out->name);
+  CHOICE_FIELDS(FIELD)
+#undef FIELD
+  if (!status) status = read_checksum(&reader, bytes);
+  if (status)
+    choice_free(out);
+  else
+    *used = (size_t)(reader.at - bytes);
+  return status;
+}

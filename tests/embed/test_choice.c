@@ -1,0 +1,231 @@
+/* A plan's choice as bytes: opened elsewhere, pinned by a file, and refused where it is not valid. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cugen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/choice.h"
+#include "base/hash.h"
+
+static const char config[] =
+    "kernel 'twice' { problem 'n' (100), output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = '1e-6' },"
+    "  scalar 'n' { dtype = 'index' }, reference 'none', policy 'nearest' { distance = 2 },"
+    "  implementation 'one' { template 'twice.cu', tunable 'threads' { 32, 64, 128 },"
+    "    grid { 'ceil_div(n, threads)' }, block { 'threads' } } }";
+static const char template[] =
+    "extern \"C\" __global__ void twice(float *y, index_t n) {\n"
+    "  index_t i = blockIdx.x * (index_t)blockDim.x + threadIdx.x;\n  if (i < n) y[i] = 2.0f * i;\n}\n";
+
+static cugen_error error;
+
+static cugen *open_library(const char *cache, const char *pin, const char *source) {
+  cugen *lib;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.device = "cpu";
+  options.cache = cache;
+  options.pin = pin;
+  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
+  if (cugen_add_file(lib, "twice.lua", config, sizeof config - 1, &error) ||
+      cugen_add_file(lib, "twice.cu", source, strlen(source), &error))
+    fail_msg("%s", error.message);
+  return lib;
+}
+
+static cugen_kernel *open_kernel(cugen *lib, const char *size) {
+  cugen_kernel *kernel;
+  if (cugen_kernel_open(lib, "twice", &size, 1, &kernel, &error)) fail_msg("%s", error.message);
+  return kernel;
+}
+
+static cugen_plan *open_plan(cugen *lib, const char *size) {
+  cugen_plan *plan;
+  cugen_kernel *kernel = open_kernel(lib, size);
+  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
+  cugen_kernel_close(kernel);
+  return plan;
+}
+
+/* What a plan of that size saves, with these words in place of others and a checksum that fits; NULL: as it is. */
+static struct text saved(const char *from, const char *to) {
+  const void *bytes;
+  size_t size, used;
+  struct text text = {0}, out = {0};
+  cugen *lib = open_library("none", NULL, template);
+  cugen_plan *plan = open_plan(lib, "n=100");
+  assert_int_equal(cugen_plan_save(plan, &bytes, &size, &error), CUGEN_OK);
+  const char *at = from ? strstr(bytes, from) : NULL;
+  if (from) {
+    assert_non_null(at);
+    text_add_n(&text, bytes, (size_t)(at - (const char *)bytes));
+    text_add(&text, to);
+    const char *rest = at + strlen(from), *end = strstr(rest, "end ");
+    text_add_n(&text, rest, (size_t)(end - rest));
+    const struct hash checksum = hash_bytes(text_get(&text), text.length);
+    text_addf(&text, "end %s\n", checksum.hex);
+  } else {
+    text_add_n(&text, bytes, size);
+    struct choice choice;
+    assert_int_equal(choice_parse(bytes, size, &choice, &used, &error), CUGEN_OK);
+    choice_print(&choice, &out);
+    assert_int_equal(used, size);
+    assert_string_equal(text_get(&out), text_get(&text));
+    choice_free(&choice);
+    text_free(&out);
+  }
+  cugen_plan_close(plan);
+  cugen_close(lib);
+  return text;
+}
+
+static int open_with(cugen_kernel *kernel, const void *bytes, size_t size, cugen_plan **plan) {
+  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
+  options.flags = CUGEN_PLAN_TUNED_ONLY; /* what is pinned is meant */
+  options.choice = bytes;
+  options.choice_size = size;
+  return cugen_plan_open(kernel, &options, plan, &error);
+}
+
+static void a_choice_is_opened_elsewhere(void **state) {
+  (void)state;
+  float y[100];
+  void *arguments[] = {y, NULL};
+  cugen_plan *plan;
+  cugen_call *call;
+  struct text other = saved("threads=32", "threads=64"), bytes = {0};
+  cugen *lib = open_library("none", NULL, template);
+  cugen_kernel *kernel = open_kernel(lib, "n=100");
+  /* Its launches are of another variant: not what was saved. */
+  assert_int_equal(open_with(kernel, text_get(&other), other.length, &plan), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(error.message, "with other launches than here"));
+  bytes = saved(NULL, NULL);
+  if (open_with(kernel, text_get(&bytes), bytes.length, &plan)) fail_msg("%s", error.message);
+  const cugen_plan_info *info = cugen_plan_about(plan);
+  assert_int_equal(info->choice, CUGEN_PLAN_PINNED);
+  assert_string_equal(info->variant, "one threads=32");
+  assert_null(info->tuned_for);
+  assert_int_equal(cugen_call_bind(plan, arguments, 2, &call, &error), CUGEN_OK);
+  assert_int_equal(cugen_call_launch(call, NULL, &error), CUGEN_OK);
+  assert_true(y[0] == 0 && y[99] == 198);
+  const void *again;
+  size_t size;
+  assert_int_equal(cugen_plan_save(plan, &again, &size, &error), CUGEN_OK);
+  assert_int_equal(size, bytes.length);
+  assert_memory_equal(again, text_get(&bytes), size);
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+  text_free(&other);
+  text_free(&bytes);
+}
+
+static void expect_refusal(cugen_kernel *kernel, struct text bytes, int status, const char *says) {
+  cugen_plan *plan;
+  assert_int_equal(open_with(kernel, text_get(&bytes), bytes.length, &plan), status);
+  assert_null(plan);
+  if (!strstr(error.message, says)) fail_msg("'%s' does not say '%s'", error.message, says);
+  text_free(&bytes);
+}
+
+static void what_is_not_valid_here_is_refused(void **state) {
+  (void)state;
+  cugen *lib = open_library("none", NULL, template);
+  cugen_kernel *kernel = open_kernel(lib, "n=100");
+  expect_refusal(kernel, saved("kernel twice", "kernel thrice"), CUGEN_ERROR_USAGE,
+                 "the choice is for thrice n=100, the kernel is twice n=100");
+  expect_refusal(kernel, saved("n=100", "n=101"), CUGEN_ERROR_USAGE, "for twice n=101");
+  expect_refusal(kernel, saved("target cpu", "target cuda"), CUGEN_ERROR_USAGE, "is for cuda");
+  expect_refusal(kernel, saved("threads=32", "threads=33"), CUGEN_ERROR_USAGE, "is not valid here");
+  expect_refusal(kernel, saved("choice 1", "choice 2"), CUGEN_ERROR_CACHE,
+                 "has format '2', this cugen reads format 1");
+  struct text bytes = saved(NULL, NULL);
+  for (size_t i = 0; i < bytes.length; i++) { /* any one bit, and any length */
+    cugen_plan *plan;
+    bytes.data[i] ^= 4;
+    assert_int_equal(open_with(kernel, bytes.data, bytes.length, &plan), CUGEN_ERROR_CACHE);
+    bytes.data[i] ^= 4;
+    assert_int_equal(open_with(kernel, bytes.data, i, &plan), CUGEN_ERROR_CACHE);
+  }
+  text_add(&bytes, "more");
+  expect_refusal(kernel, bytes, CUGEN_ERROR_CACHE, "4 bytes follow it");
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+  struct text changed = {0};
+  text_addf(&changed, "%s__device__ int changed;\n", template);
+  lib = open_library("none", NULL, text_get(&changed));
+  kernel = open_kernel(lib, "n=100");
+  expect_refusal(kernel, saved(NULL, NULL), CUGEN_ERROR_USAGE, "with other source than here");
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+  text_free(&changed);
+}
+
+/* A file of choices decides for their problems alone. */
+static void a_file_pins(void **state) {
+  (void)state;
+  char path[] = "/tmp/cugen-pin-XXXXXX";
+  FILE *file = fdopen(mkstemp(path), "w");
+  struct text one = saved(NULL, NULL), other = saved("n=100", "n=7");
+  fprintf(file, "%s%s", text_get(&other), text_get(&one));
+  fclose(file);
+  setenv("CUGEN_PIN", path, 1);
+  cugen *lib = open_library("none", NULL, template);
+  unsetenv("CUGEN_PIN");
+  cugen_plan *pinned = open_plan(lib, "n=100"), *free_one = open_plan(lib, "n=101");
+  assert_int_equal(cugen_plan_about(pinned)->choice, CUGEN_PLAN_PINNED);
+  assert_int_equal(cugen_plan_about(free_one)->choice, CUGEN_PLAN_DEFAULT);
+  cugen_plan_close(pinned);
+  cugen_plan_close(free_one);
+  file = fopen(path, "a");
+  fprintf(file, "damage\n");
+  fclose(file);
+  cugen_plan *plan;
+  cugen_kernel *kernel = open_kernel(lib, "n=101");
+  assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &error), CUGEN_ERROR_CACHE);
+  assert_non_null(strstr(error.message, path));
+  unlink(path);
+  assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &error), CUGEN_ERROR_MISSING);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+  text_free(&one);
+  text_free(&other);
+}
+
+/* 50 and 200 are as near to 100. Whichever was tuned first, every cache with these records has the same answer. */
+static void equal_distances_do_not_depend_on_the_order(void **state) {
+  (void)state;
+  static const char *const orders[2][2] = {{"n=50", "n=200"}, {"n=200", "n=50"}};
+  for (size_t i = 0; i < 2; i++) {
+    cugen *lib = open_library("none", NULL, template);
+    cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+    options.budget_count = 1;
+    for (size_t k = 0; k < 2; k++) {
+      cugen_kernel *kernel = open_kernel(lib, orders[i][k]);
+      if (cugen_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
+      cugen_kernel_close(kernel);
+    }
+    cugen_plan *plan = open_plan(lib, "n=100");
+    assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_NEAR);
+    assert_string_equal(cugen_plan_about(plan)->tuned_for, "n=200");
+    cugen_plan_close(plan);
+    cugen_close(lib);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_choice_is_opened_elsewhere),
+      cmocka_unit_test(what_is_not_valid_here_is_refused),
+      cmocka_unit_test(a_file_pins),
+      cmocka_unit_test(equal_distances_do_not_depend_on_the_order),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
