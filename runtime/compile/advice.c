@@ -50,18 +50,39 @@ static bool missing_header(const char *line, size_t length, struct text *out) {
 static void advise_missing(const struct advice *advice, const char *header, struct text *out) {
   if (advice->cpu)
     text_add(out, ": it is neither beside its file nor in a folder of include_dirs, and the cpu device has few of "
-                  "CUDA's headers. Use a GPU, or a described one: --device model:H200");
+                  "CUDA's headers. Use a GPU, or a described one such as model:H200");
   else
     standard_advise(advice->request->toolkit, header, out);
   text_add(out, HOST);
+}
+
+/* ---- Headers that the cpu device does not have ------------------------------------------------------------------- */
+
+/* Of the toolkit: those that stand on the GPU's compiler, by how their names begin. */
+static bool is_for_gpus(const char *header) {
+  static const char *const families[] = {
+      "cooperative_groups", "cub/", "cuda/", "thrust/", "nv/", "curand", "cublas", "cuComplex.h", "cusolver"};
+  for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+    if (strncmp(header, families[i], strlen(families[i])) == 0) return true;
+  return false;
+}
+
+/* In place of the diagnostic: what a compiler of the host says of such a header is of no use. */
+static bool refuse_for_gpus(struct advice *advice, const char *path, int line, const char *header, struct text *out) {
+  if (!advice->cpu || !is_for_gpus(header)) return false;
+  text_addf(out,
+            "%s:%d: error: the cpu device does not have <%s>. Use a GPU, or predict for a described one such as "
+            "model:H200. Or write a branch without it, by '#ifdef __CUGEN_CPU__'",
+            path, line, header);
+  advice->given = advice->ends = true;
+  return true;
 }
 
 /* ---- Headers that do not compile ------------------------------------------------------------------------------- */
 
 static void advise_header(const struct advice *advice, const char *header, struct text *out) {
   if (advice->cpu)
-    text_add(out, ": the cpu device has few of CUDA's headers: --device takes a GPU, too, or a described one such as "
-                  "model:H200");
+    text_add(out, ": the cpu device has few of CUDA's headers. Use a GPU, or a described one such as model:H200");
   else if (!strncmp(header, "cub/", 4))
     text_add(out, ": NVRTC takes device code only; of cub, include what the kernel uses, such as "
                   "<cub/block/block_reduce.cuh>");
@@ -116,10 +137,12 @@ static void add_foreign(struct advice *advice, const struct diagnostic *d, const
     text_addf(&place, "%s:%d", text_get(&includer.path), includer.line);
     found = blame_include(source, text_get(&includer.path), includer.line, &header);
   }
-  if (found) text_addf(out, "%s: #include <%s>: ", text_get(&place), text_get(&header));
-  text_add_n(out, line, length);
-  if (found) advise_header(advice, text_get(&header), out);
-  advice->given = found;
+  if (!found || !refuse_for_gpus(advice, text_get(&includer.path), includer.line, text_get(&header), out)) {
+    if (found) text_addf(out, "%s: #include <%s>: ", text_get(&place), text_get(&header));
+    text_add_n(out, line, length);
+    if (found) advise_header(advice, text_get(&header), out);
+    advice->given = found;
+  }
   out->failed |= header.failed || place.failed;
   text_free(&includer.path);
   text_free(&header);
@@ -131,8 +154,13 @@ static void add_own(struct advice *advice, const struct diagnostic *d, const cha
                     struct text *out) {
   struct text header = {0};
   struct blamed_function function;
+  const bool missing = missing_header(line, length, &header);
+  if (missing && refuse_for_gpus(advice, text_get(&d->path), d->line, text_get(&header), out)) {
+    text_free(&header);
+    return;
+  }
   text_add_n(out, line, length);
-  if (missing_header(line, length, &header)) {
+  if (missing) {
     advise_missing(advice, text_get(&header), out);
     advice->given = true;
   } else if (header_of(line, length)) {

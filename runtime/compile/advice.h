@@ -14,6 +14,7 @@ struct advice {
   const struct compile_request *request;
   bool cpu;   /* the diagnostics are those of the host's compiler */
   bool given; /* once is enough */
+  bool ends;  /* the diagnostics behind it say nothing more */
 };
 
 /* Appends the line, "file:12: error: ...", with what is known of its cause in front of it and what to do behind it.

@@ -461,7 +461,7 @@ static int refuse(const struct job *job, const struct compile_request *request, 
   const char *crash = find_crash(text_get(&job->log), &crash_length);
   if (crash) return crashed(request, crash, crash_length, err);
   int lines = 0;
-  for (const char *line = text_get(&job->log); *line && lines < MOST_LINES;) {
+  for (const char *line = text_get(&job->log); *line && lines < MOST_LINES && !advice.ends;) {
     size_t length = strcspn(line, "\n");
     if (length && !is_context(line, length, &from)) {
       text_clear(&plain);

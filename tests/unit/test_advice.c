@@ -140,11 +140,19 @@ static void test_missing_headers(void **state) {
                 "file nor in a folder of include_dirs, nor with CUDA" HOST);
 #define CPU                                                                                                          \
   ": it is neither beside its file nor in a folder of include_dirs, and the cpu device has few of CUDA's headers. "  \
-  "Use a GPU, or a described one: --device model:H200" HOST
+  "Use a GPU, or a described one such as model:H200" HOST
   assert_advice(source, true, NULL, "k.cu:4:10: fatal error: helper_cuda.h: No such file or directory",
                 "k.cu:4:10: fatal error: helper_cuda.h: No such file or directory" CPU);
   assert_advice(source, true, NULL, "k.cu:4:10: fatal error: 'helper_cuda.h' file not found",
                 "k.cu:4:10: fatal error: 'helper_cuda.h' file not found" CPU);
+#define GPUS                                                                                                         \
+  ">. Use a GPU, or predict for a described one such as model:H200. Or write a branch without it, by "               \
+  "'#ifdef __CUGEN_CPU__'"
+  assert_advice(source, true, NULL, "k.cu:4:10: fatal error: cub/cub.cuh: No such file or directory",
+                "k.cu:4: error: the cpu device does not have <cub/cub.cuh" GPUS);
+  assert_advice("#line 1 \"k.cu\"\n#include <cooperative_groups.h>\n", true,
+                "k.cu:1:", "/usr/x/info.h:7:1: fatal error: cuda/std/array: No such file or directory",
+                "k.cu:1: error: the cpu device does not have <cooperative_groups.h" GPUS);
 }
 
 static void put(const char *folder, const char *name, const char *content) {
@@ -177,7 +185,7 @@ static void test_headers_that_lead_astray(void **state) {
   /* gcc says it. */
   assert_advice(source, true, "k.cu:3:", "/usr/include/x.h:7:1: error: broken",
                 "k.cu:3: #include <good.h>: /usr/include/x.h:7:1: error: broken: the cpu device has few of CUDA's "
-                "headers: --device takes a GPU, too, or a described one such as model:H200" HOST);
+                "headers. Use a GPU, or a described one such as model:H200" HOST);
 }
 
 int main(void) {
