@@ -200,6 +200,8 @@ int cugen_kernel_check(cugen_kernel *k, const cugen_check_options *options, cuge
   if (API_NEEDS(err, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_check){0};
   if (API_SIZE(err, cugen_check_options, CUGEN_CHECK_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
+  if ((options->variant != NULL) + (options->all != 0) + (options->branches != 0) + (options->sample != 0) > 1)
+    return error_set(err, CUGEN_ERROR_USAGE, "one of variant, all, branches and sample is expected, not several");
   struct checked *checked = kept_renew(&k->check, sizeof *checked, clear_check, err);
   if (!checked) return CUGEN_ERROR_MEMORY;
   int status = check(k, options, &checked->result, err);

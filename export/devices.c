@@ -223,12 +223,16 @@ static int add_list(struct exporter *x, const struct remembered *all, const char
   return status;
 }
 
-/* Nothing is remembered and nothing asked for: the device that is here. */
+/* Nothing is remembered and nothing asked for: the device that is here. Where that is the processor, since no GPU is, a usual one. */
+static const char usual_model[] = "model:A100";
+
 static int add_own(struct exporter *x, const struct remembered *all, cugen_error *err) {
   const struct lookup *base = &x->base->lookup;
   const char *text = base->lib->arch                 ? base->lib->arch
                      : base->ops == &cuda_device_ops ? base->device.fingerprint
                                                      : NULL;
+  bool found;
+  if (!text && x->base->fallback.length) return add_model(x, all, usual_model, &found, err);
   if (!text)
     return error_set(err, CUGEN_ERROR_USAGE,
                      "nothing is remembered of %s for any GPU; tune it there, or name an architecture: --devices "

@@ -232,6 +232,8 @@ class Kernel(Closing):
         with self._turn:
             for plan in (*self._earlier, *([self._plan] if self._plan else [])):
                 plan.close()
+            self._plan = None  # the next use says that the kernel is closed, not its plan
+            self._earlier.clear()
             self._handle.close()
 
     def __repr__(self) -> str:
@@ -385,6 +387,8 @@ class Kernel(Closing):
         """Runs variants on the processor with every access to memory watched: races, bounds, barriers. Small sizes, whatever the
         kernel's own are. What it finds is no exception: see ``Check.ok``."""
         seconds(timeout=timeout)
+        if self._handle.closed:
+            raise Error("the kernel is closed")
         with Kernel(self.library, self._config, self._settings) as other:  # checking changes a kernel's problem
             return other._check(variant, progress, all=all, branches=branches, sample=sample, seed=seed, threads=threads,
                                 timeout=timeout)

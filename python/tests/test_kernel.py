@@ -211,6 +211,7 @@ class Facts(Case):
         self.refuses("count=-1 is out of range", kernel.tune, count=-1)
         self.refuses("threads=4294967297 is out of range", kernel.tune, count=1, threads=2**32 + 1)
         self.refuses("sample=-1 is out of range", kernel.check, sample=-1)
+        self.refuses("one of variant, all, branches and sample", kernel.check, all=True, sample=3)
         self.refuses("distance=nan is out of range", kernel.plan, distance=nan)
         self.refuses("budget", kernel.tune, nan)
         self.refuses("seconds=10+ is out of range", kernel.tune, 10**400)
@@ -385,6 +386,17 @@ class Exporting(unittest.TestCase):
             with self.assertRaises(cugen.Error):
                 library.kernel(SCALE_ADD, n=N).export(folder, devices="sm_90a")
 
+    def test_without_a_gpu(self):
+        """As the command does, for a usual GPU. Who named the cpu device is told to name a GPU."""
+        with tempfile.TemporaryDirectory() as folder, cugen.Library(cache="none") as library:
+            kernel = library.kernel(SCALE_ADD, n=N)
+            if kernel.fallback is None:
+                self.skipTest("a GPU is here, or a device is named")
+            self.assertIn("A100", kernel.export(os.path.join(folder, "bundle")).notes)
+        with tempfile.TemporaryDirectory() as folder, cugen.Library("cpu", cache="none") as library:
+            with self.assertRaisesRegex(cugen.Error, "name an architecture"):
+                library.kernel(SCALE_ADD, n=N).export(os.path.join(folder, "bundle"))
+
 
 class Guide(unittest.TestCase):
     def test_example(self):
@@ -403,6 +415,8 @@ class Handles(Case):
             kernel.source()
         self.refuses("the kernel is closed", kernel.records)
         self.refuses("the plan is closed", plan.bind, floats([0] * 4), floats([0] * 4), floats([0] * 4))
+        self.refuses("the kernel is closed", kernel, *(floats([0] * 4) for _ in range(3)))
+        self.refuses("the kernel is closed", kernel.check)
         kernel.close()
         self.assertEqual(repr(kernel), "<cugen.Kernel closed>")
 
