@@ -41,6 +41,9 @@ enum {
   COMPILER_SECONDS = 600  /* where the request has no limit */
 };
 
+/* How many more sources that begin alike its thread will compile, as far as who asks knows: enough to be worth a preparation. */
+enum compile_more { COMPILE_UNKNOWN, COMPILE_FEW, COMPILE_MANY };
+
 struct compile_request {
   const struct toolkit *toolkit;
   struct compilers *compilers; /* for NVRTC: runs there; NULL: in this process */
@@ -52,7 +55,8 @@ struct compile_request {
   size_t entry_count;
   double timeout; /* seconds; 0: none */
   bool keep_ptx;  /* compiled.ptx is wanted, too */
-  bool watched;   /* for the cpu device: reports what it does, see watch.h; runs on a device opened with a report */
+  enum compile_more more;
+  bool watched; /* for the cpu device: reports what it does, see watch.h; runs on a device opened with a report */
   struct process_stop stop; /* likewise: the compiler is killed, CUGEN_ERROR_INTERRUPTED */
 };
 

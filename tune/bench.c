@@ -72,6 +72,7 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
                                             .timeout = options->timeout,
                                             .keep_ptx = target->device->facts.is_gpu,
                                             .threads = options->threads,
+                                            .variants = options->variants,
                                             .until = options->until};
   const struct worker_options worker = {.program = target->worker,
                                         .places = target->worker_places,

@@ -29,8 +29,9 @@ struct bench {
 struct bench_options {
   uint64_t seed;
   int threads;
-  double timeout; /* of one compile */
-  double until;   /* as in compile_pool_options; data that is being made then is given up: CUGEN_ERROR_INTERRUPTED */
+  size_t variants; /* as in compile_pool_options */
+  double timeout;  /* of one compile */
+  double until;    /* as in compile_pool_options; data that is being made then is given up: CUGEN_ERROR_INTERRUPTED */
   double data_timeout; /* of the values that this process computes, CUGEN_ERROR_DEVICE beyond it; 0: none */
   bool (*interrupted)(void *context);
   void *context;

@@ -19,8 +19,8 @@ struct compile_pool {
   pthread_cond_t work, done; /* something to compile, or stop; something finished */
   struct compile_job *all;
   bool stop;
-  size_t under_way, ended; /* those that were stopped do not count */
-  double seconds;          /* that those which ended took */
+  size_t begun, under_way, ended; /* those that were stopped do not count as ended */
+  double seconds;                 /* that those which ended took */
   pthread_t *threads;
   int thread_count;
 };
@@ -40,6 +40,18 @@ static bool in_time(const struct compile_pool *b) {
   return b->options.until <= 0 || clock_seconds() + expected <= b->options.until;
 }
 
+/* So many later compiles of a process are worth precompiled headers. */
+enum { WORTH = 4 };
+
+/* Whether a thread will carry out so many more, by what is left to try and by the time that is left. Mutex held. */
+static enum compile_more more_to_come(const struct compile_pool *b) {
+  const size_t left = b->options.variants > b->begun ? b->options.variants - b->begun : 0;
+  if (!b->options.variants || !b->ended) return COMPILE_UNKNOWN;
+  if (left < WORTH * (size_t)b->thread_count) return COMPILE_FEW;
+  const double needed = WORTH * b->seconds / (double)b->ended;
+  return b->options.until <= 0 || clock_seconds() + needed <= b->options.until ? COMPILE_MANY : COMPILE_FEW;
+}
+
 /* The oldest waiting job: the list has the newest first. Called with the mutex held. */
 static struct compile_job *next_work(struct compile_pool *b) {
   struct compile_job *found = NULL;
@@ -57,7 +69,7 @@ static bool is_stopped(void *context) {
   return stop;
 }
 
-static void compile(struct compile_pool *b, struct compile_job *job) {
+static void compile(struct compile_pool *b, struct compile_job *job, enum compile_more more) {
   const struct compile_request request = {.toolkit = b->options.toolkit,
                                           .compilers = b->options.compilers,
                                           .name = job->name,
@@ -68,6 +80,7 @@ static void compile(struct compile_pool *b, struct compile_job *job) {
                                           .entry_count = job->entry_count,
                                           .timeout = b->options.timeout,
                                           .keep_ptx = b->options.keep_ptx,
+                                          .more = more,
                                           .stop = {is_stopped, b}};
   double begin = clock_seconds();
   job->status = b->options.ops->compile(&request, &job->compiled, &job->error);
@@ -90,9 +103,11 @@ static void *thread_main(void *context) {
       continue;
     }
     job->taken = true;
+    b->begun++;
     b->under_way++;
+    enum compile_more more = more_to_come(b);
     pthread_mutex_unlock(&b->mutex);
-    compile(b, job);
+    compile(b, job, more);
     pthread_mutex_lock(&b->mutex);
     job->finished = true;
     job->bytes = job_bytes(job);

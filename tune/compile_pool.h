@@ -33,6 +33,7 @@ struct compile_pool_options {
   double timeout; /* of one compile; 0: none */
   bool keep_ptx;
   int threads;
+  size_t variants; /* that may be tried; 0: not known */
   double
       until; /* of clock_seconds: no compile is begun that would take longer than this, by those before it; 0: never */
 };

@@ -287,18 +287,27 @@ static int search(struct tuner *t, cugen_error *err) {
 
 /* ---- From start to end ---- */
 
+/* What is remembered is not compiled. */
+static size_t variants_to_try(const struct tuner *t) {
+  const uint64_t known = t->options->again ? 0 : t->known_count, valid = t->result->valid;
+  const uint64_t open = valid > known ? valid - known : 1;
+  const size_t most = t->options->budget_count;
+  return most && most < open ? most : (size_t)open;
+}
+
 static int tuner_open(struct tuner *t, cugen_error *err) {
   int threads = t->options->threads > 0 ? t->options->threads : cpu_count();
-  const struct bench_options bench = {.seed = t->options->seed,
-                                      .threads = threads,
-                                      .timeout = t->options->compile_timeout > 0 ? t->options->compile_timeout
-                                                                                 : tuner_compile_timeout,
-                                      .until = t->budget > 0 ? t->begin + t->budget - tuner_race_share(t) : 0,
-                                      .interrupted = worker_poll,
-                                      .context = t};
+  struct bench_options bench = {.seed = t->options->seed,
+                                .threads = threads,
+                                .timeout = t->options->compile_timeout > 0 ? t->options->compile_timeout
+                                                                           : tuner_compile_timeout,
+                                .until = t->budget > 0 ? t->begin + t->budget - tuner_race_share(t) : 0,
+                                .interrupted = worker_poll,
+                                .context = t};
   int status = strategy_find(t->options->strategy, &t->strategy_ops, err);
   if (!status) status = tuner_load_known(t, err);
   if (!status) status = tuner_open_strategy(t, err);
+  if (!status) bench.variants = variants_to_try(t);
   if (!status) status = bench_open(t->target, &bench, &t->bench, err);
   if (status) return status;
   t->pending_most = AHEAD * (size_t)threads + 2;

@@ -185,7 +185,8 @@ static void meet(struct precompiled *h, const struct compile_request *request, c
   bool same = h->key.length && strcmp(text_get(&h->key), text_get(&key)) == 0;
   if (same) {
     text_free(&key);
-    if (h->stage == WAIT && h->met++ >= h->patience) h->stage = PROVE;
+    const int patience = request->more == COMPILE_MANY ? 1 : h->patience;
+    if (h->stage == WAIT && h->met++ >= patience && request->more != COMPILE_FEW) h->stage = PROVE;
     return;
   }
   text_free(&h->key);

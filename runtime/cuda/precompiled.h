@@ -9,7 +9,7 @@
 struct precompiled;
 
 /* folder: where a file may be written, copied; "": nowhere, and every compile parses anew. patience: how many sources that begin
-   alike are compiled as they stand before it is worth while. */
+   alike are compiled as they stand before it is worth while, where a request does not say whether many follow. */
 int precompiled_open(const char *folder, int patience, struct precompiled **out, cugen_error *err);
 void precompiled_close(struct precompiled *headers);
 

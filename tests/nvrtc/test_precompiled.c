@@ -43,6 +43,8 @@ static int tear_down(void **state) {
   return 0;
 }
 
+static enum compile_more more;
+
 static int compile(const struct fixture *f, struct precompiled *p, const char *source, struct compiled *out,
                    cugen_error *err) {
   static const char *const entries[] = {"k"};
@@ -52,7 +54,8 @@ static int compile(const struct fixture *f, struct precompiled *p, const char *s
                                           .arch = "sm_90",
                                           .entries = entries,
                                           .entry_count = 1,
-                                          .timeout = 600};
+                                          .timeout = 600,
+                                          .more = more};
   return p ? precompiled_compile(p, f->nvrtc, &request, out, err) : nvrtc_compile(f->nvrtc, &request, out, err);
 }
 
@@ -83,6 +86,31 @@ static void test_used(void **state) {
     assert_int_equal(compile_both(f, p, source), block >= 64);
   }
   precompiled_close(p);
+}
+
+/* Whether the last of so many compiles finds the headers there. */
+static bool is_used_after(const struct fixture *f, int count) {
+  struct precompiled *p;
+  struct compiled compiled;
+  cugen_error err;
+  assert_int_equal(precompiled_open(text_get(&f->folder), more == COMPILE_FEW ? 1 : 3, &p, NULL), CUGEN_OK);
+  for (int i = 0; i < count; i++) {
+    if (compile(f, p, "#include <cooperative_groups.h>\n__global__ void k(float *y) { y[0] = 1; }\n", &compiled, &err))
+      fail_msg("%s", err.message);
+    compiled_free(&compiled);
+  }
+  bool used = precompiled_in_use(p);
+  precompiled_close(p);
+  return used;
+}
+
+/* Where few follow it is not worth while; where many do, two are enough. */
+static void test_worth(void **state) {
+  more = COMPILE_FEW;
+  assert_false(is_used_after(*state, 3));
+  more = COMPILE_MANY;
+  assert_true(is_used_after(*state, 2));
+  more = COMPILE_UNKNOWN;
 }
 
 /* The header looks at a macro that is defined in front of it: the images differ, and nothing is moved. */
@@ -150,7 +178,8 @@ static void test_find(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_used), cmocka_unit_test(test_refused),
-                                     cmocka_unit_test(test_messages), cmocka_unit_test(test_find)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_used), cmocka_unit_test(test_worth),
+                                     cmocka_unit_test(test_refused), cmocka_unit_test(test_messages),
+                                     cmocka_unit_test(test_find)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

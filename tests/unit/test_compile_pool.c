@@ -15,12 +15,14 @@
 #include "tune/compile_pool.h"
 
 static atomic_int begun, may_end;
-static size_t image_bytes; /* of all images */
+static size_t image_bytes;     /* of all images */
+static enum compile_more more; /* of the last request */
 
 /* Takes a twentieth of a second, or as long as it is not told to end. */
 static int compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
   *out = (struct compiled){0};
   atomic_fetch_add(&begun, 1);
+  more = request->more;
   for (int i = 0; i < 50 || !atomic_load(&may_end); i++) {
     if (request->stop.asked && request->stop.asked(request->stop.context))
       return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped");
@@ -33,14 +35,18 @@ static int compile(const struct compile_request *request, struct compiled *out, 
 
 static const struct device_ops ops = {.compile = compile};
 
-static struct compile_pool *open_pool(double seconds, int threads) {
-  struct compile_pool_options options = {.ops = &ops, .arch = "", .threads = threads};
+static struct compile_pool *open_pool_for(size_t variants, double seconds, int threads) {
+  struct compile_pool_options options = {.ops = &ops, .arch = "", .threads = threads, .variants = variants};
   struct compile_pool *pool;
   if (seconds > 0) options.until = clock_seconds() + seconds;
   atomic_store(&begun, 0);
   atomic_store(&may_end, 1);
   assert_int_equal(compile_pool_open(&options, &pool, NULL), CUGEN_OK);
   return pool;
+}
+
+static struct compile_pool *open_pool(double seconds, int threads) {
+  return open_pool_for(0, seconds, threads);
 }
 
 static struct compile_job *request(struct compile_pool *pool, char *name) {
@@ -137,10 +143,32 @@ static void what_was_compiled_is_found_until_it_fills_memory(void **state) {
   image_bytes = 0;
 }
 
+/* What the second of one thread's compiles is told. */
+static enum compile_more second_of(size_t variants, double seconds) {
+  struct compile_pool *pool = open_pool_for(variants, seconds, 1);
+  for (int i = 0; i < 2; i++) {
+    struct compile_job *job = request(pool, i ? (char[]){"b"} : (char[]){"a"});
+    compile_pool_finish(pool, job);
+    if (i == 0) assert_int_equal(more, COMPILE_UNKNOWN);
+    compile_job_release(pool, job);
+  }
+  compile_pool_close(pool);
+  return more;
+}
+
+static void a_compile_knows_whether_many_follow(void **state) {
+  (void)state;
+  assert_int_equal(second_of(0, 0), COMPILE_UNKNOWN);
+  assert_int_equal(second_of(5, 0), COMPILE_FEW);
+  assert_int_equal(second_of(6, 0), COMPILE_MANY);
+  assert_int_equal(second_of(1000, 3600), COMPILE_MANY);
+  assert_int_equal(second_of(1000, 0.2), COMPILE_FEW); /* five of 0.05 s do not fit */
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_would_end_too_late_is_not_begun),
-                                     cmocka_unit_test(without_a_limit_nothing_is_over),
-                                     cmocka_unit_test(a_compile_under_way_is_told_to_stop),
-                                     cmocka_unit_test(what_was_compiled_is_found_until_it_fills_memory)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_would_end_too_late_is_not_begun), cmocka_unit_test(without_a_limit_nothing_is_over),
+      cmocka_unit_test(a_compile_under_way_is_told_to_stop), cmocka_unit_test(a_compile_knows_whether_many_follow),
+      cmocka_unit_test(what_was_compiled_is_found_until_it_fills_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
