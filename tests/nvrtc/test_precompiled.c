@@ -95,7 +95,8 @@ static bool is_used_after(const struct fixture *f, int count) {
   cugen_error err;
   assert_int_equal(precompiled_open(text_get(&f->folder), more == COMPILE_FEW ? 1 : 3, &p, NULL), CUGEN_OK);
   for (int i = 0; i < count; i++) {
-    if (compile(f, p, "#include <cooperative_groups.h>\n__global__ void k(float *y) { y[0] = 1; }\n", &compiled, &err))
+    if (compile(f, p, "#include <cooperative_groups.h>\n__global__ void k(float *y) { y[0] = 1; }\n", &compiled,
+                &err))
       fail_msg("%s", err.message);
     compiled_free(&compiled);
   }
