@@ -208,9 +208,9 @@ const cugen_plan_info *cugen_plan_about(const cugen_plan *p) {
 }
 
 int cugen_plan_save(cugen_plan *p, const void **bytes, size_t *size, cugen_error *error) {
-  if (bytes) *bytes = NULL;
-  if (size) *size = 0;
-  if (API_NEEDS(error, "plan, bytes, size", p, bytes, size)) return CUGEN_ERROR_USAGE;
+  const bool given = bytes && size;
+  if (given) *bytes = NULL, *size = 0;
+  if (API_NEEDS(error, "plan, bytes, size", p, bytes, size) || !given) return CUGEN_ERROR_USAGE;
   *bytes = text_get(&p->choice);
   *size = p->choice.length;
   return CUGEN_OK;

@@ -150,7 +150,7 @@ static void share(const struct set *set, size_t round, size_t open, cugen_tune_o
     out->budget_seconds = fmax((end_of_round(set, round) - time_spent(set)) / (double)open, set->least);
   if (out->budget_count) {
     const size_t end = count_of_round(set, round), left = end > set->tried ? end - set->tried : 0;
-    out->budget_count = left / open ? left / open : 1;
+    out->budget_count = open && left > open ? left / open : 1;
   }
   if (round > 0) out->again = 0; /* this run measured them */
 }

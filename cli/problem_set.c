@@ -53,9 +53,9 @@ static int split_word(struct cli *cli, const struct line *line, const char *text
 }
 
 static int add_word(struct cli *cli, struct line *line, const char *text, size_t length) {
-  struct word word;
+  struct word word = {0};
   int status = split_word(cli, line, text, length, &word);
-  if (status) return status;
+  if (status || !word.name) return status;
   if (find_word(line, &word))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "%s%.*s has two values; a list is written %.*s=64,128", line->where,
                     (int)word.name_length, word.name, (int)word.name_length, word.name);
@@ -70,9 +70,9 @@ static int add_settings(struct cli *cli, struct line *line) {
   const size_t own = line->count;
   int status = CUGEN_OK;
   for (size_t i = 0; i < cli->setting_count && !status; i++) {
-    struct word word;
+    struct word word = {0};
     status = split_word(cli, line, cli->settings[i], strlen(cli->settings[i]), &word);
-    const struct word *found = status ? NULL : find_word(line, &word);
+    const struct word *found = status || !word.name ? NULL : find_word(line, &word);
     if (!status && (!found || found >= line->words + own))
       status = add_word(cli, line, cli->settings[i], strlen(cli->settings[i]));
   }

@@ -62,7 +62,8 @@ static int open_all(struct tuning *tuning, const struct problem_set *set, int (*
   tuning->kernels = calloc(set->count, sizeof(cugen_kernel *));
   tuning->results = calloc(set->count, sizeof *tuning->results);
   if (!status && (!tuning->kernels || !tuning->results)) status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  for (size_t i = 0; i < set->count && !status; i++) status = open_one(tuning, &set->problems[i], prepare);
+  for (size_t i = 0; tuning->kernels && i < set->count && !status; i++)
+    status = open_one(tuning, &set->problems[i], prepare);
   return status;
 }
 

@@ -62,7 +62,7 @@ int read_problem_sets(struct build *build, const struct list *list) {
   const char **sets = arena_array(build->arena, list_count(list, KEYWORD_problems), sizeof *sets);
   int status = sets ? CUGEN_OK : build_memory(build);
   config->problem_sets = sets;
-  for (size_t i = 0; i < list->count && !status; i++) {
+  for (size_t i = 0; sets && i < list->count && !status; i++) {
     struct text text = {0};
     if (list->items[i].declaration->keyword->id != KEYWORD_problems) continue;
     list_push(build, list, &list->items[i]);
