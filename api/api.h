@@ -110,9 +110,8 @@ int api_check_tune_options(const cugen_tune_options *options, cugen_error *err);
 int api_tune_device(cugen_kernel *kernel, cugen_error *err);
 /* Opens the space that is tuned, of the check problem on the cpu device, and refuses what no variant can serve. */
 int api_prepare_tuning(cugen_kernel *kernel, cugen_error *err);
-/* As cugen_kernel_tune, of options that were checked; images NULL: of this problem alone. */
-int api_tune(cugen_kernel *kernel, const cugen_tune_options *options, struct tune_images *images,
-             cugen_tune_result *result, cugen_error *err);
+/* As cugen_kernel_tune, of options that were checked. */
+int api_tune(cugen_kernel *kernel, const cugen_tune_options *options, cugen_tune_result *result, cugen_error *err);
 
 /* ---- verify.c ---- */
 

@@ -141,13 +141,11 @@ int api_tune_device(cugen_kernel *k, cugen_error *err) {
   return status ? status : check_measure(l, err);
 }
 
-static int tune(cugen_kernel *k, const cugen_tune_options *options, struct tune_images *images,
-                cugen_tune_result *result, cugen_error *err) {
+static int tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct tune_target target;
   int status = api_tune_device(k, err);
   if (!status) status = make_target(k, &target, err);
-  target.images = images;
   if (!status) status = api_near_leaders(l, target.cache, target.leaders, TUNE_LEADERS, &target.leader_count, err);
   target.in_process = options->flags & CUGEN_TUNE_IN_PROCESS;
   if (!status && target.in_process) status = lookup_context(l, options->cuda_context, &target.cuda_context, err);
@@ -163,11 +161,10 @@ const char *cugen_strategy(size_t index, const char **what) {
   return ops ? ops->name : NULL;
 }
 
-int api_tune(cugen_kernel *k, const cugen_tune_options *options, struct tune_images *images,
-             cugen_tune_result *result, cugen_error *err) {
+int api_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result, cugen_error *err) {
   int64_t begin = clock_unix();
   *result = (cugen_tune_result){0};
-  int status = tune(k, options, images, result, err);
+  int status = tune(k, options, result, err);
   k->tuned_at = result->tried ? begin : 0;
   api_forget_records(k);
   return status;
@@ -180,7 +177,7 @@ int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_
   if (!options) options = &defaults;
   if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   int status = api_check_tune_options(options, error);
-  return status ? status : api_tune(k, options, NULL, result ? result : &ignored, error);
+  return status ? status : api_tune(k, options, result ? result : &ignored, error);
 }
 
 static int run_once(const struct tune_target *target, uint64_t index, double timeout, struct cache_record *out,

@@ -1,9 +1,9 @@
 /* Tuning several problems within one budget.
 
    The problems are tuned in rounds. In the first each gets an equal share of half of the budget, in the later ones of all that is left.
-   From the second round on each begins with what is fastest for the others (api_near_leaders), and their images are here
-   (struct tune_images): a variant whose sizes are launch parameters is compiled once, and measured wherever it serves. What one
-   problem leaves of its share, since nothing is left to try, is the others'.
+   From the second round on each begins with what is fastest for the others (api_near_leaders), and finds their images in the
+   cache: a variant whose sizes are launch parameters is compiled once, and measured wherever it serves. What one problem leaves
+   of its share, since nothing is left to try, is the others'.
 
    A problem without a correct record comes first. So a run that was interrupted, or had too little time for all, goes on with
    those it did not reach. */
@@ -21,9 +21,8 @@ struct set {
   size_t count;
   const cugen_tune_options *options;
   cugen_tune_result *results;
-  size_t *order; /* of kernels: which comes when */
-  bool *right;   /* a correct record is there */
-  struct tune_images images;
+  size_t *order;        /* of kernels: which comes when */
+  bool *right;          /* a correct record is there */
   double begin, budget; /* seconds; 0: no limit */
   double least;         /* a share below this would go into starting the worker */
   bool halves;          /* in rounds: predictions learn nothing from one another */
@@ -112,11 +111,10 @@ static int open_set(struct set *set, cugen_error *err) {
   for (size_t i = 0; i < set->count; i++)
     if (set->right[i]) set->order[at++] = i;
   choose_budget(set);
-  return status ? status : cache_open("none", &set->images.cache, NULL, err);
+  return status;
 }
 
 static void close_set(struct set *set) {
-  cache_close(set->images.cache);
   free(set->order);
   free(set->right);
 }
@@ -182,7 +180,7 @@ static int tune_one(struct set *set, size_t round, size_t i, size_t open, cugen_
   share(set, round, open, &options);
   if (options.progress) options.progress = report, options.context = set;
   set->current = i;
-  int status = api_tune(k, &options, &set->images, &result, &why);
+  int status = api_tune(k, &options, &result, &why);
   lookup_drop_space(&k->lookup);
   add_result(&set->results[i], &result, round);
   set->tried += result.tried;

@@ -100,30 +100,6 @@ static int image_key(const struct bench *bench, const struct kernel_spec *spec, 
   return cache_image_key(spec, device_target(t->device, t->arch), t->key.options, t->nvrtc_version, out, err);
 }
 
-/* What was compiled here, for the next problem. What it is kept under names its source and options, so that it is right wherever it is
-   found; where memory is short it is compiled again. */
-static void share_image(struct bench *bench, const struct kernel_spec *spec, const struct compile_job *job) {
-  enum { MOST_BYTES = 1 << 30 };
-  struct tune_images *images = bench->target->images;
-  if (!images || bench->target->predicted || !job || job->seconds <= 0 || images->bytes >= MOST_BYTES) return;
-  if (!compile_job_finished(bench->pool, job) || job->status) return;
-  struct text key = {0};
-  cugen_error ignored;
-  if (image_key(bench, spec, &key, &ignored) == CUGEN_OK &&
-      cache_image_store(images->cache, text_get(&key), &job->compiled, &ignored) == CUGEN_OK)
-    images->bytes += job->compiled.image_length;
-  text_free(&key);
-}
-
-static int find_image(const struct bench *bench, const char *key, struct compiled *out, bool *found,
-                      cugen_error *err) {
-  const struct tune_target *t = bench->target;
-  *found = false;
-  if (t->predicted) return CUGEN_OK; /* the PTX is wanted, too */
-  int status = cache_image_load(t->cache, key, out, found, err);
-  return status || *found || !t->images ? status : cache_image_load(t->images->cache, key, out, found, err);
-}
-
 /* ---- Opening and closing ---- */
 
 int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, cugen_error *err) {
@@ -148,8 +124,6 @@ int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, 
 void candidate_close(struct bench *bench, struct candidate *c) {
   if (!c) return;
   counting_stop(c->counting);
-  share_image(bench, &c->real, c->real_build);
-  if (c->check_build != c->real_build) share_image(bench, &c->check, c->check_build);
   compile_job_release(bench->pool, c->real_build);
   compile_job_release(bench->pool, c->check_build);
   compile_job_release(bench->pool, c->ptx_build);
@@ -164,7 +138,8 @@ static int request_build(struct bench *bench, const struct kernel_spec *spec, st
   struct compiled compiled = {0};
   bool found = false;
   int status = image_key(bench, spec, &key, err);
-  if (!status) status = find_image(bench, text_get(&key), &compiled, &found, err);
+  if (!status && !bench->target->predicted) /* the PTX is wanted, too */
+    status = cache_image_load(bench->target->cache, text_get(&key), &compiled, &found, err);
   if (!status)
     status = found ? compile_pool_adopt(bench->pool, spec, &compiled, out, err)
                    : compile_pool_request(bench->pool, spec, out, err);

@@ -10,12 +10,6 @@
 
 enum { TUNE_LEADERS = 8 };
 
-/* Images of one tuning of several problems, so that what serves more than one is compiled once. */
-struct tune_images {
-  struct cache *cache; /* in memory */
-  size_t bytes;        /* kept so far; from a limit on no more */
-};
-
 /* Everything that stays the same while one kernel is tuned. All borrowed. */
 struct tune_target {
   const struct config *config;
@@ -34,7 +28,6 @@ struct tune_target {
   bool in_process;                        /* a thread in its place, */
   void *cuda_context;                     /* which works there; NULL: the primary one */
   struct cache *cache;
-  struct tune_images *images; /* NULL: one problem is tuned */
   struct cache_key key;
   int nvrtc_version;
   bool problem_is_check;          /* the problem is the check problem: verified once */

@@ -131,7 +131,11 @@ static int keep(struct energies *e, const struct contender *c, struct cache_reco
 
 static int measure(struct energies *e, struct contender *c, cugen_error *err) {
   struct tuner *t = e->t;
-  const struct measure_options measure = {.seconds = 0.05, .samples = 11, .energy = energy_window};
+  const struct measure_options measure = {.way = t->target->measure,
+                                          .load = measure_load_limit(tuner_variant_timeout),
+                                          .seconds = 0.05,
+                                          .samples = 11,
+                                          .energy = energy_window};
   const double begin = clock_seconds();
   struct cache_record record;
   double busy = 0;
