@@ -8,6 +8,17 @@
 #include "ranges.h"
 #include "records.h"
 
+/* Of implementations, by their order. 'o' is the mark of their best; beyond the last it is '+'. */
+static const char marks[] = "123456789abcdefghijklmnpqrstuvwxyz";
+
+static char mark_of(size_t implementation) {
+  return implementation < sizeof marks - 1 ? marks[implementation] : '+';
+}
+
+static bool is_mark(char c) {
+  return c == '+' || (c && strchr(marks, c));
+}
+
 struct canvas {
   const struct findings *f;
   struct ranges range;
@@ -57,11 +68,10 @@ static void put_number(struct canvas *c, size_t implementation) {
   int y = (int)lround(row);
   if (c->range.roof) {
     put(c, column, row, 'o');
-    for (column += 2;
-         lround(column) < c->columns && strchr("123456789+", c->cells[y * c->columns + (int)lround(column)]);)
+    for (column += 2; lround(column) < c->columns && is_mark(c->cells[y * c->columns + (int)lround(column)]);)
       column++;
   }
-  put(c, column, row, (char)(implementation < 9 ? '1' + (int)implementation : '+'));
+  put(c, column, row, mark_of(implementation));
 }
 
 /* The best are drawn last. */
@@ -100,8 +110,8 @@ static void print_keys(const struct canvas *c, FILE *out) {
   for (size_t i = 0; i < f->implementation_count; i++) {
     const cugen_record *best = f->implementations[i].best;
     if (!best) continue;
-    fprintf(out, "  %c %s: %s%s", i < 9 ? (char)('1' + (int)i) : '+', f->implementations[i].name,
-            print_seconds(best->seconds).text, f->predicted ? " predicted" : "");
+    fprintf(out, "  %c %s: %s%s", mark_of(i), f->implementations[i].name, print_seconds(best->seconds).text,
+            f->predicted ? " predicted" : "");
     if (best->roofline > 0) fprintf(out, ", %s of the roofline", print_percent(best->roofline).text);
     fprintf(out, ", of %s\n", print_count(f->implementations[i].right).text);
   }

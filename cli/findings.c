@@ -420,6 +420,22 @@ static int refuse_stale(struct cli *cli) {
   return CUGEN_ERROR_USAGE;
 }
 
+static bool is_narrowed(const struct cli *cli) {
+  return cli->where_count || cli->values[OPTION_PATTERN] || cli->values[OPTION_IMPLEMENTATION];
+}
+
+/* The options leave all of them out, or all variants. */
+static int refuse_left_out(struct cli *cli, const struct findings *f) {
+  struct cli meant = *cli;
+  cugen_choice choice = {0};
+  if (!f->space.valid) return cugen_kernel_choose(cli->kernel, 0, &choice, &cli->error);
+  meant.values[OPTION_DEVICE] = cugen_kernel_device(cli->kernel)->id;
+  cli_fail(cli, CUGEN_ERROR_USAGE, "no record of %s is of a variant that the options name; '", cli->operand);
+  hint_append(cli, &meant, "tune");
+  cli_append(cli, cugen_kernel_predicted(cli->kernel) ? "' predicts them" : "' measures them");
+  return CUGEN_ERROR_USAGE;
+}
+
 static int load_records(struct cli *cli, struct findings *f) {
   const cugen_stored_record *all;
   size_t count;
@@ -431,7 +447,7 @@ static int load_records(struct cli *cli, struct findings *f) {
   take_records(f, all, count);
   if (!find_best(f)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   if (f->right_count || f->failed_count || f->unpredicted_count) return CUGEN_OK;
-  return refuse_stale(cli);
+  return is_narrowed(cli) ? refuse_left_out(cli, f) : refuse_stale(cli);
 }
 
 /* ---- All of it ---- */

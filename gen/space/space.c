@@ -271,6 +271,22 @@ void space_rule_print(const struct space_rule *rule, struct text *out) {
   }
 }
 
+/* What the rule removed, and after it those that read the same: a filter is a rule for each tunable that it names. 0: one before it
+   reads the same. */
+static uint64_t removed_alike(const struct space_implementation *one, size_t rule) {
+  const struct space_rule *own = &one->rules[rule];
+  uint64_t removed = own->removed;
+  for (size_t i = 0; i < one->rule_count && own->kind == CUGEN_RESTRICTION_FILTER; i++) {
+    const struct space_rule *other = &one->rules[i];
+    if (i == rule || other->kind != own->kind || strcmp(other->option, own->option) != 0 ||
+        strcmp(other->text, own->text) != 0)
+      continue;
+    if (i < rule) return 0;
+    removed += other->removed;
+  }
+  return removed;
+}
+
 static void explain_implementation(const struct space_implementation *one, struct text *out) {
   const struct config_implementation *implementation = one->implementation;
   if (one->unmet) {
@@ -281,11 +297,36 @@ static void explain_implementation(const struct space_implementation *one, struc
   text_addf(out, "\n  %s: of %llu combination%s", implementation->name, (unsigned long long)one->cartesian,
             one->cartesian == 1 ? "" : "s");
   for (size_t i = 0; i < one->rule_count; i++) {
-    if (!one->rules[i].removed) continue;
+    uint64_t removed = removed_alike(one, i);
+    if (!removed) continue;
     text_add(out, "\n    ");
     space_rule_print(&one->rules[i], out);
-    text_addf(out, " rules out %llu", (unsigned long long)one->rules[i].removed);
+    text_addf(out, " rules out %llu", (unsigned long long)removed);
   }
+}
+
+/* How many combinations it has, where the filters alone rule them out; else 0. */
+static uint64_t left_out(const struct space_implementation *one) {
+  uint64_t removed = 0;
+  for (size_t i = 0; i < one->rule_count; i++) {
+    if (one->rules[i].removed && one->rules[i].kind != CUGEN_RESTRICTION_FILTER) return 0;
+    removed += one->rules[i].removed;
+  }
+  return one->unmet ? 0 : removed;
+}
+
+/* In one line: the reader named the filters, and the first line repeats them. */
+static void explain_left_out(const struct space *space, struct text *out) {
+  uint64_t combinations = 0;
+  for (size_t i = 0; i < space->count; i++) {
+    const struct space_implementation *one = &space->implementations[i];
+    if (!left_out(one)) continue;
+    text_addf(out, "%s%s", combinations ? ", " : "\n  ", one->implementation->name);
+    combinations += left_out(one);
+  }
+  if (combinations)
+    text_addf(out, ": none of %llu combination%s is within that", (unsigned long long)combinations,
+              combinations == 1 ? "" : "s");
 }
 
 /* The filters that removed something, each once. False: none did. */
@@ -308,7 +349,9 @@ int space_explain_empty(const struct space *space, cugen_error *err) {
   struct text filters = {0}, why = {0};
   error_set(err, CUGEN_ERROR_EMPTY, "%s: no variant is left for this problem on this device", space->config->path);
   if (list_filters(space, &filters)) error_append(err, " within %s", text_get(&filters));
-  for (size_t i = 0; i < space->count; i++) explain_implementation(&space->implementations[i], &why);
+  for (size_t i = 0; i < space->count; i++)
+    if (!left_out(&space->implementations[i])) explain_implementation(&space->implementations[i], &why);
+  explain_left_out(space, &why);
   error_append(err, "%s", text_get(&why));
   if (has_heuristics(space)) error_append(err, "\n--all takes what heuristics leave out");
   text_free(&filters);
