@@ -318,6 +318,19 @@ static void evict(struct bench *bench) {
   }
 }
 
+/* A processor's pages are taken as they are touched: without this the system would end a process halfway. A driver refuses by itself. */
+static int check_room(const struct bench *bench, const struct kernel_spec *spec, cugen_error *err) {
+  const struct device_facts *facts = &bench->target->device->facts;
+  double bytes = 0;
+  for (size_t i = 0; i < spec->argument_count; i++)
+    if (spec->arguments[i].rank) bytes += (double)kernel_argument_bytes(&spec->arguments[i]);
+  if (facts->is_gpu || bytes <= (double)facts->memory_bytes) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_MEMORY,
+                   "%s: the arguments of this problem take %.1f GB, and this machine has %.1f GB of memory; choose a "
+                   "smaller problem",
+                   bench->target->config->path, 1e-9 * bytes, 1e-9 * (double)facts->memory_bytes);
+}
+
 static int make_data(struct bench *bench, const struct kernel_spec *spec, const struct situation *in, bool timed,
                      struct bench_data **out, cugen_error *err) {
   struct bench_data *d = calloc(1, sizeof *d);
@@ -325,7 +338,8 @@ static int make_data(struct bench *bench, const struct kernel_spec *spec, const 
   d->key = spec->data_hash;
   d->request = (struct dataset_request){
       .id = bench->next_id++, .spec = &d->spec, .seed = bench->seed + timed, .timed = timed, .shared = -1};
-  int status = copy_arguments(spec, bench->target->config, &d->spec, err);
+  int status = check_room(bench, spec, err);
+  if (!status) status = copy_arguments(spec, bench->target->config, &d->spec, err);
   if (!status) status = make_generators(bench, d, in, err);
   if (!status && bench->target->config->reference) status = make_reference(bench, d, in, err);
   if (!status && bench->target->config->verify) status = make_verify(bench, d, in, err);
