@@ -155,3 +155,19 @@ void print_printed(const char *text, const char *when) {
   }
   clean_kind(WRAP_PROSE);
 }
+
+void print_tried(const cugen_tune_result *result) {
+  const struct {
+    size_t count;
+    const char *what;
+  } parts[] = {
+      {result->failed, "failed"}, {result->refuted, "came out wrong"}, {result->unpredicted, "without a prediction"}};
+  const char *between = " (";
+  printf("\nTried %s", print_count(result->tried).text);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    if (!parts[i].count) continue;
+    printf("%s%s %s", between, print_count(parts[i].count).text, parts[i].what);
+    between = ", ";
+  }
+  if (*between == ',') putchar(')');
+}

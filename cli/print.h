@@ -59,4 +59,7 @@ json_t *json_tune_result(const cugen_tune_result *result);
 /* Prints the object with a line end, its version in front, and releases it; object NULL: memory ran out while it was made. */
 int json_print(json_t *object, FILE *out, cugen_error *error);
 
+/* "Tried 13 (2 failed, 1 came out wrong)", on a line of its own, which goes on. */
+void print_tried(const cugen_tune_result *result);
+
 #endif

@@ -89,9 +89,7 @@ static int on_progress(const cugen_progress *state, void *context) {
 
 /* With --again what is remembered is tried like the rest. */
 static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
-  printf("\nTried %s", print_count(result->tried).text);
-  if (result->failed) printf(" (%s failed)", print_count(result->failed).text);
-  if (result->unpredicted) printf(" (%s without a prediction)", print_count(result->unpredicted).text);
+  print_tried(result);
   if (!options_given(cli, OPTION_AGAIN)) printf(", %s remembered before", print_count(result->remembered).text);
   printf(", %s left; ", print_count(result->left).text);
   printf("%s compiled", print_count(result->compiled).text);

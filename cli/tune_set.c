@@ -187,20 +187,19 @@ static int print_table(const struct tuning *tuning) {
 }
 
 static void print_numbers(const struct tuning *tuning) {
-  size_t tried = 0, failed = 0, compiled = 0, remembered = 0;
-  double seconds = 0;
-  uint64_t left = 0;
+  cugen_tune_result all = {0};
   for (size_t i = 0; i < tuning->count; i++) {
     const cugen_tune_result *one = &tuning->results[i];
-    tried += one->tried, failed += one->failed, compiled += one->compiled, left += one->left, seconds += one->seconds;
-    remembered += one->remembered;
+    all.tried += one->tried, all.failed += one->failed, all.refuted += one->refuted,
+        all.unpredicted += one->unpredicted;
+    all.compiled += one->compiled, all.seconds += one->seconds, all.remembered += one->remembered,
+        all.left += one->left;
   }
-  printf("\nTried %s", print_count(tried).text);
-  if (failed) printf(" (%s failed)", print_count(failed).text);
-  if (!options_given(tuning->cli, OPTION_AGAIN)) printf(", %s remembered before", print_count(remembered).text);
-  printf("; %s compiled in %s.\n", print_count(compiled).text, print_seconds(seconds).text);
+  print_tried(&all);
+  if (!options_given(tuning->cli, OPTION_AGAIN)) printf(", %s remembered before", print_count(all.remembered).text);
+  printf("; %s compiled in %s.\n", print_count(all.compiled).text, print_seconds(all.seconds).text);
   const char *cache = tuning->cli->values[OPTION_CACHE];
-  if (left && !(cache && strcmp(cache, "none") == 0)) puts("Run the same command again to continue.");
+  if (all.left && !(cache && strcmp(cache, "none") == 0)) puts("Run the same command again to continue.");
 }
 
 /* ---- JSON ---- */
@@ -222,8 +221,7 @@ static int print_json(const struct tuning *tuning) {
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "fallback",
                       json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
-  json_object_set_new(object, "objective",
-                      json_string(cugen_objective_name((int)cugen_kernel_objective(cli->kernel))));
+  json_object_set_new(object, "objective", json_string(cugen_kernel_objective_text(cli->kernel)));
   json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
   json_object_set_new(object, "problems", problems);
   for (size_t i = 0; i < tuning->count; i++) json_array_append_new(problems, problem_json(tuning, i));
