@@ -184,7 +184,9 @@ int plan_check_symbol(const struct kernel_spec *spec, size_t index, int64_t room
               (long long)room, (long long)bytes);
   else
     error_set(err, CUGEN_ERROR_CONFIG,
-              DEVICE_NO_SYMBOL " in the source; declare each argument that its access makes a symbol, read or not",
+              DEVICE_NO_SYMBOL
+              " in the source; declare each argument that its access makes a symbol, read or not, at "
+              "file scope and without static or const",
               argument->name);
   return prefix_kernel(&spec->launches[0], err);
 }
