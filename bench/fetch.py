@@ -30,7 +30,10 @@ LIMIT, WORDS, STRIDES = 5, 1 << 24, (1, 2, 4, 8, 16, 32)
 
 
 def main():
-    driver = ctypes.CDLL("libcuda.so.1")
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        sys.exit("fetch.py: no driver (libcuda.so.1): this needs a GPU")
 
     def call(name, *arguments):
         code = getattr(driver, name)(*arguments)
