@@ -510,8 +510,8 @@ enum { CUGEN_MOST_PROBLEMS = 1000 };
 
 /* Tunes several kernels of one library within one budget, such as one config for several problems: they stay the caller's. None may be
    in use elsewhere meanwhile. Nothing is tuned if one of them cannot be. What is not tuned yet comes first. Each gets a share of half
-   of the budget, then one of the rest. So each is tried with the best of all others; what several of them can use is compiled once.
-   budget_seconds 0, without a count, is the default for each. budget_count is at least the number of kernels.
+   of the budget, then one of the rest. So each is tried with the best of all others. A right image whose sizes are launch parameters
+   serves all from the cache. budget_seconds 0, without a count, is the default for each. budget_count is at least the number of kernels.
 
    results: count of them, in the order of kernels, or NULL. Errors are those of cugen_kernel_tune, and name the problem.
    CUGEN_ERROR_EMPTY: no variant serves a problem. CUGEN_ERROR_WRONG: some have no correct variant (in the budget); the others are tuned. An
