@@ -59,6 +59,12 @@ macro(embed_cpu_shim out)
   embed(${out} cpu_shim.c shim ${CMAKE_SOURCE_DIR}/runtime/cpu/abi.h ${shim})
 endmacro()
 
+# runtime/cpu/shim/headers/** as cpu_headers[] (runtime/cpu/headers.h).
+macro(embed_cpu_headers out)
+  file(GLOB_RECURSE cpu_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/cpu/shim/headers/*)
+  embed(${out} cpu_headers.c headers ${cpu_headers})
+endmacro()
+
 # tune/data_layout.h and tune/data_kernels.cu, one after the other, as data_kernels_text.
 macro(embed_data_kernels out)
   embed(${out} data_kernels.c kernels ${CMAKE_SOURCE_DIR}/tune/data_layout.h ${CMAKE_SOURCE_DIR}/tune/data_kernels.cu)

@@ -1,4 +1,4 @@
-# cmake -DKIND=table|completions|pages|standard|shim|kernels|layout -DOUT=file.c -DROOT=folder "-DFILES=a|b" -P EmbedFiles.cmake
+# cmake -DKIND=table|completions|pages|standard|headers|shim|kernels|layout -DOUT=file.c -DROOT=folder "-DFILES=a|b" -P EmbedFiles.cmake
 # Bytes are written as character constants: they fit a char whatever its sign, and no compiler's limit on the
 # length of a string applies. A zero follows each file and is not counted in its length.
 string(REPLACE "|" ";" files "${FILES}")
@@ -50,6 +50,9 @@ else()
   elseif(KIND STREQUAL "standard")
     set(header runtime/compile/standard.h)
     set(array "standard_header standard_headers")
+  elseif(KIND STREQUAL "headers")
+    set(header runtime/cpu/headers.h)
+    set(array "cpu_header cpu_headers")
   else()
     set(header gen/sources/sources.h)
     set(array "embedded_file embedded_files")
@@ -65,6 +68,7 @@ else()
       string(REGEX REPLACE "(.*)[.]h$" "c\\1" other ${name})
       string(APPEND table "  {\"${name}\", file_${index}, ${length}},\n  {\"${other}\", file_${index}, ${length}},\n")
     else()
+      string(REPLACE "runtime/cpu/shim/headers/" "" file "${file}")
       string(APPEND table "  {\"${file}\", file_${index}, ${length}},\n")
     endif()
     math(EXPR index "${index} + 1")

@@ -80,8 +80,10 @@ static bool refuse_for_gpus(struct advice *advice, const char *path, int line, c
 
 /* ---- Headers that do not compile ------------------------------------------------------------------------------- */
 
-static void advise_header(const struct advice *advice, const char *header, struct text *out) {
-  if (advice->cpu)
+static void advise_header(const struct advice *advice, const char *header, bool ours, struct text *out) {
+  if (ours)
+    text_add(out, ": the cpu device has a part of this header. Use a GPU, or a described one such as model:H200");
+  else if (advice->cpu)
     text_add(out, ": the cpu device has few of CUDA's headers. Use a GPU, or a described one such as model:H200");
   else if (!strncmp(header, "cub/", 4))
     text_add(out, ": NVRTC takes device code only; of cub, include what the kernel uses, such as "
@@ -137,10 +139,12 @@ static void add_foreign(struct advice *advice, const struct diagnostic *d, const
     text_addf(&place, "%s:%d", text_get(&includer.path), includer.line);
     found = blame_include(source, text_get(&includer.path), includer.line, &header);
   }
-  if (!found || !refuse_for_gpus(advice, text_get(&includer.path), includer.line, text_get(&header), out)) {
+  /* The cpu device's own headers have no folder: it has this one, but not all of it. */
+  const bool ours = advice->cpu && text_get(&d->path)[0] != '/';
+  if (!found || ours || !refuse_for_gpus(advice, text_get(&includer.path), includer.line, text_get(&header), out)) {
     if (found) text_addf(out, "%s: #include <%s>: ", text_get(&place), text_get(&header));
     text_add_n(out, line, length);
-    if (found) advise_header(advice, text_get(&header), out);
+    if (found) advise_header(advice, text_get(&header), ours, out);
     advice->given = found;
   }
   out->failed |= header.failed || place.failed;

@@ -7,6 +7,7 @@
      void cugen_entry_0(void **parameters), ...     run one CUDA thread of the N-th requested kernel
      int cugen_entry_0_takes(int *sizes, int capacity), ...  how many parameters it has, and their bytes
      const unsigned cugen_entry_0_cluster[3];       blocks of a cluster, of a kernel with __cluster_dims__
+     const char cugen_cooperative                   of a source whose blocks may wait for each other
      const char cugen_aligned                       of a source that speaks of alignment
    and its __constant__ and __device__ variables under their own names.
 
@@ -23,7 +24,8 @@ struct cpu_builtins {
   struct cpu_dim3 thread, block, block_size, grid_size; /* threadIdx, blockIdx, blockDim, gridDim */
   unsigned linear;                                      /* x + y * block_size.x + z * block_size.x * block_size.y */
   void *dynamic_shared;
-  unsigned cluster_rank; /* of the block in its cluster */
+  unsigned cluster_rank;        /* of the block in its cluster */
+  struct cpu_dim3 cluster_size; /* blocks of a cluster */
 };
 
 /* A texture object is the address of one. In elements; x runs along the contiguous dimension. */
@@ -55,6 +57,15 @@ enum cpu_cluster { CPU_CLUSTER_ARRIVE = 1, CPU_CLUSTER_WAIT = 2 };
 enum cpu_number { CPU_F16, CPU_BF16, CPU_TF32, CPU_E4M3, CPU_E5M2, CPU_S8, CPU_U8 };
 enum cpu_wgmma { CPU_WGMMA_ADD = 1, CPU_WGMMA_X_ACROSS = 2, CPU_WGMMA_Y_ACROSS = 4 };
 
+enum { CPU_COPY_ALL = 0x7fffffff };
+
+/* A copy of a thread's own (cp.async): to shared memory. Bytes past from_bytes become zero. */
+struct cpu_copy {
+  void *to;
+  const void *from;
+  unsigned bytes, from_bytes;
+};
+
 struct cpu_async {
   unsigned (*address)(const void *at);
   void *(*pointer)(unsigned address); /* also in another block of the cluster */
@@ -77,6 +88,13 @@ struct cpu_async {
   void (*wgmma)(int number, int n, void *sums, unsigned long long x, unsigned long long y, int flags);
   void (*wgmma_commit)(void);
   void (*wgmma_wait)(unsigned newest);
+  unsigned (*mbarrier_phase)(unsigned address); /* how many are complete */
+  void (*mbarrier_expect)(unsigned address, unsigned bytes);
+  /* Copies of the thread's own. next: takes out the oldest one whose group is not among the newest (CPU_COPY_ALL: also if it was
+     not committed); 0: there is none. */
+  void (*copy_begin)(const struct cpu_copy *copy);
+  void (*copy_commit)(void);
+  int (*copy_next)(unsigned newest, struct cpu_copy *out);
 };
 
 enum cpu_barrier { CPU_BARRIER_PLAIN, CPU_BARRIER_COUNT, CPU_BARRIER_AND, CPU_BARRIER_OR, CPU_BARRIER_KINDS };
@@ -95,6 +113,8 @@ struct cpu_hooks {
      return. */
   void (*trap)(const char *what);
   const struct cpu_async *async;
+  /* The lanes of the warp that are here together: all that reach this place before any other thread can go on. */
+  unsigned (*converged)(void);
 };
 
 /* ---- A watched kernel: one that was compiled with CUGEN_WATCH reports what it does to memory ---- */

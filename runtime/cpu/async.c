@@ -20,12 +20,14 @@ static void hook_fence(int kind) {
 
 int async_open(struct async **out, cugen_error *err) {
   *out = calloc(1, sizeof **out);
-  return *out ? copies_open(&(*out)->copies, err) : error_memory(err);
+  int status = *out ? copies_open(&(*out)->copies, err) : error_memory(err);
+  return status ? status : thread_copies_open(&(*out)->thread_copies, err);
 }
 
 void async_close(struct async *async) {
   if (!async) return;
   copies_close(async->copies);
+  thread_copies_close(async->thread_copies);
   for (size_t i = 0; i < ASYNC_WARPGROUPS; i++) warpgroup_close(async->warpgroups[i]);
   free(async);
 }
@@ -40,6 +42,7 @@ void async_begin(struct async *async) {
   async->cluster_arrived = async->cluster_phase = 0;
   async->cluster_queue = (struct wait_queue){0};
   copies_begin(async->copies);
+  thread_copies_begin(async->thread_copies);
   for (size_t i = 0; i < ASYNC_WARPGROUPS; i++)
     if (async->warpgroups[i]) warpgroup_begin(async->warpgroups[i]);
 }
@@ -76,4 +79,9 @@ const struct cpu_async async_hooks = {.address = async_address,
                                       .wgmma_fence = warpgroup_fence,
                                       .wgmma = warpgroup_multiply,
                                       .wgmma_commit = warpgroup_commit,
-                                      .wgmma_wait = warpgroup_wait};
+                                      .wgmma_wait = warpgroup_wait,
+                                      .mbarrier_phase = mbarrier_phase,
+                                      .mbarrier_expect = mbarrier_expect,
+                                      .copy_begin = thread_copies_add,
+                                      .copy_commit = thread_copies_commit,
+                                      .copy_next = thread_copies_next};

@@ -38,6 +38,7 @@ struct remote_use { /* of a block's shared memory by another block of the cluste
 };
 
 struct copies;
+struct thread_copies;
 struct warpgroup;
 
 struct async {
@@ -49,6 +50,7 @@ struct async {
   struct wait_queue cluster_queue;
   struct remote_use remote[FIBERS_BLOCKS][FIBERS_BLOCKS]; /* of that block's memory by this one */
   struct copies *copies;
+  struct thread_copies *thread_copies;
   struct warpgroup *warpgroups[ASYNC_WARPGROUPS];
   bool used; /* in this cluster */
 };
@@ -100,6 +102,8 @@ void mbarrier_fence(struct async *async);
 void mbarrier_init(unsigned address, unsigned arrivals);
 void mbarrier_arrive(unsigned address, unsigned expected_bytes);
 void mbarrier_wait(unsigned address, unsigned parity);
+unsigned mbarrier_phase(unsigned address);
+void mbarrier_expect(unsigned address, unsigned bytes);
 
 /* ---- barriers.c ---- */
 
@@ -123,6 +127,16 @@ void copies_bulk_load(unsigned to, const void *from, unsigned bytes, unsigned ba
 void copies_bulk_store(void *to, unsigned from, unsigned bytes);
 void copies_commit(void);
 void copies_wait(unsigned newest);
+
+/* ---- thread_copies.c ---- */
+
+int thread_copies_open(struct thread_copies **out, cugen_error *err);
+void thread_copies_close(struct thread_copies *copies);
+void thread_copies_begin(struct thread_copies *copies);
+
+void thread_copies_add(const struct cpu_copy *copy);
+void thread_copies_commit(void);
+int thread_copies_next(unsigned newest, struct cpu_copy *out);
 
 /* ---- warpgroup.c ---- */
 

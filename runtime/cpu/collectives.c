@@ -130,3 +130,14 @@ void collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask)
 unsigned collective_active_mask(void) {
   return fibers_running->warps[fibers_running->current.slot / FIBERS_LANES].live;
 }
+
+unsigned collective_converged(void) {
+  struct fibers *all = fibers_running;
+  const unsigned thread = all->current.slot;
+  struct parked *self = &all->parked[thread];
+  self->site = __builtin_return_address(0);
+  all->warps[thread / FIBERS_LANES].converging |= 1u << thread % FIBERS_LANES;
+  ++all->converging;
+  fibers_park(all);
+  return self->mask;
+}

@@ -11,6 +11,7 @@
 #include "base/includes.h"
 #include "base/jail.h"
 #include "base/system.h"
+#include "headers.h"
 #include "object.h"
 #include "runtime/compile/advice.h"
 #include "runtime/compile/standard.h"
@@ -109,7 +110,6 @@ static const char *const empty_headers[] = {"cuda_fp16.h",
                                             "device_launch_parameters.h",
                                             "assert.h",
                                             "math_constants.h",
-                                            "cuda_pipeline.h",
                                             "cassert"};
 /* The host's would be in the way of CUDA's functions: these are NVRTC's, where std has those instead. */
 static const char *const standard_names[] = {"cmath", "math.h"};
@@ -156,6 +156,12 @@ static const char *skip_alignment(const char *at) {
   return at;
 }
 
+/* Where a word stands. */
+struct place {
+  int depth;  /* in how many braces */
+  bool macro; /* in a directive */
+};
+
 /* The words in front of a type, in any order. */
 struct specifiers {
   bool shared, external, constant, changing;
@@ -199,15 +205,31 @@ static void add_type(const char *type, const char *end, struct text *out) {
   for (const char *at = type, *past; at < end; at++) {
     bool begins = at > type && !is_word(at[-1]);
     if (begins && (past = after_word(at, "__shared__")) && past <= end) at = past;
+    if (begins && (past = skip_alignment(at)) > at && past <= end) at = past;
     if (at < end) text_add_char(out, *at);
   }
 }
 
+/* Past `[4] [8]`. */
+static const char *skip_bounds(const char *at) {
+  for (const char *end; *(end = skip_space(at)) == '[' && (end = strchr(end, ']'));) at = end + 1;
+  return at;
+}
+
+/* Where the declaration ends: its semicolon, or in a macro perhaps the last line. */
+static const char *find_end(const char *at, bool macro) {
+  const char *end = at + strcspn(at, ";");
+  if (!macro) return end;
+  const char *line = at;
+  while (*(line += strcspn(line, "\n")) && line > at && line[-1] == '\\') line++;
+  return end < line ? end : line;
+}
+
 /* `extern __shared__ float name[];` at `at`, whose type is given: writes its replacement and gives the place after it; NULL
    when there is no array. Inside a function a plain pointer; at file scope a reference to the pointer, which is set at each
-   launch. */
-static const char *translate_dynamic(const char *at, const char *type, const struct specifiers *specifiers, int depth,
-                                     struct text *out) {
+   launch. Bounds behind the first are the type's: `float name[][8]` is `float (*name)[8]`. */
+static const char *translate_dynamic(const char *at, const char *type, const struct specifiers *specifiers,
+                                     const struct place *place, struct text *out) {
   type = skip_alignment(type);
   const char *bracket = type + strcspn(type, "[;");
   if (*bracket != '[') return NULL;
@@ -215,39 +237,62 @@ static const char *translate_dynamic(const char *at, const char *type, const str
   while (name_end > type && isspace((unsigned char)name_end[-1])) name_end--;
   const char *name = name_end;
   while (name > type && is_word(name[-1])) name--;
-  const char *semicolon = bracket + strcspn(bracket, ";");
-  if (name == type || !*semicolon) return NULL;
-  int name_length = (int)(name_end - name);
-  const char *reference = depth ? "" : "&", *words = specifiers->changing ? "volatile " : "";
+  const char *end = find_end(bracket, place->macro), *close = strchr(bracket, ']');
+  if (name == type || !close || (!*end && !place->macro)) return NULL;
+  const bool inside = place->depth || place->macro;
+  const char *bounds = skip_space(close + 1), *past = skip_bounds(bounds);
+  const char *reference = inside ? "" : "&", *words = specifiers->changing ? "volatile " : "";
   struct text plain = {0};
   add_type(type, name, &plain);
-  text_addf(out, "%s%s%s*%s%.*s = (%s%s*%s)cugen_builtins.dynamic_shared;", depth ? "" : "static ", words,
-            text_get(&plain), reference, name_length, name, words, text_get(&plain), reference);
+  const char *open = past > bounds ? "(" : "", *shut = past > bounds ? ")" : "";
+  text_addf(out, "%s%s%s%s*%s%.*s%s%.*s = (%s%s%s*%s%s%.*s)cugen_builtins.dynamic_shared", inside ? "" : "static ",
+            words, text_get(&plain), open, reference, (int)(name_end - name), name, shut, (int)(past - bounds),
+            bounds, words, text_get(&plain), open, reference, shut, (int)(past - bounds), bounds);
   out->failed |= plain.failed;
   text_free(&plain);
-  keep_newlines(at, semicolon, out);
-  return semicolon + 1;
+  keep_newlines(at, end, out);
+  return end;
+}
+
+/* `__shared__ alignas(16) float name[32];`: C++ wants the attribute elsewhere. Gives the place behind it. */
+static const char *translate_alignment(const char *type, struct text *out) {
+  const char *open = after_word(type, "alignas"), *end = open ? skip_parentheses(skip_space(open)) : type;
+  if (!open) return type;
+  open = skip_space(open);
+  const int length = (int)(end - open);
+  /* Of what may be a type, the alignment: of an expression it would be another. */
+  const bool type_name = length > 3 && !isdigit((unsigned char)open[1]) &&
+                         (isdigit((unsigned char)end[-2]) || memchr(open, ':', (size_t)length));
+  text_addf(out, type_name ? "__align__(alignof%.*s) " : "__align__%.*s ", length, open);
+  return end;
 }
 
 /* A declaration of shared memory that begins at `at`: what the macro __shared__ does not take. That means `static` and, in a
    watched kernel, for a variable of its own, so that it is to be the first word. NULL: nothing is to be done. */
-static const char *translate_shared(const char *at, int depth, struct text *out) {
+static const char *translate_shared(const char *at, const struct place *place, struct text *out) {
   struct specifiers specifiers;
   const char *type = read_specifiers(at, &specifiers);
   if (specifiers.external && is_shared_later(type)) specifiers.shared = true;
-  if (!specifiers.shared || !specifiers.others) return NULL;
-  if (specifiers.external) return translate_dynamic(at, type, &specifiers, depth, out);
+  if (!specifiers.shared || (!specifiers.others && !after_word(type, "alignas"))) return NULL;
+  if (specifiers.external) return translate_dynamic(at, type, &specifiers, place, out);
   text_addf(out, "__shared__ %s%s", specifiers.constant ? "const " : "", specifiers.changing ? "volatile " : "");
-  keep_newlines(at, type, out);
-  return type;
+  const char *past = translate_alignment(type, out);
+  keep_newlines(at, past, out);
+  return past;
+}
+
+/* Whether the line that `at` begins is a directive's, and not a continued one. */
+static bool begins_directive(const char *at) {
+  while (*at == ' ' || *at == '\t') at++;
+  return *at == '#';
 }
 
 void cpu_translate(const char *source, struct text *out) {
-  int depth = 0;
+  struct place place = {.macro = begins_directive(source)};
   for (const char *at = source; *at;) {
     const char *end = text_skip_opaque(at);
     if (end == at && is_word(*at)) {
-      const char *past = translate_shared(at, depth, out);
+      const char *past = translate_shared(at, &place, out);
       if (past) {
         at = past;
         continue;
@@ -255,7 +300,8 @@ void cpu_translate(const char *source, struct text *out) {
       while (is_word(*end)) end++;
     }
     if (end == at) {
-      depth += (*at == '{') - (*at == '}');
+      if (*at == '\n' && (at == source || at[-1] != '\\')) place.macro = begins_directive(at + 1);
+      if (!place.macro) place.depth += (*at == '{') - (*at == '}');
       end++;
     }
     text_add_n(out, at, (size_t)(end - at));
@@ -292,26 +338,44 @@ static void write_cluster(const char *source, const char *entry, size_t index, s
   }
 }
 
-static bool mentions_small_floats(const char *text) {
-  static const char *const words[] = {"half", "bf16", "bfloat16", "fp16", "fp8", "##"}; /* a name may be pasted */
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (strstr(text, words[i])) return true;
+/* Parts of the shim that take long to parse, and words without which a source has no use for them. */
+static const struct {
+  const char *macro;
+  const char *words[16];
+} parts[] = {
+    {"CUGEN_SMALL_FLOATS", {"half", "bf16", "bfloat16", "fp16", "fp8", "##"}}, /* a name may be pasted */
+    {"CUGEN_SIMD", {"__v", "##"}},
+    {"CUGEN_ROUNDING", {"_rd", "_ru", "_rz", "##"}},
+    {"CUGEN_RUNTIME_TYPES",
+     {"cudaStream", "cudaEvent", "cudaGraph", "cudaArray", "cudaE", "cudaMemcpy", "cudaRead", "cudaAddress",
+      "cudaFilter", "cudaP", "cudaChannel", "cudaMipmapped", "cudaSuccess", "cudaTextureReadMode"}},
+    {"CUGEN_VIRTUAL", {"virtual"}},
+    {"CUGEN_NEW", {"new ", "new(", "delete"}},
+};
+
+static bool mentions(const char *text, const char *const *words) {
+  for (; *words; words++)
+    if (strstr(text, *words)) return true;
   return false;
 }
 
-static bool has_small_floats(const struct compile_request *request) {
-  bool has = mentions_small_floats(request->source);
-  for (size_t i = 0; i < request->entry_count && !has; i++) has = mentions_small_floats(request->entries[i]);
-  return has;
+static void write_parts(const struct compile_request *request, struct text *out) {
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    bool has = mentions(request->source, parts[i].words);
+    for (size_t j = 0; j < request->entry_count && !has; j++) has = mentions(request->entries[j], parts[i].words);
+    if (has) text_addf(out, "#define %s 1\n", parts[i].macro);
+  }
 }
 
 static void write_unit(const struct compile_request *request, struct text *out) {
   if (request->watched) text_add(out, "#define CUGEN_WATCH 1\n");
-  if (has_small_floats(request)) text_add(out, "#define CUGEN_SMALL_FLOATS 1\n");
+  write_parts(request, out);
   text_add_n(out, cpu_shim_text, cpu_shim_length);
   text_addf(out, "\n#line 1 \"%s\"\n", request->name);
   cpu_translate(request->source, out);
   text_add(out, "\n#line 1 \"" CPU_ENTRIES_NAME "\"\n");
+  if (strstr(request->source, "this_grid") || strstr(request->source, "grid_group"))
+    text_add(out, "CUGEN_COOPERATIVE\n");
   if (strstr(request->source, "align")) text_add(out, "CUGEN_ALIGNED\n");
   for (size_t i = 0; i < request->entry_count; i++) {
     text_addf(out, "CUGEN_ENTRY(%zu, %s)", i, request->entries[i]);
@@ -353,6 +417,31 @@ static int write_standard(const struct job *job, const char *name, cugen_error *
   return status;
 }
 
+/* One that the source may include: it mentions the folder, or the name in front of ".h". Our own are included by the others. */
+static bool wants_header(const char *source, const char *name) {
+  struct text family = {0};
+  size_t length = strcspn(name, "/.");
+  text_add_n(&family, name, length + (name[length] == '/'));
+  const bool wants = !strncmp(name, "cugen_", 6) || strstr(source, text_get(&family));
+  text_free(&family);
+  return wants;
+}
+
+static int write_header(const struct job *job, const struct cpu_header *header, cugen_error *err) {
+  int status = CUGEN_OK;
+  struct text text = {0};
+  for (const char *slash = header->name; !status && (slash = strchr(slash, '/')); slash++) {
+    struct text folder = {0};
+    text_addf(&folder, "%s/%.*s", text_get(&job->folder), (int)(slash - header->name), header->name);
+    status = folder.failed ? error_memory(err) : folder_make(text_get(&folder), err);
+    text_free(&folder);
+  }
+  text_add_n(&text, header->text, header->length);
+  if (!status) status = write_file(job, header->name, &text, err);
+  text_free(&text);
+  return status;
+}
+
 static int write_files(const struct compile_request *request, struct job *job, cugen_error *err) {
   struct text unit = {0}, nothing = {0}, script = {0};
   int status = folder_temporary(&job->folder, err);
@@ -366,6 +455,8 @@ static int write_files(const struct compile_request *request, struct job *job, c
     status = write_file(job, empty_headers[i], &nothing, err);
   for (size_t i = 0; i < sizeof standard_names / sizeof *standard_names && !status; i++)
     status = write_standard(job, standard_names[i], err);
+  for (const struct cpu_header *header = cpu_headers; header->name && !status; header++)
+    if (wants_header(request->source, header->name)) status = write_header(job, header, err);
   text_add(&script, symbols);
   if (!status) status = write_file(job, "symbols", &script, err);
   text_addf(&job->symbols, "-Wl,--version-script=%s/symbols", text_get(&job->folder));
@@ -688,6 +779,7 @@ void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out) {
   for (size_t i = 0; i < GCC_COUNT && known && !strstr(line, "clang"); i++) text_addf(out, " %s", gcc_flags[i]);
   struct text shim = {0};
   cpu_add_code(cpu_shim_text, &shim);
+  for (const struct cpu_header *header = cpu_headers; header->name; header++) cpu_add_code(header->text, &shim);
   text_addf(out, " -include %.8s", hash_bytes(text_get(&shim), shim.length).hex); /* what is in front of a source */
   out->failed |= shim.failed;
   text_free(&shim);

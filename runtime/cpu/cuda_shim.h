@@ -18,9 +18,12 @@
 #include "shim/memory.h"
 #include "shim/mathematics.h"
 #include "shim/integers.h"
+#include "shim/simd.h"
+#include "shim/rounding.h"
 #include "shim/float16.h"
 #include "shim/float8.h"
 #include "shim/textures.h"
+#include "shim/runtime_types.h"
 #include "shim/entry.h"
 
 #endif

@@ -46,6 +46,7 @@ struct cpu_device {
 struct loaded {
   void *library;
   bool watched, aligned;       /* aligned: its shared memory may need more than 16 */
+  bool cooperative;            /* blocks of a grid may wait for each other */
   struct observed_image image; /* of a watched one */
   int file;                    /* that library was loaded from */
   const struct compiled *compiled;
@@ -425,6 +426,7 @@ static int cpu_load(struct device *device, const struct compiled *compiled, stru
   }
   *hooks = fibers_hooks();
   loaded->aligned = dlsym(loaded->library, "cugen_aligned") != NULL;
+  loaded->cooperative = dlsym(loaded->library, "cugen_cooperative") != NULL;
   *out = loaded;
   return CUGEN_OK;
 }
@@ -463,7 +465,7 @@ static int find_cluster(struct loaded *loaded, const char *name, struct entry *e
   entry->cluster = symbol.failed ? NULL : dlsym(loaded->library, text_get(&symbol));
   int status = symbol.failed ? error_memory(err) : CUGEN_OK;
   text_free(&symbol);
-  return entry->cluster && !status ? find_statics(loaded, err) : status;
+  return (entry->cluster || loaded->cooperative) && !status ? find_statics(loaded, err) : status;
 }
 
 static int make_entry(struct loaded *loaded, size_t index, cugen_error *err) {
@@ -546,11 +548,14 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
     return error_set(err, CUGEN_ERROR_DEVICE, "a launch of %llu blocks of %llu threads; a block may have 1 to %lld",
                      (unsigned long long)blocks, (unsigned long long)threads,
                      (long long)device->description.facts.max_threads_per_block);
-  const unsigned *cluster = entry->cluster ? entry->cluster : (const unsigned[3]){1, 1, 1};
+  const bool together =
+      !entry->cluster && entry->of->cooperative && blocks <= FIBERS_BLOCKS; /* a small grid is a cluster */
+  const unsigned *cluster = entry->cluster ? entry->cluster : together ? launch->grid : (const unsigned[3]){1, 1, 1};
+  const bool several = entry->cluster || together;
   int status = check_shared(launch->shared_bytes, err);
   if (!status)
-    status = shared_zone_prepare(&d->shared, entry->cluster ? FIBERS_BLOCKS : 1, (size_t)launch->shared_bytes,
-                                 entry->of->aligned || entry->cluster ? SHARED_ZONE_FAR : SHARED_ZONE_NEAR, err);
+    status = shared_zone_prepare(&d->shared, several ? FIBERS_BLOCKS : 1, (size_t)launch->shared_bytes,
+                                 entry->of->aligned || several ? SHARED_ZONE_FAR : SHARED_ZONE_NEAR, err);
   if (status) return status;
   const struct fiber_launch fibers = {.entry = entry->run,
                                       .parameters = parameters,

@@ -5,12 +5,13 @@
    warp operations may come in any function, branch and loop.
 
    Who runs next is decided in one order, so that every run of a kernel is the same run: the lowest thread that can go
-   on, else the lowest that has not begun, else a copy that is on its way arrives, else the next block. The blocks of a
+   on, else the lowest that has not begun, else lanes that come together go on, else a copy that is on its way arrives, else the next block. The blocks of a
    cluster run together; their static shared memory changes places when control goes from one to another.
 
    Invariants, of a block or a cluster that runs:
    - A thread that has not ended is in one place: not begun (its slot is not below `unstarted`), the current one, ready (its warp's
-     `ready`), or parked: at a warp operation (its warp's `waiting`), in a wait queue (its `describe`), else at its block's barrier.
+     `ready`), or parked: at a warp operation (its warp's `waiting`), where lanes come together (its warp's `converging`), in a wait
+     queue (its `describe`), else at its block's barrier.
    - A thread that waits keeps its fiber, one that has ended gives it to the next: as many fibers as slots are enough.
    - Control changes hands where a thread waits or ends, and nowhere else: what lies between is atomic. Whether a GPU would have had
      to wait there is for the detector to say, not for this order.
@@ -96,7 +97,7 @@ static bool next_block(struct fibers *all) {
 /* After a thread ended on this fiber: comes back when the fiber has another thread to run. */
 static void find_work(struct fibers *all, struct fiber *self) {
   struct context *next = &all->caller;
-  if (!fibers_any_ready(all) && all->unstarted >= all->slots && all->live) fibers_await_copies(all);
+  if (!fibers_any_ready(all) && all->unstarted >= all->slots && all->live) fibers_await(all);
   if (!all->live) async_end(all->async);
   if (fibers_any_ready(all)) {
     next = &fibers_resume_ready(all)->context;
@@ -216,6 +217,7 @@ static int clear_up(struct fibers *all, cugen_error *err) {
   }
   memset(all->warps, 0, sizeof all->warps);
   memset(all->ready_warps, 0, sizeof all->ready_warps);
+  all->converging = 0;
   for (size_t i = 0; i < FIBERS_SLOTS; ++i) all->parked[i].describe = NULL;
   const struct fault *fault = &all->fault;
   return error_set_cause(err, CUGEN_ERROR_DEVICE, fault->cause, "%s%s", cause_prefix(fault->cause), fault->text);
@@ -239,8 +241,10 @@ static int begin_observer(const struct fibers *all, const struct fiber_launch *l
 }
 
 static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
-  *launch->builtins = (struct cpu_builtins){
-      .block_size = launch->block, .grid_size = launch->grid, .dynamic_shared = launch->dynamic_shared};
+  *launch->builtins = (struct cpu_builtins){.block_size = launch->block,
+                                            .grid_size = launch->grid,
+                                            .dynamic_shared = launch->dynamic_shared,
+                                            .cluster_size = all->cluster};
   all->launch = launch;
   all->current.rank = 0;
   context_adopt(&all->caller);
@@ -300,7 +304,7 @@ static _Noreturn void hook_trap(const char *what) {
 }
 
 const struct cpu_hooks *fibers_hooks(void) {
-  static const struct cpu_hooks hooks = {collective_barrier, collective_warp, collective_active_mask, hook_trap,
-                                         &async_hooks};
+  static const struct cpu_hooks hooks = {collective_barrier, collective_warp, collective_active_mask,
+                                         hook_trap,          &async_hooks,    collective_converged};
   return &hooks;
 }

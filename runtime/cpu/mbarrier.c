@@ -71,6 +71,20 @@ void mbarrier_arrive(unsigned address, unsigned expected_bytes) {
   try_complete(barrier, site);
 }
 
+unsigned mbarrier_phase(unsigned address) {
+  unsigned rank;
+  const unsigned place = async_place(address, &rank);
+  const struct mbarrier *barrier = find(fibers_async(), rank, place);
+  if (!barrier) async_trap(__builtin_return_address(0), "uses an mbarrier that was not initialised");
+  return barrier->phase;
+}
+
+void mbarrier_expect(unsigned address, unsigned bytes) {
+  unsigned rank;
+  const unsigned place = async_place(address, &rank);
+  need(fibers_async(), rank, place, fibers_current()->slot, __builtin_return_address(0))->bytes += bytes;
+}
+
 void mbarrier_complete(struct async *async, const struct arrival *arrival) {
   struct mbarrier *barrier = need(async, arrival->rank, arrival->barrier, arrival->slot, arrival->site);
   need_fence(barrier, arrival->slot, arrival->site);

@@ -52,14 +52,31 @@ void fibers_stop_if_asked(const struct fibers *all) {
   if (stop && atomic_load_explicit(stop, memory_order_relaxed)) fibers_fault(CUGEN_CAUSE_NONE, "stopped");
 }
 
-void fibers_await_copies(struct fibers *all) {
+/* The lanes of the lowest warp that wait at the place of its lowest one go on. */
+static void converge(struct fibers *all) {
+  unsigned warp = 0, lanes = 0;
+  while (!all->warps[warp].converging) ++warp;
+  struct parked *parked = &all->parked[warp * FIBERS_LANES];
+  const void *site = parked[__builtin_ctz(all->warps[warp].converging)].site;
+  for (unsigned left = all->warps[warp].converging; left; left &= left - 1) {
+    const unsigned lane = (unsigned)__builtin_ctz(left);
+    if (parked[lane].site == site) lanes |= 1u << lane;
+  }
+  for (unsigned left = lanes; left; left &= left - 1) parked[__builtin_ctz(left)].mask = lanes;
+  all->warps[warp].converging &= ~lanes;
+  all->converging -= (unsigned)__builtin_popcount(lanes);
+  fibers_mark_ready(all, warp, lanes);
+}
+
+void fibers_await(struct fibers *all) {
+  if (all->converging) converge(all);
   while (!fibers_any_ready(all) && all->step(all->async)) continue;
 }
 
 void fibers_park(struct fibers *all) {
   struct fiber *next;
   fibers_stop_if_asked(all);
-  if (!fibers_any_ready(all) && all->unstarted >= all->slots) fibers_await_copies(all);
+  if (!fibers_any_ready(all) && all->unstarted >= all->slots) fibers_await(all);
   if (fibers_any_ready(all)) {
     next = fibers_resume_ready(all);
   } else if (all->unstarted < all->slots) {

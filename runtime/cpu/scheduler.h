@@ -38,9 +38,10 @@ struct parked {
 
 /* Bits are lanes. A live lane that is in neither set runs, waits at the barrier, or has not begun. */
 struct warp {
-  unsigned live;    /* has not ended */
-  unsigned ready;   /* waited and can go on */
-  unsigned waiting; /* waits at a warp operation */
+  unsigned live;       /* has not ended */
+  unsigned ready;      /* waited and can go on */
+  unsigned waiting;    /* waits at a warp operation */
+  unsigned converging; /* waits for lanes that come to the same place */
 };
 
 /* One of the cluster's. */
@@ -74,6 +75,7 @@ struct fibers {
   /* One block, or a cluster of them. */
   struct current current;
   unsigned unstarted, slots, live; /* slots: of all blocks */
+  unsigned converging;             /* threads that wait for lanes */
   struct block blocks[FIBERS_BLOCKS];
   struct cpu_dim3 cluster;                                /* blocks of a cluster */
   uint64_t ready_warps[FIBERS_WARPS / FIBERS_READY_BITS]; /* those with a ready lane */
@@ -134,8 +136,9 @@ void fibers_park(struct fibers *all);
 struct fiber *fibers_resume_ready(struct fibers *all);
 /* A stack for a thread. There are as many as threads in the largest block so far. */
 struct fiber *fibers_take_idle(struct fibers *all);
-/* Nobody can go on: as late as that copies arrive which go on by themselves, one after the other. */
-void fibers_await_copies(struct fibers *all);
+/* Nobody can go on: as late as that the lanes are known that are at one place together, and copies arrive which go on by
+   themselves, one after the other. */
+void fibers_await(struct fibers *all);
 void fibers_stop_if_asked(const struct fibers *all);
 /* Control goes to another block of the cluster. */
 void fibers_enter_block(struct fibers *all, unsigned rank);
@@ -167,6 +170,7 @@ static inline void fibers_start_next(struct fibers *all, struct fiber *on) {
 int collective_barrier(int kind, int predicate);
 void collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine);
 unsigned collective_active_mask(void);
+unsigned collective_converged(void);
 /* All live threads of the block have reached its barrier. */
 void collective_release(struct fibers *all, unsigned rank);
 /* Performs the operation at which a thread waits, when all that it names have come. */

@@ -153,6 +153,11 @@ static void test_missing_headers(void **state) {
   assert_advice("#line 1 \"k.cu\"\n#include <cooperative_groups.h>\n", true,
                 "k.cu:1:", "/usr/x/info.h:7:1: fatal error: cuda/std/array: No such file or directory",
                 "k.cu:1: error: the cpu device does not have <cooperative_groups.h" GPUS);
+  assert_advice(
+      "#line 1 \"k.cu\"\n#include <cooperative_groups.h>\n", true,
+      "k.cu:1:", "cooperative_groups.h:7:1: error: broken",
+      "k.cu:1: #include <cooperative_groups.h>: cooperative_groups.h:7:1: error: broken: the cpu device has a "
+      "part of this header. Use a GPU, or a described one such as model:H200" HOST);
 }
 
 static void put(const char *folder, const char *name, const char *content) {

@@ -43,5 +43,7 @@ template <class... Parameter> static inline int cugen_describe(void (*)(Paramete
 /* CUGEN_CLUSTER(0, 2, 1, 1): of a kernel with __cluster_dims__(2, 1, 1). */
 #define CUGEN_CLUSTER(number, ...)                                                                                   \
   extern "C" __attribute__((__visibility__("default"))) const unsigned cugen_entry_##number##_cluster[3] = {__VA_ARGS__};
+/* Of a source whose blocks may wait for each other. */
+#define CUGEN_COOPERATIVE extern "C" __attribute__((__visibility__("default"))) const char cugen_cooperative = 1;
 /* Of a source that speaks of alignment: its dynamic shared memory may need more than CUDA promises of its start. */
 #define CUGEN_ALIGNED extern "C" __attribute__((__visibility__("default"))) const char cugen_aligned = 1;

@@ -41,4 +41,44 @@ template <int fraction_bits, int bias, int most> struct cugen_float8 {
 };
 typedef cugen_float8<3, 7, 0x7e> __nv_fp8_e4m3;
 typedef cugen_float8<2, 15, 0x7b> __nv_fp8_e5m2;
+/* Two and four of them in a word. */
+template <class One> struct __attribute__((__aligned__(2))) cugen_float8x2 {
+  unsigned short __x;
+  cugen_float8x2() = default;
+  explicit cugen_float8x2(float2 v) : __x((unsigned short)(One(v.x).__x | One(v.y).__x << 8)) {}
+  explicit cugen_float8x2(double2 v) : __x((unsigned short)(One(v.x).__x | One(v.y).__x << 8)) {}
+  explicit cugen_float8x2(__half2 v) : __x((unsigned short)(One((float)v.x).__x | One((float)v.y).__x << 8)) {}
+  explicit cugen_float8x2(__nv_bfloat162 v) : __x((unsigned short)(One((float)v.x).__x | One((float)v.y).__x << 8)) {}
+  explicit operator float2() const { return {cugen_part(0), cugen_part(1)}; }
+  explicit operator __half2() const { return __half2(cugen_part(0), cugen_part(1)); }
+  float cugen_part(int i) const {
+    One one;
+    one.__x = (unsigned char)(__x >> 8 * i);
+    return (float)one;
+  }
+};
+template <class One> struct __attribute__((__aligned__(4))) cugen_float8x4 {
+  unsigned __x;
+  cugen_float8x4() = default;
+  explicit cugen_float8x4(float4 v) : __x(One(v.x).__x | One(v.y).__x << 8 | One(v.z).__x << 16 | (unsigned)One(v.w).__x << 24) {}
+  explicit cugen_float8x4(double4 v) : __x(One(v.x).__x | One(v.y).__x << 8 | One(v.z).__x << 16 | (unsigned)One(v.w).__x << 24) {}
+  explicit operator float4() const { return {cugen_part(0), cugen_part(1), cugen_part(2), cugen_part(3)}; }
+  float cugen_part(int i) const {
+    One one;
+    one.__x = (unsigned char)(__x >> 8 * i);
+    return (float)one;
+  }
+};
+typedef cugen_float8x2<__nv_fp8_e4m3> __nv_fp8x2_e4m3;
+typedef cugen_float8x2<__nv_fp8_e5m2> __nv_fp8x2_e5m2;
+typedef cugen_float8x4<__nv_fp8_e4m3> __nv_fp8x4_e4m3;
+typedef cugen_float8x4<__nv_fp8_e5m2> __nv_fp8x4_e5m2;
+typedef unsigned char __nv_fp8_storage_t;
+typedef unsigned short __nv_fp8x2_storage_t;
+typedef unsigned __nv_fp8x4_storage_t;
+enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE };
+enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 };
+static inline __nv_fp8_storage_t __nv_cvt_float_to_fp8(float x, __nv_saturation_t, __nv_fp8_interpretation_t kind) {
+  return kind == __NV_E4M3 ? __nv_fp8_e4m3(x).__x : __nv_fp8_e5m2(x).__x;
+}
 #endif

@@ -117,3 +117,13 @@ static inline long long clock64() {
   return ++ticks;
 #endif
 }
+typedef long clock_t; /* as <time.h> has it */
+/* A template, since <time.h> declares a function of this name. */
+template <class = void> static inline clock_t clock() { return (clock_t)(int)clock64(); }
+#define CUGEN_EXTREMES(type, prefix)                                                                                 \
+  static inline type prefix##min(type x, type y) { return y < x ? y : x; }                                            \
+  static inline type prefix##max(type x, type y) { return x < y ? y : x; }
+CUGEN_EXTREMES(unsigned, u)
+CUGEN_EXTREMES(long long, ll)
+CUGEN_EXTREMES(unsigned long long, ull)
+#undef CUGEN_EXTREMES

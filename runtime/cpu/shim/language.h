@@ -125,6 +125,12 @@ struct dim3 {
   constexpr operator uint3() const { return {x, y, z}; }
 };
 
+/* Names that the system's headers have for nvcc, too. */
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned uint;
+typedef unsigned long ulong;
+
 /* ---- Built-in variables ---------------------------------------------------------------------------------------- */
 
 #define CUGEN_VARIABLE __attribute__((__unused__)) static constexpr

@@ -40,6 +40,8 @@ CUGEN_INLINE void *__cvta_shared_to_generic(size_t at) { return cugen_own_hooks-
 
 /* ---- Atomics: a thread is interrupted only where it synchronises ----------------------------------------------- */
 
+CUGEN_INLINE float2 cugen_sum(float2 x, float2 y) { return {x.x + y.x, x.y + y.y}; }
+CUGEN_INLINE float4 cugen_sum(float4 x, float4 y) { return {x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w}; }
 #define CUGEN_ATOMIC_AS(name, type, expression, kind)                                                                \
   CUGEN_INLINE type name(type *at, type value) {                                                                    \
     cugen_note(at, sizeof *at, CPU_WRITE | CPU_ATOMIC | kind);                                                       \
@@ -62,6 +64,8 @@ CUGEN_ATOMIC(atomicAdd, unsigned, old + value)
 CUGEN_ATOMIC(atomicAdd, unsigned long long, old + value)
 CUGEN_ATOMIC(atomicAdd, float, old + value)
 CUGEN_ATOMIC(atomicAdd, double, old + value)
+CUGEN_ATOMIC(atomicAdd, float2, cugen_sum(old, value))
+CUGEN_ATOMIC(atomicAdd, float4, cugen_sum(old, value))
 CUGEN_ATOMIC(atomicSub, int, (unsigned)old - (unsigned)value)
 CUGEN_ATOMIC(atomicSub, unsigned, old - value)
 CUGEN_EXCHANGE(int)

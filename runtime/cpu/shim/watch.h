@@ -37,6 +37,9 @@ CUGEN_UNWATCHED void __tsan_read_range(void *at, unsigned long bytes) {
 CUGEN_UNWATCHED void __tsan_write_range(void *at, unsigned long bytes) {
   cugen_own_watch->access(at, bytes, CPU_WRITE | CPU_PACKED, __builtin_return_address(0));
 }
+/* The hidden pointer of an object with virtual functions, which its own thread writes. */
+CUGEN_UNWATCHED void __tsan_vptr_update(void *, void *) {}
+CUGEN_UNWATCHED void __tsan_vptr_read(void *) {}
 CUGEN_UNWATCHED void __tsan_init() {}
 CUGEN_UNWATCHED void __tsan_func_entry(void *) {}
 CUGEN_UNWATCHED void __tsan_func_exit() {}

@@ -1,0 +1,14 @@
+/* Headers of CUDA's that the cpu device has as files of its own (shim/headers): large ones, which a source names to have them. */
+#ifndef RUNTIME_CPU_HEADERS_H
+#define RUNTIME_CPU_HEADERS_H
+
+#include <stddef.h>
+
+struct cpu_header {
+  const char *name; /* "cooperative_groups/reduce.h" */
+  const char *text;
+  size_t length;
+};
+extern const struct cpu_header cpu_headers[]; /* embedded by the build; ends with a NULL name */
+
+#endif

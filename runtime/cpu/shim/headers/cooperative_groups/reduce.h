@@ -1,0 +1,2 @@
+/* All of it is in the main header. */
+#include <cooperative_groups.h>

@@ -1,0 +1,2 @@
+/* The functions are in the other header. */
+#include <cuda_pipeline.h>
