@@ -41,6 +41,9 @@ template <int fraction_bits, int bias, int most> struct cugen_float8 {
 };
 typedef cugen_float8<3, 7, 0x7e> __nv_fp8_e4m3;
 typedef cugen_float8<2, 15, 0x7b> __nv_fp8_e5m2;
+#endif
+
+#ifdef CUGEN_SMALL_FLOATS
 /* Two and four of them in a word. */
 template <class One> struct __attribute__((__aligned__(2))) cugen_float8x2 {
   unsigned short __x;
