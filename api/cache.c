@@ -201,7 +201,7 @@ int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_c
 /* What changes the cache on purpose must not change only what this process has of it. */
 static int check_writable(const cugen *lib, const char *what, cugen_error *err) {
   if (!lib->warning.length) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_IO, "%s: the cache cannot be written: nothing was %s", lib->cache_path, what);
+  return error_set(err, CUGEN_ERROR_IO, "%s: the cache cannot be written: nothing was %s", lib->cache_name, what);
 }
 
 /* The path that a config file had which is not there any more, in a folder that is. */
@@ -273,7 +273,7 @@ int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, 
   if (API_NEEDS(error, "lib, out", lib, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_cache_counts){0};
   if (api_cache_is_missing(lib))
-    return error_set(error, CUGEN_ERROR_MISSING, "%s: there is no database there", lib->cache_path);
+    return error_set(error, CUGEN_ERROR_MISSING, "%s: there is no database there", lib->cache_name);
   struct checked *checked = kept_renew(&lib->checked, sizeof *checked, clear_checked, error);
   int status = checked ? api_cache_to_read(lib, &cache, error) : CUGEN_ERROR_MEMORY;
   if (status) return status;
@@ -286,7 +286,7 @@ int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, 
   if (wrong) *wrong = lines;
   return error_set(error, CUGEN_ERROR_CACHE,
                    "%s: the cache is not as it should be:\n%.3000sMove it away, or pass --cache FILE",
-                   lib->cache_path, lines);
+                   lib->cache_name, lines);
 }
 
 /* ---- Wisdom ----------------------------------------------------------------------------------------------------- */

@@ -77,7 +77,10 @@ static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (take(rows[i].to, rows[i].option, rows[i].variable)) return error_memory(err);
   if (!lib->cache_path && default_cache(&lib->cache_path)) return error_memory(err);
-  return CUGEN_OK;
+  struct text name = {0};
+  cache_name(lib->cache_path, &name);
+  lib->cache_name = text_take(&name);
+  return lib->cache_name ? CUGEN_OK : error_memory(err);
 }
 
 int api_measure_way(const char *word, enum measure_way *out, cugen_error *err) {
@@ -166,9 +169,9 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
 
 void cugen_close(cugen *lib) {
   if (!lib) return;
-  char *strings[] = {lib->device,     lib->arch,       lib->config_dir,  lib->template_dir,
-                     lib->device_dir, lib->cache_path, lib->toolkit_dir, lib->compiler,
-                     lib->worker,     lib->objective,  lib->prefer,      lib->pin};
+  char *strings[] = {lib->device,     lib->arch,        lib->config_dir, lib->template_dir, lib->device_dir,
+                     lib->cache_path, lib->toolkit_dir, lib->compiler,   lib->worker,       lib->objective,
+                     lib->prefer,     lib->pin,         lib->cache_name};
   for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) free(strings[i]);
   struct kept *kept[] = {&lib->sets, &lib->checked, &lib->transfer};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) kept_close(kept[i]);
@@ -222,7 +225,7 @@ int api_cache(cugen *lib, struct cache **out, cugen_error *err) {
 }
 
 bool api_cache_is_missing(const cugen *lib) {
-  return strcmp(lib->cache_path, "none") != 0 && file_missing(lib->cache_path);
+  return cache_is_missing(lib->cache_path);
 }
 
 int api_cache_to_read(cugen *lib, struct cache **out, cugen_error *err) {
@@ -272,7 +275,7 @@ const char *cugen_where(cugen *lib) {
   add_version(&lib->where, "nvrtc version", ask_nvrtc(lib));
   add_found(lib, "headers", &lib->toolkit->include, "include");
   add_found(lib, "compiler", &lib->toolkit->compiler, "compiler");
-  text_addf(&lib->where, "cache: %s\n", lib->cache_path);
+  text_addf(&lib->where, "cache: %s\n", lib->cache_name);
   if (lib->warning.length) text_addf(&lib->where, "warning: %s\n", text_get(&lib->warning));
   const char *unsealed = lib->cache ? cache_image_warning(lib->cache) : "";
   if (*unsealed) text_addf(&lib->where, "image key: %s\n", unsealed);

@@ -13,8 +13,8 @@
 #include "runtime/store/cache.h"
 
 struct cugen {
-  char *device, *arch, *config_dir, *template_dir, *device_dir, *cache_path, *toolkit_dir, *compiler, *worker,
-      *objective, *prefer, *pin;
+  char *device, *arch, *config_dir, *template_dir, *device_dir, *cache_path, *cache_name, *toolkit_dir, *compiler,
+      *worker, *objective, *prefer, *pin;
   enum preference preference; /* that `prefer` names */
   enum measure_way measure;   /* MEASURE_WAYS: as the config says */
   cugen_stop_callback stop;   /* NULL: never */

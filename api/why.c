@@ -373,7 +373,7 @@ static void say_nothing_here(struct why *why, size_t elsewhere, const char *vari
                          elsewhere == 1 ? "is" : "are", elsewhere, elsewhere == 1 ? "" : "s");
   else
     out->verdict = keepf(why, "nothing is remembered of kernel '%s' in %s", why->lookup->config->name,
-                         why->lookup->lib->cache_path);
+                         why->lookup->lib->cache_name);
   bool has_no_arch =
       why->lookup->lib->arch && !why->lookup->device.facts.is_gpu; /* the cpu device: only of a model can it be */
   if (!why->lookup->described && !has_no_arch)

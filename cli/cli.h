@@ -65,7 +65,7 @@
   X(DEVICE, "device", 'd', "ID", "cuda:0, cpu, model:H200 (default: the first GPU, else model:A100)")                \
   X(ARCH, "arch", 0, "NAME", "generate for this architecture, such as sm_90a")                                       \
   X(MEASURE, "measure", 0, "WAY", "how to time: burst, graph, sustained, cold (default: burst)")                     \
-  X(CACHE, "cache", 0, "FILE", "database of what is remembered; none: remember nothing")                             \
+  X(CACHE, "cache", 0, "FILE", "database: a file, postgresql://USER@HOST/DB, none")                                  \
   X(CONFIG_DIR, "config-dir", 0, "FOLDER", "look for configs here before the shipped ones")                          \
   X(TEMPLATE_DIR, "template-dir", 0, "FOLDER", "look for templates here before anywhere else")                       \
   X(DEVICE_DIR, "device-dir", 0, "FOLDER", "look for device descriptions here first")                                \
@@ -225,6 +225,9 @@ void hint_append(struct cli *cli, const struct cli *meant, const char *name);
 int cli_open(struct cli *cli);
 /* The whole of a command's work with no kernel: cugen opened for the cache alone, whatever --device says. */
 int cli_open_cache(struct cli *cli);
+/* Moves connection strings out of the words that other users see. Each is held until the program ends. */
+void secrets_hide(int argc, char **argv);
+
 /* The value of the line "name: value" of cugen_where; length 0: there is none. */
 const char *cli_where(const struct cli *cli, const char *name, int *length);
 /* Says when what is measured cannot be remembered. */

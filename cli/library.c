@@ -70,7 +70,7 @@ bool cli_remark_no_cache(const struct cli *cli) {
   int length;
   const char *path = cli_where(cli, "cache", &length);
   char *name = strndup(path, (size_t)length);
-  bool missing = name && strcmp(name, "none") != 0 && access(name, F_OK) != 0;
+  bool missing = name && strcmp(name, "none") != 0 && !strstr(name, "://") && access(name, F_OK) != 0;
   if (missing) cli_remark(cli, "%s: there is no database there, so nothing is remembered", name);
   free(name);
   return missing;

@@ -106,6 +106,7 @@ int main(int argc, char **argv) {
   struct cli cli = {0};
   signal(SIGCHLD,
          SIG_DFL); /* who started this may have ignored it, which is inherited: no process would tell how it ended */
+  secrets_hide(argc, argv);
   int status = run(&cli, argc, argv);
   if (status < 0 && !cli.answered && asks_for_json(argc, argv)) answer_failure(&cli, status);
   status = close_stdout(&cli, status);

@@ -99,7 +99,9 @@ typedef struct cugen_options {
   const char *arch;       /* architecture to generate for, such as "sm_90a"; default: the device's own */
   const char *config_dir; /* searched before the shipped configs; it and the other folders have to be there */
   const char *template_dir; /* searched before the config's own folder and the shipped templates */
-  const char *cache;        /* database; default $CUGEN_CACHE, else $XDG_CACHE_HOME/cugen/cugen.db; "none": memory */
+  /* Database: a file, or a server's "postgresql://USER@HOST/DB"; default $CUGEN_CACHE, else $XDG_CACHE_HOME/cugen/cugen.db; "none":
+     memory. */
+  const char *cache;
   const char *toolkit;      /* folder with NVRTC and the CUDA headers; default: see cugen_where */
   const char *compiler;     /* C++ compiler for the cpu device; default $CUGEN_CXX, c++, g++, clang++ */
   const char *worker;       /* see cugen_worker_main; default $CUGEN_WORKER, else cugen-worker; "none" */

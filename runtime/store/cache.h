@@ -1,6 +1,6 @@
 /* The cache: records and images that many processes use at once. Every store is committed when it returns. Any thread may call;
-   calls on one cache wait for each other. Not to be used across fork. This is the interface; behind it stands an SQLite database,
-   which the folder sqlite alone knows. docs/cache.md describes its tables. */
+   calls on one cache wait for each other. Not to be used across fork. This is the interface; behind it stands an engine (engine.h): an SQLite
+   database, or a PostgreSQL server. docs/cache.md describes the tables. */
 #ifndef RUNTIME_STORE_CACHE_H
 #define RUNTIME_STORE_CACHE_H
 
@@ -25,12 +25,17 @@ struct cache_key {
   const char *settings;
 };
 
-/* path "" or "none": a cache in memory. A folder that cannot be written: *warning (may be NULL) says so and the
+/* path "" or "none": a cache in memory; postgresql://...: tables on a server; else a file. A folder that cannot be written: *warning (may be NULL) says so and the
    cache is read-only or in memory; that is no error. A corrupt, foreign or newer database is CUGEN_ERROR_CACHE,
    untouched. */
 int cache_open(const char *path, struct cache **out, struct text *warning, cugen_error *err);
 void cache_close(struct cache *cache);
+/* As cache_name. */
 const char *cache_path(const struct cache *cache);
+/* What a path is called in messages: a connection string without its password. */
+void cache_name(const char *path, struct text *out);
+/* Nothing is there, and cache_open would make it. */
+bool cache_is_missing(const char *path);
 
 /* Whether records of that problem may be the key's: *lacks as in cache_record. */
 bool cache_lacks(const struct cache_key *key, const char *problem, uint64_t *lacks);

@@ -32,6 +32,12 @@ bool cache_is_hash(const char *text) {
 
 /* ---- What a record must be, whether it comes from a file of wisdom or stands in the tables ------------------- */
 
+/* The reason is kept, not the error's cause. */
+void cache_record_settle(struct cache_record *record) {
+  record->compile_late = record->outcome == CUGEN_OUTCOME_COMPILE && strstr(record->reason, COMPILE_LATE);
+  if (!cache_is_plausible_time(record->measured_at)) record->measured_at = 0;
+}
+
 void *cache_place_of(struct cache_record *record, int column) {
   return (char *)record + cache_columns[column].offset;
 }

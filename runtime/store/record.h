@@ -84,6 +84,8 @@ struct cache_record {
 };
 
 void cache_record_free(struct cache_record *record);
+/* After its columns were read: what is not kept, and what no record can have. */
+void cache_record_settle(struct cache_record *record);
 /* Sets non_dominated of those that are right, have an energy, and of which no other takes less of time or energy and no more of the other. */
 int cache_records_mark(struct cache_record *records, size_t count, cugen_error *err);
 struct objective_values cache_record_values(const struct cache_record *record);

@@ -13,13 +13,43 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "runtime/store/postgres/connection.h"
 
 const struct cache_key key = {"NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "-arch=sm_90a", NULL, NULL, NULL};
+
+static const char *server(void) {
+  return getenv("CUGEN_TEST_CACHE");
+}
+
+static int empty_server(void) {
+  struct pg_cache cache = {.address = strdup(server())};
+  cugen_error err = {0};
+  int status = libpq_open(&cache.pq, &err);
+  if (!status) status = pg_connect(&cache, &err);
+  if (!status) status = pg_run_script(&cache, "DROP SCHEMA IF EXISTS cugen CASCADE", "empty it", &err);
+  if (status) print_error("%s\n", err.message);
+  pg_disconnect(&cache);
+  free(cache.address);
+  return status;
+}
+
+void only_of_a_file(void) {
+  if (server()) skip();
+}
+
+int cache_open_fresh(struct cache **out) {
+  if (server() && empty_server()) return -1;
+  return cache_open(server() ? server() : "none", out, NULL, NULL);
+}
 
 int cache_set_up(void **state) {
   struct fixture *fixture = calloc(1, sizeof *fixture);
   if (!fixture || folder_temporary(&fixture->folder, NULL)) return -1;
-  text_addf(&fixture->path, "%s/cache.db", text_get(&fixture->folder));
+  if (server() && empty_server()) return -1;
+  if (server())
+    text_add(&fixture->path, server());
+  else
+    text_addf(&fixture->path, "%s/cache.db", text_get(&fixture->folder));
   *state = fixture;
   return cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL);
 }
@@ -70,6 +100,8 @@ void assert_sql(struct fixture *fixture, const char *sql, const char *want) {
   sqlite3 *db;
   sqlite3_stmt *statement;
   struct text got = {0};
+  if (server() && strncmp(sql, "SELECT", 6) != 0) skip();
+  if (server()) return;
   assert_int_equal(sqlite3_open(text_get(&fixture->path), &db), SQLITE_OK);
   assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
   while (sqlite3_step(statement) == SQLITE_ROW)

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_CACHES_H
 #define TESTS_UNIT_CACHES_H
 
-#include "runtime/store/cache.h"
+#include "fresh_cache.h"
 
 extern const struct cache_key key;
 /* Every field of it has a value. */
@@ -13,9 +13,13 @@ struct fixture {
   struct cache *cache;
 };
 
+/* Where $CUGEN_TEST_CACHE names a server, the cache is there (tests/postgres/conformance.py), emptied before each test. */
 int cache_set_up(void **state);
+
 int cache_tear_down(void **state);
 #define WITH_CACHE(test) cmocka_unit_test_setup_teardown(test, cache_set_up, cache_tear_down)
+/* Skips a test that is about the file. */
+void only_of_a_file(void);
 struct cache *reopen(struct fixture *fixture);
 
 struct cache_record record_of(const char *variant, double seconds);
@@ -23,7 +27,7 @@ void store(struct cache *cache, const struct cache_key *where, struct cache_reco
 void assert_record(const struct cache_record *got, const struct cache_record *want);
 /* Variant texts of what is remembered, with spaces between. */
 void assert_variants(struct cache *cache, const struct cache_key *where, const char *want);
-/* What the sqlite3 program would print. */
+/* What the sqlite3 program would print. On a server it is not asked, and a test that would change tables with it is skipped. */
 void assert_sql(struct fixture *fixture, const char *sql, const char *want);
 
 struct compiled image_of(const char *content);

@@ -271,6 +271,7 @@ static void folders_are_made_and_names_may_be_odd(void **state) {
 
 static void an_empty_file_is_a_new_cache(void **state) {
   struct fixture *fixture = *state;
+  only_of_a_file();
   cache_close(fixture->cache);
   assert_int_equal(file_write(text_get(&fixture->path), "", 0, NULL), CUGEN_OK);
   assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL), CUGEN_OK);

@@ -121,6 +121,7 @@ static void counting_waits_for_nobody(void **state) {
   struct cache_removal removed;
   const struct cache_filter all = {0};
   sqlite3 *writer;
+  only_of_a_file();
   store_some(fixture->cache);
   assert_int_equal(sqlite3_open(text_get(&fixture->path), &writer), SQLITE_OK);
   assert_int_equal(sqlite3_exec(writer, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
@@ -195,6 +196,7 @@ static void what_is_not_as_cugen_makes_it_is_refused(void **state) {
       {"ALTER TABLE space RENAME COLUMN options TO choices", "table 'space'",
        "ALTER TABLE space RENAME COLUMN choices TO options"},
   };
+  only_of_a_file();
   store(fixture->cache, &key, record_of("v", 1));
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     cugen_error err = {0};

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "fresh_cache.h"
 #include "runtime/store/wisdom.h"
 
 static const struct cache_key key = {
@@ -20,7 +21,7 @@ static const struct cache_key key = {
 static const struct cache_filter all = {0};
 
 static int set_up(void **state) {
-  return cache_open("none", (struct cache **)state, NULL, NULL);
+  return cache_open_fresh((struct cache **)state);
 }
 
 static int tear_down(void **state) {

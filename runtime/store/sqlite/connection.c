@@ -21,7 +21,3 @@ bool cache_harden(sqlite3 *db) {
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) sqlite3_limit(db, limits[i][0], limits[i][1]);
   return good && cache_sql(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY");
 }
-
-const char *cache_path(const struct cache *cache) {
-  return text_get(&cache->path);
-}

@@ -5,25 +5,22 @@
    schema.c        whether the tables of a file are cugen's
    row.c           keys and records to and from rows
    transaction.c   transactions, and what is durable when
-   load.c, store.c, walk.c, manage.c, image.c, verify.c    what cache.h offers, a subject each
+   load.c, store.c, walk.c, manage.c, image.c, verify.c    what engine.h asks for, a subject each
    merge.c, stage.c    an import
-   open.c          opens and closes */
+   open.c          opens and closes
+   sqlite.c        the table of them all */
 #ifndef RUNTIME_STORE_SQLITE_DATABASE_H
 #define RUNTIME_STORE_SQLITE_DATABASE_H
 
-#include <pthread.h>
 #include <sqlite3.h>
 
-#include "runtime/store/cache.h"
-#include "runtime/store/seal.h"
+#include "runtime/store/engine.h"
+#include "sqlite.h"
 
 enum {
   CACHE_APPLICATION_ID = 0x6375676e, /* "cugn", in the file's header at byte 68 */
-  CACHE_FORMAT_VERSION = 10,         /* in its header at byte 60; any change of the tables raises it */
-  /* How long a transaction waits for other processes: a user who asked for something, and what nobody may lose. */
-  CACHE_BUSY_SECONDS = 20,
-  CACHE_STORE_SECONDS = 600
 };
+/* CACHE_FORMAT_VERSION stands in its header at byte 60. */
 
 /* ---- Statements ---- */
 
@@ -54,26 +51,21 @@ enum cache_statement {
   CACHE_STATEMENTS
 };
 
-struct cache {
+struct sqlite_cache {
+  struct cache base;
   sqlite3 *db;
-  struct text path; /* "none" for a cache in memory */
-  pthread_mutex_t lock;
   const char *schema; /* where the file is: "main", or "disk" when it can only be read */
   sqlite3_stmt *statements[CACHE_STATEMENTS];
-  bool checked;         /* what is in the tables may be added to; see cache_before_writing */
-  bool log_wanted;      /* the file has not been given its write-ahead log by this handle */
-  bool log;             /* it has one */
-  bool waits;           /* a commit waits for the disk */
-  bool hurry;           /* the next need not, see cache_store */
-  bool unsynced;        /* the last one did not */
-  double synced;        /* when one last did, by clock_seconds */
-  struct seal seal;     /* of images; see image.c */
-  struct text unsealed; /* why there is none; "" */
-  bool in_file;         /* what is stored outlives this process */
-  size_t may_add;       /* bytes of images, before there may be too many of them */
-  double patience;      /* seconds that a transaction waits for other processes */
-  double busy_since;    /* by clock_seconds */
-  struct text refusal;  /* why it may not, until cache_error has told */
+  bool checked;        /* what is in the tables may be added to; see cache_before_writing */
+  bool log_wanted;     /* the file has not been given its write-ahead log by this handle */
+  bool log;            /* it has one */
+  bool waits;          /* a commit waits for the disk */
+  bool hurry;          /* the next need not, see cache_store */
+  bool unsynced;       /* the last one did not */
+  double synced;       /* when one last did, by clock_seconds */
+  double patience;     /* seconds that a transaction waits for other processes */
+  double busy_since;   /* by clock_seconds */
+  struct text refusal; /* why it may not, until cache_error has told */
   int refusal_status;
 };
 
@@ -99,10 +91,10 @@ bool cache_copy_disk(sqlite3 *db);
    reads does without: SQLite checks the pages that it reads, and a large cache has many more. */
 int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_error *err);
 /* The statements. with_disk: images are also looked for in the database attached as disk. */
-int cache_prepare(struct cache *cache, bool with_disk, cugen_error *err);
+int cache_prepare(struct sqlite_cache *cache, bool with_disk, cugen_error *err);
 
 /* Prepares a statement for one use, with its "%s"; NULL on failure. */
-sqlite3_stmt *cache_query(struct cache *cache, const char *sql);
+sqlite3_stmt *cache_query(struct sqlite_cache *cache, const char *sql);
 /* The same of another database, whose tables are of `format`; *out NULL on failure. */
 bool cache_prepare_on(sqlite3 *db, const char *sql, int format, sqlite3_stmt **out);
 /* Runs statements on it, "%s" and so on put in. */
@@ -112,14 +104,14 @@ bool cache_sql_on(sqlite3 *db, const char *sql);
 
 /* To be called ahead of a handle's first transaction that writes: a damaged file is left as it is. False: cache_error
    tells why. */
-bool cache_before_writing(struct cache *cache);
+bool cache_before_writing(struct sqlite_cache *cache);
 /* Around a transaction of whoever cannot wait for the disk each time, under the lock. */
-void cache_hurry(struct cache *cache);
-void cache_hurried(struct cache *cache, int status);
+void cache_hurry(struct sqlite_cache *cache);
+void cache_hurried(struct sqlite_cache *cache, int status);
 /* Runs a statement that gives no rows. */
-bool cache_step(struct cache *cache, enum cache_statement which);
+bool cache_step(struct sqlite_cache *cache, enum cache_statement which);
 /* Ends what BEGIN began: commits when good, else rolls back and sets the error. */
-int cache_finish(struct cache *cache, bool good, const char *doing, cugen_error *err);
+int cache_finish(struct sqlite_cache *cache, bool good, const char *doing, cugen_error *err);
 
 /* Who changes much does it in transactions of this length with a pause after each, so that a tuner's store comes in between. */
 #define CACHE_STEP_SECONDS 0.03
@@ -147,7 +139,7 @@ enum cache_merge_statement {
   CACHE_MERGE_STATEMENTS
 };
 struct cache_merge {
-  struct cache *cache;
+  struct sqlite_cache *cache;
   struct cache_merged *out;
   sqlite3_stmt *statements[CACHE_MERGE_STATEMENTS];
   int64_t space; /* of the entries to come; 0: not known */
@@ -162,17 +154,7 @@ void cache_merge_end(struct cache_merge *merge);
 
 /* Ends an import that was killed: what it had read whole is merged, else it is dropped. One that is alive is left alone. dropped: even what
    is whole. */
-void cache_stage_resume(struct cache *cache, bool dropped);
-
-/* ---- image.c ---- */
-
-/* Finds the key that the user has, if there is one; a cache in memory alone has its own. */
-void cache_seal(struct cache *cache, bool memory);
-enum cache_image_state { CACHE_IMAGE_OWN, CACHE_IMAGE_FOREIGN, CACHE_IMAGE_CHANGED };
-/* Visits all, with whose each is and whether it is what was stored. */
-int cache_images_visit(struct cache *cache,
-                       void (*visit)(void *context, const char *name, int64_t bytes, enum cache_image_state state),
-                       void *context, cugen_error *err);
+void cache_stage_resume(struct sqlite_cache *cache, bool dropped);
 
 /* ---- schema.c ---- */
 
@@ -190,9 +172,9 @@ bool cache_harden(sqlite3 *db);
 int cache_error_corrupt(const char *path, const char *what, cugen_error *err);
 /* What SQLite's last failure on this database means for the user. */
 int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen_error *err);
-int cache_error(struct cache *cache, const char *doing, cugen_error *err);
+int cache_error(struct sqlite_cache *cache, const char *doing, cugen_error *err);
 /* Keeps what just failed for cache_error, which must follow: ending another statement in between would hide it. */
-void cache_keep_error(struct cache *cache, const char *doing);
+void cache_keep_error(struct sqlite_cache *cache, const char *doing);
 /* CUGEN_ERROR_CACHE when the file is not a cache that this cugen can use; nothing is written, not even beside a
    database of somebody else. *fresh: nothing there yet, or an empty file. */
 int cache_probe(const char *path, bool *fresh, cugen_error *err);
@@ -203,5 +185,51 @@ int cache_why_not_writable(const char *path, const char *folder);
 /* A log beside the file that is not empty: a write-ahead log, with commits that are not yet in the file, or what a change
    that did not end is rolled back with. */
 bool cache_has_log(const char *path);
+
+/* ---- What engine.h asks for ---- */
+
+static inline struct sqlite_cache *sqlite_cache_of(struct cache *base) {
+  return (struct sqlite_cache *)base;
+}
+
+bool sqlite_takes(const char *path);
+void sqlite_name(const char *path, struct text *out);
+bool sqlite_is_missing(const char *path);
+int sqlite_open(const char *path, struct cache **out, struct text *warning, cugen_error *err);
+void sqlite_close(struct cache *base);
+void sqlite_sync(struct cache *base);
+void sqlite_set_patience(struct cache *base, double seconds);
+int sqlite_load(struct cache *base, const struct cache_key *key, struct cache_records *out, cugen_error *err);
+int sqlite_fastest(struct cache *base, const struct cache_key *key, cache_visitor *visit, void *context,
+                   cugen_error *err);
+int sqlite_history(struct cache *base, const struct cache_key *key, struct cache_records *out, cugen_error *err);
+int sqlite_problems(struct cache *base, const struct cache_key *key, cache_problem_visitor *visit, void *context,
+                    cugen_error *err);
+int sqlite_shorter(struct cache *base, const struct cache_key *key, const char *from, const char *to,
+                   cache_problem_visitor *visit, void *context, cugen_error *err);
+int sqlite_store(struct cache *base, const struct cache_key *key, const struct cache_record *record,
+                 cugen_error *err);
+int sqlite_greatest_rate(struct cache *base, const char *device, const char *config, const char *word,
+                         struct cache_rate *out, cugen_error *err);
+int sqlite_spaces(struct cache *base, struct cache_spaces *out, cugen_error *err);
+int sqlite_has_origin(struct cache *base, const char *origin, bool *has, cugen_error *err);
+int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool really, struct cache_removal *out,
+                  cugen_error *err);
+int sqlite_each(struct cache *base, const struct cache_filter *filter, const struct cache_visit *visit,
+                cugen_error *err);
+int sqlite_verify(struct cache *base, struct cache_checked *out, struct text *wrong, struct text *foreign,
+                  cugen_error *err);
+int sqlite_stage_open(struct cache *base, size_t planned, const struct cache_watch *watch, struct cache_stage **out,
+                      cugen_error *err);
+int sqlite_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line, size_t *twice,
+                     cugen_error *err);
+int sqlite_stage_merge(struct cache_stage *base, struct cache_merged *out, cugen_error *err);
+void sqlite_stage_close(struct cache_stage *base);
+int sqlite_image_load(struct cache *base, const char *name, struct cache_image_row *out, bool *found,
+                      cugen_error *err);
+int sqlite_image_store(struct cache *base, const char *name, const struct compiled *compiled,
+                       const unsigned char *mac, cugen_error *err);
+int sqlite_image_trim(struct cache *base, size_t most, cugen_error *err);
+int sqlite_images(struct cache *base, cache_image_visitor *visit, void *context, cugen_error *err);
 
 #endif

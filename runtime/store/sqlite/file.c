@@ -52,21 +52,21 @@ int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen
   }
 }
 
-void cache_keep_error(struct cache *cache, const char *doing) {
+void cache_keep_error(struct sqlite_cache *cache, const char *doing) {
   cugen_error err = {0};
   if (cache->refusal_status) return;
-  cache->refusal_status = cache_error_database(cache->db, text_get(&cache->path), doing, &err);
+  cache->refusal_status = cache_error_database(cache->db, text_get(&cache->base.path), doing, &err);
   text_restart(&cache->refusal);
   text_add(&cache->refusal, err.message);
 }
 
-int cache_error(struct cache *cache, const char *doing, cugen_error *err) {
+int cache_error(struct sqlite_cache *cache, const char *doing, cugen_error *err) {
   if (cache->refusal_status) {
     int status = cache->refusal_status;
     cache->refusal_status = CUGEN_OK;
     return cache->refusal.failed ? error_memory(err) : error_set(err, status, "%s", text_get(&cache->refusal));
   }
-  return cache_error_database(cache->db, text_get(&cache->path), doing, err);
+  return cache_error_database(cache->db, text_get(&cache->base.path), doing, err);
 }
 
 /* ---- What the file is ---------------------------------------------------------------------------------------- */

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "base/system.h"
 #include "database.h"
@@ -20,15 +19,6 @@ static const char spaces_sql[] =
     "FROM space s JOIN record r ON r.space_id = s.id "
     "LEFT JOIN record b ON b.id = (SELECT id FROM record WHERE space_id = s.id AND superseded = 0 AND outcome = 0 "
     "ORDER BY seconds, id LIMIT 1) GROUP BY s.id ORDER BY s.config, s.device, s.options, s.problem";
-
-void cache_spaces_free(struct cache_space *spaces, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    char *strings[] = {spaces[i].device,  spaces[i].config, spaces[i].problem,
-                       spaces[i].options, spaces[i].best,   spaces[i].origin};
-    for (size_t s = 0; s < sizeof strings / sizeof *strings; s++) free(strings[s]);
-  }
-  free(spaces);
-}
 
 static bool read_space(sqlite3_stmt *row, struct cache_space *out) {
   *out = (struct cache_space){.id = sqlite3_column_int64(row, 0),
@@ -48,70 +38,18 @@ static bool read_space(sqlite3_stmt *row, struct cache_space *out) {
   return out->device && out->config && out->problem && out->options && out->best && out->origin;
 }
 
-struct spaces {
-  struct cache_space *data;
-  size_t count, capacity;
-};
-
-static bool add_space(struct spaces *spaces, sqlite3_stmt *row) {
-  struct cache_space *data = array_reserve(spaces->data, &spaces->capacity, spaces->count, sizeof *data);
-  if (!data) return false;
-  spaces->data = data;
-  return read_space(row, &spaces->data[spaces->count++]);
-}
-
-/* Under the lock. */
-static int list_spaces(struct cache *cache, struct spaces *spaces, cugen_error *err) {
+int sqlite_spaces(struct cache *base, struct cache_spaces *out, cugen_error *err) {
+  struct sqlite_cache *cache = sqlite_cache_of(base);
   bool memory = true;
   sqlite3_stmt *statement = cache_query(cache, spaces_sql);
-  while (statement && memory && sqlite3_step(statement) == SQLITE_ROW) memory = add_space(spaces, statement);
+  while (statement && memory && sqlite3_step(statement) == SQLITE_ROW) {
+    struct cache_space *next = cache_spaces_next(out);
+    memory = next && read_space(statement, next);
+  }
   bool good = statement && sqlite3_reset(statement) == SQLITE_OK;
   int status = !memory ? error_memory(err) : good ? CUGEN_OK : cache_error(cache, "read", err);
   sqlite3_finalize(statement);
-  if (!status) return CUGEN_OK;
-  cache_spaces_free(spaces->data, spaces->count);
-  *spaces = (struct spaces){0};
   return status;
-}
-
-int cache_spaces(struct cache *cache, struct cache_space **out, size_t *count, cugen_error *err) {
-  struct spaces spaces = {0};
-  pthread_mutex_lock(&cache->lock);
-  int status = list_spaces(cache, &spaces, err);
-  pthread_mutex_unlock(&cache->lock);
-  *out = spaces.data, *count = spaces.count;
-  return status;
-}
-
-/* ---- Which of them -------------------------------------------------------------------------------------------- */
-
-/* Whether "M=64" is one of the words of "M=64 N=32". */
-static bool has_word(const char *problem, const char *word, size_t length) {
-  for (const char *at = problem; *at; at += strcspn(at, " "), at += strspn(at, " "))
-    if (strncmp(at, word, length) == 0 && (at[length] == ' ' || at[length] == '\0')) return true;
-  return false;
-}
-
-static bool has_words(const char *problem, const char *words) {
-  for (words += strspn(words, " "); *words; words += strspn(words, " ")) {
-    size_t length = strcspn(words, " ");
-    if (!has_word(problem, words, length)) return false;
-    words += length;
-  }
-  return true;
-}
-
-/* Predictions are timed in none. */
-static bool is_timed(const struct cache_key *key, enum measure_way way) {
-  size_t length;
-  return !cugen_device_parse(key->device).predicted && measure_way_of(key->options, &length) == way;
-}
-
-bool cache_filter_takes(const struct cache_filter *filter, const struct cache_key *key) {
-  return (!filter->config || strcmp(filter->config, key->config) == 0) &&
-         (!filter->device || strstr(key->device, filter->device)) &&
-         (!filter->problem || has_words(key->problem, filter->problem)) &&
-         (!filter->timed || is_timed(key, filter->measure));
 }
 
 /* ---- What is to go ---------------------------------------------------------------------------------------------- */
@@ -170,7 +108,7 @@ static bool run(sqlite3_stmt *statement) {
   return sqlite3_reset(statement) == SQLITE_OK;
 }
 
-static bool list_records(struct cache *cache, const struct cache_filter *filter) {
+static bool list_records(struct sqlite_cache *cache, const struct cache_filter *filter) {
   sqlite3_stmt *space = cache_query(cache, "SELECT id, device, config, problem, options FROM main.space");
   sqlite3_stmt *add = cache_query(cache, meant_sql);
   bool good = space && add && bind_meant(add, filter);
@@ -185,7 +123,7 @@ static bool list_records(struct cache *cache, const struct cache_filter *filter)
 }
 
 /* How many rows it has, and the sum of their weights. */
-static bool measure(struct cache *cache, const char *rows, size_t *count, int64_t *weight) {
+static bool measure(struct sqlite_cache *cache, const char *rows, size_t *count, int64_t *weight) {
   struct text sql = {0};
   text_addf(&sql, "SELECT count(*), ifnull(sum(weight), 0) FROM (%s)", rows);
   sqlite3_stmt *statement = sql.failed ? NULL : cache_query(cache, text_get(&sql));
@@ -197,7 +135,7 @@ static bool measure(struct cache *cache, const char *rows, size_t *count, int64_
   return sqlite3_finalize(statement) == SQLITE_OK && good;
 }
 
-static bool count_all(struct cache *cache, struct cache_removal *out) {
+static bool count_all(struct sqlite_cache *cache, struct cache_removal *out) {
   int64_t history, none;
   bool good = measure(cache, "SELECT * FROM temp.goes", &out->records, &history) &&
               measure(cache, empty_sql, &out->spaces, &none) &&
@@ -210,7 +148,7 @@ static bool count_all(struct cache *cache, struct cache_removal *out) {
 /* ---- Removing ------------------------------------------------------------------------------------------------- */
 
 struct removing {
-  struct cache *cache;
+  struct sqlite_cache *cache;
   sqlite3_stmt *next, *drop;
   int64_t last;   /* the id up to which the list is done */
   size_t removed; /* of the list, and what they weigh */
@@ -244,7 +182,7 @@ static bool drop_some(struct removing *removing, bool *more) {
 }
 
 static int drop_step(struct removing *removing, bool *more, cugen_error *err) {
-  struct cache *cache = removing->cache;
+  struct sqlite_cache *cache = removing->cache;
   const double patience = cache->patience;
   cache_hurry(cache);
   cache->patience = patience; /* a measurement would be lost; a removal can be asked for again */
@@ -254,7 +192,8 @@ static int drop_step(struct removing *removing, bool *more, cugen_error *err) {
   return status;
 }
 
-static int drop_listed(struct cache *cache, const char *drop, size_t *removed, int64_t *weight, cugen_error *err) {
+static int drop_listed(struct sqlite_cache *cache, const char *drop, size_t *removed, int64_t *weight,
+                       cugen_error *err) {
   struct removing removing = {.cache = cache,
                               .next =
                                   cache_query(cache, "SELECT id, owner, mark, weight FROM temp.goes WHERE id > ?1 "
@@ -274,7 +213,7 @@ static int drop_listed(struct cache *cache, const char *drop, size_t *removed, i
 }
 
 /* Lists those instead of what is done. */
-static int drop_rows(struct cache *cache, const char *rows, const char *drop, size_t *removed, int64_t *weight,
+static int drop_rows(struct sqlite_cache *cache, const char *rows, const char *drop, size_t *removed, int64_t *weight,
                      cugen_error *err) {
   struct text sql = {0};
   text_addf(&sql, "%s; INSERT INTO temp.goes %s", list_sql, rows);
@@ -286,7 +225,7 @@ static int drop_rows(struct cache *cache, const char *rows, const char *drop, si
 }
 
 /* Gives the space back to the disk when that is quick: others wait meanwhile. Not important enough to fail. */
-static void shrink(struct cache *cache) {
+static void shrink(struct sqlite_cache *cache) {
   enum { QUICK_PAGES = 4096 }; /* 16 MiB */
   sqlite3_stmt *statement = cache_query(cache, "SELECT page_count - freelist_count FROM pragma_page_count, "
                                                "pragma_freelist_count");
@@ -295,7 +234,7 @@ static void shrink(struct cache *cache) {
   if (quick) cache_sql(cache->db, "VACUUM");
 }
 
-static int drop_all(struct cache *cache, struct cache_removal *out, cugen_error *err) {
+static int drop_all(struct sqlite_cache *cache, struct cache_removal *out, cugen_error *err) {
   int64_t history = 0, none;
   int status = drop_listed(cache, drop_record_sql, &out->records, &history, err);
   out->history = (size_t)history;
@@ -307,15 +246,15 @@ static int drop_all(struct cache *cache, struct cache_removal *out, cugen_error 
 }
 
 /* The list is of one moment. */
-static bool list_meant(struct cache *cache, const struct cache_filter *filter, struct cache_removal *count) {
+static bool list_meant(struct sqlite_cache *cache, const struct cache_filter *filter, struct cache_removal *count) {
   return cache_sql(cache->db, "BEGIN") && cache_sql(cache->db, list_sql) && list_records(cache, filter) &&
          (!count || count_all(cache, count)) && cache_sql(cache->db, "COMMIT");
 }
 
 /* Before anything goes: what is found damaged in the middle would have lost a part of its records by then. */
-static int check_whole(struct cache *cache, cugen_error *err) {
+static int check_whole(struct sqlite_cache *cache, cugen_error *err) {
   struct text answer = {0};
-  const char *path = text_get(&cache->path);
+  const char *path = text_get(&cache->base.path);
   int status = CUGEN_OK;
   if (!cache_query_text(cache->db, "PRAGMA main.quick_check(1)", &answer))
     status = cache_error_database(cache->db, path, doing, err);
@@ -325,8 +264,9 @@ static int check_whole(struct cache *cache, cugen_error *err) {
   return status;
 }
 
-static int remove_meant(struct cache *cache, const struct cache_filter *filter, bool really,
-                        struct cache_removal *out, cugen_error *err) {
+int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool really, struct cache_removal *out,
+                  cugen_error *err) {
+  struct sqlite_cache *cache = sqlite_cache_of(base);
   const int damaged = really ? check_whole(cache, err) : CUGEN_OK;
   if (damaged) return damaged;
   int status = list_meant(cache, filter, really ? NULL : out) ? CUGEN_OK : cache_error(cache, doing, err);
@@ -337,23 +277,12 @@ static int remove_meant(struct cache *cache, const struct cache_filter *filter, 
   return status;
 }
 
-int cache_has_origin(struct cache *cache, const char *origin, bool *has, cugen_error *err) {
-  pthread_mutex_lock(&cache->lock);
+int sqlite_has_origin(struct cache *base, const char *origin, bool *has, cugen_error *err) {
+  struct sqlite_cache *cache = sqlite_cache_of(base);
   sqlite3_stmt *statement = cache_query(cache, "SELECT 1 FROM record WHERE origin = ?1 LIMIT 1");
   int code = statement && cache_bind_text(statement, 1, origin) ? sqlite3_step(statement) : SQLITE_ERROR;
   *has = code == SQLITE_ROW;
   int status = code == SQLITE_ROW || code == SQLITE_DONE ? CUGEN_OK : cache_error(cache, "read", err);
   sqlite3_finalize(statement);
-  pthread_mutex_unlock(&cache->lock);
-  return status;
-}
-
-int cache_remove(struct cache *cache, const struct cache_filter *filter, bool really, struct cache_removal *out,
-                 cugen_error *err) {
-  *out = (struct cache_removal){0};
-  pthread_mutex_lock(&cache->lock);
-  int status = remove_meant(cache, filter, really, out, err);
-  pthread_mutex_unlock(&cache->lock);
-  if (really) cache_sync(cache);
   return status;
 }

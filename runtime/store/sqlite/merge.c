@@ -1,48 +1,9 @@
 /* Merging records that were measured elsewhere into the cache, one by one; see cache_merge_next in database.h. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "database.h"
-
-/* ---- Two records of a variant --------------------------------------------------------------------------------- */
-
-static bool same_column(const struct cache_column *column, const char *a, const char *b) {
-  switch (column->type) {
-  case COLUMN_TEXT: /* the reason is for people, and not every character of it survives a text file */
-    return strcmp(column->name, "reason") == 0 ||
-           strcmp(*(char *const *)(const void *)a, *(char *const *)(const void *)b) == 0;
-  case COLUMN_CHARS:
-  case COLUMN_HASH: return strcmp(a, b) == 0;
-  case COLUMN_INT:
-  case COLUMN_INT64: return memcmp(a, b, column->size) == 0;
-  case COLUMN_REAL: break;
-  }
-  double x = *(const double *)(const void *)a, y = *(const double *)(const void *)b;
-  return isnan(x) ? isnan(y) : x == y;
-}
-
-static bool same_record(const struct cache_record *a, const struct cache_record *b) {
-  for (int i = 0; i < CACHE_COLUMNS; i++)
-    if (!same_column(&cache_columns[i], (const char *)a + cache_columns[i].offset,
-                     (const char *)b + cache_columns[i].offset))
-      return false;
-  return true;
-}
-
-static int rank(const struct cache_record *record) {
-  if (cache_record_is_refuted(record)) return 0;
-  return record->outcome == CUGEN_OUTCOME_OK ? 1 : 2;
-}
-
-static bool goes_first(const struct cache_record *new, const struct cache_record *old) {
-  if (strcmp(new->hash.hex, old->hash.hex) != 0) return new->measured_at > old->measured_at;
-  if (rank(new) != rank(old)) return rank(new) < rank(old);
-  if (new->outcome != CUGEN_OUTCOME_OK) return new->measured_at > old->measured_at;
-  if (new->seconds == old->seconds) return new->verdict == CACHE_RIGHT && old->verdict != CACHE_RIGHT;
-  return new->seconds < old->seconds;
-}
 
 /* ---- What the cache holds of the variant ----------------------------------------------------------------------- */
 
@@ -65,7 +26,7 @@ static bool find_same(struct cache_merge *merge, const struct cache_entry *entry
   while (!*known && sqlite3_step(statement) == SQLITE_ROW) {
     struct cache_record held;
     if (!cache_read_record(statement, &held)) return !(merge->no_memory = true);
-    *known = same_record(&held, &entry->record);
+    *known = cache_records_equal(&held, &entry->record);
     if (sqlite3_column_int(statement, CACHE_COLUMNS) == 0) {
       cache_record_free(current);
       *current = held;
@@ -120,7 +81,7 @@ static bool merge_entry(struct cache_merge *merge, const struct cache_entry *ent
                              find_same(merge, entry, &current, &known);
   if (good && !known && !current.variant && !entry->key.origin)
     good = bind_three(merge, MERGE_UNKNOWN, entry->record.variant, NULL) && find_unknown(merge, &current);
-  bool any = current.variant, first = !any || goes_first(&entry->record, &current);
+  bool any = current.variant, first = !any || cache_record_goes_first(&entry->record, &current);
   cache_record_free(&current);
   if (!good) return false;
   ++*(known ? &merge->out->known : !any ? &merge->out->added : first ? &merge->out->better : &merge->out->worse);
@@ -130,7 +91,7 @@ static bool merge_entry(struct cache_merge *merge, const struct cache_entry *ent
 }
 
 static bool find_space(struct cache_merge *merge, const struct cache_key *key) {
-  struct cache *cache = merge->cache;
+  struct sqlite_cache *cache = merge->cache;
   sqlite3_stmt *statement = merge->statements[MERGE_SPACE];
   if (!cache_bind_key(cache->statements[SPACE_ADD], key) || !cache_step(cache, SPACE_ADD)) return false;
   bool found = cache_bind_key(statement, key) && sqlite3_step(statement) == SQLITE_ROW;

@@ -39,7 +39,7 @@
 /* Tries every millisecond or two: an import pauses for three after each of its transactions, and SQLite's own waiting would sleep
    through that. */
 static int wait_for_others(void *context, int tries) {
-  struct cache *cache = context;
+  struct sqlite_cache *cache = context;
   const double now = clock_seconds();
   if (tries == 0) cache->busy_since = now;
   if (now - cache->busy_since > cache->patience) return 0;
@@ -48,7 +48,7 @@ static int wait_for_others(void *context, int tries) {
   return 1;
 }
 
-static int open_database(struct cache *cache, const char *name, cugen_error *err) {
+static int open_database(struct sqlite_cache *cache, const char *name, cugen_error *err) {
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   if (strcmp(name, ":memory:") == 0) flags |= SQLITE_OPEN_URI; /* for what attach gives; a user's path is none */
   if (sqlite3_open_v2(name, &cache->db, flags, NULL) != SQLITE_OK)
@@ -61,9 +61,9 @@ static int open_database(struct cache *cache, const char *name, cugen_error *err
 }
 
 /* What is refused is not changed either, not even by taking in its write-ahead log. */
-static int check_schema(struct cache *cache, const char *schema, cugen_error *err) {
-  int status = cache_check_schema(cache->db, schema, cache_tables_sql, text_get(&cache->path), err);
-  if (status && cache_has_log(text_get(&cache->path)))
+static int check_schema(struct sqlite_cache *cache, const char *schema, cugen_error *err) {
+  int status = cache_check_schema(cache->db, schema, cache_tables_sql, text_get(&cache->base.path), err);
+  if (status && cache_has_log(text_get(&cache->base.path)))
     sqlite3_db_config(cache->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
   return status;
 }
@@ -78,14 +78,14 @@ static bool set_journal(sqlite3 *db, bool network) {
   return cache_sql(db, "PRAGMA synchronous = EXTRA");
 }
 
-static int open_file(struct cache *cache, const char *folder, cugen_error *err) {
+static int open_file(struct sqlite_cache *cache, const char *folder, cugen_error *err) {
   bool network = cache_on_network(folder);
-  int status = open_database(cache, text_get(&cache->path), err);
+  int status = open_database(cache, text_get(&cache->base.path), err);
   if (!status) status = check_schema(cache, "main", err);
   if (status != CUGEN_OK) return status;
   if (!set_journal(cache->db, network)) return cache_error(cache, "open", err);
   if (!cache_make_tables(cache->db)) return cache_error(cache, "create", err);
-  cache->in_file = true;
+  cache->base.in_file = true;
   cache->checked = false;
   cache->log_wanted = !network;
   if (!cache_is_current(cache->db) && !(cache_before_writing(cache) && cache_migrate(cache->db)))
@@ -93,9 +93,9 @@ static int open_file(struct cache *cache, const char *folder, cugen_error *err) 
   return cache_prepare(cache, false, err);
 }
 
-static int open_memory(struct cache *cache, cugen_error *err) {
-  text_clear(&cache->path);
-  text_add(&cache->path, "none");
+static int open_memory(struct sqlite_cache *cache, cugen_error *err) {
+  text_clear(&cache->base.path);
+  text_add(&cache->base.path, "none");
   int status = open_database(cache, ":memory:", err);
   if (status == CUGEN_OK && !cache_make_tables(cache->db)) status = cache_error(cache, "create", err);
   return status == CUGEN_OK ? cache_prepare(cache, false, err) : status;
@@ -128,8 +128,8 @@ static bool attach(sqlite3 *db, const char *path, const char *query) {
 }
 
 /* The records of a file that cannot be written are copied into memory; its images stay where they are. */
-static int open_read_only(struct cache *cache, cugen_error *err) {
-  const char *path = text_get(&cache->path);
+static int open_read_only(struct sqlite_cache *cache, cugen_error *err) {
+  const char *path = text_get(&cache->base.path);
   int status = open_database(cache, ":memory:", err);
   if (status != CUGEN_OK) return status;
   /* A log in a folder that cannot be written cannot be opened in the usual way; without content it need not be. */
@@ -143,8 +143,8 @@ static int open_read_only(struct cache *cache, cugen_error *err) {
   return cache_prepare(cache, true, err);
 }
 
-static int open_path(struct cache *cache, struct text *warning, cugen_error *err) {
-  const char *path = text_get(&cache->path);
+static int open_path(struct sqlite_cache *cache, struct text *warning, cugen_error *err) {
+  const char *path = text_get(&cache->base.path);
   struct text folder = {0};
   bool fresh = true;
   path_folder(path, &folder);
@@ -165,36 +165,47 @@ static int open_path(struct cache *cache, struct text *warning, cugen_error *err
   return status;
 }
 
-int cache_open(const char *path, struct cache **out, struct text *warning, cugen_error *err) {
-  *out = NULL;
-  struct cache *cache = calloc(1, sizeof *cache);
+void sqlite_name(const char *path, struct text *out) {
+  text_add(out, path);
+}
+
+bool sqlite_is_missing(const char *path) {
+  return file_missing(path);
+}
+
+bool sqlite_takes(const char *path) {
+  (void)path; /* whatever it is, it can be a file's name */
+  return true;
+}
+
+int sqlite_open(const char *path, struct cache **out, struct text *warning, cugen_error *err) {
+  struct sqlite_cache *cache = calloc(1, sizeof *cache);
   if (!cache) return error_memory(err);
-  pthread_mutex_init(&cache->lock, NULL);
+  pthread_mutex_init(&cache->base.lock, NULL);
   cache->checked = true; /* of memory; open_file knows better */
   cache->waits = true;
   cache->patience = CACHE_BUSY_SECONDS;
-  bool memory = !path || !*path || strcmp(path, "none") == 0;
-  text_add(&cache->path, memory ? "none" : path);
-  int status = cache->path.failed ? error_memory(err)
-               : memory           ? open_memory(cache, err)
-                                  : open_path(cache, warning, err);
-  if (status == CUGEN_OK) cache_seal(cache, memory);
+  bool memory = strcmp(path, "none") == 0;
+  text_add(&cache->base.path, path);
+  int status = cache->base.path.failed ? error_memory(err)
+               : memory                ? open_memory(cache, err)
+                                       : open_path(cache, warning, err);
   if (status == CUGEN_OK)
-    *out = cache;
+    *out = &cache->base;
   else
-    cache_close(cache);
+    sqlite_close(&cache->base);
   return status;
 }
 
-void cache_close(struct cache *cache) {
-  if (!cache) return;
-  cache_sync(cache);
+void sqlite_close(struct cache *base) {
+  struct sqlite_cache *cache = sqlite_cache_of(base);
+  sqlite_sync(base);
   for (int i = 0; i < CACHE_STATEMENTS; i++) sqlite3_finalize(cache->statements[i]);
   sqlite3_close(cache->db);
-  pthread_mutex_destroy(&cache->lock);
-  text_free(&cache->path);
+  pthread_mutex_destroy(&cache->base.lock);
+  text_free(&cache->base.path);
   text_free(&cache->refusal);
-  text_free(&cache->unsealed);
-  seal_forget(&cache->seal);
+  text_free(&cache->base.unsealed);
+  seal_forget(&cache->base.seal);
   free(cache);
 }

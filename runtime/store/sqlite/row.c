@@ -59,8 +59,6 @@ bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out) {
       cache_record_free(out);
       return false;
     }
-  /* The reason is kept, not the error's cause. */
-  out->compile_late = out->outcome == CUGEN_OUTCOME_COMPILE && strstr(out->reason, COMPILE_LATE);
-  if (!cache_is_plausible_time(out->measured_at)) out->measured_at = 0;
+  cache_record_settle(out);
   return true;
 }

@@ -44,8 +44,9 @@ static const char entries_sql[] =
 static const char key_sql[] = "SELECT device, config, problem, options FROM space WHERE id = ?1";
 static const char place_sql[] = "UPDATE place SET space_id = ?1, variant = ?2, hash = ?3";
 
-struct cache_stage {
-  struct cache *cache;
+struct sqlite_stage {
+  struct cache_stage base;
+  struct sqlite_cache *cache;
   struct cache_watch watch;
   sqlite3 *db;
   struct text path;
@@ -61,11 +62,15 @@ struct cache_stage {
 
 static const char doing[] = "merge records";
 
-static int stage_error(struct cache_stage *stage, cugen_error *err) {
+static struct sqlite_stage *stage_of(struct cache_stage *base) {
+  return (struct sqlite_stage *)base;
+}
+
+static int stage_error(struct sqlite_stage *stage, cugen_error *err) {
   return stage->db ? cache_error_database(stage->db, text_get(&stage->path), doing, err) : error_memory(err);
 }
 
-static bool is_stopped(const struct cache_stage *stage) {
+static bool is_stopped(const struct sqlite_stage *stage) {
   return stage->watch.stop && stage->watch.stop(stage->watch.context, stage->added, stage->merged, stage->planned);
 }
 
@@ -91,7 +96,7 @@ static int try_lock(const char *path, int flags, mode_t mode, int *fd) {
   return code == 0 || code == EWOULDBLOCK || code == EINTR ? 0 : -1;
 }
 
-static int open_database(struct cache_stage *stage, const char *name, cugen_error *err) {
+static int open_database(struct sqlite_stage *stage, const char *name, cugen_error *err) {
   int flags = stage->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   if (sqlite3_open_v2(name, &stage->db, flags | SQLITE_OPEN_NOMUTEX, NULL)) return stage_error(stage, err);
   bool good = cache_harden(stage->db) && cache_sql(stage->db, "PRAGMA locking_mode = EXCLUSIVE");
@@ -99,11 +104,11 @@ static int open_database(struct cache_stage *stage, const char *name, cugen_erro
 }
 
 /* Waits for another import, and ends one that was killed. */
-static int take_file(struct cache_stage *stage, cugen_error *err) {
+static int take_file(struct sqlite_stage *stage, cugen_error *err) {
   const char *path = text_get(&stage->path);
   const struct timespec lock_pause = {0, 20000000};
   struct stat info;
-  mode_t mode = stat(cache_path(stage->cache), &info) ? 0600 : info.st_mode & 0666;
+  mode_t mode = stat(text_get(&stage->cache->base.path), &info) ? 0600 : info.st_mode & 0666;
   for (int tries = 0;;) {
     cache_stage_resume(stage->cache, false);
     int got = try_lock(path, O_RDWR | O_CREAT, mode, &stage->fd);
@@ -123,19 +128,18 @@ static int take_file(struct cache_stage *stage, cugen_error *err) {
 }
 
 /* What the last handle on it leaves. */
-static void remove_file(struct cache_stage *stage) {
+static void remove_file(struct sqlite_stage *stage) {
   if (stage->fd >= 0 && !stage->read_only && !stage->kept) unlink(text_get(&stage->path));
 }
 
-static void finalize_all(struct cache_stage *stage) {
+static void finalize_all(struct sqlite_stage *stage) {
   for (int i = 0; i < STAGE_STATEMENTS; i++) sqlite3_finalize(stage->statements[i]);
   sqlite3_finalize(stage->entries);
   sqlite3_finalize(stage->keys);
   sqlite3_finalize(stage->places);
 }
 
-void cache_stage_close(struct cache_stage *stage) {
-  if (!stage) return;
+static void stage_close(struct sqlite_stage *stage) {
   finalize_all(stage);
   remove_file(stage);
   sqlite3_close(stage->db);
@@ -145,19 +149,24 @@ void cache_stage_close(struct cache_stage *stage) {
   free(stage);
 }
 
-static struct cache_stage *stage_new(struct cache *cache) {
-  struct cache_stage *stage = calloc(1, sizeof *stage);
+void sqlite_stage_close(struct cache_stage *base) {
+  stage_close(stage_of(base));
+}
+
+static struct sqlite_stage *stage_new(struct sqlite_cache *cache) {
+  struct sqlite_stage *stage = calloc(1, sizeof *stage);
   if (!stage) return NULL;
+  stage->base.engine = cache->base.engine;
   stage->cache = cache;
   stage->fd = -1;
   stage->format = CACHE_FORMAT_VERSION;
-  text_addf(&stage->path, "%s-import", cache_path(cache));
+  text_addf(&stage->path, "%s-import", text_get(&cache->base.path));
   if (!stage->path.failed) return stage;
-  cache_stage_close(stage);
+  stage_close(stage);
   return NULL;
 }
 
-static int make_tables(struct cache_stage *stage, cugen_error *err) {
+static int make_tables(struct sqlite_stage *stage, cugen_error *err) {
   bool made = cache_sql(stage->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; "
                                    "BEGIN EXCLUSIVE") &&
               cache_sql_on(stage->db, stage_tables_sql) &&
@@ -169,21 +178,21 @@ static int make_tables(struct cache_stage *stage, cugen_error *err) {
   return CUGEN_OK;
 }
 
-int cache_stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch, struct cache_stage **out,
-                     cugen_error *err) {
-  struct cache_stage *stage = stage_new(cache);
-  *out = NULL;
+int sqlite_stage_open(struct cache *base, size_t planned, const struct cache_watch *watch, struct cache_stage **out,
+                      cugen_error *err) {
+  struct sqlite_cache *cache = sqlite_cache_of(base);
+  struct sqlite_stage *stage = stage_new(cache);
   if (!stage) return error_memory(err);
   if (watch) stage->watch = *watch;
   stage->planned = planned;
-  bool in_memory = planned <= CACHE_STAGE_FEW || !cache->in_file;
+  bool in_memory = planned <= CACHE_STAGE_FEW || !cache->base.in_file;
   int status = in_memory ? CUGEN_OK : take_file(stage, err);
   if (!status) status = open_database(stage, in_memory ? ":memory:" : text_get(&stage->path), err);
   if (!status) status = make_tables(stage, err);
   if (status)
-    cache_stage_close(stage);
+    stage_close(stage);
   else
-    *out = stage;
+    *out = &stage->base;
   return status;
 }
 
@@ -201,7 +210,7 @@ static bool fetch(sqlite3_stmt *statement, int64_t *out) {
 }
 
 /* Whether the key is the latest one; now it is. */
-static bool is_latest(struct cache_stage *stage, const struct cache_key *key) {
+static bool is_latest(struct sqlite_stage *stage, const struct cache_key *key) {
   const char *const texts[] = {key->device, key->config, key->problem, key->options};
   const char *at = text_get(&stage->key), *end = at + stage->key.length;
   size_t same = 0;
@@ -212,7 +221,7 @@ static bool is_latest(struct cache_stage *stage, const struct cache_key *key) {
   return false;
 }
 
-static bool find_space(struct cache_stage *stage, const struct cache_key *key) {
+static bool find_space(struct sqlite_stage *stage, const struct cache_key *key) {
   sqlite3_stmt *find = stage->statements[SPACE_OF], *add = stage->statements[SPACE_NEW];
   if (is_latest(stage, key)) return true;
   if (!cache_bind_key(find, key) || !fetch(find, &stage->space)) return false;
@@ -222,7 +231,7 @@ static bool find_space(struct cache_stage *stage, const struct cache_key *key) {
   return true;
 }
 
-static bool find_line(struct cache_stage *stage, const struct cache_entry *entry, size_t *line) {
+static bool find_line(struct sqlite_stage *stage, const struct cache_entry *entry, size_t *line) {
   sqlite3_stmt *statement = stage->statements[ENTRY_LINE];
   int64_t found = 0;
   bool good = sqlite3_bind_int64(statement, 1, stage->space) == SQLITE_OK &&
@@ -232,11 +241,11 @@ static bool find_line(struct cache_stage *stage, const struct cache_entry *entry
   return good;
 }
 
-int cache_stage_add(struct cache_stage *stage, const struct cache_entry *entry, size_t line, size_t *twice,
-                    cugen_error *err) {
+int sqlite_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line, size_t *twice,
+                     cugen_error *err) {
   enum { CHECKS = 1024 };
+  struct sqlite_stage *stage = stage_of(base);
   sqlite3_stmt *statement = stage->statements[ENTRY_NEW];
-  *twice = 0;
   bool good = find_space(stage, &entry->key) && !stage->key.failed &&
               sqlite3_bind_int64(statement, 1, stage->space) == SQLITE_OK &&
               sqlite3_bind_int64(statement, 2, (int64_t)line) == SQLITE_OK &&
@@ -262,7 +271,7 @@ static bool sync_folder(const char *path) {
 }
 
 /* From here on it happens, whatever becomes of this process. */
-static int set_ready(struct cache_stage *stage, cugen_error *err) {
+static int set_ready(struct sqlite_stage *stage, cugen_error *err) {
   struct text sql = {0};
   text_addf(&sql, "PRAGMA user_version = %d", stage->format);
   int status = sql.failed ? error_memory(err) : CUGEN_OK;
@@ -275,7 +284,7 @@ static int set_ready(struct cache_stage *stage, cugen_error *err) {
   return status;
 }
 
-static int prepare_reading(struct cache_stage *stage, cugen_error *err) {
+static int prepare_reading(struct sqlite_stage *stage, cugen_error *err) {
   bool good = cache_prepare_on(stage->db, entries_sql, stage->format, &stage->entries) &&
               cache_prepare_on(stage->db, key_sql, stage->format, &stage->keys) &&
               cache_prepare_on(stage->db, place_sql, stage->format, &stage->places);
@@ -283,7 +292,7 @@ static int prepare_reading(struct cache_stage *stage, cugen_error *err) {
 }
 
 /* The key of a space, its texts to live in stage->key. */
-static bool load_key(struct cache_stage *stage, int64_t space) {
+static bool load_key(struct sqlite_stage *stage, int64_t space) {
   sqlite3_stmt *statement = stage->keys;
   text_clear(&stage->key);
   stage->space = 0;
@@ -297,7 +306,7 @@ static bool load_key(struct cache_stage *stage, int64_t space) {
   return sqlite3_reset(statement) == SQLITE_OK && stage->space && !stage->key.failed;
 }
 
-static void take_key(const struct cache_stage *stage, struct cache_entry *out) {
+static void take_key(const struct sqlite_stage *stage, struct cache_entry *out) {
   const char **const parts[] = {&out->key.device, &out->key.config, &out->key.problem, &out->key.options};
   const char *at = text_get(&stage->key);
   for (int i = 0; i < 4; i++) {
@@ -307,7 +316,7 @@ static void take_key(const struct cache_stage *stage, struct cache_entry *out) {
 }
 
 /* The row that the reading statement stands at. */
-static int merge_row(struct cache_stage *stage, struct cache_merge *merge, cugen_error *err) {
+static int merge_row(struct sqlite_stage *stage, struct cache_merge *merge, cugen_error *err) {
   struct cache_entry entry = {0};
   const char *name;
   const int64_t space = sqlite3_column_int64(stage->entries, CACHE_COLUMNS);
@@ -329,7 +338,7 @@ static int merge_row(struct cache_stage *stage, struct cache_merge *merge, cugen
 }
 
 /* As many as a transaction is to have; *more: it is not the last one. */
-static int merge_rows(struct cache_stage *stage, struct cache_merge *merge, bool *more, cugen_error *err) {
+static int merge_rows(struct sqlite_stage *stage, struct cache_merge *merge, bool *more, cugen_error *err) {
   enum { CHECKS = 16 };
   const double end = clock_seconds() + CACHE_STEP_SECONDS;
   int status = CUGEN_OK;
@@ -346,9 +355,9 @@ static int merge_rows(struct cache_stage *stage, struct cache_merge *merge, bool
   return status;
 }
 
-static int merge_step(struct cache_stage *stage, struct cache_merge *merge, bool *more, cugen_error *err) {
-  struct cache *cache = stage->cache;
-  pthread_mutex_lock(&cache->lock);
+static int merge_step(struct sqlite_stage *stage, struct cache_merge *merge, bool *more, cugen_error *err) {
+  struct sqlite_cache *cache = stage->cache;
+  pthread_mutex_lock(&cache->base.lock);
   if (stage->fd >= 0) cache_hurry(cache);
   bool begun = cache_step(cache, BEGIN);
   int status = begun && cache_merge_prepare(merge) ? CUGEN_OK : cache_error(cache, doing, err);
@@ -356,12 +365,12 @@ static int merge_step(struct cache_stage *stage, struct cache_merge *merge, bool
   if (!status) status = cache_finish(cache, true, doing, err);
   if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
   cache_hurried(cache, status);
-  pthread_mutex_unlock(&cache->lock);
+  pthread_mutex_unlock(&cache->base.lock);
   return status;
 }
 
 /* What is before the row that comes next need not be merged again, once it is safe from a power cut. */
-static void note_place(struct cache_stage *stage) {
+static void note_place(struct sqlite_stage *stage) {
   sqlite3_stmt *row = stage->entries;
   if (stage->read_only || stage->fd < 0 || stage->cache->unsynced || !sqlite3_data_count(row)) return;
   /* The place is the one before: the next row is merged again, which changes nothing. */
@@ -371,13 +380,13 @@ static void note_place(struct cache_stage *stage) {
 }
 
 /* They are for speed: a failure shows in nothing else. */
-static void set_pragmas(struct cache *cache, const char *sql) {
-  pthread_mutex_lock(&cache->lock);
+static void set_pragmas(struct sqlite_cache *cache, const char *sql) {
+  pthread_mutex_lock(&cache->base.lock);
   cache_sql(cache->db, sql);
-  pthread_mutex_unlock(&cache->lock);
+  pthread_mutex_unlock(&cache->base.lock);
 }
 
-static int merge_all(struct cache_stage *stage, struct cache_merged *out, cugen_error *err) {
+static int merge_all(struct sqlite_stage *stage, struct cache_merged *out, cugen_error *err) {
   struct cache_merge merge = {.cache = stage->cache, .out = out};
   bool more = true;
   stage->space = 0;
@@ -397,21 +406,19 @@ static int merge_all(struct cache_stage *stage, struct cache_merged *out, cugen_
   cache_merge_end(&merge);
   if (stage->fd >= 0) {
     set_pragmas(stage->cache, "PRAGMA wal_autocheckpoint = 1000; PRAGMA cache_size = -2000");
-    cache_sync(stage->cache);
+    sqlite_sync(&stage->cache->base);
   }
   stage->kept =
       stage->kept && status && (stage->steps || !stage->checked); /* before the first step it can be taken back */
   return status;
 }
 
-int cache_stage_merge(struct cache_stage *stage, struct cache_merged *out, cugen_error *err) {
-  *out = (struct cache_merged){0};
+int sqlite_stage_merge(struct cache_stage *base, struct cache_merged *out, cugen_error *err) {
+  struct sqlite_stage *stage = stage_of(base);
   stage->checked = true;
   int status = cache_sql(stage->db, "COMMIT") ? CUGEN_OK : stage_error(stage, err);
   if (!status && stage->fd >= 0) status = set_ready(stage, err);
-  if (!status) status = merge_all(stage, out, err);
-  if (status) *out = (struct cache_merged){0};
-  return status;
+  return status ? status : merge_all(stage, out, err);
 }
 
 /* ---- After a kill ------------------------------------------------------------------------------------------------- */
@@ -428,14 +435,14 @@ static int format_of(sqlite3 *db) {
 
 /* It lies where others may write, too, so it is held to what a database is: the tables are an import's and nothing else, and every page
    of them is whole. */
-static bool is_ours(struct cache_stage *stage) {
+static bool is_ours(struct sqlite_stage *stage) {
   const char *path = text_get(&stage->path);
   cugen_error err;
   return cache_check_schema(stage->db, "main", stage_tables_sql, path, &err) == CUGEN_OK &&
          cache_check_tables(stage->db, "main", path, &err) == CUGEN_OK;
 }
 
-static void resume(struct cache_stage *stage) {
+static void resume(struct sqlite_stage *stage) {
   struct cache_merged merged = {0};
   cugen_error err;
   if (open_database(stage, text_get(&stage->path), &err)) return;
@@ -450,21 +457,21 @@ static void resume(struct cache_stage *stage) {
 
 /* A stranger's file beside the cache is no import of ours; nor is one that has another name, or that more people can write than the
    cache. */
-static bool is_trusted(const struct cache_stage *stage) {
+static bool is_trusted(const struct sqlite_stage *stage) {
   struct stat mine, cache;
-  return !fstat(stage->fd, &mine) && !stat(cache_path(stage->cache), &cache) &&
+  return !fstat(stage->fd, &mine) && !stat(text_get(&stage->cache->base.path), &cache) &&
          (mine.st_uid == geteuid() || mine.st_uid == cache.st_uid) && mine.st_nlink == 1 &&
          !(mine.st_mode & ~cache.st_mode & 022);
 }
 
-void cache_stage_resume(struct cache *cache, bool dropped) {
-  struct cache_stage *stage = stage_new(cache);
+void cache_stage_resume(struct sqlite_cache *cache, bool dropped) {
+  struct sqlite_stage *stage = stage_new(cache);
   if (!stage) return;
-  stage->read_only = !cache->in_file;
+  stage->read_only = !cache->base.in_file;
   const char *path = text_get(&stage->path);
   if (access(path, F_OK) == 0 && try_lock(path, stage->read_only ? O_RDONLY : O_RDWR, 0, &stage->fd) > 0) {
     stage->kept = !is_trusted(stage);
     if (!stage->kept && !dropped) resume(stage);
   }
-  cache_stage_close(stage);
+  stage_close(stage);
 }

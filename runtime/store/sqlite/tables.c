@@ -267,13 +267,13 @@ bool cache_sql_on(sqlite3 *db, const char *sql) {
   return good;
 }
 
-sqlite3_stmt *cache_query(struct cache *cache, const char *sql) {
+sqlite3_stmt *cache_query(struct sqlite_cache *cache, const char *sql) {
   sqlite3_stmt *statement;
   cache_prepare_on(cache->db, sql, CACHE_FORMAT_VERSION, &statement);
   return statement;
 }
 
-int cache_prepare(struct cache *cache, bool with_disk, cugen_error *err) {
+int cache_prepare(struct sqlite_cache *cache, bool with_disk, cugen_error *err) {
   cache->schema = with_disk ? "disk" : "main";
   bool both = with_disk && query_number(cache->db, "PRAGMA disk.user_version") >= CACHE_FORMAT_VERSION;
   if (!cache_sql(cache->db, both ? views_with_disk_sql : views_sql)) return cache_error(cache, "read", err);

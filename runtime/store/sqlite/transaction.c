@@ -5,10 +5,10 @@
 #include "base/system.h"
 #include "database.h"
 
-bool cache_before_writing(struct cache *cache) {
+bool cache_before_writing(struct sqlite_cache *cache) {
   cugen_error err;
   if (cache->checked) return true;
-  int status = cache_check_tables(cache->db, "main", text_get(&cache->path), &err);
+  int status = cache_check_tables(cache->db, "main", text_get(&cache->base.path), &err);
   if (status != CUGEN_OK) {
     text_restart(&cache->refusal);
     text_add(&cache->refusal, err.message);
@@ -22,13 +22,13 @@ bool cache_before_writing(struct cache *cache) {
   return true;
 }
 
-static bool set_waiting(struct cache *cache, bool wait) {
+static bool set_waiting(struct sqlite_cache *cache, bool wait) {
   if (wait == cache->waits) return true;
   cache->waits = wait;
   return cache_sql(cache->db, wait ? "PRAGMA synchronous = EXTRA" : "PRAGMA synchronous = NORMAL");
 }
 
-bool cache_step(struct cache *cache, enum cache_statement which) {
+bool cache_step(struct sqlite_cache *cache, enum cache_statement which) {
   if (which == BEGIN && !(cache_before_writing(cache) && set_waiting(cache, !cache->hurry))) return false;
   sqlite3_stmt *statement = cache->statements[which];
   sqlite3_step(statement);
@@ -36,7 +36,7 @@ bool cache_step(struct cache *cache, enum cache_statement which) {
 }
 
 /* The message of a failure is taken before the rollback overwrites it. */
-int cache_finish(struct cache *cache, bool good, const char *doing, cugen_error *err) {
+int cache_finish(struct sqlite_cache *cache, bool good, const char *doing, cugen_error *err) {
   if (good && cache_step(cache, COMMIT)) return CUGEN_OK;
   int status = cache_error(cache, doing, err);
   if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
@@ -49,19 +49,20 @@ int cache_finish(struct cache *cache, bool good, const char *doing, cugen_error 
    waited for outlives this process, and the next that is waited for makes it safe from a power cut, too. */
 static const double most_unsafe = 0.2;
 
-void cache_hurry(struct cache *cache) {
+void cache_hurry(struct sqlite_cache *cache) {
   if (cache->patience == CACHE_BUSY_SECONDS) cache->patience = CACHE_STORE_SECONDS;
   cache->hurry = cache->log && clock_seconds() - cache->synced < most_unsafe;
 }
 
-void cache_hurried(struct cache *cache, int status) {
+void cache_hurried(struct sqlite_cache *cache, int status) {
   if (status == CUGEN_OK) cache->unsynced = cache->hurry;
   if (status == CUGEN_OK && !cache->hurry) cache->synced = clock_seconds();
   cache->hurry = false;
   if (cache->patience == CACHE_STORE_SECONDS) cache->patience = CACHE_BUSY_SECONDS;
 }
 
-void cache_set_patience(struct cache *cache, double seconds) {
+void sqlite_set_patience(struct cache *base, double seconds) {
+  struct sqlite_cache *cache = sqlite_cache_of(base);
   cache->patience = seconds;
 }
 
@@ -71,9 +72,10 @@ void cache_pause(void) {
   nanosleep(&time, NULL);
 }
 
-void cache_sync(struct cache *cache) {
-  pthread_mutex_lock(&cache->lock);
+void sqlite_sync(struct cache *base) {
+  struct sqlite_cache *cache = sqlite_cache_of(base);
+  pthread_mutex_lock(&cache->base.lock);
   if (cache->unsynced) sqlite3_wal_checkpoint_v2(cache->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
   cache->unsynced = false;
-  pthread_mutex_unlock(&cache->lock);
+  pthread_mutex_unlock(&cache->base.lock);
 }

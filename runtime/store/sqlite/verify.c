@@ -5,38 +5,17 @@
 #include "base/error.h"
 #include "database.h"
 
-struct check {
-  struct cache *cache;
-  struct cache_checked *out;
-  struct text *wrong, *foreign; /* a line for each thing */
-};
-
-/* What a row says may have been written by anybody: nothing of it moves a terminal's cursor or looks like a line of its own. */
-static void end_line(struct text *lines, size_t from) {
-  for (size_t i = from; !lines->failed && i < lines->length; i++)
-    if ((unsigned char)lines->data[i] < ' ' || lines->data[i] == 127) lines->data[i] = '?';
-  text_add_char(lines, '\n');
-}
-
-static void add_line(struct check *check, const char *format, ...) PRINTF_LIKE(2, 3);
-static void add_line(struct check *check, const char *format, ...) {
-  size_t from = check->wrong->length;
-  va_list args;
-  va_start(args, format);
-  text_vaddf(check->wrong, format, args);
-  va_end(args);
-  end_line(check->wrong, from);
-}
-
 /* Calls visit with each row of the statement; "%S" is the schema of the file. */
-static bool each_row(struct check *check, const char *sql, void (*visit)(struct check *check, sqlite3_stmt *row)) {
+static bool each_row(struct cache_check *check, const char *sql,
+                     void (*visit)(struct cache_check *check, sqlite3_stmt *row)) {
+  struct sqlite_cache *cache = sqlite_cache_of(check->cache);
   struct text text = {0};
   for (const char *mark; (mark = strstr(sql, "%S")); sql = mark + 2) {
     text_add_n(&text, sql, (size_t)(mark - sql));
-    text_add(&text, check->cache->schema);
+    text_add(&text, cache->schema);
   }
   text_add(&text, sql);
-  sqlite3_stmt *statement = text.failed ? NULL : cache_query(check->cache, text_get(&text));
+  sqlite3_stmt *statement = text.failed ? NULL : cache_query(cache, text_get(&text));
   while (statement && sqlite3_step(statement) == SQLITE_ROW) visit(check, statement);
   text_free(&text);
   return statement && sqlite3_finalize(statement) == SQLITE_OK;
@@ -44,22 +23,22 @@ static bool each_row(struct check *check, const char *sql, void (*visit)(struct 
 
 /* ---- The file and its tables --------------------------------------------------------------------------------- */
 
-static void visit_integrity(struct check *check, sqlite3_stmt *row) {
-  if (strcmp(cache_column_text(row, 0), "ok") != 0) add_line(check, "%s", cache_column_text(row, 0));
+static void visit_integrity(struct cache_check *check, sqlite3_stmt *row) {
+  if (strcmp(cache_column_text(row, 0), "ok") != 0) cache_check_add(check, "%s", cache_column_text(row, 0));
 }
 
-static void visit_reference(struct check *check, sqlite3_stmt *row) {
-  add_line(check, "a row of %s belongs to no row of %s", cache_column_text(row, 0), cache_column_text(row, 2));
+static void visit_reference(struct cache_check *check, sqlite3_stmt *row) {
+  cache_check_add(check, "a row of %s belongs to no row of %s", cache_column_text(row, 0), cache_column_text(row, 2));
 }
 
-static void visit_missing_index(struct check *check, sqlite3_stmt *row) {
+static void visit_missing_index(struct cache_check *check, sqlite3_stmt *row) {
   (void)row;
-  add_line(check, "index 'record_current' is missing: nothing keeps a variant from having two records");
+  cache_check_add(check, "index 'record_current' is missing: nothing keeps a variant from having two records");
 }
 
-static void visit_double(struct check *check, sqlite3_stmt *row) {
-  add_line(check, "variant '%s' has %s records that are not superseded", cache_column_text(row, 0),
-           cache_column_text(row, 1));
+static void visit_double(struct cache_check *check, sqlite3_stmt *row) {
+  cache_check_add(check, "variant '%s' has %s records that are not superseded", cache_column_text(row, 0),
+                  cache_column_text(row, 1));
 }
 
 /* ---- Records -------------------------------------------------------------------------------------------------- */
@@ -81,17 +60,7 @@ static const char *value_wrong(sqlite3_stmt *row, int i) {
   return cache_column_holds(column, sqlite3_column_double(row, i)) ? NULL : "is out of range";
 }
 
-/* As wisdom holds them to it, but for the reason, in which a compiler may have written anything. */
-static void check_rules(struct check *check, long long id, const struct cache_record *record) {
-  char empty[] = "";
-  struct cache_record plain = *record;
-  const char *name, *wrong;
-  plain.reason = empty;
-  wrong = cache_record_wrong(&plain, &name);
-  if (wrong) add_line(check, "record %lld ('%s'): %s %s", id, record->variant, name, wrong);
-}
-
-static void visit_record(struct check *check, sqlite3_stmt *row) {
+static void visit_record(struct cache_check *check, sqlite3_stmt *row) {
   long long id = sqlite3_column_int64(row, CACHE_COLUMNS);
   struct cache_record record;
   if (sqlite3_column_int(row, CACHE_COLUMNS + 1))
@@ -103,42 +72,28 @@ static void visit_record(struct check *check, sqlite3_stmt *row) {
     const char *wrong = value_wrong(row, i);
     if (!wrong) continue;
     good = false;
-    add_line(check, "record %lld ('%s'): %s %s: '%s'", id, cache_column_text(row, 0), cache_columns[i].name, wrong,
-             cache_column_text(row, i));
+    cache_check_add(check, "record %lld ('%s'): %s %s: '%s'", id, cache_column_text(row, 0), cache_columns[i].name,
+                    wrong, cache_column_text(row, i));
   }
   if (!cache_read_record(row, &record))
     check->wrong->failed = true;
   else if (good)
-    check_rules(check, id, &record);
+    cache_check_record(check, id, &record);
   cache_record_free(&record);
 }
 
-static void visit_flag(struct check *check, sqlite3_stmt *row) {
-  add_line(check, "record %s: superseded is neither 0 nor 1", cache_column_text(row, 0));
+static void visit_flag(struct cache_check *check, sqlite3_stmt *row) {
+  cache_check_add(check, "record %s: superseded is neither 0 nor 1", cache_column_text(row, 0));
 }
 
-static void count_spaces(struct check *check, sqlite3_stmt *row) {
+static void count_spaces(struct cache_check *check, sqlite3_stmt *row) {
   check->out->spaces = (size_t)sqlite3_column_int64(row, 0);
 }
 
 /* ---- Images --------------------------------------------------------------------------------------------------- */
 
-static void visit_image(void *context, const char *name, int64_t bytes, enum cache_image_state state) {
-  struct check *check = context;
-  check->out->images++;
-  check->out->image_bytes += bytes;
-  check->out->foreign_images += state == CACHE_IMAGE_FOREIGN;
-  if (state == CACHE_IMAGE_FOREIGN) {
-    size_t from = check->foreign->length;
-    text_addf(check->foreign, "image '%s' is sealed with another key", name);
-    end_line(check->foreign, from);
-  }
-  if (state == CACHE_IMAGE_CHANGED)
-    add_line(check, "image '%s' is not what was stored; it will be compiled again when it is needed", name);
-}
-
-static void visit_lone_entry(struct check *check, sqlite3_stmt *row) {
-  add_line(check, "image '%s' has %s kernels", cache_column_text(row, 0), cache_column_text(row, 1));
+static void visit_lone_entry(struct cache_check *check, sqlite3_stmt *row) {
+  cache_check_add(check, "image '%s' has %s kernels", cache_column_text(row, 0), cache_column_text(row, 1));
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------------------ */
@@ -148,7 +103,7 @@ _Static_assert(KERNEL_MAX_ENTRIES == 8, "as above");
 
 static const struct {
   const char *sql;
-  void (*visit)(struct check *check, sqlite3_stmt *row);
+  void (*visit)(struct cache_check *check, sqlite3_stmt *row);
 } checks[] = {
     {"PRAGMA %S.integrity_check(20)", visit_integrity},
     {"PRAGMA %S.foreign_key_check", visit_reference},
@@ -165,17 +120,10 @@ static const struct {
      visit_lone_entry},
 };
 
-int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wrong, struct text *foreign,
-                 cugen_error *err) {
-  struct check check = {cache, out, wrong, foreign};
-  int status = CUGEN_OK;
-  *out = (struct cache_checked){0};
-  pthread_mutex_lock(&cache->lock);
-  for (size_t i = 0; !status && i < sizeof checks / sizeof *checks; i++) {
-    if (each_row(&check, checks[i].sql, checks[i].visit)) continue;
-    status = cache_error(cache, "check", err);
-  }
-  if (!status) status = cache_images_visit(cache, visit_image, &check, err);
-  pthread_mutex_unlock(&cache->lock);
-  return status || !(wrong->failed || foreign->failed) ? status : error_memory(err);
+int sqlite_verify(struct cache *base, struct cache_checked *out, struct text *wrong, struct text *foreign,
+                  cugen_error *err) {
+  struct cache_check check = {base, out, wrong, foreign};
+  for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+    if (!each_row(&check, checks[i].sql, checks[i].visit)) return cache_error(sqlite_cache_of(base), "check", err);
+  return cache_check_images(&check, err);
 }

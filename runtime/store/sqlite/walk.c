@@ -19,7 +19,7 @@ static const char *const walk_sql[WALK_STATEMENTS] = {
 };
 
 struct walk {
-  struct cache *cache;
+  struct sqlite_cache *cache;
   const struct cache_filter *filter;
   const struct cache_visit *visit;
   sqlite3_stmt *statements[WALK_STATEMENTS];
@@ -107,14 +107,13 @@ static bool prepare(struct walk *walk) {
 }
 
 /* In one transaction that only reads: what is counted is what is read. */
-int cache_each(struct cache *cache, const struct cache_filter *filter, const struct cache_visit *visit,
-               cugen_error *err) {
+int sqlite_each(struct cache *base, const struct cache_filter *filter, const struct cache_visit *visit,
+                cugen_error *err) {
+  struct sqlite_cache *cache = sqlite_cache_of(base);
   struct walk walk = {.cache = cache, .filter = filter, .visit = visit};
-  pthread_mutex_lock(&cache->lock);
   bool good = prepare(&walk) && cache_sql(cache->db, "BEGIN");
   int status = good ? walk_all(&walk, err) : cache_error(cache, "read", err);
   for (int i = 0; i < WALK_STATEMENTS; i++) sqlite3_finalize(walk.statements[i]);
   if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
-  pthread_mutex_unlock(&cache->lock);
   return status;
 }

@@ -1,0 +1,7 @@
+/* The engines of the store: where a cache can be kept. See engine.h. */
+#include <stddef.h>
+
+#include "runtime/store/postgres/postgres.h"
+#include "runtime/store/sqlite/sqlite.h"
+
+const struct cache_engine *const cache_engines[] = {&cache_postgres, &cache_sqlite, NULL};

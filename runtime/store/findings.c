@@ -1,0 +1,47 @@
+/* What a check of a cache finds, in words; see engine.h. */
+#include <stdarg.h>
+
+#include "engine.h"
+
+/* What a row says may have been written by anybody: nothing of it moves a terminal's cursor or looks like a line of its own. */
+static void end_line(struct text *lines, size_t from) {
+  for (size_t i = from; !lines->failed && i < lines->length; i++)
+    if ((unsigned char)lines->data[i] < ' ' || lines->data[i] == 127) lines->data[i] = '?';
+  text_add_char(lines, '\n');
+}
+
+void cache_check_add(struct cache_check *check, const char *format, ...) {
+  size_t from = check->wrong->length;
+  va_list args;
+  va_start(args, format);
+  text_vaddf(check->wrong, format, args);
+  va_end(args);
+  end_line(check->wrong, from);
+}
+
+void cache_check_record(struct cache_check *check, long long id, const struct cache_record *record) {
+  char empty[] = "";
+  struct cache_record plain = *record;
+  const char *name, *wrong;
+  plain.reason = empty;
+  wrong = cache_record_wrong(&plain, &name);
+  if (wrong) cache_check_add(check, "record %lld ('%s'): %s %s", id, record->variant, name, wrong);
+}
+
+static void visit_image(void *context, const char *name, int64_t bytes, enum cache_image_state state) {
+  struct cache_check *check = context;
+  check->out->images++;
+  check->out->image_bytes += bytes;
+  check->out->foreign_images += state == CACHE_IMAGE_FOREIGN;
+  if (state == CACHE_IMAGE_FOREIGN) {
+    size_t from = check->foreign->length;
+    text_addf(check->foreign, "image '%s' is sealed with another key", name);
+    end_line(check->foreign, from);
+  }
+  if (state == CACHE_IMAGE_CHANGED)
+    cache_check_add(check, "image '%s' is not what was stored; it will be compiled again when it is needed", name);
+}
+
+int cache_check_images(struct cache_check *check, cugen_error *err) {
+  return cache_images_visit(check->cache, visit_image, check, err);
+}

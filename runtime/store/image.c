@@ -1,0 +1,174 @@
+/* Images: compiled code that a device is to run. Whoever can write to a database can put any code into it, so an image is used only
+   with a seal by this user's own key over all that is said of it; see cache.h and seal.h.
+
+   The text that an image is kept under ends with which key sealed it. So users who share a database have one row each, and nobody
+   replaces what is another's. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/measure_way.h"
+#include "engine.h"
+#include "runtime/plan.h"
+
+int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options, int nvrtc_version,
+                    struct text *out, cugen_error *err) {
+  size_t length;
+  measure_way_of(options, &length);
+  text_addf(out, "%s %s %.*s nvrtc %d", spec->source_hash.hex, arch, (int)length, options, nvrtc_version);
+  plan_add_entries(spec, out);
+  return out->failed ? error_memory(err) : CUGEN_OK;
+}
+
+/* ---- The seal -------------------------------------------------------------------------------------------------- */
+
+const char *cache_image_warning(const struct cache *cache) {
+  return text_get(&cache->unsealed);
+}
+
+static const char sealed_by[] = " sealed by ";
+
+static void write_name(const struct cache *cache, const char *key, struct text *out) {
+  text_addf(out, "%s%s%s", key, sealed_by, cache->seal.id);
+}
+
+static bool is_own(const struct cache *cache, const char *name) {
+  size_t length = strlen(name), end = sizeof sealed_by - 1 + SEAL_ID;
+  return cache->seal.known && length > end && memcmp(name + length - end, sealed_by, sizeof sealed_by - 1) == 0 &&
+         strcmp(name + length - SEAL_ID, cache->seal.id) == 0;
+}
+
+static void add_fact(struct text *out, const char *fact) {
+  text_addf(out, "%zu:%s\n", strlen(fact), fact);
+}
+
+/* All that is believed of an image, its data aside: what it is kept under, its hash, the compiler's log, its entries. */
+static void write_facts(const char *name, const struct compiled *compiled, struct text *out) {
+  text_addf(out, "cugen image %d\n", 1);
+  add_fact(out, name);
+  add_fact(out, compiled->image_hash.hex);
+  add_fact(out, compiled->log ? compiled->log : "");
+  text_addf(out, "%zu\n", compiled->entry_count);
+  for (size_t i = 0; i < compiled->entry_count; i++) {
+    const struct kernel_resources *r = &compiled->resources[i];
+    add_fact(out, compiled->entries[i]);
+    text_addf(out, "%d %d %lld %lld %lld %lld\n", r->registers, r->max_threads, (long long)r->static_shared,
+              (long long)r->local_bytes, (long long)r->spill_bytes, (long long)r->constant_bytes);
+  }
+}
+
+/* ---- Loading ---------------------------------------------------------------------------------------------------- */
+
+/* Whether it is what was sealed under this name. False when memory ran out. */
+static bool check_row(const struct cache *cache, const char *name, const struct cache_image_row *row, bool *holds) {
+  struct text facts = {0};
+  const struct compiled *compiled = &row->compiled;
+  *holds = false;
+  if (!row->sealed) return true;
+  write_facts(name, compiled, &facts);
+  bool memory = !facts.failed;
+  *holds = memory && seal_holds(&cache->seal, &facts, compiled->image, compiled->image_length, row->mac);
+  text_free(&facts);
+  return memory;
+}
+
+/* One that is not what was stored counts as not found: it is compiled again, and storing that replaces it. */
+static int load_image(struct cache *cache, const char *name, struct compiled *out, bool *found, cugen_error *err) {
+  struct cache_image_row row = {0};
+  int status = cache->engine->image_load(cache, name, &row, found, err);
+  if (!status && *found && !check_row(cache, name, &row, found)) status = error_memory(err);
+  if (status || !*found) {
+    compiled_free(&row.compiled);
+    row.compiled = (struct compiled){0};
+    *found = false;
+  }
+  *out = row.compiled;
+  return status;
+}
+
+int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found, cugen_error *err) {
+  struct text name = {0};
+  *out = (struct compiled){0};
+  *found = false;
+  pthread_mutex_lock(&cache->lock);
+  write_name(cache, key, &name);
+  int status = !cache->seal.known ? CUGEN_OK
+               : name.failed      ? error_memory(err)
+                                  : load_image(cache, text_get(&name), out, found, err);
+  pthread_mutex_unlock(&cache->lock);
+  text_free(&name);
+  return status;
+}
+
+/* ---- Storing ------------------------------------------------------------------------------------------------------ */
+
+/* So many bytes of all images may stay, and so many more be added before the oldest go. */
+static const size_t most_in_file = (size_t)256 << 20, most_in_memory = (size_t)32 << 20, step = (size_t)16 << 20;
+
+static int trim(struct cache *cache, size_t added, cugen_error *err) {
+  if (added < cache->may_add) {
+    cache->may_add -= added;
+    return CUGEN_OK;
+  }
+  cache->may_add = step;
+  return cache->engine->image_trim(cache, cache->in_file ? most_in_file : most_in_memory, err);
+}
+
+static int seal_and_store(struct cache *cache, const char *key, const struct compiled *compiled, cugen_error *err) {
+  struct text name = {0}, facts = {0};
+  unsigned char mac[SEAL_BYTES];
+  if (!cache->seal.known && cache->in_file) seal_open(true, &cache->seal, NULL);
+  if (!cache->seal.known) return CUGEN_OK;
+  write_name(cache, key, &name);
+  write_facts(text_get(&name), compiled, &facts);
+  int status = name.failed || facts.failed ? error_memory(err) : CUGEN_OK;
+  if (!status) {
+    seal_make(&cache->seal, &facts, compiled->image, compiled->image_length, mac);
+    status = cache->engine->image_store(cache, text_get(&name), compiled, mac, err);
+    if (!status) status = trim(cache, compiled->image_length, err);
+  }
+  text_free(&name);
+  text_free(&facts);
+  return status;
+}
+
+int cache_image_store(struct cache *cache, const char *key, const struct compiled *compiled, cugen_error *err) {
+  if (compiled->image_length > CACHE_MAX_IMAGE) return CUGEN_OK;
+  pthread_mutex_lock(&cache->lock);
+  int status = seal_and_store(cache, key, compiled, err);
+  pthread_mutex_unlock(&cache->lock);
+  return status;
+}
+
+/* ---- Looking at all of them ------------------------------------------------------------------------------------------ */
+
+static int state_of(struct cache *cache, const char *name, enum cache_image_state *out, cugen_error *err) {
+  struct compiled compiled = {0};
+  bool found = false;
+  *out = CACHE_IMAGE_FOREIGN;
+  if (!is_own(cache, name)) return CUGEN_OK;
+  int status = load_image(cache, name, &compiled, &found, err);
+  *out = found ? CACHE_IMAGE_OWN : CACHE_IMAGE_CHANGED;
+  compiled_free(&compiled);
+  return status;
+}
+
+struct visiting {
+  struct cache *cache;
+  void (*visit)(void *context, const char *name, int64_t bytes, enum cache_image_state state);
+  void *context;
+};
+
+static int visit_one(void *context, const char *name, int64_t bytes, cugen_error *err) {
+  const struct visiting *visiting = context;
+  enum cache_image_state state;
+  int status = state_of(visiting->cache, name, &state, err);
+  if (!status) visiting->visit(visiting->context, name, bytes, state);
+  return status;
+}
+
+int cache_images_visit(struct cache *cache,
+                       void (*visit)(void *context, const char *name, int64_t bytes, enum cache_image_state state),
+                       void *context, cugen_error *err) {
+  struct visiting visiting = {cache, visit, context};
+  return cache->engine->images(cache, visit_one, &visiting, err);
+}

@@ -1,0 +1,53 @@
+/* See address.h. libpq takes what stands before the first '@' for user and password, unless a '/' comes first. A password with one of "@/?#" in
+   it that is not percent-encoded would be taken for host, port or database, and libpq quotes those in its messages. So an address with an
+   '@' in another place, a port that is no number, or a wrong percent-encoding is refused before libpq sees it. */
+#include "address.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *const schemes[] = {"postgresql://", "postgres://"};
+
+/* What follows the scheme; NULL: it is another. */
+static const char *behind_scheme(const char *path) {
+  for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+    if (strncmp(path, schemes[i], strlen(schemes[i])) == 0) return path + strlen(schemes[i]);
+  return NULL;
+}
+
+bool pg_address_is(const char *path) {
+  return behind_scheme(path) != NULL;
+}
+
+static bool is_encoded(const char *text) {
+  for (; (text = strchr(text, '%')); text++)
+    if (!isxdigit((unsigned char)text[1]) || !isxdigit((unsigned char)text[2])) return false;
+  return true;
+}
+
+/* "host", "host:1234", "[::1]:1234", several with commas between. */
+static bool has_ports(const char *hosts, const char *end) {
+  bool brackets = false, port = false;
+  for (; hosts < end; hosts++) {
+    if (port && !brackets && *hosts != ',' && !isdigit((unsigned char)*hosts)) return false;
+    brackets = *hosts == '[' || (brackets && *hosts != ']');
+    port = !brackets && (*hosts == ':' || (port && *hosts != ','));
+  }
+  return true;
+}
+
+bool pg_address_show(const char *path, struct text *shown) {
+  const char *start = behind_scheme(path);
+  const char *options = start + strcspn(start, "?#"), *place = start + strcspn(start, "/?#");
+  const char *at = memchr(start, '@', (size_t)(place - start)), *host = at ? at + 1 : start;
+  text_add(shown, schemes[0]);
+  if (strchr(host, '@') || memchr(place, ':', (size_t)(options - place)) || *options == '#' || !is_encoded(start) ||
+      !has_ports(host, place))
+    return false;
+  if (at) {
+    text_add_clean(shown, start, strcspn(start, ":@"));
+    text_add_char(shown, '@');
+  }
+  text_add_clean(shown, host, (size_t)(options - host));
+  return true;
+}

@@ -1,0 +1,378 @@
+/* See connection.h.
+
+   A connection that is lost is made again, at first after a tenth of a second, then after twice that, up to five. A statement of its own is
+   run again on the new one; all such statements have the same effect when they are run twice. Tried is for as long as SQLite's
+   engine waits for other processes: 20 seconds for whoever asked for something, ten minutes for a measurement, which nobody
+   may lose. */
+#include "connection.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/system.h"
+
+/* ---- Parameters ------------------------------------------------------------------------------------------------ */
+
+static void add(struct pg_parameters *to, const char *value) {
+  to->formats[to->count] = 0;
+  to->values[to->count++] = value;
+}
+
+void pg_add_text(struct pg_parameters *to, const char *text) {
+  add(to, text ? text : "");
+}
+
+void pg_add_integer(struct pg_parameters *to, int64_t value) {
+  snprintf(to->numbers[to->count], PG_NUMBER, "%lld", (long long)value);
+  add(to, to->numbers[to->count]);
+}
+
+/* An application may have set a locale with another one. */
+static char decimal_point(void) {
+  return localeconv()->decimal_point[0];
+}
+
+void pg_add_real(struct pg_parameters *to, double value) {
+  snprintf(to->numbers[to->count], PG_NUMBER, "%.17g", value);
+  char *point = strchr(to->numbers[to->count], decimal_point());
+  if (point) *point = '.';
+  add(to, isnan(value) ? NULL : isinf(value) ? value > 0 ? "Infinity" : "-Infinity" : to->numbers[to->count]);
+}
+
+void pg_add_null(struct pg_parameters *to) {
+  add(to, NULL);
+}
+
+void pg_add_bytes(struct pg_parameters *to, const void *data, size_t length) {
+  to->lengths[to->count] = (int)length; /* CACHE_MAX_IMAGE at most */
+  add(to, data ? data : "");
+  to->formats[to->count - 1] = 1;
+}
+
+static void begin_element(struct text *array) {
+  text_add_char(array, array->length ? ',' : '{');
+}
+
+void pg_array_integer(struct text *array, int64_t value) {
+  begin_element(array);
+  text_addf(array, "%lld", (long long)value);
+}
+
+void pg_array_text(struct text *array, const char *value) {
+  begin_element(array);
+  text_add_char(array, '"');
+  for (; *value; value++) {
+    if (*value == '"' || *value == '\\') text_add_char(array, '\\');
+    text_add_char(array, *value);
+  }
+  text_add_char(array, '"');
+}
+
+void pg_array_end(struct text *array) {
+  text_add(array, array->length ? "}" : "{}");
+}
+
+/* ---- What went wrong --------------------------------------------------------------------------------------------- */
+
+/* The first line of what a server or libpq says, which may be a stranger's, without the password that libpq was given. */
+static void take_words(struct pg_cache *cache, const char *words, struct text *out) {
+  const char *password = cache->conn ? cache->pq.password(cache->conn) : NULL;
+  const size_t length = strcspn(words, "\n"), secret = password ? strlen(password) : 0;
+  for (size_t i = 0; i < length;) {
+    const bool hide = secret && i + secret <= length && memcmp(words + i, password, secret) == 0;
+    if (hide)
+      text_add(out, "***");
+    else
+      text_add_n(out, words + i, 1);
+    i += hide ? secret : 1;
+  }
+}
+
+static const struct meaning {
+  const char *state; /* SQLSTATE, or its class: PostgreSQL's documentation, appendix A */
+  int status;
+  const char *way_out;
+} meanings[] = {
+    {"42501", CUGEN_ERROR_IO,
+     "ask the owner of schema cugen for GRANT USAGE ON SCHEMA cugen and GRANT SELECT, INSERT, UPDATE, DELETE ON ALL "
+     "TABLES IN SCHEMA cugen, or of the database for GRANT CREATE ON DATABASE; or pass --cache FILE"},
+    {"25006", CUGEN_ERROR_IO,
+     "name the primary server, or add ?target_session_attrs=read-write to the connection string"},
+    {"53100", CUGEN_ERROR_IO, "make room on the server's disk, or pass --cache FILE"},
+    {"53300", CUGEN_ERROR_IO, "raise the server's max_connections, or start fewer tuners"},
+    {"22021", CUGEN_ERROR_CACHE, "the text is not UTF-8: rename what is called so"},
+    {"22P05", CUGEN_ERROR_CACHE, "make the database with ENCODING 'UTF8'"},
+    {"53", CUGEN_ERROR_IO, "free what the server lacks, or pass --cache FILE"},
+    {"57", CUGEN_ERROR_IO, "try again, or pass --cache FILE"},
+    {"08", CUGEN_ERROR_IO, "try again, or pass --cache FILE"},
+    {"40", CUGEN_ERROR_IO, "try again"},
+    {"23", CUGEN_ERROR_IO, "try again"},
+    {"", CUGEN_ERROR_CACHE,
+     "'cugen cache verify' checks the tables; another database, or --cache FILE, is a way out"},
+};
+
+static const struct meaning *meaning_of(const char *state) {
+  size_t i = 0;
+  while (strncmp(state, meanings[i].state, strlen(meanings[i].state)) != 0) i++;
+  return &meanings[i];
+}
+
+static const char *state_of(struct pg_cache *cache, const struct pg_result *result) {
+  const char *state = result ? cache->pq.result_field(result, PQ_DIAG_SQLSTATE) : NULL;
+  return state ? state : "08";
+}
+
+static int fail(struct pg_cache *cache, const struct pg_result *result, const char *doing, cugen_error *err) {
+  const struct meaning *meaning = meaning_of(state_of(cache, result));
+  const char *message = result ? cache->pq.result_field(result, PQ_DIAG_MESSAGE) : NULL;
+  struct text words = {0}, clean = {0};
+  take_words(cache, message ? message : cache->pq.error(cache->conn), &words);
+  text_add_clean(&clean, text_get(&words), words.length);
+  int status = error_set(err, meaning->status, "%s: cannot %s: %s; %s", text_get(&cache->base.path), doing,
+                         clean.length ? text_get(&clean) : "the connection was lost", meaning->way_out);
+  text_free(&words);
+  text_free(&clean);
+  return status;
+}
+
+bool pg_is_passing(const cugen_error *err) {
+  return err->status == CUGEN_ERROR_IO && strstr(err->message, "; try again");
+}
+
+/* ---- Connecting -------------------------------------------------------------------------------------------------- */
+
+static void ignore_notice(void *context, const char *message) {
+  (void)context, (void)message;
+}
+
+/* Nothing of another schema is found by a name: a function there could run with this user's rights. */
+static const char settings_sql[] =
+    "SET search_path = pg_catalog, pg_temp; SET client_min_messages = error; "
+    "SET datestyle = 'ISO'; SET extra_float_digits = 1; SET default_transaction_isolation "
+    "= 'read committed'; SET statement_timeout = 0";
+
+static bool set_up(struct pg_cache *cache) {
+  cache->pq.set_notices(cache->conn, ignore_notice, NULL);
+  struct pg_result *result = cache->pq.exec(cache->conn, settings_sql);
+  const bool good = result && cache->pq.result_status(result) == PQ_COMMAND_OK;
+  cache->pq.clear(result);
+  return good;
+}
+
+static const char *connect_way_out(struct pg_cache *cache) {
+  if (cache->pq.needs_password(cache->conn))
+    return "the server asks for a password: put it into ~/.pgpass (mode 0600), or set PGPASSWORD";
+  if (cache->pq.used_password(cache->conn)) return "check user and password (~/.pgpass, PGPASSWORD)";
+  return "check that the server runs (pg_isready) and that host, port, user and database are right, or pass --cache "
+         "FILE";
+}
+
+int pg_connect(struct pg_cache *cache, cugen_error *err) {
+  /* What stands before dbname the address may change. The rest: a server that vanished is noticed in half a minute. */
+  const char *const names[] = {"connect_timeout",
+                               "fallback_application_name",
+                               "keepalives_idle",
+                               "keepalives_interval",
+                               "keepalives_count",
+                               "tcp_user_timeout",
+                               "dbname",
+                               "client_encoding",
+                               NULL};
+  const char *const values[] = {"10", "cugen", "10", "5", "4", "30000", cache->address, "UTF8", NULL};
+  struct text words = {0}, clean = {0};
+  cache->conn = cache->pq.connect(names, values, 1);
+  if (!cache->conn) return error_memory(err);
+  if (cache->pq.status(cache->conn) == PQ_CONNECTION_OK && set_up(cache)) return CUGEN_OK;
+  take_words(cache, cache->pq.error(cache->conn), &words);
+  text_add_clean(&clean, text_get(&words), words.length);
+  int status = error_set(err, CUGEN_ERROR_IO, "%s: cannot connect: %s; %s", text_get(&cache->base.path),
+                         text_get(&clean), connect_way_out(cache));
+  text_free(&words);
+  text_free(&clean);
+  return status;
+}
+
+void pg_disconnect(struct pg_cache *cache) {
+  if (cache->conn) cache->pq.finish(cache->conn);
+  cache->conn = NULL;
+}
+
+static void wait_for(double seconds) {
+  const struct timespec time = {(time_t)seconds, (long)((seconds - floor(seconds)) * 1e9)};
+  nanosleep(&time, NULL);
+}
+
+/* False: not by then. */
+static bool reconnect(struct pg_cache *cache, double until) {
+  double pause = 0.1;
+  for (;;) {
+    cache->pq.reset(cache->conn);
+    if (cache->pq.status(cache->conn) == PQ_CONNECTION_OK && set_up(cache)) return true;
+    const double left = until - clock_seconds();
+    if (left <= 0) return false;
+    wait_for(fmin(pause, left));
+    pause = fmin(2 * pause, 5);
+  }
+}
+
+static double patience_of(const struct pg_cache *cache, bool store) {
+  return cache->patience >= 0 ? cache->patience : store ? CACHE_STORE_SECONDS : CACHE_BUSY_SECONDS;
+}
+
+/* ---- Statements -------------------------------------------------------------------------------------------------- */
+
+static const char *const column_sql[] = {"text", "text", "text", "integer", "bigint", "double precision"};
+
+/* As of a table that is made or changed: real numbers that are none are NULL. */
+static void write_type(const struct cache_column *column, struct text *out) {
+  const bool text = column->type < COLUMN_INT;
+  text_addf(out, " %s%s%s", column_sql[column->type], text ? " COLLATE \"C\"" : "",
+            column->type == COLUMN_REAL ? "" : " NOT NULL");
+  if (column->format > 1) text_add(out, text ? " DEFAULT ''" : " DEFAULT 0");
+}
+
+static void write_columns(char how, struct text *out) {
+  for (int i = 0; i < CACHE_COLUMNS; i++) {
+    if (i) text_add(out, ", ");
+    if (how == 'v')
+      text_addf(out, "$%d::%s", 5 + i, column_sql[cache_columns[i].type]);
+    else
+      text_add(out, cache_columns[i].name);
+    if (how == 't') write_type(&cache_columns[i], out);
+  }
+}
+
+void pg_write_sql(const char *sql, struct text *out) {
+  for (const char *mark; (mark = strchr(sql, '%')); sql = mark + 2) {
+    text_add_n(out, sql, (size_t)(mark - sql));
+    write_columns(mark[1], out);
+  }
+  text_add(out, sql);
+}
+
+void pg_write_added(const struct cache_column *column, struct text *out) {
+  text_addf(out, "ALTER TABLE cugen.record ADD COLUMN %s", column->name);
+  write_type(column, out);
+  text_add(out, "; ");
+}
+
+static bool is_good(struct pg_cache *cache, const struct pg_result *result) {
+  const int status = result ? cache->pq.result_status(result) : -1;
+  return status == PQ_COMMAND_OK || status == PQ_TUPLES_OK;
+}
+
+/* Two that wrote the same at once: one of them tries again. */
+static bool is_collision(struct pg_cache *cache, const struct pg_result *result) {
+  const char *state = state_of(cache, result);
+  return strncmp(state, "40", 2) == 0 || strcmp(state, "23505") == 0;
+}
+
+static struct pg_result *run_once(struct pg_cache *cache, const char *sql, const struct pg_parameters *parameters,
+                                  bool binary) {
+  static const struct pg_parameters none = {0};
+  const struct pg_parameters *p = parameters ? parameters : &none;
+  return cache->pq.exec_params(cache->conn, sql, p->count, NULL, p->values, p->lengths, p->formats, binary);
+}
+
+/* Until it is good, refused, or the time is over. */
+static struct pg_result *run_patiently(struct pg_cache *cache, const char *sql,
+                                       const struct pg_parameters *parameters, bool binary, double seconds) {
+  enum { MOST_COLLISIONS = 50 };
+  const double until = clock_seconds() + seconds;
+  for (int collisions = 0;;) {
+    struct pg_result *result = run_once(cache, sql, parameters, binary);
+    if (is_good(cache, result)) return result;
+    const bool lost = cache->pq.status(cache->conn) != PQ_CONNECTION_OK;
+    if (!lost && !(is_collision(cache, result) && ++collisions < MOST_COLLISIONS)) return result;
+    if (lost && !reconnect(cache, until)) return result;
+    if (!lost) wait_for(0.001 * collisions);
+    cache->pq.clear(result);
+  }
+}
+
+int pg_run(struct pg_cache *cache, enum pg_way way, const char *sql, const struct pg_parameters *parameters,
+           const char *doing, struct pg_result **result, cugen_error *err) {
+  struct text text = {0};
+  struct pg_result *got = NULL;
+  pg_write_sql(sql, &text);
+  if (result) *result = NULL;
+  if (text.failed) return error_memory(err);
+  if (way == PG_WITHIN)
+    got = run_once(cache, text_get(&text), parameters, false);
+  else
+    got = run_patiently(cache, text_get(&text), parameters, way == PG_BINARY, patience_of(cache, way == PG_STORE));
+  text_free(&text);
+  int status = is_good(cache, got) ? CUGEN_OK : fail(cache, got, doing, err);
+  if (result)
+    *result = got;
+  else
+    cache->pq.clear(got);
+  return status;
+}
+
+int pg_run_script(struct pg_cache *cache, const char *sql, const char *doing, cugen_error *err) {
+  struct pg_result *result = cache->pq.exec(cache->conn, sql);
+  int status = is_good(cache, result) ? CUGEN_OK : fail(cache, result, doing, err);
+  cache->pq.clear(result);
+  return status;
+}
+
+/* The results that are left when a COPY has ended; the first bad one decides. */
+static int end_copy(struct pg_cache *cache, const char *doing, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (struct pg_result *result; (result = cache->pq.next_result(cache->conn)); cache->pq.clear(result))
+    if (!status && !is_good(cache, result)) status = fail(cache, result, doing, err);
+  return status;
+}
+
+int pg_copy(struct pg_cache *cache, const char *sql, const struct text *lines, const char *doing, cugen_error *err) {
+  struct pg_result *result = cache->pq.exec(cache->conn, sql);
+  const bool begun = result && cache->pq.result_status(result) == PQ_COPY_IN;
+  int status = begun ? CUGEN_OK : fail(cache, result, doing, err);
+  cache->pq.clear(result);
+  if (status) return status;
+  const bool put = cache->pq.put_copy(cache->conn, text_get(lines), (int)lines->length) == 1 &&
+                   cache->pq.end_copy(cache->conn, NULL) == 1;
+  if (!put) return fail(cache, NULL, doing, err);
+  return end_copy(cache, doing, err);
+}
+
+void pg_clear(struct pg_cache *cache, struct pg_result *result) {
+  cache->pq.clear(result); /* of NULL it does nothing */
+}
+
+void pg_rollback(struct pg_cache *cache) {
+  cache->pq.clear(cache->pq.exec(cache->conn, "ROLLBACK"));
+}
+
+/* ---- Results ------------------------------------------------------------------------------------------------------ */
+
+int pg_rows(struct pg_cache *cache, const struct pg_result *result) {
+  return result ? cache->pq.rows(result) : 0;
+}
+
+const char *pg_text(struct pg_cache *cache, const struct pg_result *result, int row, int column) {
+  return cache->pq.value(result, row, column); /* "" where it is NULL */
+}
+
+int64_t pg_integer(struct pg_cache *cache, const struct pg_result *result, int row, int column) {
+  return strtoll(cache->pq.value(result, row, column), NULL, 10);
+}
+
+double pg_real(struct pg_cache *cache, const struct pg_result *result, int row, int column) {
+  char digits[PG_NUMBER] = {0};
+  if (cache->pq.is_null(result, row, column)) return (double)NAN;
+  strncat(digits, cache->pq.value(result, row, column), sizeof digits - 1);
+  char *point = strchr(digits, '.');
+  if (point) *point = decimal_point();
+  return strtod(digits, NULL);
+}
+
+int64_t pg_changed(struct pg_cache *cache, struct pg_result *result) {
+  return strtoll(cache->pq.changed(result), NULL, 10);
+}

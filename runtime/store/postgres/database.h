@@ -1,0 +1,61 @@
+/* The cache as tables of a PostgreSQL server, shared by the files of this folder. From below:
+   libpq.c         the library, opened at run time
+   address.c       connection strings, as they may be shown
+   connection.c    a connection that is renewed, statements, what their failures mean
+   row.c           records to parameters, and from rows
+   tables.c        the tables: made, looked at, brought up to date; sets
+   records.c, manage.c, image.c, claims.c    what engine.h asks for, a subject each
+   stage.c         an import
+   postgres.c      opens and closes; the table of them all
+
+   Each statement is one transaction unless it says otherwise, so that a commit is what the server says of durability: by default it is on the
+   disk. Values travel as parameters alone; the text of a statement is made of constants and of the names in cache_columns. */
+#ifndef RUNTIME_STORE_POSTGRES_DATABASE_H
+#define RUNTIME_STORE_POSTGRES_DATABASE_H
+
+#include "connection.h"
+#include "postgres.h"
+#include "row.h"
+#include "tables.h"
+
+int postgres_open(const char *path, struct cache **out, struct text *warning, cugen_error *err);
+void postgres_close(struct cache *base);
+void postgres_sync(struct cache *base);
+void postgres_set_patience(struct cache *base, double seconds);
+int postgres_load(struct cache *base, const struct cache_key *key, struct cache_records *out, cugen_error *err);
+int postgres_fastest(struct cache *base, const struct cache_key *key, cache_visitor *visit, void *context,
+                     cugen_error *err);
+int postgres_history(struct cache *base, const struct cache_key *key, struct cache_records *out, cugen_error *err);
+int postgres_problems(struct cache *base, const struct cache_key *key, cache_problem_visitor *visit, void *context,
+                      cugen_error *err);
+int postgres_shorter(struct cache *base, const struct cache_key *key, const char *from, const char *to,
+                     cache_problem_visitor *visit, void *context, cugen_error *err);
+int postgres_store(struct cache *base, const struct cache_key *key, const struct cache_record *record,
+                   cugen_error *err);
+int postgres_greatest_rate(struct cache *base, const char *device, const char *config, const char *word,
+                           struct cache_rate *out, cugen_error *err);
+int postgres_spaces(struct cache *base, struct cache_spaces *out, cugen_error *err);
+int postgres_has_origin(struct cache *base, const char *origin, bool *has, cugen_error *err);
+int postgres_remove(struct cache *base, const struct cache_filter *filter, bool really, struct cache_removal *out,
+                    cugen_error *err);
+int postgres_each(struct cache *base, const struct cache_filter *filter, const struct cache_visit *visit,
+                  cugen_error *err);
+int postgres_verify(struct cache *base, struct cache_checked *out, struct text *wrong, struct text *foreign,
+                    cugen_error *err);
+int postgres_stage_open(struct cache *base, size_t planned, const struct cache_watch *watch, struct cache_stage **out,
+                        cugen_error *err);
+int postgres_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line, size_t *twice,
+                       cugen_error *err);
+int postgres_stage_merge(struct cache_stage *base, struct cache_merged *out, cugen_error *err);
+void postgres_stage_close(struct cache_stage *base);
+int postgres_image_load(struct cache *base, const char *name, struct cache_image_row *out, bool *found,
+                        cugen_error *err);
+int postgres_image_store(struct cache *base, const char *name, const struct compiled *compiled,
+                         const unsigned char *mac, cugen_error *err);
+int postgres_image_trim(struct cache *base, size_t most, cugen_error *err);
+int postgres_images(struct cache *base, cache_image_visitor *visit, void *context, cugen_error *err);
+
+int postgres_news(struct cache *base, const struct cache_key *key, int64_t *since, struct cache_records *out,
+                  cugen_error *err);
+
+#endif

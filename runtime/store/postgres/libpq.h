@@ -1,0 +1,53 @@
+/* The functions of libpq that cugen calls, opened at run time, and their prototypes and constants as in libpq-fe.h (PostgreSQL's
+   documentation, chapter "libpq - C Library"): no header and no library is needed to build. */
+#ifndef RUNTIME_STORE_POSTGRES_LIBPQ_H
+#define RUNTIME_STORE_POSTGRES_LIBPQ_H
+
+#include "base/error.h"
+
+struct pg_conn;
+struct pg_result;
+
+/* ConnStatusType, ExecStatusType */
+enum { PQ_CONNECTION_OK = 0 };
+enum { PQ_COMMAND_OK = 1, PQ_TUPLES_OK = 2, PQ_COPY_IN = 4 };
+enum { PQ_DIAG_SQLSTATE = 'C', PQ_DIAG_MESSAGE = 'M' };
+
+typedef void pq_notice_processor(void *context, const char *message);
+
+#define PQ_FUNCTIONS(X)                                                                                              \
+  X(connect, PQconnectdbParams, struct pg_conn *, (const char *const *, const char *const *, int))                   \
+  X(finish, PQfinish, void, (struct pg_conn *))                                                                      \
+  X(reset, PQreset, void, (struct pg_conn *))                                                                        \
+  X(status, PQstatus, int, (const struct pg_conn *))                                                                 \
+  X(error, PQerrorMessage, char *, (const struct pg_conn *))                                                         \
+  X(password, PQpass, char *, (const struct pg_conn *))                                                              \
+  X(needs_password, PQconnectionNeedsPassword, int, (const struct pg_conn *))                                        \
+  X(used_password, PQconnectionUsedPassword, int, (const struct pg_conn *))                                          \
+  X(set_notices, PQsetNoticeProcessor, pq_notice_processor *, (struct pg_conn *, pq_notice_processor *, void *))     \
+  X(server_version, PQserverVersion, int, (const struct pg_conn *))                                                  \
+  X(exec, PQexec, struct pg_result *, (struct pg_conn *, const char *))                                              \
+  X(exec_params, PQexecParams, struct pg_result *,                                                                   \
+    (struct pg_conn *, const char *, int, const unsigned *, const char *const *, const int *, const int *, int))     \
+  X(result_status, PQresultStatus, int, (const struct pg_result *))                                                  \
+  X(result_field, PQresultErrorField, char *, (const struct pg_result *, int))                                       \
+  X(clear, PQclear, void, (struct pg_result *))                                                                      \
+  X(rows, PQntuples, int, (const struct pg_result *))                                                                \
+  X(value, PQgetvalue, char *, (const struct pg_result *, int, int))                                                 \
+  X(length, PQgetlength, int, (const struct pg_result *, int, int))                                                  \
+  X(is_null, PQgetisnull, int, (const struct pg_result *, int, int))                                                 \
+  X(changed, PQcmdTuples, char *, (struct pg_result *))                                                              \
+  X(put_copy, PQputCopyData, int, (struct pg_conn *, const char *, int))                                             \
+  X(end_copy, PQputCopyEnd, int, (struct pg_conn *, const char *))                                                   \
+  X(next_result, PQgetResult, struct pg_result *, (struct pg_conn *))
+
+struct libpq {
+#define X(member, symbol, result, parameters) result(*member) parameters;
+  PQ_FUNCTIONS(X)
+#undef X
+};
+
+/* CUGEN_ERROR_MISSING: it is not there, and how to get it. */
+int libpq_open(struct libpq *out, cugen_error *err);
+
+#endif

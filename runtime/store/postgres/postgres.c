@@ -1,0 +1,97 @@
+/* Opening and closing, and the table of this engine; see database.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "address.h"
+#include "base/error.h"
+#include "database.h"
+
+static const char unreadable[] = "the connection string is not postgresql://USER@HOST:PORT/DB?OPTION=VALUE; "
+                                 "percent-encode in names and passwords: "
+                                 "%40 for @, %3A for :, %2F for /, %3F for ?, %23 for #, %25 for %";
+
+static void postgres_name(const char *path, struct text *out) {
+  if (!pg_address_show(path, out)) text_add(out, "...");
+}
+
+/* Whether there are tables only the server knows; where there are none, opening makes them. */
+static bool postgres_is_missing(const char *path) {
+  (void)path;
+  return false;
+}
+
+static int open_address(struct pg_cache *cache, const char *path, cugen_error *err) {
+  const bool readable = pg_address_show(path, &cache->base.path);
+  cache->address = strdup(path);
+  if (cache->base.path.failed || !cache->address) return error_memory(err);
+  if (!readable) return error_set(err, CUGEN_ERROR_USAGE, "%s...: %s", text_get(&cache->base.path), unreadable);
+  int status = libpq_open(&cache->pq, err);
+  if (!status) status = pg_connect(cache, err);
+  return status ? status : pg_open_tables(cache, err);
+}
+
+int postgres_open(const char *path, struct cache **out, struct text *warning, cugen_error *err) {
+  (void)warning;
+  struct pg_cache *cache = calloc(1, sizeof *cache);
+  if (!cache) return error_memory(err);
+  cache->base.in_file = true;
+  cache->patience = -1;
+  pthread_mutex_init(&cache->base.lock, NULL);
+  int status = open_address(cache, path, err);
+  if (status)
+    postgres_close(&cache->base);
+  else
+    *out = &cache->base;
+  return status;
+}
+
+void postgres_close(struct cache *base) {
+  struct pg_cache *cache = pg_cache_of(base);
+  pg_disconnect(cache);
+  pthread_mutex_destroy(&base->lock);
+  text_free(&base->path);
+  text_free(&base->unsealed);
+  text_free(&cache->memo);
+  seal_forget(&base->seal);
+  free(cache->address);
+  free(cache);
+}
+
+/* What the server said is stored, is. */
+void postgres_sync(struct cache *base) {
+  (void)base;
+}
+
+void postgres_set_patience(struct cache *base, double seconds) {
+  pg_cache_of(base)->patience = seconds;
+}
+
+const struct cache_engine cache_postgres = {
+    .takes = pg_address_is,
+    .name = postgres_name,
+    .is_missing = postgres_is_missing,
+    .open = postgres_open,
+    .close = postgres_close,
+    .sync = postgres_sync,
+    .set_patience = postgres_set_patience,
+    .load = postgres_load,
+    .fastest = postgres_fastest,
+    .history = postgres_history,
+    .problems = postgres_problems,
+    .shorter = postgres_shorter,
+    .store = postgres_store,
+    .greatest_rate = postgres_greatest_rate,
+    .spaces = postgres_spaces,
+    .has_origin = postgres_has_origin,
+    .remove = postgres_remove,
+    .each = postgres_each,
+    .verify = postgres_verify,
+    .stage_open = postgres_stage_open,
+    .stage_add = postgres_stage_add,
+    .stage_merge = postgres_stage_merge,
+    .stage_close = postgres_stage_close,
+    .image_load = postgres_image_load,
+    .image_store = postgres_image_store,
+    .image_trim = postgres_image_trim,
+    .images = postgres_images,
+};

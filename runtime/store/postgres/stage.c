@@ -1,0 +1,361 @@
+/* An import; see cache_stage_open in cache.h.
+
+   What is read goes to a temporary table. When all of it is there, it is merged in the same transaction, in the order of its key, some
+   hundred records at a time: what the cache has of them is read, precedence.c's rules decide here, and two statements carry that out. So an
+   import that is killed, or whose connection is lost, leaves nothing. The server's other users see records come when all are there, and wait for none, but for whoever
+   stores one of these very variants at that moment. Who comes second of the two is refused by the index record_current: then the
+   merge is done again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "database.h"
+
+enum { BATCH = 500, PIECE = 1 << 20 };
+
+struct seen {
+  struct hash name; /* of the space, the variant and the hash */
+  size_t line;
+};
+
+struct postgres_stage {
+  struct cache_stage base;
+  struct pg_cache *cache;
+  struct cache_watch watch;
+  struct text lines; /* for COPY, not sent yet */
+  struct seen *seen; /* by hash, open addressing */
+  size_t seen_room;
+  size_t planned, added, merged;
+  bool begun;
+};
+
+static const char doing[] = "merge records";
+
+static struct postgres_stage *stage_of(struct cache_stage *base) {
+  return (struct postgres_stage *)base;
+}
+
+static bool is_stopped(const struct postgres_stage *stage) {
+  return stage->watch.stop && stage->watch.stop(stage->watch.context, stage->added, stage->merged, stage->planned);
+}
+
+static int say_stopped(cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
+}
+
+/* ---- Opening ---------------------------------------------------------------------------------------------------- */
+
+static const char table_sql[] =
+    "CREATE TEMPORARY TABLE staged (line bigint PRIMARY KEY, device text COLLATE \"C\", config text COLLATE \"C\", "
+    "problem text COLLATE \"C\", options text COLLATE \"C\", %t) ON COMMIT DROP";
+static const char copy_sql[] = "COPY pg_temp.staged FROM STDIN";
+
+int postgres_stage_open(struct cache *base, size_t planned, const struct cache_watch *watch, struct cache_stage **out,
+                        cugen_error *err) {
+  struct postgres_stage *stage = calloc(1, sizeof *stage);
+  if (!stage) return error_memory(err);
+  stage->base.engine = base->engine;
+  stage->cache = pg_cache_of(base);
+  stage->planned = planned;
+  if (watch) stage->watch = *watch;
+  *out = &stage->base;
+  return CUGEN_OK;
+}
+
+/* From here on the connection, and so the cache, is this import's alone. */
+static int begin(struct postgres_stage *stage, cugen_error *err) {
+  if (stage->begun) return CUGEN_OK;
+  pthread_mutex_lock(&stage->cache->base.lock);
+  stage->begun = true;
+  int status = pg_run(stage->cache, PG_ALONE, "BEGIN", NULL, doing, NULL, err);
+  return status ? status : pg_run(stage->cache, PG_WITHIN, table_sql, NULL, doing, NULL, err);
+}
+
+void postgres_stage_close(struct cache_stage *base) {
+  struct postgres_stage *stage = stage_of(base);
+  if (stage->begun) {
+    pg_rollback(stage->cache); /* does nothing after a commit */
+    pthread_mutex_unlock(&stage->cache->base.lock);
+  }
+  text_free(&stage->lines);
+  free(stage->seen);
+  free(stage);
+}
+
+/* ---- Adding ------------------------------------------------------------------------------------------------------ */
+
+static int send_lines(struct postgres_stage *stage, cugen_error *err) {
+  if (stage->lines.failed) return error_memory(err);
+  int status = begin(stage, err);
+  if (!status && stage->lines.length) status = pg_copy(stage->cache, copy_sql, &stage->lines, doing, err);
+  text_clear(&stage->lines);
+  return status;
+}
+
+/* Where the name stands, or would. */
+static struct seen *seen_place(struct seen *seen, size_t room, const struct hash *name) {
+  char digits[17] = {0};
+  memcpy(digits, name->hex, sizeof digits - 1);
+  size_t at = (size_t)strtoull(digits, NULL, 16) & (room - 1);
+  while (seen[at].line && strcmp(seen[at].name.hex, name->hex) != 0) at = (at + 1) & (room - 1);
+  return &seen[at];
+}
+
+static bool grow_seen(struct postgres_stage *stage) {
+  const size_t room = stage->seen_room ? 2 * stage->seen_room : 1024;
+  struct seen *seen = calloc(room, sizeof *seen);
+  if (!seen) return false;
+  for (size_t i = 0; i < stage->seen_room; i++)
+    if (stage->seen[i].line) *seen_place(seen, room, &stage->seen[i].name) = stage->seen[i];
+  free(stage->seen);
+  stage->seen = seen;
+  stage->seen_room = room;
+  return true;
+}
+
+static bool name_entry(const struct cache_entry *entry, struct hash *out) {
+  const char *const texts[] = {entry->key.device,  entry->key.config,     entry->key.problem,
+                               entry->key.options, entry->record.variant, entry->record.hash.hex};
+  struct text all = {0};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_add_n(&all, texts[i], strlen(texts[i]) + 1);
+  const bool good = !all.failed;
+  if (good) *out = hash_bytes(text_get(&all), all.length);
+  text_free(&all);
+  return good;
+}
+
+static bool note_seen(struct postgres_stage *stage, const struct cache_entry *entry, size_t line, size_t *twice) {
+  struct hash name;
+  if (!name_entry(entry, &name)) return false;
+  if (2 * stage->added >= stage->seen_room && !grow_seen(stage)) return false;
+  struct seen *place = seen_place(stage->seen, stage->seen_room, &name);
+  *twice = place->line;
+  if (!*twice) *place = (struct seen){name, line};
+  return true;
+}
+
+int postgres_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line, size_t *twice,
+                       cugen_error *err) {
+  enum { CHECKS = 1024 };
+  struct postgres_stage *stage = stage_of(base);
+  const char *const key[] = {entry->key.device, entry->key.config, entry->key.problem, entry->key.options};
+  if (!note_seen(stage, entry, line, twice)) return error_memory(err);
+  if (*twice) return CUGEN_OK;
+  text_addf(&stage->lines, "%zu", line);
+  for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
+    text_add_char(&stage->lines, '\t');
+    pg_write_text(key[i], &stage->lines);
+  }
+  text_add_char(&stage->lines, '\t');
+  pg_write_record(&entry->record, &stage->lines);
+  text_add_char(&stage->lines, '\n');
+  if (++stage->added % CHECKS == 0 && is_stopped(stage)) return say_stopped(err);
+  return stage->lines.length < PIECE && !stage->lines.failed ? CUGEN_OK : send_lines(stage, err);
+}
+
+/* ---- What the cache has of them ------------------------------------------------------------------------------------- */
+
+/* One record of the import, and what becomes of it. */
+struct entry {
+  struct cache_record record;
+  int64_t space, line;
+  bool several; /* two config files that call their kernels so: they are kept apart by their hashes */
+  bool known;
+  struct cache_record current, unknown; /* of its kernel; of a config file that nobody knows. variant NULL: none */
+};
+
+struct batch {
+  struct entry entries[BATCH];
+  int count;
+};
+
+static void clear_batch(struct batch *batch) {
+  for (int i = 0; i < batch->count; i++) {
+    cache_record_free(&batch->entries[i].record);
+    cache_record_free(&batch->entries[i].current);
+    cache_record_free(&batch->entries[i].unknown);
+  }
+  batch->count = 0;
+}
+
+static int read_batch(struct pg_cache *cache, struct batch *batch, cugen_error *err) {
+  struct pg_result *result;
+  batch->count = 0;
+  int status = pg_run(cache, PG_WITHIN, "FETCH FORWARD 500 FROM merging", NULL, doing, &result, err);
+  for (int row = 0; !status && row < pg_rows(cache, result); row++) {
+    struct entry *entry = &batch->entries[batch->count];
+    *entry = (struct entry){.space = pg_integer(cache, result, row, CACHE_COLUMNS),
+                            .line = pg_integer(cache, result, row, CACHE_COLUMNS + 1),
+                            .several = pg_integer(cache, result, row, CACHE_COLUMNS + 2) > 1};
+    if (!pg_read_record(cache, result, row, &entry->record)) status = error_memory(err);
+    batch->count += !status;
+  }
+  pg_clear(cache, result);
+  return status;
+}
+
+static void take(struct cache_record *to, struct cache_record *held) {
+  cache_record_free(to);
+  *to = *held;
+  *held = (struct cache_record){0};
+}
+
+/* A row of what is there, of some entry's variant; entries are in order of space and variant, but few. */
+static void note_held(struct entry *entry, struct cache_record *held, bool superseded, bool nameless) {
+  if (strcmp(held->hash.hex, entry->record.hash.hex) == 0) {
+    entry->known = entry->known || cache_records_equal(held, &entry->record);
+    if (!superseded) take(&entry->current, held);
+  } else if (!superseded && nameless && !entry->several) {
+    take(&entry->unknown, held);
+  }
+}
+
+static const char held_sql[] =
+    "SELECT %s, superseded, (origin = '')::integer, place FROM unnest($1::bigint[], $2::text[], $3::integer[]) AS "
+    "u (space, name, place) JOIN cugen.record ON space_id = u.space AND variant = u.name ORDER BY id";
+
+static int find_held(struct pg_cache *cache, struct batch *batch, cugen_error *err) {
+  struct text spaces = {0}, variants = {0}, places = {0};
+  struct pg_parameters parameters = {0};
+  struct pg_result *result = NULL;
+  for (int i = 0; i < batch->count; i++) {
+    pg_array_integer(&spaces, batch->entries[i].space);
+    pg_array_text(&variants, batch->entries[i].record.variant);
+    pg_array_integer(&places, i);
+  }
+  struct text *const arrays[] = {&spaces, &variants, &places};
+  int status = CUGEN_OK;
+  for (int i = 0; i < 3; i++) {
+    pg_array_end(arrays[i]);
+    pg_add_text(&parameters, text_get(arrays[i]));
+    if (arrays[i]->failed) status = error_memory(err);
+  }
+  if (!status) status = pg_run(cache, PG_WITHIN, held_sql, &parameters, doing, &result, err);
+  for (int row = 0; !status && row < pg_rows(cache, result); row++) {
+    struct cache_record held;
+    if (!pg_read_record(cache, result, row, &held)) status = error_memory(err);
+    if (!status)
+      note_held(&batch->entries[pg_integer(cache, result, row, CACHE_COLUMNS + 2)], &held,
+                pg_integer(cache, result, row, CACHE_COLUMNS) != 0,
+                pg_integer(cache, result, row, CACHE_COLUMNS + 1) != 0);
+    if (!status) cache_record_free(&held);
+  }
+  pg_clear(cache, result);
+  for (int i = 0; i < 3; i++) text_free(arrays[i]);
+  return status;
+}
+
+/* ---- Merging ------------------------------------------------------------------------------------------------------ */
+
+/* What a batch changes: arrays for the two statements. */
+struct changes {
+  struct text retired_space, retired_variant, retired_hash, retired_origin; /* current records become history */
+  struct text added_line, added_space, added_history, added_origin;
+};
+enum { CHANGE_ARRAYS = 8 };
+
+/* The new record is compared with the current one of its kernel, else with one of a config file that nobody knows, as its own is.
+   Others stay beside it. */
+static void decide(const struct entry *entry, struct changes *changes, struct cache_merged *out) {
+  const struct cache_record *current = entry->current.variant   ? &entry->current
+                                       : entry->unknown.variant ? &entry->unknown
+                                                                : NULL;
+  const bool first = !current || cache_record_goes_first(&entry->record, current);
+  const char *origin = entry->several ? entry->record.hash.hex : "";
+  ++*(entry->known ? &out->known : !current ? &out->added : first ? &out->better : &out->worse);
+  if (entry->known) return;
+  if (first && (current || entry->several)) {
+    pg_array_integer(&changes->retired_space, entry->space);
+    pg_array_text(&changes->retired_variant, entry->record.variant);
+    pg_array_text(&changes->retired_hash, entry->record.hash.hex);
+    pg_array_text(&changes->retired_origin, origin);
+  }
+  pg_array_integer(&changes->added_line, entry->line);
+  pg_array_integer(&changes->added_space, entry->space);
+  pg_array_integer(&changes->added_history, !first);
+  pg_array_text(&changes->added_origin, first ? origin : "");
+}
+
+static const char retire_sql[] =
+    "UPDATE cugen.record r SET superseded = 1 FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS "
+    "u (space, name, mark, file) WHERE r.space_id = u.space AND r.variant = u.name AND r.superseded = 0 AND "
+    "(r.hash = u.mark OR r.origin = u.file)";
+static const char add_sql[] =
+    "INSERT INTO cugen.record (space_id, superseded, origin, %s) SELECT u.space, u.history, u.file, %s FROM "
+    "unnest($1::bigint[], $2::bigint[], $3::integer[], $4::text[]) WITH ORDINALITY AS u (number, space, history, "
+    "file, "
+    "place) JOIN pg_temp.staged ON line = u.number ORDER BY place";
+
+static int run_four(struct pg_cache *cache, const char *sql, struct text *arrays, cugen_error *err) {
+  struct pg_parameters parameters = {0};
+  if (!arrays[0].length) return CUGEN_OK;
+  for (int i = 0; i < 4; i++) {
+    pg_array_end(&arrays[i]);
+    if (arrays[i].failed) return error_memory(err);
+    pg_add_text(&parameters, text_get(&arrays[i]));
+  }
+  return pg_run(cache, PG_WITHIN, sql, &parameters, doing, NULL, err);
+}
+
+static int merge_batch(struct pg_cache *cache, struct batch *batch, struct cache_merged *out, cugen_error *err) {
+  union {
+    struct changes named;
+    struct text all[CHANGE_ARRAYS];
+  } changes = {.all = {{0}}};
+  int status = find_held(cache, batch, err);
+  for (int i = 0; i < batch->count && !status; i++) decide(&batch->entries[i], &changes.named, out);
+  if (!status) status = run_four(cache, retire_sql, &changes.all[0], err);
+  if (!status) status = run_four(cache, add_sql, &changes.all[4], err);
+  for (int i = 0; i < CHANGE_ARRAYS; i++) text_free(&changes.all[i]);
+  return status;
+}
+
+static const char spaces_sql[] = "INSERT INTO cugen.space (device, config, problem, options) SELECT DISTINCT device, "
+                                 "config, problem, options FROM "
+                                 "pg_temp.staged ORDER BY config, device, options, problem ON CONFLICT DO NOTHING";
+static const char merging_sql[] =
+    "DECLARE merging NO SCROLL CURSOR FOR SELECT %s, s.id, line, count(*) OVER (PARTITION BY s.id, variant) FROM "
+    "pg_temp.staged t JOIN cugen.space s USING (device, config, problem, options) ORDER BY s.id, variant, hash";
+
+static int merge_within(struct postgres_stage *stage, struct batch *batch, struct cache_merged *out,
+                        cugen_error *err) {
+  struct pg_cache *cache = stage->cache;
+  int status = pg_run(cache, PG_WITHIN, spaces_sql, NULL, doing, NULL, err);
+  if (!status) status = pg_run(cache, PG_WITHIN, merging_sql, NULL, doing, NULL, err);
+  for (bool more = true; more && !status;) {
+    status = read_batch(cache, batch, err);
+    more = batch->count > 0;
+    if (!status && more) status = merge_batch(cache, batch, out, err);
+    if (!status) stage->merged += (size_t)batch->count;
+    clear_batch(batch);
+    if (!status && is_stopped(stage)) status = say_stopped(err);
+  }
+  if (!status) status = pg_run(cache, PG_WITHIN, "COMMIT", NULL, doing, NULL, err);
+  return status;
+}
+
+/* The table outlives what is taken back to the savepoint. */
+static int merge(struct postgres_stage *stage, struct batch *batch, struct cache_merged *out, cugen_error *err) {
+  enum { TRIES = 20 };
+  int status = pg_run(stage->cache, PG_WITHIN, "SAVEPOINT staged", NULL, doing, NULL, err);
+  for (int i = 1; !status; i++) {
+    *out = (struct cache_merged){0};
+    stage->merged = 0;
+    status = merge_within(stage, batch, out, err);
+    if (!status || !pg_is_passing(err) || i == TRIES) break;
+    status = pg_run(stage->cache, PG_WITHIN, "ROLLBACK TO SAVEPOINT staged", NULL, doing, NULL, err);
+  }
+  return status;
+}
+
+int postgres_stage_merge(struct cache_stage *base, struct cache_merged *out, cugen_error *err) {
+  struct postgres_stage *stage = stage_of(base);
+  struct batch *batch = calloc(1, sizeof *batch);
+  cugen_error own;
+  if (!err) err = &own;
+  int status = batch ? send_lines(stage, err) : error_memory(err);
+  if (!status) status = merge(stage, batch, out, err);
+  free(batch);
+  return status;
+}

@@ -1,0 +1,41 @@
+/* Two records of a variant: whether they are one, and which goes first; see engine.h. */
+#include <math.h>
+#include <string.h>
+
+#include "engine.h"
+
+static bool same_column(const struct cache_column *column, const char *a, const char *b) {
+  switch (column->type) {
+  case COLUMN_TEXT: /* the reason is for people, and not every character of it survives a text file */
+    return strcmp(column->name, "reason") == 0 ||
+           strcmp(*(char *const *)(const void *)a, *(char *const *)(const void *)b) == 0;
+  case COLUMN_CHARS:
+  case COLUMN_HASH: return strcmp(a, b) == 0;
+  case COLUMN_INT:
+  case COLUMN_INT64: return memcmp(a, b, column->size) == 0;
+  case COLUMN_REAL: break;
+  }
+  double x = *(const double *)(const void *)a, y = *(const double *)(const void *)b;
+  return isnan(x) ? isnan(y) : x == y;
+}
+
+bool cache_records_equal(const struct cache_record *a, const struct cache_record *b) {
+  for (int i = 0; i < CACHE_COLUMNS; i++)
+    if (!same_column(&cache_columns[i], (const char *)a + cache_columns[i].offset,
+                     (const char *)b + cache_columns[i].offset))
+      return false;
+  return true;
+}
+
+static int rank(const struct cache_record *record) {
+  if (cache_record_is_refuted(record)) return 0;
+  return record->outcome == CUGEN_OUTCOME_OK ? 1 : 2;
+}
+
+bool cache_record_goes_first(const struct cache_record *new, const struct cache_record *old) {
+  if (strcmp(new->hash.hex, old->hash.hex) != 0) return new->measured_at > old->measured_at;
+  if (rank(new) != rank(old)) return rank(new) < rank(old);
+  if (new->outcome != CUGEN_OUTCOME_OK) return new->measured_at > old->measured_at;
+  if (new->seconds == old->seconds) return new->verdict == CACHE_RIGHT && old->verdict != CACHE_RIGHT;
+  return new->seconds < old->seconds;
+}

@@ -1,0 +1,39 @@
+/* Fuzz target: any bytes as a connection string that holds a password, at any place of user and password. What is shown of it has no part of the
+   password, whatever libpq would take it for. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/store/postgres/address.h"
+
+static const char secret[] = "Zq7!xW";
+
+/* "postgresql://" + front + ":" + secret + back: a password is what follows a colon, up to an '@' behind it. */
+static void check(const char *front, const char *back) {
+  struct text address = {0}, shown = {0};
+  text_addf(&address, "postgresql://%s:%s%s", front, secret, back);
+  if (address.failed || !pg_address_is(text_get(&address))) abort();
+  pg_address_show(text_get(&address), &shown);
+  if (strstr(text_get(&shown), secret) && strpbrk(text_get(&address) + strlen("postgresql://"), "/?#@[") == NULL)
+    abort();
+  if (strchr(back, '@') && !strpbrk(front, "/?#@") && strstr(text_get(&shown), secret)) abort();
+  text_free(&address);
+  text_free(&shown);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct text front = {0}, back = {0}, any = {0}, shown = {0};
+  const size_t half = size / 2;
+  text_add_n(&front, (const char *)data, half);
+  text_add_n(&back, (const char *)data + half, size - half);
+  check(text_get(&front), text_get(&back));
+  text_add(&any, "postgres://");
+  text_add_n(&any, (const char *)data, size);
+  pg_address_show(text_get(&any), &shown);
+  text_free(&front);
+  text_free(&back);
+  text_free(&any);
+  text_free(&shown);
+  return 0;
+}

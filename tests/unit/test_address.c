@@ -1,0 +1,58 @@
+/* What is shown of a connection string: all but what is secret, and of one that may be misread nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "runtime/store/postgres/address.h"
+
+static void what_is_meant(void **state) {
+  (void)state;
+  static const char *const others[] = {"",        "none", "/a/b.db", "postgresql", "postgresql:/", "Postgresql://h",
+                                       "http://h"};
+  assert_true(pg_address_is("postgresql://"));
+  assert_true(pg_address_is("postgres://h/db"));
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) assert_false(pg_address_is(others[i]));
+}
+
+static void what_is_shown(void **state) {
+  (void)state;
+  static const struct {
+    const char *address, *shown; /* NULL: refused */
+  } cases[] = {
+      {"postgresql://", "postgresql://"},
+      {"postgres://h", "postgresql://h"},
+      {"postgresql://u@h:5432/db", "postgresql://u@h:5432/db"},
+      {"postgresql://u:secret@h/db", "postgresql://u@h/db"},
+      {"postgresql://u:a:b@h/db", "postgresql://u@h/db"},
+      {"postgresql://u:se%2Fcret@h/db?password=secret", "postgresql://u@h/db"},
+      {"postgresql://:secret@h", "postgresql://@h"},
+      {"postgresql://u@[::1]:5432,b:1/db", "postgresql://u@[::1]:5432,b:1/db"},
+      {"postgresql://u@/db?host=/tmp", "postgresql://u@/db"},
+      {"postgresql://u@\x1b[1m/db", "postgresql://u@\\u001b[1m/db"},
+      {"postgresql://u:sec@ret@h/db", NULL},
+      {"postgresql://u:sec/ret@h/db", NULL},
+      {"postgresql://u:sec?ret@h/db", NULL},
+      {"postgresql://u:sec#ret@h/db", NULL},
+      {"postgresql://u:secret/db", NULL},
+      {"postgresql://u:sec%zzret@h/db", NULL},
+      {"postgresql://u:sec%2", NULL},
+      {"postgresql://h/db:secret", NULL},
+      {"postgresql://h/db#secret", NULL},
+      {"postgresql://h/db?x=a@b", NULL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text shown = {0};
+    const bool good = pg_address_show(cases[i].address, &shown);
+    assert_string_equal(text_get(&shown), cases[i].shown ? cases[i].shown : "postgresql://");
+    assert_int_equal(good, cases[i].shown != NULL);
+    text_free(&shown);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_meant), cmocka_unit_test(what_is_shown)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
