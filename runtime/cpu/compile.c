@@ -108,11 +108,13 @@ static const char *const empty_headers[] = {"cuda_fp16.h",
                                             "mma.h",
                                             "cuda.h",
                                             "device_launch_parameters.h",
-                                            "assert.h",
-                                            "math_constants.h",
-                                            "cassert"};
-/* The host's would be in the way of CUDA's functions: these are NVRTC's, where std has those instead. */
-static const char *const standard_names[] = {"cmath", "math.h"};
+                                            "math_constants.h"};
+/* In place of the host's, which its other headers include too. Those of assertions are empty: the shim has them. The host's
+   mathematics would be in the way of CUDA's functions: these are NVRTC's, where std has those instead. */
+static const struct {
+  const char *name;
+  bool standard; /* not empty */
+} host_headers[] = {{"assert.h", false}, {"cassert", false}, {"cmath", true}, {"math.h", true}};
 
 /* For the linker. What is static in a template's function would be visible with it, and unique in the process
    (STB_GNU_UNIQUE): shared with the kernels loaded later, whose library then is never unloaded, and found instead of theirs. */
@@ -409,9 +411,9 @@ static int write_file(const struct job *job, const char *name, const struct text
   return status;
 }
 
-static int write_standard(const struct job *job, const char *name, cugen_error *err) {
+static int write_plain_header(const struct job *job, const char *name, const char *content, cugen_error *err) {
   struct text text = {0};
-  text_add(&text, standard_text(name));
+  text_add(&text, content);
   int status = write_file(job, name, &text, err);
   text_free(&text);
   return status;
@@ -442,8 +444,23 @@ static int write_header(const struct job *job, const struct cpu_header *header, 
   return status;
 }
 
+/* Those that the source can include: a name is written out (base/includes.h), and making files takes a good part of a small
+   compile. */
+static int write_headers(const char *source, const struct job *job, cugen_error *err) {
+  int status = CUGEN_OK;
+  if (!strstr(source, "include") && !strstr(source, "\\\n")) return CUGEN_OK; /* nor in parts */
+  for (size_t i = 0; i < sizeof empty_headers / sizeof *empty_headers && !status; i++)
+    if (strstr(source, empty_headers[i])) status = write_plain_header(job, empty_headers[i], "", err);
+  for (size_t i = 0; i < sizeof host_headers / sizeof *host_headers && !status; i++)
+    status = write_plain_header(job, host_headers[i].name,
+                                host_headers[i].standard ? standard_text(host_headers[i].name) : "", err);
+  for (const struct cpu_header *header = cpu_headers; header->name && !status; header++)
+    if (wants_header(source, header->name)) status = write_header(job, header, err);
+  return status;
+}
+
 static int write_files(const struct compile_request *request, struct job *job, cugen_error *err) {
-  struct text unit = {0}, nothing = {0}, script = {0};
+  struct text unit = {0}, script = {0};
   int status = folder_temporary(&job->folder, err);
   text_addf(&job->source, "%s/" CPU_UNIT_NAME, text_get(&job->folder));
   text_addf(&job->object, "%s/kernel.so", text_get(&job->folder));
@@ -451,12 +468,7 @@ static int write_files(const struct compile_request *request, struct job *job, c
   if (!status && !unit.failed)
     status = includes_check(text_get(&unit), err); /* moving words about may have made one */
   if (!status) status = write_file(job, CPU_UNIT_NAME, &unit, err);
-  for (size_t i = 0; i < sizeof empty_headers / sizeof *empty_headers && !status; i++)
-    status = write_file(job, empty_headers[i], &nothing, err);
-  for (size_t i = 0; i < sizeof standard_names / sizeof *standard_names && !status; i++)
-    status = write_standard(job, standard_names[i], err);
-  for (const struct cpu_header *header = cpu_headers; header->name && !status; header++)
-    if (wants_header(request->source, header->name)) status = write_header(job, header, err);
+  if (!status) status = write_headers(request->source, job, err);
   text_add(&script, symbols);
   if (!status) status = write_file(job, "symbols", &script, err);
   text_addf(&job->symbols, "-Wl,--version-script=%s/symbols", text_get(&job->folder));
