@@ -125,8 +125,10 @@ static int on_progress(const struct check_progress *progress, void *context) {
 /* The check problem, whatever the device: only the cpu device runs anything. */
 static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
   struct lookup *l = &k->lookup;
+  struct cache *images;
   int status = cugen_kernel_use_check(k, err);
   if (!status) status = lookup_space(l, err);
+  if (!status) status = api_images(l->lib, &images, err);
   if (status) return status;
   *out = (struct tune_target){.config = l->config,
                               .problem = l->problem,
@@ -141,6 +143,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
                               .toolkit_options = l->lib->toolkit_options,
                               .worker = l->lib->worker,
                               .worker_places = text_get(&l->lib->worker_places),
+                              .images = images,
                               .problem_is_check = true};
   return CUGEN_OK;
 }

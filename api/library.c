@@ -177,6 +177,7 @@ void cugen_close(cugen *lib) {
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) kept_close(kept[i]);
   cache_close(lib->cache);
   cache_close(lib->nothing);
+  cache_close(lib->images);
   compilers_close(lib->compilers);
   toolkit_close(lib->toolkit);
   pthread_mutex_destroy(&lib->lock);
@@ -220,6 +221,14 @@ int api_cache(cugen *lib, struct cache **out, cugen_error *err) {
   pthread_mutex_lock(&lib->lock);
   int status = lib->cache ? CUGEN_OK : cache_open(lib->cache_path, &lib->cache, &lib->warning, err);
   *out = lib->cache;
+  pthread_mutex_unlock(&lib->lock);
+  return status;
+}
+
+int api_images(cugen *lib, struct cache **out, cugen_error *err) {
+  pthread_mutex_lock(&lib->lock);
+  int status = lib->images ? CUGEN_OK : cache_open("none", &lib->images, NULL, err);
+  *out = lib->images;
   pthread_mutex_unlock(&lib->lock);
   return status;
 }

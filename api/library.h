@@ -26,6 +26,7 @@ struct cugen {
   struct compilers *compilers; /* NULL: no worker program, so that NVRTC runs in this process */
   struct cache *cache;         /* opened when first needed, */
   struct cache *nothing;       /* what readers get while there is no file, likewise */
+  struct cache *images;        /* in memory: kernels that make data and judge results, which many runs share; likewise */
   pthread_mutex_t lock;        /* under this: kernels of one cugen may be in several threads */
   struct gpu_model *models;    /* the described GPUs that ship, likewise */
   size_t model_count;
@@ -56,6 +57,7 @@ int api_measure_way(const char *word, enum measure_way *out, cugen_error *err);
 int api_cache(cugen *lib, struct cache **out, cugen_error *err);
 /* For those that only read: where there is no file it is an empty one in memory, and none is made. */
 int api_cache_to_read(cugen *lib, struct cache **out, cugen_error *err);
+int api_images(cugen *lib, struct cache **out, cugen_error *err);
 bool api_cache_is_missing(const cugen *lib);
 void api_device_info(const struct cugen *lib, const struct device_description *from, cugen_device_info *out);
 /* NVRTC's version, or 0; NVRTC is not loaded for it where the files beside it tell. */

@@ -34,9 +34,10 @@ int api_prepare_tuning(cugen_kernel *k, cugen_error *err) {
 
 static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
   struct lookup *l = &k->lookup;
-  struct cache *cache;
+  struct cache *cache, *images;
   int status = api_prepare_tuning(k, err);
   if (!status) status = api_cache(l->lib, &cache, err);
+  if (!status) status = api_images(l->lib, &images, err);
   if (status) return status;
   *out = (struct tune_target){.config = l->config,
                               .problem = l->problem,
@@ -52,6 +53,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
                               .worker = l->lib->worker,
                               .worker_places = text_get(&l->lib->worker_places),
                               .cache = cache,
+                              .images = images,
                               .key = lookup_key(l),
                               .nvrtc_version = l->nvrtc_version,
                               .problem_is_check = k->on_check && k->setting_count == 0,

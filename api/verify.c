@@ -54,8 +54,9 @@ static bool is_over(void *context) {
 /* Sources are those of the GPU, and so are the launches: the config's expressions see its facts. */
 static int open_target(struct proof *p, cugen_error *err) {
   const struct lookup *l = &p->kernel->lookup;
-  struct cache *cache;
+  struct cache *cache, *images;
   int status = api_cache(l->lib, &cache, err);
+  if (!status) status = api_images(l->lib, &images, err);
   if (!status) status = problem_check(l->config, l->problem, &p->check, err);
   if (!status) status = cpu_device_ops.describe(l->lib->toolkit, 0, &p->device, err);
   if (status) return status;
@@ -74,6 +75,7 @@ static int open_target(struct proof *p, cugen_error *err) {
                                    .worker = l->lib->worker,
                                    .worker_places = text_get(&l->lib->worker_places),
                                    .cache = cache,
+                                   .images = images,
                                    .key = {.device = p->device.fingerprint,
                                            .config = l->config->name,
                                            .problem = "",

@@ -45,13 +45,48 @@ struct bench_fault {
 
 /* ---- The bench ---- */
 
+/* ---- Kernels that make data and judge results ---- */
+
+static int image_key(const struct bench *bench, const struct kernel_spec *spec, struct text *out, cugen_error *err) {
+  const struct tune_target *t = bench->target;
+  return cache_image_key(spec, device_target(t->device, t->arch), t->ops->kind, t->nvrtc_version, out, err);
+}
+
+/* Another run may have compiled it. */
+static int request_build(struct bench *bench, const struct kernel_spec *spec, struct compile_job **out,
+                         cugen_error *err) {
+  struct text key = {0};
+  struct compiled compiled = {0};
+  bool found = false;
+  int status = CUGEN_OK;
+  if (bench->target->images) {
+    status = image_key(bench, spec, &key, err);
+    if (!status) status = cache_image_load(bench->target->images, text_get(&key), &compiled, &found, err);
+  }
+  if (!status)
+    status = found ? compile_pool_adopt(bench->pool, spec, &compiled, out, err)
+                   : compile_pool_request(bench->pool, spec, out, err);
+  text_free(&key);
+  return status;
+}
+
+/* One that cannot be kept is compiled again. */
+static void keep_image(const struct bench *bench, const struct kernel_spec *spec, struct compile_job *build) {
+  struct text key = {0};
+  cugen_error ignored;
+  if (!bench->target->images || build->kept) return;
+  if (!image_key(bench, spec, &key, &ignored))
+    build->kept = !cache_image_store(bench->target->images, text_get(&key), &build->compiled, &ignored);
+  text_free(&key);
+}
+
 /* What the worker does with data is done on a GPU by kernels. Begun first: the reference takes longer. */
 static int request_kernels(struct bench *bench, cugen_error *err) {
   struct kernel_spec spec;
   if (!(bench->target->ops->capabilities & DEVICE_EXECUTES_ON_GPU) || bench->target->predicted) return CUGEN_OK;
   int status = data_kernels_spec(&spec, err);
   if (status) return status;
-  status = compile_pool_request(bench->pool, &spec, &bench->kernels, err);
+  status = request_build(bench, &spec, &bench->kernels, err);
   kernel_spec_free(&spec);
   return status;
 }
@@ -197,6 +232,14 @@ static int finish_build(struct bench *bench, struct compile_job *build, const st
   return error_prefix(err, "%s does not compile", text_get(what));
 }
 
+static int build(struct bench *bench, const struct kernel_spec *spec, struct compile_job **out,
+                 const struct text *what, cugen_error *err) {
+  int status = request_build(bench, spec, out, err);
+  if (!status) status = finish_build(bench, *out, what, err);
+  if (!status) keep_image(bench, spec, *out);
+  return status;
+}
+
 /* Its image; NULL: there is none, and the host does it. */
 static int finish_kernels(struct bench *bench, const struct compiled **out, cugen_error *err) {
   const struct text what = {.data = (char *)(uintptr_t) "what compares data", .length = 18};
@@ -226,8 +269,7 @@ static int make_generator(struct bench *bench, struct bench_data *data, size_t a
   name_generator(t->config, argument, &generator->name);
   data->request.generators[place] =
       (struct dataset_generator){.argument = argument, .name = text_get(&generator->name), .spec = &generator->spec};
-  status = compile_pool_request(bench->pool, &generator->spec, &generator->build, err);
-  if (!status) status = finish_build(bench, generator->build, &generator->name, err);
+  status = build(bench, &generator->spec, &generator->build, &generator->name, err);
   if (!status) data->request.generators[place].compiled = &generator->build->compiled;
   return status;
 }
@@ -254,10 +296,9 @@ static int make_reference(struct bench *bench, struct bench_data *data, const st
     status = expand_reference(bench->expander, t->config, in->problem, &t->device->facts, in->variant,
                               samples.flat ? samples.count : 0, &data->reference, err);
   samples_free(&samples);
-  if (!status) status = compile_pool_request(bench->pool, &data->reference, &data->build, err);
   text_addf(&data->reference_name, "%s:%d: the reference %s", t->config->reference_line.path,
             t->config->reference_line.number, t->config->reference);
-  if (!status) status = finish_build(bench, data->build, &data->reference_name, err);
+  if (!status) status = build(bench, &data->reference, &data->build, &data->reference_name, err);
   if (status) return status;
   data->request.reference_name = text_get(&data->reference_name);
   data->request.reference = &data->reference;
@@ -270,10 +311,9 @@ static int make_verify(struct bench *bench, struct bench_data *data, const struc
   struct text name = {0};
   int status =
       expand_verify(bench->expander, t->config, in->problem, &t->device->facts, in->variant, &data->verify, err);
-  if (!status) status = compile_pool_request(bench->pool, &data->verify, &data->verify_build, err);
   text_addf(&name, "%s:%d: the verify kernel %s", t->config->verify_line.path, t->config->verify_line.number,
             t->config->verify);
-  if (!status) status = finish_build(bench, data->verify_build, &name, err);
+  if (!status) status = build(bench, &data->verify, &data->verify_build, &name, err);
   text_free(&name);
   if (status) return status;
   data->request.verify_name = t->config->verify;

@@ -28,6 +28,7 @@ struct tune_target {
   bool in_process;                        /* a thread in its place, */
   void *cuda_context;                     /* which works there; NULL: the primary one */
   struct cache *cache;
+  struct cache *images; /* of references, generators and verify kernels, which several runs share; NULL: none */
   struct cache_key key;
   int nvrtc_version;
   bool problem_is_check;          /* the problem is the check problem: verified once */

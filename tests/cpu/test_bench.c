@@ -38,8 +38,9 @@ static void add(struct fixture *f, const char *name, const char *text) {
   check(sources_add(&f->opened.files, name, text, strlen(text), &err), &err);
 }
 
+static const struct bench_options options = {.seed = 1, .threads = 1, .timeout = 60};
+
 static int set_up(void **state) {
-  static const struct bench_options options = {.seed = 1, .threads = 1, .timeout = 60};
   static struct fixture fixture;
   struct fixture *f = &fixture;
   cugen_error err = {0};
@@ -113,10 +114,36 @@ static void results_that_were_given_up_are_computed_again(void **state) {
   }
 }
 
+/* How many compiles a run of the variant takes in a bench of its own. */
+static size_t compiles_of(struct fixture *f, uint64_t index) {
+  struct fixture other = {.opened = f->opened};
+  cugen_error err = {0};
+  check(bench_open(&other.opened.target, &options, &other.bench, &err), &err);
+  run(&other, index);
+  size_t count = compile_pool_count(other.bench.pool);
+  bench_close(&other.bench);
+  return count;
+}
+
+/* Where the target has images the reference is compiled once for each value that it sees; the variant is another matter. */
+static void references_are_compiled_once(void **state) {
+  struct fixture *f = *state;
+  cugen_error err = {0};
+  assert_int_equal(compiles_of(f, 0), 2);
+  assert_int_equal(compiles_of(f, 0), 2);
+  check(cache_open("none", &f->opened.target.images, NULL, &err), &err);
+  assert_int_equal(compiles_of(f, 0), 2);
+  assert_int_equal(compiles_of(f, 0), 1);
+  assert_int_equal(compiles_of(f, 1), 2);
+  cache_close(f->opened.target.images);
+  f->opened.target.images = NULL;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_are_shared_within_the_limit),
       cmocka_unit_test(results_that_were_given_up_are_computed_again),
+      cmocka_unit_test(references_are_compiled_once),
   };
   return cmocka_run_group_tests_name("benches", tests, set_up, tear_down);
 }
