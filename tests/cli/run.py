@@ -10,8 +10,8 @@ The format:
     ...                  alone on a line: any lines, or none; inside a line: any text
     [3]                  alone, as the last line: the command's exit code, when it is not 0
 
-Commands run in a private folder that starts empty, with a cache of their own, `cugen` on PATH, $REPO the
-repository's root and $SCRIPTS this folder. A command that exits with 77 skips the rest of the script; what it
+Commands run in a private folder that starts empty, with a cache of their own, `cugen` on PATH, `python3` the one that runs this,
+$REPO the repository's root and $SCRIPTS this folder. A command that exits with 77 skips the rest of the script; what it
 printed is the reason. Empty lines at the end of an expectation do not count. With UPDATE=1 the script is rewritten
 with what came out (a matching expectation is left as it is).
 
@@ -20,6 +20,7 @@ first would be chance. `2>&1 |` or `2>FILE` settles it."""
 import os
 import pathlib
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -96,13 +97,24 @@ def report(script, command, expected, actual):
           sep="\n")
 
 
-def environment(cugen, script, folder):
+def own_python(folder):
+    """A folder with the python3 that runs this, itself: one that a version manager puts first takes longer to begin than most
+    commands to end."""
+    place = os.path.join(folder, "python")
+    os.mkdir(place)
+    with open(os.path.join(place, "python3"), "w", opener=lambda path, flags: os.open(path, flags, 0o755)) as file:
+        file.write(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    return place
+
+
+def environment(cugen, script, folder, wrapped):
     own = dict(os.environ)
     for name in [name for name in own if name.startswith("CUGEN_") and name not in ("CUGEN_TOOLKIT", "CUGEN_CXX")]:
         del own[name]
     own.pop("XDG_STATE_HOME", None)
     cache = f"{folder}/.cache"
-    own.update(PATH=f"{cugen.parent}:{own['PATH']}", REPO=str(pathlib.Path(__file__).resolve().parents[2]), SCRIPTS=str(script.parent),
+    first = [str(cugen.parent)] + ([] if wrapped else [own_python(folder)]) # another user may not have it
+    own.update(PATH=":".join([*first, own["PATH"]]), REPO=str(pathlib.Path(__file__).resolve().parents[2]), SCRIPTS=str(script.parent),
                HOME=folder, XDG_CACHE_HOME=cache, CUGEN_CACHE=f"{cache}/cugen.db", LC_ALL="C.UTF-8", TERM="dumb")
     own.pop("COLUMNS", None)
     return own
@@ -118,7 +130,7 @@ def main():
         if sys.argv[3:]:  # the commands may be another user's
             os.chmod(top, 0o777)
             os.chmod(work, 0o777)
-        own = environment(cugen, script, top)
+        own = environment(cugen, script, top, bool(sys.argv[3:]))
         for preamble, command, expected in steps:
             actual, code = run(command, work, own, sys.argv[3:])
             if code == SKIP:
