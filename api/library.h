@@ -26,7 +26,7 @@ struct cugen {
   struct compilers *compilers; /* NULL: no worker program, so that NVRTC runs in this process */
   struct cache *cache;         /* opened when first needed, */
   struct cache *nothing;       /* what readers get while there is no file, likewise */
-  struct cache *images;        /* in memory: kernels that make data and judge results, which many runs share; likewise */
+  struct cache *images;        /* references and the like, which many runs share: in memory, likewise */
   pthread_mutex_t lock;        /* under this: kernels of one cugen may be in several threads */
   struct gpu_model *models;    /* the described GPUs that ship, likewise */
   size_t model_count;

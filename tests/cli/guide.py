@@ -104,6 +104,9 @@ def main(argv):
     unique = {}
     for number, found in lines_of(ROOT / "docs/memory.md", set(recorded)):
         unique.setdefault(str(found), (number, found))
+    for number, found in list(unique.values()): # what another line begins with is run there, as here with nothing remembered
+        if any(other[:len(found)] == found and other != found for _, other in unique.values()):
+            del unique[str(found)]
     with concurrent.futures.ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         jobs = [pool.submit(counts, cugen), pool.submit(compiler, cugen)] + [pool.submit(run_line, cugen, *line) for line in unique.values()]
         wrong = [text for text in (job.result() for job in jobs) if text]
