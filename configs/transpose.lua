@@ -34,6 +34,23 @@ local function naive_reads(name, columns_along, reads)
   }
 end
 
+-- Which thread index runs along A's columns, as a tunable; in blocks that the implementations above have not. Where x does, 32 threads
+-- wide, a warp loads one stretch of a row and stores to 32 rows; where y does, the reverse. Blocks of 8 are a warp of 8 x 4 threads: four
+-- stretches on one side, eight on the other, so that the order matters less.
+local function either_order()
+  return implementation "naive" {
+    template "transpose_naive.cu",
+    tunable "columns_along" { "x", "y" },
+    derive "reads" "'restrict'",
+    tunable "block_x" { 32, 8 },
+    tunable "block_y" { 16, 4 },
+    where "block_x * block_y >= 128",
+    grid  { "batch * ceil_div(rows, select(columns_along == 'x', block_y, block_x))"
+            .. " * ceil_div(cols, select(columns_along == 'x', block_x, block_y))" },
+    block { "block_x", "block_y" },
+  }
+end
+
 -- The implementations through shared memory differ in what is done about bank conflicts.
 local function tiled(name, bank, pads)
   return implementation (name) {
@@ -84,6 +101,7 @@ kernel "transpose" {
   naive_reads("coalesced_read_ldg", "x", "'ldg'"),
   naive_reads("coalesced_write_plain", "y", "'plain'"),
   naive_reads("coalesced_write_ldg", "y", "'ldg'"),
+  either_order(),
   tiled("conflicts", "plain", { 0 }),
   tiled("padded", "plain", { 1 }),
   tiled("swizzled", "xor", { 0 }),
