@@ -8,11 +8,12 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+RESULTS = ("-guide.txt", "-guide-more.txt", "-guide-check.txt", "-symbols.txt", "-model.wisdom.xz")
 PAGES = ("docs/memory.md", "docs/memory.md.in", "docs/memory.zh.md", "docs/memory.zh.md.in")
 
 
 def newest(name):
-    return max((ROOT / "bench/results").glob(f"*{name}.txt")).relative_to(ROOT)
+    return max((ROOT / "bench/results").glob(f"*{name}")).relative_to(ROOT)
 
 
 def edited(path, pattern, new):
@@ -25,7 +26,7 @@ def check(change, *calls):
     """Of each call with these options, after change(folder): the exit code and what is said."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for file in ("tools/check-guide", *PAGES, newest("-guide"), newest("-guide-more"), newest("-guide-check")):
+        for file in ("tools/check-guide", *PAGES, *map(newest, RESULTS)):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, folder / file)
         change(folder)
@@ -35,7 +36,7 @@ def check(change, *calls):
 
 
 def main():
-    guide, template, run, counted = "docs/memory.md", "docs/memory.md.in", newest("-guide"), newest("-guide-check")
+    guide, template, run, counted = "docs/memory.md", "docs/memory.md.in", newest("-guide.txt"), newest("-guide-check.txt")
     ncu = r"(\$ ncu cugen run transpose .*coalesced_read\n(?:.*\n)*?.*_t_sectors_pipe_lsu_mem_global_op_st.sum +)1,048,576"
     cases = [
         ("as it is", lambda f: None, 0, "figures are those of"),
