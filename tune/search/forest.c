@@ -228,6 +228,6 @@ bool forest_insert(struct forest *f, const float *x, size_t row) {
   return true;
 }
 
-void forest_nearest(const struct forest *f, const float *row, uint32_t *nearest) {
-  for (size_t i = 0; i < f->tree_count; i++) nearest[i] = find_leaf(&f->trees[i], row)->next;
+void forest_nearest(const struct forest *f, const float *row, size_t from, size_t count, uint32_t *nearest) {
+  for (size_t i = 0; i < count; i++) nearest[i] = find_leaf(&f->trees[(from + i) % f->tree_count], row)->next;
 }

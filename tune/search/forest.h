@@ -19,7 +19,8 @@ void forest_close(struct forest *forest);
 bool forest_grow(struct forest *forest, const float *x, const double *y, size_t rows, size_t trees);
 /* Adds a row to every tree, whatever its value will be. */
 bool forest_insert(struct forest *forest, const float *x, size_t row);
-/* For each tree, the row beside which it puts this one; the forest's prediction is the mean of their values. */
-void forest_nearest(const struct forest *forest, const float *row, uint32_t *nearest);
+/* For each of `count` trees from the one numbered `from` on, the row beside which it puts this one; their prediction is the mean
+   of the rows' values. After the last tree comes the first. */
+void forest_nearest(const struct forest *forest, const float *row, size_t from, size_t count, uint32_t *nearest);
 
 #endif

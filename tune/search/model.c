@@ -6,6 +6,9 @@
    - A row has a number for each axis: the value, or its logarithm where all are above 0 and the greatest is four times the
      least. Of whole numbers there is the odd part too, since powers of two are apart from their neighbours on a GPU.
    - Failures count as costs that nine of ten results are better than.
+   - A score asks COMMITTEE trees, drawn anew for each choice. So what few trees promise gets its turn too, where the mean of
+     all would go on with one plateau; and choices differ while many results are out (Thompson sampling by an ensemble;
+     Eckles, Kaptein: Thompson sampling with the online bootstrap, 2014).
    - A variant whose result is awaited counts as what the model says of it ("kriging believer"; Ginsbourger, Le Riche, Carraro:
      Kriging is well-suited to parallelize optimization, 2010). So the spread near it is small, and the next goes elsewhere.
    - Logarithms are computed here: a library's last digit may differ from machine to machine, and decide. */
@@ -15,17 +18,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "forest.h"
 
 enum {
   RESULTS = 8,     /* before there are scores */
   TREES = 16,      /* of costs */
   TREES_PRICE = 4, /* of seconds */
+  COMMITTEE = 4,   /* trees of costs that a score asks */
   MOST_ROWS = 8192 /* later results teach nothing new */
 };
 
-/* The noise of a measurement. */
-static const double noise = 0.02;
+/* The noise of a measurement. With 2 % every variant of a plateau promised an improvement again: dozens that differ from the
+   best in a tunable without effect were tried before anything else. */
+static const double noise = 0.01;
 /* What of the trees' spread is taken for ignorance, turn by turn. Little of it refines the best; much of it looks elsewhere. To do
    both in turn is better than either, above all with many results out: choices differ although the model is the same (as with
    confidence bounds drawn at random; Hutter, Hoos, Leyton-Brown: Parallel algorithm configuration, LION 2012). */
@@ -42,6 +48,7 @@ struct model {
   struct forest *costs, *prices;
   struct column *columns;
   size_t column_count; /* with odd ones */
+  uint64_t seed;
   /* By row: */
   float *x;
   double *cost, *price; /* logarithms; what is believed until it is known */
@@ -123,6 +130,7 @@ struct model *model_open(const struct strategy_space *space, uint64_t seed) {
   if (!m) return NULL;
   m->own = *space;
   m->space = &m->own;
+  m->seed = seed;
   m->best = INFINITY;
   m->columns = calloc(space->axis_count + 1, sizeof *m->columns);
   bool filled = m->columns;
@@ -194,27 +202,35 @@ static bool find_row(const struct model *m, uint64_t index, size_t *row) {
 
 /* ---- Predicting ---- */
 
-static void predict(const struct model *m, const float *row, double *mean, double *variance, double *price) {
+/* By so many trees of costs, from the one numbered `from` on. */
+static void predict(const struct model *m, const float *row, size_t from, size_t count, double *mean,
+                    double *variance, double *price) {
   uint32_t nearest[FOREST_MOST_TREES];
   double sum = 0, squares = 0;
-  forest_nearest(m->costs, row, nearest);
-  for (size_t i = 0; i < TREES; i++) {
+  forest_nearest(m->costs, row, from, count, nearest);
+  for (size_t i = 0; i < count; i++) {
     double cost = m->cost[nearest[i]] - m->best;
     sum += cost;
     squares += cost * cost;
   }
-  *mean = m->best + sum / TREES;
-  *variance = fmax(0, squares - sum * sum / TREES) / TREES;
-  forest_nearest(m->prices, row, nearest);
+  *mean = m->best + sum / (double)count;
+  *variance = fmax(0, squares - sum * sum / (double)count) / (double)count;
+  forest_nearest(m->prices, row, 0, TREES_PRICE, nearest);
   *price = 0;
   for (size_t i = 0; i < TREES_PRICE; i++) *price += m->price[nearest[i]] / TREES_PRICE;
+}
+
+/* The first tree of those that are asked at this turn. */
+static size_t committee(const struct model *m, size_t turn) {
+  uint64_t state = m->seed + turn;
+  return (size_t)(random_next(&state) % TREES);
 }
 
 double model_score(const struct model *m, uint64_t index, size_t turn) {
   float row[FOREST_MOST_COLUMNS];
   double mean, variance, price;
   fill_row(m, index, row);
-  predict(m, row, &mean, &variance, &price);
+  predict(m, row, committee(m, turn), COMMITTEE, &mean, &variance, &price);
   /* The expected improvement is about deviation * (z + sqrt(z^2 + 2 / pi)) / 2: right for z = 0 and for large z, and more than
      that of a normal distribution for small z, so that it never vanishes. */
   const double share = ignorance[turn % IGNORANCES];
@@ -276,7 +292,7 @@ void model_expect(struct model *m, uint64_t index) {
   size_t row;
   double variance;
   if (!add_row(m, index, &row)) return;
-  if (m->grown) predict(m, m->x + row * m->column_count, &m->cost[row], &variance, &m->price[row]);
+  if (m->grown) predict(m, m->x + row * m->column_count, 0, TREES, &m->cost[row], &variance, &m->price[row]);
   insert(m, row);
 }
 
