@@ -45,6 +45,8 @@ static void set(cugen_error *err, int status, cugen_cause cause, const char *for
   if (!err) return;
   err->status = status;
   err->cause = cause;
+  err->file[0] = '\0';
+  err->line = 0;
   vsnprintf(err->message, sizeof err->message, format, args);
   clean(err);
 }
@@ -65,9 +67,42 @@ int error_set_cause(cugen_error *err, int status, cugen_cause cause, const char 
   return status;
 }
 
+void error_place(cugen_error *err, const char *file, int line) {
+  if (!err || err->line || line <= 0 || !*file || strlen(file) >= sizeof err->file) return;
+  memcpy(err->file, file, strlen(file) + 1);
+  err->line = line;
+}
+
+int error_set_at(cugen_error *err, int status, const char *file, int line, const char *format, ...) {
+  if (!err) return status;
+  struct text text = {0};
+  va_list args;
+  va_start(args, format);
+  text_addf(&text, "%s:%d: ", file, line);
+  text_vaddf(&text, format, args);
+  va_end(args);
+  if (text.failed) {
+    status = error_memory(err);
+  } else {
+    error_set(err, status, "%s", text_get(&text));
+    error_place(err, file, line);
+  }
+  text_free(&text);
+  return status;
+}
+
 int error_copy(cugen_error *err, const cugen_error *from) {
   if (err) *err = *from;
   return from->status;
+}
+
+/* Takes over what the text has. */
+static int put_in_front(cugen_error *err, struct text *text) {
+  text_addf(text, ": %s", err->message);
+  if (!text->failed) set_message(err, text_get(text));
+  text_free(text);
+  clean(err);
+  return err->status;
 }
 
 int error_prefix(cugen_error *err, const char *format, ...) {
@@ -77,11 +112,20 @@ int error_prefix(cugen_error *err, const char *format, ...) {
   va_start(args, format);
   text_vaddf(&text, format, args);
   va_end(args);
-  text_addf(&text, ": %s", err->message);
-  if (!text.failed) set_message(err, text_get(&text));
-  text_free(&text);
-  clean(err);
-  return err->status;
+  return put_in_front(err, &text);
+}
+
+int error_prefix_at(cugen_error *err, const char *file, int line, const char *format, ...) {
+  if (!err) return CUGEN_ERROR_INTERNAL;
+  struct text text = {0};
+  va_list args;
+  va_start(args, format);
+  text_addf(&text, "%s:%d", file, line);
+  if (format) text_add(&text, ": ");
+  if (format) text_vaddf(&text, format, args);
+  va_end(args);
+  error_place(err, file, line);
+  return put_in_front(err, &text);
 }
 
 int error_append(cugen_error *err, const char *format, ...) {

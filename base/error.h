@@ -16,11 +16,21 @@ int error_set(cugen_error *err, int status, const char *format, ...) PRINTF_LIKE
 /* Likewise, with the cause. */
 int error_set_cause(cugen_error *err, int status, cugen_cause cause, const char *format, ...) PRINTF_LIKE(4, 5);
 
+/* Likewise, of a line of a file of the user's: it becomes the error's own, and "file:line: " stands before the message. */
+int error_set_at(cugen_error *err, int status, const char *file, int line, const char *format, ...) PRINTF_LIKE(5, 6);
+
+/* Says where in the user's files the cause of an error is, where nothing below has said it: what is found first is closest to it.
+   The message stays as it is. A name that is too long is left out. */
+void error_place(cugen_error *err, const char *file, int line);
+
 /* Makes *err (NULL allowed) the same as *from; returns its status. */
 int error_copy(cugen_error *err, const cugen_error *from);
 
 /* Puts "context: " in front of the message; returns err's status. */
 int error_prefix(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Puts "file:line: context: " in front of the message, or "file:line: " where format is NULL; error_place. */
+int error_prefix_at(cugen_error *err, const char *file, int line, const char *format, ...) PRINTF_LIKE(4, 5);
 
 /* Appends to the message; returns err's status. */
 int error_append(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -182,6 +182,8 @@ bool commands_take(const struct cli_command *command, enum cli_option option);
 
 /* Sets cli->error and returns its status. */
 int cli_fail(struct cli *cli, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Where in a file of the user's the cause of the failure is. Returns its status. */
+int cli_place(struct cli *cli, const char *file, size_t line);
 /* More of the message. */
 void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A remark on stderr, with a line end; nothing under --quiet. */

@@ -89,6 +89,8 @@ static void answer_failure(struct cli *cli, int status) {
   json_object_set_new(error, "status", json_integer(status));
   json_object_set_new(error, "text", json_string(cugen_status_text(status)));
   json_object_set_new(error, "message", json_text(message));
+  json_object_set_new(error, "file", cli->error.line ? json_text(cli->error.file) : json_null());
+  json_object_set_new(error, "line", cli->error.line ? json_integer(cli->error.line) : json_null());
   json_object_set_new(object, "error", error);
   cugen_error ignored;
   json_print(object, stdout, &ignored);

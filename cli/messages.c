@@ -1,4 +1,5 @@
 /* What a command says besides its result: its failure, remarks, and the object of --json. */
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -10,7 +11,16 @@ int cli_fail(struct cli *cli, int status, const char *format, ...) {
   va_start(args, format);
   vsnprintf(cli->error.message, sizeof cli->error.message, format, args);
   va_end(args);
+  cli->error.file[0] = '\0';
+  cli->error.line = 0;
   return cli->error.status = status;
+}
+
+int cli_place(struct cli *cli, const char *file, size_t line) {
+  if (line > INT_MAX || strlen(file) >= sizeof cli->error.file) return cli->error.status;
+  strcpy(cli->error.file, file);
+  cli->error.line = (int)line;
+  return cli->error.status;
 }
 
 void cli_append(struct cli *cli, const char *format, ...) {

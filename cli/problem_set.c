@@ -196,8 +196,9 @@ static int load_json(struct cli *cli, const char *path, size_t line, const char 
   json_error_t why;
   *out = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
   if (*out) return CUGEN_OK;
-  return cli_fail(cli, CUGEN_ERROR_USAGE, "%s:%zu: %s", path, line + (size_t)(why.line > 0 ? why.line : 1) - 1,
-                  why.text);
+  line += (size_t)(why.line > 0 ? why.line : 1) - 1;
+  cli_fail(cli, CUGEN_ERROR_USAGE, "%s:%zu: %s", path, line, why.text);
+  return cli_place(cli, path, line);
 }
 
 static int add_array(struct cli *cli, struct problem_set *set, const char *path, const char *text, size_t length) {
@@ -227,12 +228,15 @@ static int add_json_line(struct cli *cli, struct problem_set *set, const char *p
 static int add_text_line(struct cli *cli, struct problem_set *set, const char *path, size_t number, const char *text,
                          size_t length) {
   char *where;
+  const size_t before = set->count;
   while (length && strchr(" \t\r", *text)) text++, length--;
   if (!length || *text == '#') return CUGEN_OK;
   if (asprintf(&where, "%s:%zu: ", path, number) < 0) return fail_memory(cli);
   int status = *text == '{' ? add_json_line(cli, set, path, number, where, text, length)
                             : add_line(cli, set, where, text, length);
   free(where);
+  for (size_t i = before; i < set->count; i++) set->problems[i].file = path, set->problems[i].line = number;
+  if (status == CUGEN_ERROR_USAGE && !cli->error.line) cli_place(cli, path, number);
   return status;
 }
 

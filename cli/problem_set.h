@@ -8,7 +8,9 @@ struct problem_set {
   struct problem_settings {
     char **settings; /* "M=64" */
     size_t count;
-    char *where; /* "sizes.txt:3: " for messages; "" */
+    char *where;      /* "sizes.txt:3: " for messages; "" */
+    const char *file; /* and as facts; NULL: no line of a file is one */
+    size_t line;
   } * problems;
   size_t count, capacity;
 };

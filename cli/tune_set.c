@@ -28,10 +28,12 @@ static bool is_there(const struct tuning *tuning, const cugen_kernel *kernel) {
   return false;
 }
 
-/* The message gets the place in the file in front. */
-static int fail_at(struct cli *cli, const char *where) {
+/* The message gets the place in the file of problems in front; what is wrong in the config itself keeps its own. */
+static int fail_at(struct cli *cli, const struct problem_settings *problem) {
   cugen_error why = cli->error;
-  return cli_fail(cli, why.status, "%s%s", where, why.message);
+  int status = cli_fail(cli, why.status, "%s%s", problem->where, why.message);
+  if (why.line) return cli_place(cli, why.file, (size_t)why.line);
+  return problem->file ? cli_place(cli, problem->file, problem->line) : status;
 }
 
 /* One that is named twice is tuned once. */
@@ -40,7 +42,7 @@ static int open_one(struct tuning *tuning, const struct problem_settings *proble
   cugen_kernel *kernel = NULL;
   int status = cugen_kernel_open(cli->lib, cli->operand, (const char *const *)problem->settings, problem->count,
                                  &kernel, &cli->error);
-  if (status) return fail_at(cli, problem->where);
+  if (status) return fail_at(cli, problem);
   cli->kernel = kernel;
   status = cli_filter(cli, options_given(cli, OPTION_EVERY));
   if (!status) status = prepare(cli);

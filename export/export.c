@@ -208,11 +208,10 @@ static int check_options(const cugen_export_options *options, const char *folder
 static int refuse_structs(const struct config *config, cugen_error *err) {
   for (size_t i = 0; i < config->argument_count; i++)
     if (config->arguments[i].struct_name)
-      return error_set(
-          err, CUGEN_ERROR_USAGE,
-          "%s:%d: scalar \"%s\" is a struct, which a bundle cannot pass: give its fields scalars of their "
-          "own, or link with cugen",
-          config->arguments[i].line.path, config->arguments[i].line.number, config->arguments[i].name);
+      return error_set_at(err, CUGEN_ERROR_USAGE, config->arguments[i].line.path, config->arguments[i].line.number,
+                          "scalar \"%s\" is a struct, which a bundle cannot pass: give its fields scalars of their "
+                          "own, or link with cugen",
+                          config->arguments[i].name);
   return CUGEN_OK;
 }
 

@@ -74,6 +74,9 @@ typedef struct cugen_error {
   int status;
   char message[4096];
   cugen_cause cause;
+  char file
+      [1024]; /* of the user's, where the cause is: a config, a template, what they include, a device; "" if there is none */
+  int line; /* of that file, from 1; 0 if there is none */
 } cugen_error;
 
 /* "bad config" and the like; never NULL. */

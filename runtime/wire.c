@@ -89,6 +89,25 @@ static int broken(cugen_error *err) {
   return error_set(err, CUGEN_ERROR_INTERNAL, "a message between cugen and its worker makes no sense");
 }
 
+void wire_put_error(struct text *out, const cugen_error *why) {
+  wire_put_int(out, why->status);
+  wire_put_int(out, why->cause);
+  wire_put_string(out, why->message);
+  wire_put_string(out, why->file);
+  wire_put_int(out, why->line);
+}
+
+int wire_get_error(struct wire_reader *reader, cugen_error *err) {
+  const int64_t status = wire_get_int(reader);
+  const cugen_cause cause = (cugen_cause)wire_get_int(reader);
+  const char *message = wire_get_string(reader), *file = wire_get_string(reader);
+  const int64_t line = wire_get_int(reader);
+  if (reader->failed || status >= CUGEN_OK || status < CUGEN_ERROR_INTERRUPTED) return CUGEN_OK;
+  error_set_cause(err, (int)status, cause, "%s", message);
+  error_place(err, file, line > 0 && line < INT32_MAX ? (int)line : 0);
+  return (int)status;
+}
+
 /* ---- Specs ---- */
 
 static void put_argument(struct text *out, const struct kernel_argument *a) {

@@ -41,6 +41,10 @@ double wire_get_float(struct wire_reader *reader);
 const char *wire_get_string(struct wire_reader *reader);
 const void *wire_get_block(struct wire_reader *reader, size_t *length);
 
+void wire_put_error(struct text *out, const cugen_error *why);
+/* Returns its status; CUGEN_OK, with nothing filled in, where what was read is no error. err may be NULL. */
+int wire_get_error(struct wire_reader *reader, cugen_error *err);
+
 /* What a worker needs of a spec (its source stays behind). */
 void wire_put_spec(struct text *out, const struct kernel_spec *spec);
 int wire_get_spec(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err);

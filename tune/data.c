@@ -34,8 +34,9 @@ static int prefix(const struct making *m, int status) {
   static const char *const names[] = {
       [DATA_VALUES] = "values", [DATA_LIST] = "values", [DATA_FILE] = "file", [DATA_GENERATOR] = "generator"};
   if (status)
-    error_prefix(m->err, "%s:%d: %s of \"%s\"", m->request->config->arguments[m->i].line.path,
-                 m->request->config->arguments[m->i].line.number, names[m->data->kind], m->argument->name);
+    error_prefix_at(m->err, m->request->config->arguments[m->i].line.path,
+                    m->request->config->arguments[m->i].line.number, "%s of \"%s\"", names[m->data->kind],
+                    m->argument->name);
   return status;
 }
 

@@ -20,14 +20,14 @@ static int explain_one(const struct space_implementation *one, cugen_error *err)
   const struct config_implementation *impl = one->implementation;
   const struct space_rule *most = one->rules;
   if (one->unmet)
-    return error_set(err, CUGEN_ERROR_EMPTY,
-                     "%s:%d: implementation '%s' requires \"%s\", which this device does not meet",
-                     one->unmet->line.path, one->unmet->line.number, impl->name, expr_text(one->unmet->expr));
+    return error_set_at(err, CUGEN_ERROR_EMPTY, one->unmet->line.path, one->unmet->line.number,
+                        "implementation '%s' requires \"%s\", which this device does not meet", impl->name,
+                        expr_text(one->unmet->expr));
   for (size_t i = 1; i < one->rule_count; i++)
     if (one->rules[i].removed > most->removed) most = &one->rules[i];
   if (!one->rule_count || !most->removed)
-    return error_set(err, CUGEN_ERROR_EMPTY, "%s:%d: implementation '%s' has no variant", impl->line.path,
-                     impl->line.number, impl->name);
+    return error_set_at(err, CUGEN_ERROR_EMPTY, impl->line.path, impl->line.number,
+                        "implementation '%s' has no variant", impl->name);
   struct text rule = {0};
   space_rule_print(most, &rule);
   error_set(err, CUGEN_ERROR_EMPTY,

@@ -105,11 +105,7 @@ static enum answer read_answer(const struct worker *w, enum message_type type) {
   struct wire_reader reader = wire_read(&w->message);
   if (type == MESSAGE_DONE) return ANSWER_DONE;
   if (type != MESSAGE_ERROR) return ANSWER_NONSENSE;
-  int64_t status = wire_get_int(&reader);
-  wire_get_int(&reader);
-  wire_get_string(&reader);
-  bool sense = !reader.failed && status < CUGEN_OK && status >= CUGEN_ERROR_INTERRUPTED;
-  return sense ? ANSWER_ERROR : ANSWER_NONSENSE;
+  return wire_get_error(&reader, NULL) ? ANSWER_ERROR : ANSWER_NONSENSE;
 }
 
 static void clear_fault(struct worker *w) {
@@ -173,9 +169,7 @@ static int await(struct worker *w, double timeout, double until, enum answer *an
 
 static int answered_error(struct worker *w, cugen_error *err) {
   struct wire_reader reader = wire_read(&w->message);
-  int status = (int)wire_get_int(&reader);
-  cugen_cause cause = (cugen_cause)wire_get_int(&reader);
-  return error_set_cause(err, status, cause, "%s", wire_get_string(&reader));
+  return wire_get_error(&reader, err);
 }
 
 /* Sends and waits. An error: no memory, or an interruption. */

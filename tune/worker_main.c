@@ -379,9 +379,7 @@ static int run_apart(void *context, int (*step)(void *step_context, cugen_error 
 
 static int answer_error(struct server *s, const cugen_error *why, cugen_error *err) {
   struct text payload = {0};
-  wire_put_int(&payload, why->status);
-  wire_put_int(&payload, why->cause);
-  wire_put_string(&payload, why->message);
+  wire_put_error(&payload, why);
   int status = wire_send(s->socket, MESSAGE_ERROR, &payload, -1, err);
   text_free(&payload);
   return status;

@@ -7,11 +7,11 @@ int build_fail(struct build *build, struct config_line line, const char *format,
   struct text text = {0};
   va_list args;
   va_start(args, format);
-  text_addf(&text, "%s:%d: ", line.path, line.number);
   text_vaddf(&text, format, args);
   va_end(args);
-  int status =
-      text.failed ? error_memory(build->err) : error_set(build->err, CUGEN_ERROR_CONFIG, "%s", text_get(&text));
+  int status = text.failed
+                   ? error_memory(build->err)
+                   : error_set_at(build->err, CUGEN_ERROR_CONFIG, line.path, line.number, "%s", text_get(&text));
   text_free(&text);
   return status;
 }

@@ -125,10 +125,10 @@ static int check_folders(const struct sources *sources, const struct config *con
     int status = sources_folder(sources, config->path, compile->folders[i], &found, err);
     if (status) return status;
     if (!found)
-      return error_set(err, CUGEN_ERROR_CONFIG,
-                       "%s:%d: include_dirs names '%.80s', which is no folder: it is looked for relative to the "
-                       "config and to --template-dir",
-                       compile->folders_line.path, compile->folders_line.number, compile->folders[i]);
+      return error_set_at(err, CUGEN_ERROR_CONFIG, compile->folders_line.path, compile->folders_line.number,
+                          "include_dirs names '%.80s', which is no folder: it is looked for relative to the "
+                          "config and to --template-dir",
+                          compile->folders[i]);
   }
   return CUGEN_OK;
 }

@@ -105,7 +105,7 @@ static int read_expression(struct build *build, struct config_argument *argument
   struct reading r = {.build = build, .argument = argument};
   struct expr_scope scope = {find_symbol, list_names, &r};
   status = expr_parse_elements(source, &scope, find_buffer, &expr, build->err);
-  if (status) return error_prefix(build->err, "%s:%d: %s", argument->line.path, argument->line.number, what), status;
+  if (status) return error_prefix_at(build->err, argument->line.path, argument->line.number, "%s", what), status;
   if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source))) return build_memory(build);
   argument->data.values = expr;
   return check_clash(&r, what);

@@ -19,15 +19,15 @@ struct evaluation {
 };
 
 static int fail(const struct evaluation *e, const char *what, const char *problem) {
-  return error_set(e->err, CUGEN_ERROR_CONFIG, "%s:%d: %s of \"%s\" %s", e->argument->line.path,
-                   e->argument->line.number, what, e->argument->name, problem);
+  return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->argument->line.path, e->argument->line.number, "%s of \"%s\" %s",
+                      what, e->argument->name, problem);
 }
 
 /* After an expression failed. */
 static int prefix(const struct evaluation *e, int status, const char *what) {
   if (status)
-    error_prefix(e->err, "%s:%d: %s of \"%s\"", e->argument->line.path, e->argument->line.number, what,
-                 e->argument->name);
+    error_prefix_at(e->err, e->argument->line.path, e->argument->line.number, "%s of \"%s\"", what,
+                    e->argument->name);
   return status;
 }
 
@@ -327,13 +327,13 @@ int config_products(const struct config *config, const struct value *slots, cons
   if (!config->products) return CUGEN_OK;
   int status = expr_eval(config->products, slots, &value, err);
   if (status)
-    return error_prefix(err, "%s:%d: products", config->products_line.path, config->products_line.number), status;
+    return error_prefix_at(err, config->products_line.path, config->products_line.number, "products"), status;
   *out = product_type(value);
   if (*out) return CUGEN_OK;
   struct text text = {0};
   value_print(value, &text);
-  status = error_set(err, CUGEN_ERROR_CONFIG, "%s:%d: products is %s, which is no type: tf32, fp8 or a dtype is one",
-                     config->products_line.path, config->products_line.number, text_get(&text));
+  status = error_set_at(err, CUGEN_ERROR_CONFIG, config->products_line.path, config->products_line.number,
+                        "products is %s, which is no type: tf32, fp8 or a dtype is one", text_get(&text));
   text_free(&text);
   return status;
 }

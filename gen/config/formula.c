@@ -179,7 +179,7 @@ static int read_text(struct reading *r) {
   struct expr_scope scope = {find_symbol, list_names, r};
   status = expr_parse_formula(source, &scope, find_element, &expr, build->err);
   if (status)
-    return error_prefix(build->err, "%s:%d: %s", r->formula->line.path, r->formula->line.number, r->what), status;
+    return error_prefix_at(build->err, r->formula->line.path, r->formula->line.number, "%s", r->what), status;
   if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source))) return build_memory(build);
   r->formula->expr = expr;
   return CUGEN_OK;
@@ -212,7 +212,7 @@ static int try_values(struct build *build, const struct config_formula *formula,
   }
   text_free(&text);
   if (!status) return CUGEN_OK;
-  return error_prefix(build->err, "%s:%d: formula \"%s\"", formula->line.path, formula->line.number, formula->name),
+  return error_prefix_at(build->err, formula->line.path, formula->line.number, "formula \"%s\"", formula->name),
          status;
 }
 

@@ -21,7 +21,7 @@ static void place_error(lua_State *L, struct includes *includes) {
   const struct config_line line = includes_line(L);
   if (includes->error.status == CUGEN_ERROR_MEMORY) return;
   includes->error.status = CUGEN_ERROR_CONFIG;
-  error_prefix(&includes->error, "%s:%d: include", line.path, line.number);
+  error_prefix_at(&includes->error, line.path, line.number, "include");
 }
 
 static bool is_open(const struct includes *includes, const struct included_file *file) {

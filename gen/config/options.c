@@ -203,8 +203,8 @@ struct evaluation {
 };
 
 static int fail(const struct evaluation *e, const char *value, const char *rule) {
-  return error_set(e->err, CUGEN_ERROR_CONFIG, "%s:%d: option %s is %s: it must be %s", e->line.path, e->line.number,
-                   e->option->name, value, rule);
+  return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->line.path, e->line.number, "option %s is %s: it must be %s",
+                      e->option->name, value, rule);
 }
 
 static void begin_flag(const struct evaluation *e) {
@@ -280,7 +280,7 @@ int config_flags(const struct config *config, const struct config_compile *compi
                  : options[i].kind <= OPTION_SWITCH ? add_switch(&e, word->expr)
                                                     : add_number(&e, word->expr);
     if (status && err && strncmp(err->message, set->line.path, strlen(set->line.path)) != 0)
-      error_prefix(err, "%s:%d: option %s", set->line.path, set->line.number, options[i].name);
+      error_prefix_at(err, set->line.path, set->line.number, "option %s", options[i].name);
     if (status) return status;
   }
   return out->failed ? error_memory(err) : CUGEN_OK;
@@ -291,7 +291,7 @@ static int add_define(struct config_line line, const struct config_spelling *def
   struct text text = {0};
   int status = config_spell(define, slots, &text, err);
   if (status) {
-    error_prefix(err, "%s:%d: define", line.path, line.number);
+    error_prefix_at(err, line.path, line.number, "define");
   } else {
     const char *value = strchr(text_get(&text), '=');
     const int length = (int)strcspn(text_get(&text), "=");

@@ -234,7 +234,7 @@ static int parse_expr(struct build *build, struct config_line line, const char *
   struct expr *expr;
   int status = scope_parse(build, source, &expr);
   if (status) {
-    error_prefix(build->err, "%s:%d: %s", line.path, line.number, what);
+    error_prefix_at(build->err, line.path, line.number, "%s", what);
     return status;
   }
   if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source))) return build_memory(build);

@@ -119,12 +119,19 @@ static const char *full_name(const struct sandbox *sandbox, const char *shown) {
 
 /* ---- Errors ---- */
 
+/* Lua's own message behind the name: ":3: unexpected symbol". */
+static int set_named(const struct chunk_name *named, int status, const char *rest, cugen_error *err) {
+  error_set(err, status, "%s%s", named->full, rest);
+  if (err) error_place(err, named->full, atoi(rest + 1));
+  return status;
+}
+
 static int set_placed(struct sandbox *sandbox, int status, const char *what, cugen_error *err) {
   const struct chunk_name *named = opening_name(sandbox, what);
-  if (named) return error_set(err, status, "%s%s", named->full, what + strlen(named->shown));
+  if (named) return set_named(named, status, what + strlen(named->shown), err);
   if (!sandbox->limits.where_line) return error_set(err, status, "%s", what);
-  return error_set(err, status, "%s:%d: %s", full_name(sandbox, sandbox->limits.where_file),
-                   sandbox->limits.where_line, what);
+  return error_set_at(err, status, full_name(sandbox, sandbox->limits.where_file), sandbox->limits.where_line, "%s",
+                      what);
 }
 
 static int set_format(struct sandbox *sandbox, int status, cugen_error *err, const char *format, ...)
@@ -236,7 +243,7 @@ int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, si
   int result = lua_status == LUA_OK ? CUGEN_OK : set_failure(sandbox, lua_status, status, err);
   leave(sandbox, before, result != CUGEN_OK);
   if (result && compiled)
-    error_set(err, result, "%s:1: attempt to load a binary chunk; what cugen reads is Lua's text", name);
+    error_set_at(err, result, name, 1, "attempt to load a binary chunk; what cugen reads is Lua's text");
   if (!result && environment) {
     lua_pushvalue(L, environment);
     lua_setupvalue(L, -2, 1);

@@ -17,7 +17,7 @@ static int read_part(struct build *build, struct config_line line, const char *w
   struct expr *expr;
   if (!source) return build_memory(build);
   int status = scope_parse(build, source, &expr);
-  if (status) return error_prefix(build->err, "%s:%d: %s", line.path, line.number, what), status;
+  if (status) return error_prefix_at(build->err, line.path, line.number, "%s", what), status;
   if (!arena_keep(build->arena, expr)) return build_memory(build);
   *out = expr;
   return CUGEN_OK;

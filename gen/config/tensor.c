@@ -102,15 +102,15 @@ struct tensor_evaluation {
 };
 
 static int fail(const struct tensor_evaluation *e, const char *what, int64_t value, const char *rule) {
-  return error_set(e->err, CUGEN_ERROR_CONFIG, "%s:%d: tensor \"%s\": %s %lld: it must be %s", e->tensor->line.path,
-                   e->tensor->line.number, e->argument->name, what, (long long)value, rule);
+  return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,
+                      "tensor \"%s\": %s %lld: it must be %s", e->argument->name, what, (long long)value, rule);
 }
 
 static int evaluate(const struct tensor_evaluation *e, const struct expr *expr, const struct value *slots,
                     int64_t *out) {
   int status = expr ? expr_eval_int(expr, slots, out, e->err) : CUGEN_OK;
   if (status)
-    error_prefix(e->err, "%s:%d: tensor \"%s\"", e->tensor->line.path, e->tensor->line.number, e->argument->name);
+    error_prefix_at(e->err, e->tensor->line.path, e->tensor->line.number, "tensor \"%s\"", e->argument->name);
   return status;
 }
 
@@ -175,9 +175,9 @@ static int evaluate_tensor(const struct tensor_evaluation *e, const struct value
   if (!status) status = check_bytes(e);
   if (status) return status;
   if (e->argument->access != ACCESS_GLOBAL)
-    return error_set(e->err, CUGEN_ERROR_CONFIG,
-                     "%s:%d: tensor \"%s\": its access is %s, and a tensor map needs global", e->tensor->line.path,
-                     e->tensor->line.number, e->argument->name, access_kind_names[e->argument->access]);
+    return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,
+                        "tensor \"%s\": its access is %s, and a tensor map needs global", e->argument->name,
+                        access_kind_names[e->argument->access]);
   e->argument->access = ACCESS_TENSOR;
   return CUGEN_OK;
 }

@@ -60,9 +60,9 @@ static int open_strides(struct domain *domain, cugen_error *err) {
   for (size_t i = implementation->tunable_count; i-- > 0;) {
     domain->strides[i] = domain->cartesian;
     if (__builtin_mul_overflow(domain->cartesian, implementation->tunables[i].value_count, &domain->cartesian))
-      return error_set(err, CUGEN_ERROR_CONFIG,
-                       "%s:%d: implementation \"%s\" has 2^64 combinations or more: give its tunables fewer values",
-                       implementation->line.path, implementation->line.number, implementation->name);
+      return error_set_at(err, CUGEN_ERROR_CONFIG, implementation->line.path, implementation->line.number,
+                          "implementation \"%s\" has 2^64 combinations or more: give its tunables fewer values",
+                          implementation->name);
   }
   return CUGEN_OK;
 }

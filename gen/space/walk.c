@@ -151,8 +151,8 @@ static int explain(const struct walk *walk, const struct rule *rule) {
   if (listed->kind == CUGEN_RESTRICTION_FILTER)
     error_prefix(walk->err, "%s", listed->option);
   else
-    error_prefix(walk->err, "%s:%d: %s", listed->line.path, listed->line.number,
-                 listed->kind == CUGEN_RESTRICTION_HEURISTIC ? "heuristic" : "where");
+    error_prefix_at(walk->err, listed->line.path, listed->line.number, "%s",
+                    listed->kind == CUGEN_RESTRICTION_HEURISTIC ? "heuristic" : "where");
   error_append(walk->err, " (%s%s)", domain->implementation->name, text_get(&values));
   text_free(&values);
   int status = listed->kind == CUGEN_RESTRICTION_FILTER ? CUGEN_ERROR_USAGE : CUGEN_ERROR_CONFIG;
@@ -168,11 +168,12 @@ struct effort effort_begin(struct space_stop stop) {
 
 static int too_long(const struct walk *walk) {
   const struct config_implementation *implementation = walk->domain->implementation;
-  return error_set(walk->err, CUGEN_ERROR_CONFIG,
-                   "%s:%d: the space of \"%s\" is too large to walk: that takes more than %" PRIu64
-                   " steps. Give tunables fewer values, or declare first the tunables that restrictions mention, and "
-                   "add restrictions of few tunables",
-                   implementation->line.path, implementation->line.number, implementation->name, walk->effort->most);
+  return error_set_at(
+      walk->err, CUGEN_ERROR_CONFIG, implementation->line.path, implementation->line.number,
+      "the space of \"%s\" is too large to walk: that takes more than %" PRIu64
+      " steps. Give tunables fewer values, or declare first the tunables that restrictions mention, and "
+      "add restrictions of few tunables",
+      implementation->name, walk->effort->most);
 }
 
 static bool is_hopeless(const struct walk *walk);

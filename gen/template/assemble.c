@@ -34,14 +34,13 @@ struct walk {
 };
 
 static int error_at(struct walk *walk, const char *at, const char *format, const char *name) {
-  struct text path = {0}, what = {0};
+  struct text path = {0};
   int line;
   source_locate(walk->body->data, (size_t)(at - walk->body->data), &path, &line);
-  text_addf(&what, "%s:%d: %s%s", text_get(&path), line, name, format);
-  int status =
-      what.failed ? error_memory(walk->err) : error_set(walk->err, CUGEN_ERROR_TEMPLATE, "%s", text_get(&what));
+  int status = path.failed
+                   ? error_memory(walk->err)
+                   : error_set_at(walk->err, CUGEN_ERROR_TEMPLATE, text_get(&path), line, "%s%s", name, format);
   text_free(&path);
-  text_free(&what);
   return status;
 }
 
@@ -301,8 +300,8 @@ static int walk_body(struct walk *walk) {
 
 static int entry_error(struct walk *walk, const struct assembly_entry *entry, const struct name *name,
                        const char *what) {
-  return error_set(walk->err, CUGEN_ERROR_CONFIG, "%s:%d: entry \"%s\": %s %s", entry->path, entry->line, entry->text,
-                   name->text, what);
+  return error_set_at(walk->err, CUGEN_ERROR_CONFIG, entry->path, entry->line, "entry \"%s\": %s %s", entry->text,
+                      name->text, what);
 }
 
 /* "reduce<block_size, half>" is written behind the source, where its macros are known, parameters are not. */

@@ -9,7 +9,7 @@
 enum { REFERENCE_THREADS = 256 };
 
 int expansion_launch_error(const struct expansion *x, const struct config_launch *launch, const char *what) {
-  return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: %s", launch->line.path, launch->line.number, what);
+  return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number, "%s", what);
 }
 
 static int list_kernels(const struct expansion *x, const struct config_launch *launch) {
@@ -33,10 +33,10 @@ static int only_kernel(const struct expansion *x, const struct config_launch *la
   const struct kernel_name *kernel = &x->kernels.list[0];
   if (x->kernels.count != 1) return list_kernels(x, launch);
   if (kernel->templated)
-    return error_set(x->err, CUGEN_ERROR_CONFIG,
-                     "%s:%d: '%.*s' in template '%s' is a C++ template: say which one is launched with %s%.*s<...>\"",
-                     launch->line.path, launch->line.number, (int)kernel->length, kernel->at, x->template_name,
-                     x->reference ? "\"file.cu:" : "entry \"", (int)kernel->length, kernel->at);
+    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
+                        "'%.*s' in template '%s' is a C++ template: say which one is launched with %s%.*s<...>\"",
+                        (int)kernel->length, kernel->at, x->template_name, x->reference ? "\"file.cu:" : "entry \"",
+                        (int)kernel->length, kernel->at);
   text_add_n(out, kernel->at, kernel->length);
   return CUGEN_OK;
 }
@@ -64,11 +64,11 @@ static int evaluate_dimension(struct expansion *x, const struct config_launch *l
                               const struct dimension_limit *limit, uint32_t *out) {
   int64_t value = 1;
   int status = expr ? expr_eval_int(expr, x->slots, &value, x->err) : CUGEN_OK;
-  if (status) return error_prefix(x->err, "%s:%d: %s", launch->line.path, launch->line.number, limit->name), status;
+  if (status) return error_prefix_at(x->err, launch->line.path, launch->line.number, "%s", limit->name), status;
   if (value < 1 || value > limit->most)
-    return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: %s is %" PRId64 " (from \"%s\"): it must be 1 to %" PRId64,
-                     launch->line.path, launch->line.number, limit->name, value, expr ? expr_text(expr) : "",
-                     limit->most);
+    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
+                        "%s is %" PRId64 " (from \"%s\"): it must be 1 to %" PRId64, limit->name, value,
+                        expr ? expr_text(expr) : "", limit->most);
   *out = (uint32_t)value;
   return CUGEN_OK;
 }
@@ -82,20 +82,19 @@ static int evaluate_sizes(struct expansion *x, const struct config_launch *launc
   if (status) return status;
   int64_t threads = (int64_t)out->block[0] * out->block[1] * out->block[2], most = x->facts->max_threads_per_block;
   if (most > 0 && threads > most)
-    return error_set(x->err, CUGEN_ERROR_CONFIG,
-                     "%s:%d: a block of %" PRId64 " threads (%u x %u x %u): the device takes at most %" PRId64,
-                     launch->line.path, launch->line.number, threads, out->block[0], out->block[1], out->block[2],
-                     most);
+    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
+                        "a block of %" PRId64 " threads (%u x %u x %u): the device takes at most %" PRId64, threads,
+                        out->block[0], out->block[1], out->block[2], most);
   return CUGEN_OK;
 }
 
 static int evaluate_shared(struct expansion *x, const struct config_launch *launch, int64_t *out) {
   *out = 0;
   int status = launch->shared ? expr_eval_int(launch->shared, x->slots, out, x->err) : CUGEN_OK;
-  if (status) return error_prefix(x->err, "%s:%d: shared", launch->line.path, launch->line.number), status;
+  if (status) return error_prefix_at(x->err, launch->line.path, launch->line.number, "shared"), status;
   if (*out < 0 || *out > INT32_MAX)
-    return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: shared is %" PRId64 " bytes: it must be 0 to 2^31 - 1",
-                     launch->line.path, launch->line.number, *out);
+    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
+                        "shared is %" PRId64 " bytes: it must be 0 to 2^31 - 1", *out);
   return CUGEN_OK;
 }
 
@@ -107,8 +106,8 @@ static int check_carveouts(const struct expansion *x, const struct config_launch
     const char *entry = text_get(&x->out->strings) + (uintptr_t)first[i].entry;
     if (strcmp(entry, text_get(&x->out->strings) + (uintptr_t)out->entry) != 0) continue;
     if (first[i].has_carveout != out->has_carveout || first[i].carveout != out->carveout)
-      return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: launches of kernel '%s' have different carveouts",
-                       launch->line.path, launch->line.number, entry);
+      return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
+                          "launches of kernel '%s' have different carveouts", entry);
   }
   return CUGEN_OK;
 }
@@ -116,11 +115,11 @@ static int check_carveouts(const struct expansion *x, const struct config_launch
 static int evaluate_carveout(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
   int64_t percent = -1;
   int status = launch->carveout ? expr_eval_int(launch->carveout, x->slots, &percent, x->err) : CUGEN_OK;
-  if (status) return error_prefix(x->err, "%s:%d: carveout", launch->line.path, launch->line.number), status;
+  if (status) return error_prefix_at(x->err, launch->line.path, launch->line.number, "carveout"), status;
   if (percent < -1 || percent > 100)
-    return error_set(x->err, CUGEN_ERROR_CONFIG,
-                     "%s:%d: carveout is %" PRId64 ": it must be 0 to 100 percent, or -1 for the driver's choice",
-                     launch->line.path, launch->line.number, percent);
+    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
+                        "carveout is %" PRId64 ": it must be 0 to 100 percent, or -1 for the driver's choice",
+                        percent);
   out->has_carveout = percent >= 0;
   out->carveout = percent < 0 ? 0 : (int)percent;
   return x->out->strings.failed ? CUGEN_OK : check_carveouts(x, launch, out);
@@ -129,7 +128,7 @@ static int evaluate_carveout(struct expansion *x, const struct config_launch *la
 /* Programmatic dependent launch: only a kernel that waits by itself for what it reads and overwrites may begin early. */
 static int evaluate_overlap(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
   int status = launch->overlap ? expr_eval_bool(launch->overlap, x->slots, &out->overlap, x->err) : CUGEN_OK;
-  if (status) return error_prefix(x->err, "%s:%d: overlap", launch->line.path, launch->line.number), status;
+  if (status) return error_prefix_at(x->err, launch->line.path, launch->line.number, "overlap"), status;
   if (!out->overlap || strstr(text_get(&x->expander->source), "griddepcontrol.wait")) return CUGEN_OK;
   return expansion_launch_error(x, launch,
                                 "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");

@@ -98,7 +98,7 @@ int expansion_spell_entries(struct expansion *x) {
     const struct config_launch *launch = &launches[x->entry_count];
     if (!launch->entry.text) continue;
     int status = config_spell(&launch->entry, x->slots, &x->entries[x->entry_count], x->err);
-    if (status) return error_prefix(x->err, "%s:%d: entry", launch->line.path, launch->line.number), status;
+    if (status) return error_prefix_at(x->err, launch->line.path, launch->line.number, "entry"), status;
   }
   return CUGEN_OK;
 }

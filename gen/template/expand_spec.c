@@ -10,8 +10,8 @@
 static int too_many(const struct expansion *x, size_t launches) {
   const struct config_launch *first = x->variant->implementation->launches;
   if (launches)
-    return error_set(x->err, CUGEN_ERROR_CONFIG, "%s:%d: the steps come to %zu launches: at most %d are possible",
-                     first->line.path, first->line.number, launches, KERNEL_MAX_LAUNCHES);
+    return error_set_at(x->err, CUGEN_ERROR_CONFIG, first->line.path, first->line.number,
+                        "the steps come to %zu launches: at most %d are possible", launches, KERNEL_MAX_LAUNCHES);
   return expansion_launch_error(x, first, "all launches are left out: their steps are 0");
 }
 
@@ -226,9 +226,9 @@ static int check_work(const struct expansion *x) {
   variant_print(x->variant, &text);
   const char *word = flops ? "flops" : "bytes";
   const double work = flops ? x->out->flops : x->out->bytes;
-  int status = error_set(
-      x->err, CUGEN_ERROR_CONFIG, "%s:%d: %s of %s is %g, and objective \"%s\" ranks by it: it has to be above 0",
-      config->objective_line.path, config->objective_line.number, word, text_get(&text), work, objective->text);
+  int status = error_set_at(x->err, CUGEN_ERROR_CONFIG, config->objective_line.path, config->objective_line.number,
+                            "%s of %s is %g, and objective \"%s\" ranks by it: it has to be above 0", word,
+                            text_get(&text), work, objective->text);
   text_free(&text);
   return status;
 }

@@ -259,7 +259,7 @@ static int fail(struct inliner *in, const struct layer *layer, const char *at, c
   int line;
   locate(layer, at, &path, &line);
   int status = path.failed ? error_memory(in->err)
-                           : error_set(in->err, CUGEN_ERROR_TEMPLATE, "%s:%d: %s", text_get(&path), line, what);
+                           : error_set_at(in->err, CUGEN_ERROR_TEMPLATE, text_get(&path), line, "%s", what);
   text_free(&path);
   return status;
 }

@@ -170,8 +170,8 @@ void names_close(struct names *names) {
 /* ---- Values ------------------------------------------------------------------------------------------------- */
 
 static int derived_error(const struct names *names, const struct name *name, int status, cugen_error *err) {
-  error_prefix(err, "%s:%d: derived name '%s'", names->in.derived[name->index].line.path,
-               names->in.derived[name->index].line.number, name->text);
+  error_prefix_at(err, names->in.derived[name->index].line.path, names->in.derived[name->index].line.number,
+                  "derived name '%s'", name->text);
   return status;
 }
 
@@ -444,7 +444,7 @@ static int define_distance(const struct names *names, const struct name *name, i
   int64_t constant = 1;
   int status = CUGEN_OK;
   if (!names->all_known) status = put_product(names, &product, &constant, &factors, err);
-  if (status) error_prefix(err, "%s:%d: %s", declared->line.path, declared->line.number, name->text);
+  if (status) error_prefix_at(err, declared->line.path, declared->line.number, "%s", name->text);
   if (!status && factors.failed) status = error_memory(err);
   if (!status && factors.length && constant != 1)
     text_addf(out, "#define %s ((index_t)(%lld * %s))\n", name->text, (long long)constant, text_get(&factors));

@@ -181,9 +181,9 @@ static void add_string(lua_State *L, struct renderer *renderer, int index) {
 
 static int refuse_value(lua_State *L, struct renderer *renderer, const struct template *template,
                         const struct template_fragment *fragment, const char *what) {
-  error_set(&renderer->error, CUGEN_ERROR_TEMPLATE,
-            "%s:%d: ${%.*s} gives %s where a number, string or boolean was expected", template->path, fragment->line,
-            (int)fragment->expression_length, template->lua.data + fragment->expression, what);
+  error_set_at(&renderer->error, CUGEN_ERROR_TEMPLATE, template->path, fragment->line,
+               "${%.*s} gives %s where a number, string or boolean was expected", (int)fragment->expression_length,
+               template->lua.data + fragment->expression, what);
   return give_up(L, renderer);
 }
 
@@ -278,7 +278,7 @@ static bool not_found(const cugen_error *err) {
 }
 
 static int place_error(cugen_error *err, const char *path, int line) {
-  error_prefix(err, "%s:%d", path, line);
+  error_prefix_at(err, path, line, NULL);
   return err->status = CUGEN_ERROR_TEMPLATE;
 }
 
@@ -433,7 +433,7 @@ static int call_formula(lua_State *L) {
   note_slots(names, formula);
   if (formula_print(names->in.config, formula, names->in.slots, names->known, names->in.slot_count, arguments,
                     &renderer->formula, &renderer->error)) {
-    error_prefix(&renderer->error, "%s:%d: formula \"%s\"", formula->line.path, formula->line.number, formula->name);
+    error_prefix_at(&renderer->error, formula->line.path, formula->line.number, "formula \"%s\"", formula->name);
     return give_up(L, renderer);
   }
   lua_pushlstring(L, text_get(&renderer->formula), renderer->formula.length);

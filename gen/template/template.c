@@ -23,7 +23,7 @@ struct parser {
 };
 
 static int parse_error(struct parser *parser, const char *what) {
-  return error_set(parser->err, CUGEN_ERROR_TEMPLATE, "%s:%d: %s", parser->template->path, parser->line, what);
+  return error_set_at(parser->err, CUGEN_ERROR_TEMPLATE, parser->template->path, parser->line, "%s", what);
 }
 
 /* Room for one more element in a growing array; false when out of memory. */

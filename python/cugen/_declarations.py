@@ -59,6 +59,8 @@ class cugen_error(Structure):
         ("status", c_int),
         ("message", c_char * 4096),
         ("cause", c_int),
+        ("file", c_char * 1024),
+        ("line", c_int),
     ]
 
 

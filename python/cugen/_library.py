@@ -21,11 +21,14 @@ CHECKOUT = os.path.dirname(os.path.dirname(FOLDER))
 
 
 class Error(Exception):
-    """What cugen could not do. ``str(error)`` is cugen's message: what happened, the file and line, what to do."""
+    """What cugen could not do. ``str(error)`` is cugen's message: what happened, the file and line, what to do.
 
-    def __init__(self, message: str, status: Status = Status.USAGE, cause: Cause = Cause.NONE) -> None:
-        super().__init__(message, status, cause)
-        self.message, self.status, self.cause = message, status, cause
+    ``file`` and ``line`` are the place in your config, template or what they include; None where there is none."""
+
+    def __init__(self, message: str, status: Status = Status.USAGE, cause: Cause = Cause.NONE, file: str | None = None,
+                 line: int | None = None) -> None:
+        super().__init__(message, status, cause, file, line)
+        self.message, self.status, self.cause, self.file, self.line = message, status, cause, file, line
 
     def __str__(self) -> str:
         return self.message
@@ -99,7 +102,8 @@ def call(name: str, *arguments: Any) -> None:
 
 
 def error_of(status: int, error: c.cugen_error) -> Error:
-    return Error(c.text(error.message), Status(status), Cause(error.cause))
+    place = (c.text(error.file), error.line) if error.line else (None, None)
+    return Error(c.text(error.message), Status(status), Cause(error.cause), *place)
 
 
 def options(kind: type[ctypes.Structure], **values: Any) -> Any:

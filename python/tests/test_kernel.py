@@ -45,6 +45,36 @@ class Case(unittest.TestCase):
         self.assertEqual(caught.exception.cause, cugen.Cause.NONE)
 
 
+class Places(Case):
+    """Where a mistake is, for editors: the message says the same."""
+
+    def place(self, config, template="__global__ void k(${params}) {\n  y[0] = 1;\n}\n"):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("k.lua", config), ("k.cu", template)):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            with self.assertRaises(cugen.Error) as caught:
+                self.kernel(os.path.join(folder, "k.lua")).plan()
+        error = caught.exception
+        self.assertIn(f"{error.file}:{error.line}:", str(error))
+        return os.path.basename(error.file), error.line
+
+    def test_places(self):
+        good = """kernel "k" {
+  problem "n" (64), output "y" { dtype = "f32", shape = { "n" } }, reference "none",
+  implementation "i" { template "k.cu", grid { 1 }, block { 64 } },
+}
+"""
+        self.assertEqual(self.place(good.replace("problem", "problm")), ("k.lua", 2))
+        self.assertEqual(self.place(good, "\n//@ local a = b.c\n"), ("k.cu", 2))
+        self.assertEqual(self.place(good, "__global__ void k(${params}) {\n\n  y[0] = nobody;\n}\n"), ("k.cu", 3))
+
+    def test_none(self):
+        with self.assertRaises(cugen.Error) as caught:
+            self.kernel(nothing=3)
+        self.assertEqual((caught.exception.file, caught.exception.line), (None, None))
+
+
 class Calls(Case):
     def setUp(self):
         self.scale_add = self.kernel(n=N)

@@ -209,6 +209,14 @@ static void add_entry(struct advice *advice, int number, const char *line, size_
 /* A diagnostic quotes names and lines of the source, of any length. */
 enum { LINE_MOST = 1000 };
 
+/* Whether it is in a file of the source's own. What the prologue has is in none: its name is the variant's. */
+static bool note_own(struct advice *advice, const struct diagnostic *d) {
+  if (!blame_is_own(advice->request, text_get(&d->path))) return false;
+  if (strcmp(text_get(&d->path), advice->request->name) != 0)
+    error_place(&advice->where, text_get(&d->path), d->line);
+  return true;
+}
+
 void advice_add(struct advice *advice, const char *line, size_t length, const char *from, struct text *out) {
   if (length > LINE_MOST) {
     length = LINE_MOST;
@@ -220,7 +228,7 @@ void advice_add(struct advice *advice, const char *line, size_t length, const ch
     text_add_n(out, line, length);
   else if ((number = entry_number(advice, &d, line, length)) >= 0)
     add_entry(advice, number, line, length, out);
-  else if (blame_is_own(advice->request, text_get(&d.path)))
+  else if (note_own(advice, &d))
     add_own(advice, &d, line, length, out);
   else
     add_foreign(advice, &d, line, length, from, out);

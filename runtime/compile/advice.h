@@ -12,9 +12,10 @@
 /* One for the diagnostics of one source. */
 struct advice {
   const struct compile_request *request;
-  bool cpu;   /* the diagnostics are those of the host's compiler */
-  bool given; /* once is enough */
-  bool ends;  /* the diagnostics behind it say nothing more */
+  bool cpu;          /* the diagnostics are those of the host's compiler */
+  bool given;        /* once is enough */
+  bool ends;         /* the diagnostics behind it say nothing more */
+  cugen_error where; /* its place alone: of the first error in a file of the user's */
 };
 
 /* Appends the line, "file:12: error: ...", with what is known of its cause in front of it and what to do behind it.

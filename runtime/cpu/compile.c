@@ -583,6 +583,7 @@ static int refuse(const struct job *job, const struct compile_request *request, 
     text_addf(&text, "%s ended with exit code %d and said nothing: is it a C++ compiler?", compiler, code);
   int status = error_set_cause(err, CUGEN_ERROR_COMPILE, cause_of(text_get(&text)),
                                "the C++ compiler refused the source:\n%s", text_get(&text));
+  error_place(err, advice.where.file, advice.where.line);
   text_free(&text);
   return status;
 }

@@ -219,14 +219,11 @@ static int end_compile(struct compilers *c, struct child *child, const struct co
                        enum answer answer, const struct text *message, struct compiled *out, cugen_error *err) {
   struct wire_reader reader = wire_read(message);
   int status = CUGEN_OK;
-  cugen_cause cause;
   switch (answer) {
   case ANSWER_DONE: status = wire_get_compiled(&reader, out, err); break;
   case ANSWER_ERROR:
-    status = (int)wire_get_int(&reader);
-    cause = (cugen_cause)wire_get_int(&reader);
-    status = error_set_cause(err, status < CUGEN_OK ? status : CUGEN_ERROR_INTERNAL, cause, "%s",
-                             wire_get_string(&reader));
+    status = wire_get_error(&reader, err);
+    if (!status) status = error_set(err, CUGEN_ERROR_INTERNAL, "a compiler's answer makes no sense");
     break;
   case ANSWER_UNASKED:
   case ANSWER_GONE: return crashed(request, child, err);

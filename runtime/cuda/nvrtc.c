@@ -294,6 +294,7 @@ static int job_refused(struct job *job, nvrtcResult result, cugen_error *err) {
     error_set(err, CUGEN_ERROR_COMPILE, "NVRTC refused the source:\n%s", text_get(&lines));
   else
     job_error(job, result, "compile", err), error_append(err, "%s%s", lines.length ? "\n" : "", text_get(&lines));
+  error_place(err, advice.where.file, advice.where.line);
   text_free(&lines);
   return err ? err->status : CUGEN_ERROR_COMPILE;
 }

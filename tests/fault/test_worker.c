@@ -99,9 +99,7 @@ static void say_cut_error(void) {
 
 static void say_error(void) { /* as a worker in order does, which then waits for the next question */
   struct text payload = {0};
-  wire_put_int(&payload, CUGEN_ERROR_DEVICE);
-  wire_put_int(&payload, CUGEN_CAUSE_NONE);
-  wire_put_string(&payload, "the device is gone");
+  wire_put_error(&payload, &(cugen_error){.status = CUGEN_ERROR_DEVICE, .message = "the device is gone"});
   wire_send(SOCKET, MESSAGE_ERROR, &payload, -1, NULL);
   text_free(&payload);
 }

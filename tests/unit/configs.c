@@ -19,6 +19,14 @@ struct config *parse(const char *text) {
   return config;
 }
 
+/* Facts and message say the same: one that begins with the file and a number has them as its place. */
+static void expect_place(const cugen_error *err) {
+  char *end;
+  const long line = strncmp(err->message, "c.lua:", 6) == 0 ? strtol(err->message + 6, &end, 10) : 0;
+  assert_int_equal(err->line, line);
+  assert_string_equal(err->file, line ? "c.lua" : "");
+}
+
 void expect_error(const char *text, const char *want) {
   struct config *config;
   cugen_error err;
@@ -26,6 +34,7 @@ void expect_error(const char *text, const char *want) {
   assert_null(config);
   assert_int_equal(err.status, CUGEN_ERROR_CONFIG);
   if (strncmp(err.message, want, strlen(want)) != 0) fail_msg("%.300s\n got: %s\nwant: %s", text, err.message, want);
+  expect_place(&err);
   assert_int_equal(config_parse("c.lua", text, strlen(text), &config, NULL), CUGEN_ERROR_CONFIG);
 }
 

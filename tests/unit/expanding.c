@@ -122,6 +122,13 @@ void expanding_error(const char *body, const char *template, int status, const c
   assert_int_equal(expanding_try(bench, 0, &spec, &err), status);
   assert_int_equal(err.status, status);
   expanding_text(bench, err.message, expected);
+  if (err.line) { /* facts and message say the same */
+    struct text place = {0};
+    text_addf(&place, "%s:%d: ", err.file, err.line);
+    assert_non_null(strstr(err.message, text_get(&place)));
+    text_free(&place);
+  }
+  assert_int_equal(err.line > 0, strstr(expected, "T/t.cu:") || strstr(expected, ".lua:"));
   assert_null(spec.source);
   assert_null(spec.arguments);
   expanding_close(bench);

@@ -41,6 +41,42 @@ static void error_messages_compose(void **state) {
   assert_string_equal(err.message, "a.lua: line 3; see help");
 }
 
+static void error_places_are_the_innermost(void **state) {
+  (void)state;
+  cugen_error err = {0};
+  assert_int_equal(error_set_at(&err, CUGEN_ERROR_CONFIG, "b.lua", 3, "no %s", "output"), CUGEN_ERROR_CONFIG);
+  assert_int_equal(error_prefix_at(&err, "a.lua", 7, "include %d", 1), CUGEN_ERROR_CONFIG);
+  error_prefix_at(&err, "t.cu", 9, NULL);
+  assert_string_equal(err.message, "t.cu:9: a.lua:7: include 1: b.lua:3: no output");
+  assert_string_equal(err.file, "b.lua");
+  assert_int_equal(err.line, 3);
+  error_set(&err, CUGEN_ERROR_CONFIG, "another");
+  assert_string_equal(err.file, "");
+  assert_int_equal(err.line, 0);
+  error_prefix_at(&err, "a.lua", 7, "include");
+  assert_string_equal(err.message, "a.lua:7: include: another");
+  assert_string_equal(err.file, "a.lua");
+  assert_int_equal(err.line, 7);
+  assert_int_equal(error_set_at(NULL, CUGEN_ERROR_IO, "a.lua", 7, "lost"), CUGEN_ERROR_IO);
+  assert_true(error_prefix_at(NULL, "a.lua", 7, "x") < 0);
+  error_place(NULL, "a.lua", 7);
+}
+
+/* Half a name would be another file. */
+static void error_places_are_whole(void **state) {
+  (void)state;
+  cugen_error err = {0};
+  char name[sizeof err.file + 1];
+  memset(name, 'a', sizeof name);
+  name[sizeof name - 1] = '\0';
+  error_set_at(&err, CUGEN_ERROR_CONFIG, name, 3, "no");
+  assert_string_equal(err.file, "");
+  assert_int_equal(err.line, 0);
+  error_place(&err, name + 1, 3);
+  assert_string_equal(err.file, name + 1);
+  assert_int_equal(err.line, 3);
+}
+
 static void error_causes_stay(void **state) {
   (void)state;
   cugen_error err = {0}, copy = {0};
@@ -798,6 +834,8 @@ int main(void) {
       cmocka_unit_test(test_text_clean),
       cmocka_unit_test(test_error_clean),
       cmocka_unit_test(error_messages_compose),
+      cmocka_unit_test(error_places_are_the_innermost),
+      cmocka_unit_test(error_places_are_whole),
       cmocka_unit_test(error_causes_stay),
       cmocka_unit_test(error_accepts_null),
       cmocka_unit_test(error_cuts_what_is_too_long),

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -54,6 +55,10 @@ static void expect_refused(struct held *held, const char *want) {
   assert_null(config);
   assert_int_equal(err.status, CUGEN_ERROR_CONFIG);
   if (strncmp(err.message, want, strlen(want)) != 0) fail_msg("got: %s\nwant: %s", err.message, want);
+  if (strncmp(want, "x.lua:", 6) == 0) { /* the mistake's own line, not the one that includes it */
+    assert_string_equal(err.file, "x.lua");
+    assert_int_equal(err.line, atoi(want + 6));
+  }
   assert_int_equal(config_open(&held->sources, "c", &config, NULL), CUGEN_ERROR_CONFIG);
   forget(held);
 }

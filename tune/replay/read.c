@@ -44,7 +44,7 @@ static int load(const char *path, const struct text *text, json_t **root, cugen_
   *root = json_loadb(text_get(text), text->length, 0, &why);
   if (!*root) *root = load_unfinished(text);
   if (*root) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_CACHE, "%s:%d: not JSON: %s", path, why.line, why.text);
+  return error_set_at(err, CUGEN_ERROR_CACHE, path, why.line, "not JSON: %s", why.text);
 }
 
 static const struct recorded_format *format_of(const json_t *root) {

@@ -98,8 +98,8 @@ static int refuse(const struct reader *reader, const char *format, ...) {
   text_vaddf(&what, format, args);
   va_end(args);
   int status = what.failed ? error_memory(reader->err)
-                           : error_set(reader->err, CUGEN_ERROR_CACHE, "%s:%zu: %.2000s; nothing was imported",
-                                       reader->name, reader->line, text_get(&what));
+                           : error_set_at(reader->err, CUGEN_ERROR_CACHE, reader->name, (int)reader->line,
+                                          "%.2000s; nothing was imported", text_get(&what));
   text_free(&what);
   return status;
 }
