@@ -165,7 +165,11 @@ char *check_not_emulated(const char *source, cugen_cause cause, const char *refu
   const char *error = strstr(refusal, "rror:"), /* the compiler's first; what follows the heading */
       *told = strchr(refusal, '\n');
   told = told ? told + 1 : refusal;
-  if (found && cause == CUGEN_CAUSE_ASSEMBLY) {
+  const char *named = strstr(refusal, " has no form on the cpu device");
+  while (named && named > refusal && named[-1] != '\n') named--;
+  if (named) {
+    text_add_n(&out, named, strcspn(named, "\n"));
+  } else if (found && cause == CUGEN_CAUSE_ASSEMBLY) {
     text_addf(&out, "the instruction %s has no form on the cpu device", found);
   } else {
     while (error && error > refusal && error[-1] != '\n') error--;

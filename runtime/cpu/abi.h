@@ -66,6 +66,15 @@ struct cpu_copy {
   unsigned bytes, from_bytes;
 };
 
+/* Of an `asm`: where its value lies. */
+struct cpu_ptx_operand {
+  void *at;
+  unsigned bytes;
+  int output; /* it may be written */
+};
+
+struct cpu_watch;
+
 struct cpu_async {
   unsigned (*address)(const void *at);
   void *(*pointer)(unsigned address); /* also in another block of the cluster */
@@ -95,6 +104,9 @@ struct cpu_async {
   void (*copy_begin)(const struct cpu_copy *copy);
   void (*copy_commit)(void);
   int (*copy_next)(unsigned newest, struct cpu_copy *out);
+  /* Inline PTX. cache: of the place, null at first. watch: null when the kernel is not watched. */
+  void (*ptx)(void **cache, const char *text, const struct cpu_ptx_operand *operands, unsigned count,
+              const struct cpu_watch *watch);
 };
 
 enum cpu_barrier { CPU_BARRIER_PLAIN, CPU_BARRIER_COUNT, CPU_BARRIER_AND, CPU_BARRIER_OR, CPU_BARRIER_KINDS };

@@ -5,16 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Both kinds make barriers known that the thread initialised; what it wrote only one. */
-static void hook_fence(int kind) {
-  const unsigned slot = fibers_current()->slot;
-  if (kind == CPU_FENCE_LAUNCH) {
-    observe_launch_waited(fibers_observer(), slot);
-    return;
-  }
-  mbarrier_fence(fibers_async());
-  if (kind == CPU_FENCE_PROXY) observe_proxy_fence(fibers_observer(), slot);
-}
+#include "inline_ptx.h"
 
 /* ---- Opening; a cluster of blocks ---- */
 
@@ -26,6 +17,7 @@ int async_open(struct async **out, cugen_error *err) {
 
 void async_close(struct async *async) {
   if (!async) return;
+  iptx_close(async->programs);
   copies_close(async->copies);
   thread_copies_close(async->thread_copies);
   for (size_t i = 0; i < ASYNC_WARPGROUPS; i++) warpgroup_close(async->warpgroups[i]);
@@ -64,7 +56,7 @@ bool async_step(struct async *async) {
 const struct cpu_async async_hooks = {.address = async_address,
                                       .pointer = async_pointer,
                                       .map = async_map,
-                                      .fence = hook_fence,
+                                      .fence = barriers_fence,
                                       .cluster_barrier = barriers_cluster,
                                       .named_barrier = barriers_named,
                                       .mbarrier_init = mbarrier_init,
@@ -84,4 +76,5 @@ const struct cpu_async async_hooks = {.address = async_address,
                                       .mbarrier_expect = mbarrier_expect,
                                       .copy_begin = thread_copies_add,
                                       .copy_commit = thread_copies_commit,
-                                      .copy_next = thread_copies_next};
+                                      .copy_next = thread_copies_next,
+                                      .ptx = iptx_call};

@@ -40,6 +40,7 @@ struct remote_use { /* of a block's shared memory by another block of the cluste
 struct copies;
 struct thread_copies;
 struct warpgroup;
+struct iptx_program;
 
 struct async {
   struct mbarrier mbarriers[FIBERS_BLOCKS][ASYNC_MOST_MBARRIERS];
@@ -52,7 +53,9 @@ struct async {
   struct copies *copies;
   struct thread_copies *thread_copies;
   struct warpgroup *warpgroups[ASYNC_WARPGROUPS];
-  bool used; /* in this cluster */
+  bool used;                     /* in this cluster */
+  const void *site;              /* of the operation that inline PTX calls next; NULL: it is called by the kernel */
+  struct iptx_program *programs; /* inline PTX that was read */
 };
 
 int async_open(struct async **out, cugen_error *err);
@@ -81,6 +84,9 @@ void async_check_remote(const struct async *async);
 /* A barrier or copy is used wrongly: a finding of a watched kernel; async_trap ends the launch. */
 void async_misuse(cugen_finding_kind kind, const void *site, unsigned slot, const char *what);
 _Noreturn void async_trap(const void *site, const char *what);
+
+/* The site of an operation that was called from that address. */
+const void *async_site(const void *address);
 
 /* Hooks, as in abi.h; so in all that follow. */
 unsigned async_address(const void *at);
@@ -112,6 +118,7 @@ void barriers_try_cluster(struct async *async);
 
 void barriers_named(unsigned number, unsigned threads, int wait);
 void barriers_cluster(int what);
+void barriers_fence(int kind);
 
 /* ---- copies.c ---- */
 

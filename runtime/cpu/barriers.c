@@ -32,7 +32,7 @@ static void complete_round(struct named_barrier *barrier, unsigned slot) {
 }
 
 void barriers_named(unsigned number, unsigned threads, int wait) {
-  const void *site = __builtin_return_address(0);
+  const void *site = async_site(__builtin_return_address(0));
   struct observer *observer = fibers_observer();
   const unsigned slot = fibers_current()->slot, sync = NAMED_SYNCS + fibers_current()->rank * ASYNC_NAMED + number;
   if (number >= ASYNC_NAMED || !threads || threads % FIBERS_LANES)
@@ -67,7 +67,7 @@ void barriers_try_cluster(struct async *async) {
 }
 
 void barriers_cluster(int what) {
-  const void *site = __builtin_return_address(0);
+  const void *site = async_site(__builtin_return_address(0));
   struct async *async = fibers_async();
   unsigned *own = &async->cluster_phase_of[fibers_current()->slot];
   async->used = true;
@@ -81,4 +81,15 @@ void barriers_cluster(int what) {
   if (!*own) async_trap(site, "a thread waits at the cluster's barrier and has not arrived");
   while (async->cluster_phase < *own) fibers_wait(&async->cluster_queue, site, describe_cluster, async);
   *own = 0;
+}
+
+/* Both kinds make barriers known that the thread initialised; what it wrote only one. */
+void barriers_fence(int kind) {
+  const unsigned slot = fibers_current()->slot;
+  if (kind == CPU_FENCE_LAUNCH) {
+    observe_launch_waited(fibers_observer(), slot);
+    return;
+  }
+  mbarrier_fence(fibers_async());
+  if (kind == CPU_FENCE_PROXY) observe_proxy_fence(fibers_observer(), slot);
 }

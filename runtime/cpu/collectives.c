@@ -46,11 +46,11 @@ static int barrier_result(const struct block *block, int kind) {
   }
 }
 
-int collective_barrier(int kind, int predicate) {
+int collective_barrier_at(const void *site, int kind, int predicate) {
   struct fibers *all = fibers_running;
   struct block *block = &all->blocks[all->current.rank];
   struct parked *self = &all->parked[all->current.slot];
-  self->site = __builtin_return_address(0);
+  self->site = site;
   self->barrier = kind / CPU_BARRIER_KINDS;
   block->agreed += predicate != 0;
   if (++block->arrived == block->live) {
@@ -60,6 +60,10 @@ int collective_barrier(int kind, int predicate) {
     fibers_park(all);
   }
   return barrier_result(block, kind % CPU_BARRIER_KINDS);
+}
+
+int collective_barrier(int kind, int predicate) {
+  return collective_barrier_at(__builtin_return_address(0), kind, predicate);
 }
 
 /* Whether every lane of the set waits at this very operation; collects their arguments. */
@@ -109,11 +113,11 @@ bool collective_try_warp(struct fibers *all, unsigned thread) {
   return true;
 }
 
-void collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine) {
+void collective_warp_at(const void *site, unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine) {
   struct fibers *all = fibers_running;
   const unsigned thread = all->current.slot, lane = 1u << thread % FIBERS_LANES;
   struct parked *self = &all->parked[thread];
-  self->site = __builtin_return_address(0);
+  self->site = site;
   self->mask = mask;
   if (!(mask & lane)) refuse_mask(all, thread);
   if (all->launch->observer && mine && mask & ~all->warps[thread / FIBERS_LANES].live) observe_mask(all, thread);
@@ -125,6 +129,10 @@ void collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask)
   } else {
     fibers_park(all);
   }
+}
+
+void collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine) {
+  collective_warp_at(__builtin_return_address(0), mask, combine, mine);
 }
 
 unsigned collective_active_mask(void) {

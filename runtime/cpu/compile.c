@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "asm_text.h"
 #include "base/includes.h"
 #include "base/jail.h"
 #include "base/system.h"
@@ -160,8 +161,9 @@ static const char *skip_alignment(const char *at) {
 
 /* Where a word stands. */
 struct place {
-  int depth;  /* in how many braces */
-  bool macro; /* in a directive */
+  int depth;        /* in how many braces */
+  bool macro;       /* in a directive */
+  unsigned refused; /* things so far that have no form here */
 };
 
 /* The words in front of a type, in any order. */
@@ -283,6 +285,13 @@ static const char *translate_shared(const char *at, const struct place *place, s
   return past;
 }
 
+static const char *translate_word(const char *at, struct place *place, struct text *out) {
+  const char *past = translate_shared(at, place, out);
+  if (!past && (*at == 'a' || *at == '_') && (place->depth || place->macro))
+    past = asm_translate(at, &place->refused, out);
+  return past;
+}
+
 /* Whether the line that `at` begins is a directive's, and not a continued one. */
 static bool begins_directive(const char *at) {
   while (*at == ' ' || *at == '\t') at++;
@@ -294,7 +303,7 @@ void cpu_translate(const char *source, struct text *out) {
   for (const char *at = source; *at;) {
     const char *end = text_skip_opaque(at);
     if (end == at && is_word(*at)) {
-      const char *past = translate_shared(at, &place, out);
+      const char *past = translate_word(at, &place, out);
       if (past) {
         at = past;
         continue;
@@ -352,6 +361,7 @@ static const struct {
      {"cudaStream", "cudaEvent", "cudaGraph", "cudaArray", "cudaE", "cudaMemcpy", "cudaRead", "cudaAddress",
       "cudaFilter", "cudaP", "cudaChannel", "cudaMipmapped", "cudaSuccess", "cudaTextureReadMode"}},
     {"CUGEN_VIRTUAL", {"virtual"}},
+    {"CUGEN_PTX", {"asm"}},
     {"CUGEN_NEW", {"new ", "new(", "delete"}},
 };
 
@@ -548,9 +558,27 @@ static int crashed(const struct compile_request *request, const char *signal, si
                    request->name, (int)(length < 64 ? length : 64), signal, COMPILER_MEMORY_MB);
 }
 
+/* "k.cu:3:7: error: call to 'cugen_refused_0' declared with attribute error: the instruction 'x' has no form": of it what is the
+   user's. */
+static void take_refusal(struct text *line) {
+  static const char call[] = "call to ", attribute[] = " error: ";
+  const char *text = text_get(line), *begin = strstr(text, call), *name = strstr(text, "cugen_refused_");
+  if (!name) name = strstr(text, "cugen_launched_");
+  const char *end = begin && name ? strstr(name, attribute) : NULL;
+  if (!end) return;
+  const char *column = strstr(text, ": error: "); /* that of the call, which is none of the source's */
+  struct text out = {0};
+  while (column && column > text && isdigit((unsigned char)column[-1])) column--;
+  text_add_n(&out, text, column && column > text && column < begin ? (size_t)(column - 1 - text) : 0);
+  text_addf(&out, ": error: %s", end + sizeof attribute - 1);
+  text_free(line);
+  *line = out;
+}
+
 /* gcc and clang name the construct, the assembler the instruction. */
 static cugen_cause cause_of(const char *diagnostics) {
-  const bool assembly = strstr(diagnostics, "asm") || strstr(diagnostics, "no such instruction");
+  const bool assembly = strstr(diagnostics, "asm") || strstr(diagnostics, "no such instruction") ||
+                        strstr(diagnostics, "has no form on the cpu device");
   return assembly ? CUGEN_CAUSE_ASSEMBLY : CUGEN_CAUSE_NONE;
 }
 
@@ -570,6 +598,7 @@ static int refuse(const struct job *job, const struct compile_request *request, 
       text_clear(&plain);
       add_line(&plain, line, without_quote(request->source, line, length), text_get(&job->folder));
       plain_quotes(&plain);
+      take_refusal(&plain);
       advice_add(&advice, text_get(&plain), plain.length - 1, text_get(&from), &text);
       text_add_char(&text, '\n');
       lines++;

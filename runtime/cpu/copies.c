@@ -186,14 +186,14 @@ void copies_tensor_load(unsigned to, const void *map, unsigned barrier, const in
   check_map(&load.map, to);
   memcpy(load.at, at, load.map.rank * sizeof *at);
   load.bytes = box_bytes(&load.map);
-  load.site = __builtin_return_address(0);
+  load.site = async_site(__builtin_return_address(0));
   begin_load(&load);
 }
 
 void copies_bulk_load(unsigned to, const void *from, unsigned bytes, unsigned barrier) {
   struct copy load = {.shared = to, .barrier = barrier, .bytes = bytes, .global = (char *)(uintptr_t)from};
   if (bytes % CHUNK || (uintptr_t)from % CHUNK) fibers_trap("a bulk copy of other than multiples of 16 bytes");
-  load.site = __builtin_return_address(0);
+  load.site = async_site(__builtin_return_address(0));
   begin_load(&load);
 }
 
@@ -242,7 +242,7 @@ void copies_tensor_store(const void *map, unsigned from, const int *at) {
   check_map(&store.map, from);
   memcpy(store.at, at, store.map.rank * sizeof *at);
   store.bytes = box_bytes(&store.map);
-  store.site = __builtin_return_address(0);
+  store.site = async_site(__builtin_return_address(0));
   begin_store(&store);
 }
 
@@ -250,7 +250,7 @@ void copies_bulk_store(void *to, unsigned from, unsigned bytes) {
   struct copy store = {.shared = from, .bytes = bytes, .global = to};
   if (bytes % CHUNK || (uintptr_t)to % CHUNK || from % CHUNK)
     fibers_trap("a bulk copy of other than multiples of 16 bytes");
-  store.site = __builtin_return_address(0);
+  store.site = async_site(__builtin_return_address(0));
   begin_store(&store);
 }
 

@@ -24,6 +24,7 @@
 #include "shim/float8.h"
 #include "shim/textures.h"
 #include "shim/runtime_types.h"
+#include "shim/inline_ptx.h"
 #include "shim/entry.h"
 
 #endif

@@ -27,7 +27,7 @@ static void need_fence(const struct mbarrier *barrier, unsigned slot, const void
 }
 
 void mbarrier_init(unsigned address, unsigned arrivals) {
-  const void *site = __builtin_return_address(0);
+  const void *site = async_site(__builtin_return_address(0));
   struct async *async = fibers_async();
   unsigned rank;
   const unsigned place = async_place(address, &rank), slot = fibers_current()->slot;
@@ -56,7 +56,7 @@ static void try_complete(struct mbarrier *barrier, const void *site) {
 }
 
 void mbarrier_arrive(unsigned address, unsigned expected_bytes) {
-  const void *site = __builtin_return_address(0);
+  const void *site = async_site(__builtin_return_address(0));
   struct async *async = fibers_async();
   const struct current *current = fibers_current();
   unsigned rank;
@@ -75,14 +75,14 @@ unsigned mbarrier_phase(unsigned address) {
   unsigned rank;
   const unsigned place = async_place(address, &rank);
   const struct mbarrier *barrier = find(fibers_async(), rank, place);
-  if (!barrier) async_trap(__builtin_return_address(0), "uses an mbarrier that was not initialised");
+  if (!barrier) async_trap(async_site(__builtin_return_address(0)), "uses an mbarrier that was not initialised");
   return barrier->phase;
 }
 
 void mbarrier_expect(unsigned address, unsigned bytes) {
   unsigned rank;
   const unsigned place = async_place(address, &rank);
-  need(fibers_async(), rank, place, fibers_current()->slot, __builtin_return_address(0))->bytes += bytes;
+  need(fibers_async(), rank, place, fibers_current()->slot, async_site(__builtin_return_address(0)))->bytes += bytes;
 }
 
 void mbarrier_complete(struct async *async, const struct arrival *arrival) {
@@ -100,7 +100,7 @@ static void describe_mbarrier(const void *object, char *out, size_t size) {
 }
 
 void mbarrier_wait(unsigned address, unsigned parity) {
-  const void *site = __builtin_return_address(0);
+  const void *site = async_site(__builtin_return_address(0));
   const unsigned slot = fibers_current()->slot;
   unsigned rank;
   const unsigned place = async_place(address, &rank);

@@ -167,6 +167,9 @@ static inline void fibers_start_next(struct fibers *all, struct fiber *on) {
 
 /* ---- collectives.c ---- */
 
+/* site: where the kernel waits; without it, where it called. */
+int collective_barrier_at(const void *site, int kind, int predicate);
+void collective_warp_at(const void *site, unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine);
 int collective_barrier(int kind, int predicate);
 void collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine);
 unsigned collective_active_mask(void);

@@ -53,6 +53,13 @@ unsigned async_map(unsigned address, unsigned rank) {
   return async_place(address, &ignored) | (rank + 1) << ASYNC_BLOCK_SHIFT;
 }
 
+const void *async_site(const void *address) {
+  struct async *async = fibers_async();
+  const void *site = async->site ? async->site : address;
+  async->site = NULL;
+  return site;
+}
+
 /* ---- Memory of other blocks of the cluster ---- */
 
 /* Another block's memory is there until that block ends: async_check_remote sees whether it knows of this use by then. */

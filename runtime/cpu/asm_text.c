@@ -1,0 +1,189 @@
+/* Inline assembly of a kernel is PTX: it becomes a call that names its text and operands (shim/inline_ptx.h). What the text says is read
+   here as well where it is written out, so that an instruction without a form here is refused by the compiler: a call of a function
+   whose attribute is that error does no harm in code that is not compiled. */
+#include "asm_text.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "inline_ptx.h"
+
+/* STATEMENT_MOST: bytes that are looked through for the end of one. */
+enum { WRONG_MOST = 160, STATEMENT_MOST = 16384 };
+
+static bool is_word(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Past blanks, comments and splices. */
+static const char *skip(const char *at) {
+  for (const char *past;; at = past) {
+    while (isspace((unsigned char)*at) || (*at == '\\' && at[1] == '\n')) at++;
+    past = *at == '/' ? text_skip_opaque(at) : at;
+    if (past == at) return at;
+  }
+}
+
+static const char *after_word(const char *at, const char *word) {
+  const size_t length = strlen(word);
+  return strncmp(at, word, length) == 0 && !is_word(at[length]) ? at + length : NULL;
+}
+
+/* The opening parenthesis behind `asm` and its qualifiers. */
+static const char *find_open(const char *at) {
+  static const char *const first[] = {"asm", "__asm__", "__asm"}, *const qualifiers[] = {"volatile", "__volatile__",
+                                                                                         "inline"};
+  const char *past = NULL;
+  for (size_t i = 0; i < sizeof first / sizeof *first && !past; i++) past = after_word(at, first[i]);
+  if (!past) return NULL;
+  for (size_t i = 0; i < sizeof qualifiers / sizeof *qualifiers; i++) {
+    const char *end = after_word(skip(past), qualifiers[i]);
+    if (end) past = end, i = (size_t)-1;
+  }
+  past = skip(past);
+  return *past == '(' ? past : NULL;
+}
+
+static const char *find_close(const char *open) {
+  int depth = 0;
+  for (const char *at = open; *at && at - open < STATEMENT_MOST;) {
+    const char *past = text_skip_opaque(at);
+    if (past > at) {
+      at = past;
+      continue;
+    }
+    depth += (*at == '(') - (*at == ')');
+    if (depth == 0) return at;
+    at++;
+  }
+  return NULL;
+}
+
+/* The next separator of that kind outside of parentheses; `end`: there is none. */
+static const char *find_separator(const char *at, const char *end, char separator) {
+  int depth = 0;
+  while (at < end) {
+    const char *past = text_skip_opaque(at);
+    if (past > at) {
+      at = past;
+      continue;
+    }
+    depth += (*at == '(' || *at == '[' || *at == '{') - (*at == ')' || *at == ']' || *at == '}');
+    if (depth == 0 && *at == separator) return at;
+    at++;
+  }
+  return end;
+}
+
+/* ---- The text ---- */
+
+static char unescape(char c) {
+  return c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
+}
+
+static const char *add_literal(const char *at, const char *end, struct text *out) {
+  for (at++; at < end && *at != '"'; at++) {
+    if (*at == '\\' && at[1] == '\n')
+      at++;
+    else
+      text_add_char(out, *at == '\\' && at + 1 < end ? unescape(*++at) : *at);
+  }
+  return at + 1;
+}
+
+/* Literals one after the other; false: something else stands among them, which the preprocessor replaces. */
+static bool read_literals(const char *at, const char *end, struct text *out) {
+  for (at = skip(at); at < end; at = skip(at)) {
+    if (*at != '"') return false;
+    at = add_literal(at, end, out);
+  }
+  return true;
+}
+
+static bool is_known(const char *at, const char *end, char *wrong, bool *empty) {
+  struct text text = {0};
+  bool known = true;
+  *empty = false;
+  if (read_literals(at, end, &text)) {
+    struct iptx_program *program = iptx_parse(text_get(&text), wrong, WRONG_MOST);
+    known = program != NULL;
+    *empty = known && !program->count;
+    iptx_free(program);
+  }
+  text_free(&text);
+  return known;
+}
+
+/* ---- Writing ---- */
+
+static void keep_lines(const char *at, const char *end, struct text *out) {
+  for (; at < end; at++) {
+    if (*at == '\\' && at + 1 < end && at[1] == '\n') text_add_char(out, '\\');
+    if (*at == '\n') text_add_char(out, '\n');
+  }
+}
+
+/* `"=r"(x), "+r"(y)`: each as a call of that name; false: of another form. */
+static bool add_operands(const char *at, const char *end, const char *name, struct text *out) {
+  while (skip(at) < end) {
+    const char *comma = find_separator(at, end, ','), *constraint = skip(at),
+               *value = find_separator(constraint, comma, ')');
+    keep_lines(at, constraint, out);
+    if (*constraint != '"') return false;
+    value = text_skip_opaque(constraint);
+    const char *open = skip(value);
+    if (open >= comma || *open != '(') return false;
+    text_addf(out, ", %s(%.*s, ", name, (int)(value - constraint), constraint);
+    text_add_n(out, open, (size_t)(comma - open));
+    text_add_char(out, ')');
+    at = comma + (comma < end);
+  }
+  return true;
+}
+
+static void add_plain(const char *at, const char *end, struct text *out) {
+  for (const char *past; at < end; at = past) {
+    past = *at == '"'                                ? text_skip_opaque(at)
+           : *at == '/' && text_skip_opaque(at) > at ? text_skip_opaque(at)
+                                                     : at + 1;
+    if (*at == '/' && past > at + 1)
+      keep_lines(at, past, out);
+    else
+      text_add_n(out, at, (size_t)(past - at));
+  }
+}
+
+static const char *refuse(const char *at, const char *close, const char *wrong, unsigned *refused, struct text *out) {
+  text_addf(out, "do { extern void cugen_refused_%u() __attribute__((__error__(\"", *refused);
+  for (const char *c = wrong; *c; c++)
+    text_add_char(out, *c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? ' ' : *c);
+  text_addf(out, " has no form on the cpu device\"))); cugen_refused_%u(); } while (0)", *refused);
+  keep_lines(at, close, out);
+  ++*refused;
+  return close + 1;
+}
+
+const char *asm_translate(const char *at, unsigned *refused, struct text *out) {
+  const char *open = find_open(at), *close = open ? find_close(open) : NULL;
+  char wrong[WRONG_MOST] = "";
+  bool empty;
+  if (!close) return NULL;
+  const char *outputs = find_separator(open + 1, close, ':');
+  if (!is_known(open + 1, outputs, wrong, &empty)) return refuse(at, close, wrong, refused, out);
+  if (empty) return NULL;
+  const char *inputs = find_separator(outputs + (outputs < close), close, ':');
+  const char *clobbers = find_separator(inputs + (inputs < close), close, ':');
+  struct text call = {0};
+  keep_lines(at, open, &call);
+  text_add(&call, "cugen_asm(");
+  add_plain(open + 1, outputs, &call);
+  bool plain = outputs == close || add_operands(outputs + 1, inputs, "cugen_out", &call);
+  if (plain && inputs < close) plain = add_operands(inputs + 1, clobbers, "cugen_in", &call);
+  keep_lines(clobbers, close, &call);
+  text_add_char(&call, ')');
+  if (plain) text_add_n(out, text_get(&call), call.length);
+  out->failed |= call.failed;
+  text_free(&call);
+  return plain ? close + 1 : NULL;
+}

@@ -1,0 +1,550 @@
+/* Arithmetic of inline PTX: integers of 8 to 64 bits, floats of 16 to 64 bits and pairs of the smallest; see inline_ptx.h. */
+#include <math.h>
+#include <string.h>
+
+#include "inline_ptx.h"
+
+static enum iptx_type type_of(const struct iptx_instruction *i) {
+  return i->type_count ? i->types[0] : IPTX_B32;
+}
+
+static bool is_real(enum iptx_type type) {
+  return strchr("fdhHgGt", iptx_kind(type)) && iptx_kind(type);
+}
+
+static bool is_pair(enum iptx_type type) {
+  return iptx_kind(type) == 'H' || iptx_kind(type) == 'G';
+}
+
+static bool is_signed(enum iptx_type type) {
+  return iptx_kind(type) == 's';
+}
+
+/* ---- Two or three operands ---- */
+
+static double whole(double value, const struct iptx_instruction *i) {
+  if (iptx_has(i, IPTX_W_SAT)) value = value >= 1 ? 1 : value > 0 ? value : 0;
+  return value;
+}
+
+typedef double real_function(double a, double b, double c);
+
+static double real_add(double a, double b, double c) {
+  (void)c;
+  return a + b;
+}
+static double real_sub(double a, double b, double c) {
+  (void)c;
+  return a - b;
+}
+static double real_mul(double a, double b, double c) {
+  (void)c;
+  return a * b;
+}
+static double real_div(double a, double b, double c) {
+  (void)c;
+  return a / b;
+}
+static double real_min(double a, double b, double c) {
+  (void)c;
+  return fmin(a, b);
+}
+static double real_max(double a, double b, double c) {
+  (void)c;
+  return fmax(a, b);
+}
+static double real_copysign(double a, double b, double c) {
+  (void)c;
+  return copysign(b, a);
+}
+static double real_neg(double a, double b, double c) {
+  (void)b, (void)c;
+  return -a;
+}
+static double real_abs(double a, double b, double c) {
+  (void)b, (void)c;
+  return fabs(a);
+}
+static double real_rcp(double a, double b, double c) {
+  (void)b, (void)c;
+  return 1 / a;
+}
+static double real_sqrt(double a, double b, double c) {
+  (void)b, (void)c;
+  return sqrt(a);
+}
+static double real_rsqrt(double a, double b, double c) {
+  (void)b, (void)c;
+  return 1 / sqrt(a);
+}
+static double real_sin(double a, double b, double c) {
+  (void)b, (void)c;
+  return sin(a);
+}
+static double real_cos(double a, double b, double c) {
+  (void)b, (void)c;
+  return cos(a);
+}
+static double real_lg2(double a, double b, double c) {
+  (void)b, (void)c;
+  return log2(a);
+}
+static double real_ex2(double a, double b, double c) {
+  (void)b, (void)c;
+  return exp2(a);
+}
+static double real_tanh(double a, double b, double c) {
+  (void)b, (void)c;
+  return tanh(a);
+}
+
+/* A sum of a product is rounded once: in float by fmaf, in the smaller types in double, which holds their products. */
+static double real_fma(double a, double b, double c) {
+  return fma(a, b, c);
+}
+
+static uint64_t real_part(const struct iptx_instruction *i, real_function *f, const uint64_t *v,
+                          enum iptx_type type) {
+  const double a = iptx_real(v[0], type), b = iptx_real(v[1], type), c = iptx_real(v[2], type);
+  if (f == real_fma && type == IPTX_F32)
+    return iptx_from_real(whole((double)fmaf((float)a, (float)b, (float)c), i), type);
+  return iptx_from_real(whole(f(a, b, c), i), type);
+}
+
+static void real(struct iptx_run *run, const struct iptx_instruction *i, real_function *f) {
+  const enum iptx_type type = type_of(i);
+  uint64_t v[3] = {0, 0, 0}, out;
+  for (unsigned a = 1; a < i->count && a < 4; a++) v[a - 1] = iptx_get(run, i, a, type);
+  out = real_part(i, f, v, type);
+  if (is_pair(type)) {
+    const uint64_t high[3] = {v[0] >> 16, v[1] >> 16, v[2] >> 16};
+    out |= real_part(i, f, high, type) << 16;
+  }
+  iptx_put(run, i, 0, out);
+}
+
+typedef uint64_t integer_function(uint64_t a, uint64_t b, bool is_signed);
+
+static uint64_t integer_add(uint64_t a, uint64_t b, bool s) {
+  (void)s;
+  return a + b;
+}
+static uint64_t integer_sub(uint64_t a, uint64_t b, bool s) {
+  (void)s;
+  return a - b;
+}
+static uint64_t integer_div(uint64_t a, uint64_t b, bool s) {
+  if (!b) return ~UINT64_C(0);
+  if (s && b == ~UINT64_C(0)) return 0 - a;
+  return s ? (uint64_t)((int64_t)a / (int64_t)b) : a / b;
+}
+static uint64_t integer_rem(uint64_t a, uint64_t b, bool s) {
+  if (!b) return a;
+  if (s && b == ~UINT64_C(0)) return 0;
+  return s ? (uint64_t)((int64_t)a % (int64_t)b) : a % b;
+}
+static uint64_t integer_min(uint64_t a, uint64_t b, bool s) {
+  return (s ? (int64_t)a < (int64_t)b : a < b) ? a : b;
+}
+static uint64_t integer_max(uint64_t a, uint64_t b, bool s) {
+  return (s ? (int64_t)a < (int64_t)b : a < b) ? b : a;
+}
+static uint64_t integer_and(uint64_t a, uint64_t b, bool s) {
+  (void)s;
+  return a & b;
+}
+static uint64_t integer_or(uint64_t a, uint64_t b, bool s) {
+  (void)s;
+  return a | b;
+}
+static uint64_t integer_xor(uint64_t a, uint64_t b, bool s) {
+  (void)s;
+  return a ^ b;
+}
+static uint64_t integer_neg(uint64_t a, uint64_t b, bool s) {
+  (void)b, (void)s;
+  return 0 - a;
+}
+static uint64_t integer_abs(uint64_t a, uint64_t b, bool s) {
+  (void)b;
+  return s && (int64_t)a < 0 ? 0 - a : a;
+}
+static uint64_t integer_not(uint64_t a, uint64_t b, bool s) {
+  (void)b, (void)s;
+  return ~a;
+}
+
+static void integer(struct iptx_run *run, const struct iptx_instruction *i, integer_function *f) {
+  const enum iptx_type type = type_of(i);
+  const uint64_t b = i->count > 2 ? iptx_get(run, i, 2, type) : 0;
+  iptx_put(run, i, 0, f(iptx_get(run, i, 1, type), b, is_signed(type)));
+}
+
+#define REAL_OR_INTEGER(name)                                                                                        \
+  static void do_##name(struct iptx_run *run, const struct iptx_instruction *i) {                                    \
+    if (is_real(type_of(i)))                                                                                         \
+      real(run, i, real_##name);                                                                                     \
+    else                                                                                                             \
+      integer(run, i, integer_##name);                                                                               \
+  }
+REAL_OR_INTEGER(add)
+REAL_OR_INTEGER(sub)
+REAL_OR_INTEGER(div)
+REAL_OR_INTEGER(min)
+REAL_OR_INTEGER(max)
+REAL_OR_INTEGER(neg)
+REAL_OR_INTEGER(abs)
+#undef REAL_OR_INTEGER
+/* clang-format off */
+#define ONLY(kind, name)                                                                                             \
+  static void do_##name(struct iptx_run *run, const struct iptx_instruction *i) { kind(run, i, kind##_##name); }
+ONLY(integer, rem)
+ONLY(integer, and)
+ONLY(integer, or)
+ONLY(integer, xor)
+ONLY(integer, not)
+ONLY(real, copysign)
+ONLY(real, rcp)
+ONLY(real, sqrt)
+ONLY(real, rsqrt)
+ONLY(real, sin)
+ONLY(real, cos)
+ONLY(real, lg2)
+ONLY(real, ex2)
+ONLY(real, tanh)
+ONLY(real, fma)
+#undef ONLY
+/* clang-format on */
+
+/* ---- Products of integers ---- */
+
+__extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 wide_unsigned;
+
+static uint64_t product(const struct iptx_run *run, const struct iptx_instruction *i) {
+  const enum iptx_type type = type_of(i);
+  const uint64_t a = iptx_get(run, i, 1, type), b = iptx_get(run, i, 2, type);
+  const wide all = is_signed(type) ? (wide)(int64_t)a * (int64_t)b : (wide)((wide_unsigned)a * b);
+  return iptx_has(i, IPTX_W_HI) ? (uint64_t)(all >> iptx_bits(type)) : (uint64_t)all;
+}
+
+static void do_mul(struct iptx_run *run, const struct iptx_instruction *i) {
+  if (is_real(type_of(i)))
+    real(run, i, real_mul);
+  else
+    iptx_put(run, i, 0, product(run, i));
+}
+
+/* The width of what is added to a wide product. */
+static enum iptx_type sum_type(const struct iptx_instruction *i) {
+  const enum iptx_type type = type_of(i);
+  if (!iptx_has(i, IPTX_W_WIDE)) return type;
+  if (iptx_bits(type) == 16) return is_signed(type) ? IPTX_S32 : IPTX_U32;
+  return is_signed(type) ? IPTX_S64 : IPTX_U64;
+}
+
+static void do_mad(struct iptx_run *run, const struct iptx_instruction *i) {
+  if (is_real(type_of(i)))
+    real(run, i, real_fma);
+  else
+    iptx_put(run, i, 0, product(run, i) + iptx_get(run, i, 3, sum_type(i)));
+}
+
+static int64_t low24(uint64_t bits, bool s) {
+  return s ? (int64_t)(bits << 40) >> 40 : (int64_t)(bits & 0xffffff);
+}
+
+static void do_mul24(struct iptx_run *run, const struct iptx_instruction *i) {
+  const enum iptx_type type = type_of(i);
+  const int64_t all =
+      low24(iptx_get(run, i, 1, type), is_signed(type)) * low24(iptx_get(run, i, 2, type), is_signed(type));
+  iptx_put(run, i, 0, (uint64_t)(iptx_has(i, IPTX_W_HI) ? all >> 16 : all));
+}
+
+static void do_sad(struct iptx_run *run, const struct iptx_instruction *i) {
+  const enum iptx_type type = type_of(i);
+  const uint64_t a = iptx_get(run, i, 1, type), b = iptx_get(run, i, 2, type);
+  const bool less = is_signed(type) ? (int64_t)a < (int64_t)b : a < b;
+  iptx_put(run, i, 0, (less ? b - a : a - b) + iptx_get(run, i, 3, type));
+}
+
+static void do_dp4a(struct iptx_run *run, const struct iptx_instruction *i) {
+  const bool a_signed = i->type_count && is_signed(i->types[0]),
+             b_signed = i->type_count > 1 && is_signed(i->types[1]);
+  const uint32_t a = (uint32_t)iptx_get(run, i, 1, IPTX_B32), b = (uint32_t)iptx_get(run, i, 2, IPTX_B32);
+  uint32_t sum = (uint32_t)iptx_get(run, i, 3, IPTX_B32);
+  for (int at = 0; at < 32; at += 8) {
+    const int x = a_signed ? (int8_t)(a >> at) : (int)(a >> at & 255),
+              y = b_signed ? (int8_t)(b >> at) : (int)(b >> at & 255);
+    sum += (uint32_t)(x * y);
+  }
+  iptx_put(run, i, 0, sum);
+}
+
+static void do_vabsdiff4(struct iptx_run *run, const struct iptx_instruction *i) {
+  const bool s = i->type_count > 1 && is_signed(i->types[1]);
+  const uint32_t a = (uint32_t)iptx_get(run, i, 1, IPTX_B32), b = (uint32_t)iptx_get(run, i, 2, IPTX_B32);
+  uint32_t sum = (uint32_t)iptx_get(run, i, 3, IPTX_B32), packed = 0;
+  for (int at = 0; at < 32; at += 8) {
+    const int x = s ? (int8_t)(a >> at) : (int)(a >> at & 255), y = s ? (int8_t)(b >> at) : (int)(b >> at & 255);
+    const uint32_t apart = (uint32_t)(x < y ? y - x : x - y);
+    sum += apart;
+    packed |= (apart & 255) << at;
+  }
+  iptx_put(run, i, 0, iptx_has(i, IPTX_W_ADD) ? sum : packed);
+}
+
+/* ---- Bits ---- */
+
+static void do_shl(struct iptx_run *run, const struct iptx_instruction *i) {
+  const enum iptx_type type = type_of(i);
+  const uint64_t by = iptx_get(run, i, 2, IPTX_U32);
+  iptx_put(run, i, 0, by >= iptx_bits(type) ? 0 : iptx_get(run, i, 1, type) << by);
+}
+
+static void do_shr(struct iptx_run *run, const struct iptx_instruction *i) {
+  const enum iptx_type type = type_of(i);
+  uint64_t by = iptx_get(run, i, 2, IPTX_U32);
+  const uint64_t value = iptx_get(run, i, 1, type);
+  if (by > 63) by = 63;
+  const bool gone = by >= iptx_bits(type) && !is_signed(type);
+  iptx_put(run, i, 0, gone ? 0 : is_signed(type) ? (uint64_t)((int64_t)value >> by) : value >> by);
+}
+
+static void do_shf(struct iptx_run *run, const struct iptx_instruction *i) {
+  const uint64_t low = iptx_get(run, i, 1, IPTX_B32), high = iptx_get(run, i, 2, IPTX_B32), both = high << 32 | low;
+  uint64_t by = iptx_get(run, i, 3, IPTX_U32);
+  by = iptx_has(i, IPTX_W_CLAMP) ? (by > 32 ? 32 : by) : by & 31;
+  iptx_put(run, i, 0, iptx_has(i, IPTX_W_L) ? (by == 32 ? low : both << by >> 32) : both >> by);
+}
+
+/* A bit of the result for each three bits of the operands, which are a number from 0 to 7. */
+static void do_lop3(struct iptx_run *run, const struct iptx_instruction *i) {
+  const uint32_t a = (uint32_t)iptx_get(run, i, 1, IPTX_B32), b = (uint32_t)iptx_get(run, i, 2, IPTX_B32);
+  const uint32_t c = (uint32_t)iptx_get(run, i, 3, IPTX_B32), table = (uint32_t)iptx_get(run, i, 4, IPTX_B32);
+  uint32_t out = 0;
+  for (unsigned row = 0; row < 8; row++)
+    if (table >> row & 1) out |= (row & 4 ? a : ~a) & (row & 2 ? b : ~b) & (row & 1 ? c : ~c);
+  iptx_put(run, i, 0, out);
+}
+
+static void do_prmt(struct iptx_run *run, const struct iptx_instruction *i) {
+  const uint64_t bytes = iptx_get(run, i, 2, IPTX_B32) << 32 | iptx_get(run, i, 1, IPTX_B32),
+                 picks = iptx_get(run, i, 3, IPTX_B32);
+  uint32_t out = 0;
+  for (unsigned at = 0; at < 4; at++) {
+    const unsigned pick = picks >> 4 * at & 15, byte = (unsigned)(bytes >> 8 * (pick & 7)) & 255;
+    out |= (pick & 8 ? (byte & 128 ? 255u : 0u) : byte) << 8 * at;
+  }
+  iptx_put(run, i, 0, out);
+}
+
+static void do_popc(struct iptx_run *run, const struct iptx_instruction *i) {
+  iptx_put(run, i, 0, (uint64_t)__builtin_popcountll(iptx_get(run, i, 1, type_of(i))));
+}
+
+static uint64_t leading_zeros(uint64_t value, unsigned width) {
+  return value ? (uint64_t)__builtin_clzll(value) - (64 - width) : width;
+}
+
+static void do_clz(struct iptx_run *run, const struct iptx_instruction *i) {
+  iptx_put(run, i, 0, leading_zeros(iptx_get(run, i, 1, type_of(i)), iptx_bits(type_of(i))));
+}
+
+/* The place of the highest bit that is not the sign; none: all ones. */
+static void do_bfind(struct iptx_run *run, const struct iptx_instruction *i) {
+  const unsigned width = iptx_bits(type_of(i));
+  uint64_t value = iptx_get(run, i, 1, type_of(i));
+  if (is_signed(type_of(i)) && (int64_t)value < 0) value = ~value;
+  if (width < 64) value &= (UINT64_C(1) << width) - 1;
+  const uint64_t zeros = leading_zeros(value, width);
+  iptx_put(run, i, 0, zeros == width ? 0xffffffffu : iptx_has(i, IPTX_W_SHIFTAMT) ? zeros : width - 1 - zeros);
+}
+
+static void do_brev(struct iptx_run *run, const struct iptx_instruction *i) {
+  const unsigned width = iptx_bits(type_of(i));
+  const uint64_t value = iptx_get(run, i, 1, type_of(i));
+  uint64_t out = 0;
+  for (unsigned at = 0; at < width; at++) out |= (value >> at & 1) << (width - 1 - at);
+  iptx_put(run, i, 0, out);
+}
+
+static void do_bfe(struct iptx_run *run, const struct iptx_instruction *i) {
+  const enum iptx_type type = type_of(i);
+  const unsigned width = iptx_bits(type), from = (unsigned)iptx_get(run, i, 2, IPTX_U32) & 255;
+  unsigned length = (unsigned)iptx_get(run, i, 3, IPTX_U32) & 255;
+  const uint64_t value = iptx_get(run, i, 1, width == 64 ? IPTX_B64 : IPTX_B32);
+  const unsigned last = from + length - 1 < width - 1 ? from + length - 1 : width - 1;
+  const uint64_t sign = length && is_signed(type) ? value >> last & 1 : 0;
+  if (from >= width) length = 0;
+  const uint64_t mask = length >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << length) - 1;
+  uint64_t out = length ? value >> from & mask : 0;
+  if (sign) out |= ~mask;
+  if (sign && from + length > width) out |= ~UINT64_C(0) << (width > from ? width - from : 0);
+  iptx_put(run, i, 0, out);
+}
+
+static void do_bfi(struct iptx_run *run, const struct iptx_instruction *i) {
+  const enum iptx_type type = type_of(i);
+  const unsigned from = (unsigned)iptx_get(run, i, 3, IPTX_U32) & 255,
+                 length = (unsigned)iptx_get(run, i, 4, IPTX_U32) & 255;
+  const uint64_t mask =
+      from >= iptx_bits(type) || !length ? 0 : (length >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << length) - 1) << from;
+  const uint64_t part = from < 64 ? iptx_get(run, i, 1, type) << from : 0;
+  iptx_put(run, i, 0, (iptx_get(run, i, 2, type) & ~mask) | (part & mask));
+}
+
+/* ---- Moves, conversions, comparisons ---- */
+
+/* Of a vector, parts become one word; into one, a word is taken apart. */
+static void do_mov(struct iptx_run *run, const struct iptx_instruction *i) {
+  const struct iptx_argument *to = &i->arguments[0], *from = &i->arguments[1];
+  const enum iptx_type type = type_of(i);
+  uint64_t bits = iptx_read(run, &from->terms[0], type);
+  const unsigned parts = from->count > to->count ? from->count : to->count,
+                 width = iptx_bits(type) / (parts ? parts : 1);
+  const uint64_t mask = width >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << width) - 1;
+  if (from->count > 1) bits = 0;
+  for (unsigned at = 0; at < from->count && from->count > 1; at++)
+    bits |= (iptx_read(run, &from->terms[at], IPTX_B64) & mask) << at * width;
+  for (unsigned at = 0; at < to->count; at++)
+    iptx_write(run, &to->terms[at], to->count > 1 ? bits >> at * width & mask : bits);
+}
+
+static double rounded(const struct iptx_instruction *i, double value) {
+  if (iptx_has(i, IPTX_W_RZI)) return trunc(value);
+  if (iptx_has(i, IPTX_W_RMI)) return floor(value);
+  if (iptx_has(i, IPTX_W_RPI)) return ceil(value);
+  return rint(value);
+}
+
+static uint64_t to_integer(const struct iptx_instruction *i, double value, enum iptx_type to) {
+  const unsigned width = iptx_bits(to);
+  const double low = is_signed(to) ? -ldexp(1, (int)width - 1) : 0, high = ldexp(1, (int)width - is_signed(to));
+  value = rounded(i, value);
+  if (isnan(value)) return 0;
+  if (value <= low) return is_signed(to) ? UINT64_C(1) << (width - 1) : 0;
+  if (value >= high)
+    return is_signed(to) ? (UINT64_C(1) << (width - 1)) - 1 : width == 64 ? ~UINT64_C(0) : (UINT64_C(1) << width) - 1;
+  return is_signed(to) ? (uint64_t)(int64_t)value : (uint64_t)value;
+}
+
+static bool is_number(enum iptx_type type) {
+  return is_real(type) || iptx_kind(type) == 'x' || iptx_kind(type) == 'y';
+}
+
+static uint64_t saturated(uint64_t value, enum iptx_type to, enum iptx_type from) {
+  const double real = is_signed(from) ? (double)(int64_t)value : (double)value;
+  static const struct iptx_instruction plain = {.count = 0};
+  return to_integer(&plain, real, to);
+}
+
+/* Toward zero and the other directions: the neighbour of what was rounded to nearest, where that went the other way. */
+static uint64_t directed(const struct iptx_instruction *i, double value, enum iptx_type to) {
+  const uint64_t bits = iptx_from_real(value, to);
+  const double near = iptx_real(bits, to);
+  const bool up = near > value, down = near < value;
+  const bool less = iptx_has(i, IPTX_W_RZ) ? (value > 0 ? up : false) : iptx_has(i, IPTX_W_RM) && up;
+  const bool more = iptx_has(i, IPTX_W_RZ) ? (value < 0 ? down : false) : iptx_has(i, IPTX_W_RP) && down;
+  if (!less && !more) return bits;
+  return (near > 0) == more ? bits + 1 : bits - 1; /* numbers lie in the order of their bits */
+}
+
+static uint64_t convert(const struct iptx_instruction *i, uint64_t bits, enum iptx_type to, enum iptx_type from) {
+  if (is_number(from)) {
+    const double value = whole(iptx_real(bits, from), i);
+    if (!is_number(to)) return to_integer(i, value, to);
+    const bool integral =
+        iptx_has(i, IPTX_W_RZI) || iptx_has(i, IPTX_W_RMI) || iptx_has(i, IPTX_W_RPI) || iptx_has(i, IPTX_W_RNI);
+    return directed(i, integral ? rounded(i, value) : value, to);
+  }
+  if (is_number(to)) return iptx_from_real(is_signed(from) ? (double)(int64_t)bits : (double)bits, to);
+  return iptx_has(i, IPTX_W_SAT) ? saturated(bits, to, from) : bits;
+}
+
+/* `cvt.rn.f16x2.f32 d, a, b`: a becomes the upper half. */
+static void do_cvt(struct iptx_run *run, const struct iptx_instruction *i) {
+  const enum iptx_type to = type_of(i), from = i->type_count > 1 ? i->types[1] : to;
+  const bool packs = i->count == 3;
+  const uint64_t bits = iptx_get(run, i, 1, from);
+  if (!packs) {
+    iptx_put(run, i, 0, convert(i, bits, to, from));
+    return;
+  }
+  const unsigned width = iptx_bits(to) > 16 ? 16 : 8;
+  iptx_put(run, i, 0, convert(i, bits, to, from) << width | convert(i, iptx_get(run, i, 2, from), to, from));
+}
+
+enum { LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8 };
+static const struct {
+  enum iptx_word word;
+  unsigned holds;
+} comparisons[] = {{IPTX_W_EQ, EQUAL},
+                   {IPTX_W_NE, LESS | GREATER},
+                   {IPTX_W_LT, LESS},
+                   {IPTX_W_LE, LESS | EQUAL},
+                   {IPTX_W_GT, GREATER},
+                   {IPTX_W_GE, GREATER | EQUAL},
+                   {IPTX_W_LO, LESS},
+                   {IPTX_W_LS, LESS | EQUAL},
+                   {IPTX_W_HI, GREATER},
+                   {IPTX_W_HS, GREATER | EQUAL},
+                   {IPTX_W_EQU, EQUAL | UNORDERED},
+                   {IPTX_W_NEU, LESS | GREATER | UNORDERED},
+                   {IPTX_W_LTU, LESS | UNORDERED},
+                   {IPTX_W_LEU, LESS | EQUAL | UNORDERED},
+                   {IPTX_W_GTU, GREATER | UNORDERED},
+                   {IPTX_W_GEU, GREATER | EQUAL | UNORDERED},
+                   {IPTX_W_NUM, LESS | EQUAL | GREATER},
+                   {IPTX_W_NAN, UNORDERED}};
+
+static unsigned relation(uint64_t a, uint64_t b, enum iptx_type type) {
+  if (is_real(type)) {
+    const double x = iptx_real(a, type), y = iptx_real(b, type);
+    return isunordered(x, y) ? UNORDERED : x < y ? LESS : x == y ? EQUAL : GREATER;
+  }
+  if (is_signed(type)) return (int64_t)a < (int64_t)b ? LESS : a == b ? EQUAL : GREATER;
+  return a < b ? LESS : a == b ? EQUAL : GREATER;
+}
+
+static bool compares(const struct iptx_run *run, const struct iptx_instruction *i, enum iptx_type type) {
+  const unsigned found = relation(iptx_get(run, i, 1, type), iptx_get(run, i, 2, type), type);
+  for (size_t row = 0; row < sizeof comparisons / sizeof *comparisons; row++)
+    if (iptx_has(i, comparisons[row].word)) return comparisons[row].holds & found;
+  return false;
+}
+
+static void do_setp(struct iptx_run *run, const struct iptx_instruction *i) {
+  bool p = compares(run, i, type_of(i)), q = !p;
+  if (i->count > 3) {
+    const bool other = iptx_get(run, i, 3, IPTX_PRED);
+    const bool both[] = {p, q};
+    p = iptx_has(i, IPTX_W_OR) ? both[0] || other : iptx_has(i, IPTX_W_XOR) ? both[0] != other : both[0] && other;
+    q = iptx_has(i, IPTX_W_OR) ? both[1] || other : iptx_has(i, IPTX_W_XOR) ? both[1] != other : both[1] && other;
+  }
+  iptx_write(run, &i->arguments[0].terms[0], p);
+  if (i->arguments[0].count > 1) iptx_write(run, &i->arguments[0].terms[1], q);
+}
+
+static void do_set(struct iptx_run *run, const struct iptx_instruction *i) {
+  const bool holds = compares(run, i, i->type_count > 1 ? i->types[1] : type_of(i));
+  iptx_put(run, i, 0, is_real(type_of(i)) ? iptx_from_real(holds, type_of(i)) : holds ? ~UINT64_C(0) : 0);
+}
+
+static void do_selp(struct iptx_run *run, const struct iptx_instruction *i) {
+  iptx_put(run, i, 0, iptx_get(run, i, iptx_get(run, i, 3, IPTX_PRED) ? 1 : 2, type_of(i)));
+}
+
+#define ROW(name, least, most)                                                                                       \
+  { #name, IPTX_W_COUNT, least, most, do_##name }
+const struct iptx_operation iptx_arithmetic[] = {
+    ROW(mov, 2, 2),  ROW(add, 3, 3),  ROW(sub, 3, 3),       ROW(mul, 3, 3),      ROW(mad, 4, 4),
+    ROW(fma, 4, 4),  ROW(div, 3, 3),  ROW(rem, 3, 3),       ROW(min, 3, 3),      ROW(max, 3, 3),
+    ROW(neg, 2, 2),  ROW(abs, 2, 2),  ROW(and, 3, 3),       ROW(or, 3, 3),       ROW(xor, 3, 3),
+    ROW(not, 2, 2),  ROW(shl, 3, 3),  ROW(shr, 3, 3),       ROW(shf, 4, 4),      ROW(lop3, 5, 5),
+    ROW(prmt, 4, 4), ROW(popc, 2, 2), ROW(clz, 2, 2),       ROW(bfind, 2, 2),    ROW(brev, 2, 2),
+    ROW(bfe, 4, 4),  ROW(bfi, 5, 5),  ROW(cvt, 2, 3),       ROW(setp, 3, 4),     ROW(set, 3, 3),
+    ROW(selp, 4, 4), ROW(rcp, 2, 2),  ROW(sqrt, 2, 2),      ROW(rsqrt, 2, 2),    ROW(sin, 2, 2),
+    ROW(cos, 2, 2),  ROW(lg2, 2, 2),  ROW(ex2, 2, 2),       ROW(tanh, 2, 2),     ROW(mul24, 3, 3),
+    ROW(sad, 4, 4),  ROW(dp4a, 4, 4), ROW(vabsdiff4, 4, 4), ROW(copysign, 3, 3), {NULL, IPTX_W_COUNT, 0, 0, NULL}};
+#undef ROW

@@ -1,0 +1,373 @@
+/* Memory in inline PTX: loads, stores, atomics, copies, mbarriers; see inline_ptx.h. */
+#include <string.h>
+
+#include "async.h"
+#include "inline_ptx.h"
+
+/* ---- Addresses ---- */
+
+static uint64_t base_of(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument) {
+  const struct iptx_argument *a = &i->arguments[argument];
+  const struct iptx_term *offset = &a->terms[IPTX_TERMS - 1];
+  uint64_t at = iptx_read(run, &a->terms[0], IPTX_B64) + (uint64_t)a->offset;
+  if (offset->negated) at += iptx_read(run, offset, IPTX_B64);
+  return at;
+}
+
+unsigned iptx_shared(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument) {
+  return (unsigned)base_of(run, i, argument);
+}
+
+void *iptx_address(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument) {
+  const uint64_t at = base_of(run, i, argument);
+  if (iptx_has(i, IPTX_W_SHARED) && !iptx_has(i, IPTX_W_GLOBAL)) return async_pointer((unsigned)at);
+  return (void *)(uintptr_t)at;
+}
+
+static void check_alignment(const struct iptx_run *run, const void *at, size_t bytes, unsigned kind) {
+  if ((uintptr_t)at % bytes == 0) return;
+  if (run->watch) run->watch->misaligned("inline PTX", at, bytes, kind, run->site);
+  iptx_trap(run, "misaligned access of inline PTX");
+}
+
+static enum iptx_type type_of(const struct iptx_instruction *i) {
+  return i->type_count ? i->types[i->type_count - 1] : IPTX_B32;
+}
+
+static size_t bytes_of(enum iptx_type type) {
+  return iptx_bits(type) / 8;
+}
+
+/* ---- Loads and stores ---- */
+
+/* Those that other threads may rely on look past caches, as volatile ones; a release or acquire is a fence, too. */
+static unsigned access_kind(const struct iptx_instruction *i) {
+  static const enum iptx_word strong[] = {IPTX_W_VOLATILE, IPTX_W_RELAXED, IPTX_W_ACQUIRE,
+                                          IPTX_W_RELEASE,  IPTX_W_CG,      IPTX_W_CV};
+  for (size_t word = 0; word < sizeof strong / sizeof *strong; word++)
+    if (iptx_has(i, strong[word])) return CPU_VOLATILE;
+  return 0;
+}
+
+static void fence(const struct iptx_run *run, const struct iptx_instruction *i) {
+  if (run->watch) run->watch->fence(!iptx_has(i, IPTX_W_CTA));
+}
+
+static void load(struct iptx_run *run, const struct iptx_instruction *i) {
+  const enum iptx_type type = type_of(i);
+  const size_t bytes = bytes_of(type);
+  const struct iptx_argument *to = &i->arguments[0];
+  const char *at = iptx_address(run, i, 1);
+  check_alignment(run, at, bytes * to->count, 0);
+  iptx_note(run, at, bytes * to->count, access_kind(i));
+  for (unsigned part = 0; part < to->count; part++) {
+    uint64_t bits = 0;
+    memcpy(&bits, at + part * bytes, bytes);
+    if (iptx_kind(type) == 's' && bytes < 8)
+      bits = (uint64_t)((int64_t)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes));
+    iptx_write(run, &to->terms[part], bits);
+  }
+  if (iptx_has(i, IPTX_W_ACQUIRE)) fence(run, i);
+}
+
+static void store(struct iptx_run *run, const struct iptx_instruction *i) {
+  const enum iptx_type type = type_of(i);
+  const size_t bytes = bytes_of(type);
+  const struct iptx_argument *from = &i->arguments[1];
+  char *at = iptx_address(run, i, 0);
+  if (iptx_has(i, IPTX_W_RELEASE)) fence(run, i);
+  check_alignment(run, at, bytes * from->count, CPU_WRITE);
+  iptx_note(run, at, bytes * from->count, CPU_WRITE | access_kind(i));
+  for (unsigned part = 0; part < from->count; part++) {
+    const uint64_t bits = iptx_read(run, &from->terms[part], type);
+    memcpy(at + part * bytes, &bits, bytes);
+  }
+}
+
+/* ---- Atomics ---- */
+
+static uint64_t added(uint64_t old, uint64_t value, enum iptx_type type) {
+  if (!strchr("fdhHgG", iptx_kind(type))) return old + value;
+  const uint64_t low = iptx_from_real(iptx_real(old, type) + iptx_real(value, type), type);
+  if (iptx_kind(type) != 'H' && iptx_kind(type) != 'G') return low;
+  return low | iptx_from_real(iptx_real(old >> 16, type) + iptx_real(value >> 16, type), type) << 16;
+}
+
+static uint64_t combined(const struct iptx_instruction *i, uint64_t old, uint64_t value, enum iptx_type type) {
+  const bool less = iptx_kind(type) == 's' ? (int64_t)value < (int64_t)old : value < old;
+  if (iptx_has(i, IPTX_W_ADD)) return added(old, value, type);
+  if (iptx_has(i, IPTX_W_MIN)) return less ? value : old;
+  if (iptx_has(i, IPTX_W_MAX)) return less ? old : value;
+  if (iptx_has(i, IPTX_W_AND)) return old & value;
+  if (iptx_has(i, IPTX_W_OR)) return old | value;
+  if (iptx_has(i, IPTX_W_XOR)) return old ^ value;
+  if (iptx_has(i, IPTX_W_INC)) return old >= value ? 0 : old + 1;
+  if (iptx_has(i, IPTX_W_DEC)) return old == 0 || old > value ? value : old - 1;
+  return value; /* exch */
+}
+
+static uint64_t load_typed(const char *at, enum iptx_type type) {
+  uint64_t bits = 0;
+  memcpy(&bits, at, bytes_of(type));
+  const unsigned width = iptx_bits(type);
+  return iptx_kind(type) == 's' && width < 64 ? (uint64_t)((int64_t)(bits << (64 - width)) >> (64 - width)) : bits;
+}
+
+/* One element; gives what was there. */
+static uint64_t exchange(const struct iptx_run *run, const struct iptx_instruction *i, char *at, unsigned first,
+                         unsigned part) {
+  const enum iptx_type type = type_of(i);
+  const uint64_t old = load_typed(at, type), value = iptx_read(run, &i->arguments[first].terms[part], type);
+  uint64_t out = combined(i, old, value, type);
+  if (iptx_has(i, IPTX_W_CAS)) out = old == value ? iptx_get(run, i, first + 1, type) : old;
+  memcpy(at, &out, bytes_of(type));
+  return old;
+}
+
+static void exchange_all(struct iptx_run *run, const struct iptx_instruction *i, unsigned address) {
+  const size_t bytes = bytes_of(type_of(i));
+  const struct iptx_argument *values = &i->arguments[address + 1];
+  char *at = iptx_address(run, i, address);
+  const bool orders = iptx_has(i, IPTX_W_RELEASE) || iptx_has(i, IPTX_W_ACQ_REL);
+  const bool ordered = iptx_has(i, IPTX_W_ACQUIRE) || iptx_has(i, IPTX_W_ACQ_REL);
+  if (orders) fence(run, i);
+  check_alignment(run, at, bytes * values->count, CPU_WRITE);
+  iptx_note(run, at, bytes * values->count, CPU_WRITE | CPU_ATOMIC | (iptx_has(i, IPTX_W_EXCH) ? CPU_REPLACES : 0));
+  for (unsigned part = 0; part < values->count; part++) {
+    const uint64_t old = exchange(run, i, at + part * bytes, address + 1, part);
+    if (address) iptx_write(run, &i->arguments[0].terms[part], old);
+  }
+  if (ordered) fence(run, i);
+}
+
+static void atom(struct iptx_run *run, const struct iptx_instruction *i) {
+  exchange_all(run, i, 1);
+}
+
+static void red(struct iptx_run *run, const struct iptx_instruction *i) {
+  exchange_all(run, i, 0);
+}
+
+/* ---- Address spaces, fences, hints ---- */
+
+static void cvta(struct iptx_run *run, const struct iptx_instruction *i) {
+  const uint64_t from = iptx_get(run, i, 1, IPTX_B64);
+  if (!iptx_has(i, IPTX_W_SHARED))
+    iptx_put(run, i, 0, from);
+  else if (iptx_has(i, IPTX_W_TO))
+    iptx_put(run, i, 0, async_address((const void *)(uintptr_t)from));
+  else
+    iptx_put(run, i, 0, (uintptr_t)async_pointer((unsigned)from));
+}
+
+static void mapa(struct iptx_run *run, const struct iptx_instruction *i) {
+  const unsigned rank = (unsigned)iptx_get(run, i, 2, IPTX_U32);
+  const uint64_t from = iptx_get(run, i, 1, IPTX_B64);
+  if (iptx_has(i, IPTX_W_SHARED))
+    iptx_put(run, i, 0, async_map((unsigned)from, rank));
+  else
+    iptx_put(run, i, 0, (uintptr_t)async_pointer(async_map(async_address((const void *)(uintptr_t)from), rank)));
+}
+
+static void do_fence(struct iptx_run *run, const struct iptx_instruction *i) {
+  if (iptx_has(i, IPTX_W_MBARRIER_INIT))
+    barriers_fence(CPU_FENCE_MBARRIER_INIT);
+  else if (iptx_has(i, IPTX_W_PROXY))
+    barriers_fence(CPU_FENCE_PROXY);
+  else
+    fence(run, i);
+}
+
+static void griddepcontrol(struct iptx_run *run, const struct iptx_instruction *i) {
+  (void)run;
+  if (iptx_has(i, IPTX_W_WAIT)) barriers_fence(CPU_FENCE_LAUNCH);
+}
+
+static void nothing(struct iptx_run *run, const struct iptx_instruction *i) {
+  (void)run, (void)i;
+}
+
+static void createpolicy(struct iptx_run *run, const struct iptx_instruction *i) {
+  iptx_put(run, i, 0, 0);
+}
+
+/* ---- Copies of a thread's own ---- */
+
+/* cp.async [shared], [global], bytes{, bytes that are read}; ignore-src as a predicate is not there. */
+static void copy(struct iptx_run *run, const struct iptx_instruction *i) {
+  const unsigned bytes = (unsigned)iptx_get(run, i, 2, IPTX_U32);
+  const bool part = i->count > 3 && !iptx_has(i, IPTX_W_HINT);
+  unsigned from_bytes = part ? (unsigned)iptx_get(run, i, 3, IPTX_U32) : bytes;
+  if (bytes != 4 && bytes != 8 && bytes != 16) iptx_trap(run, "cp.async copies 4, 8 or 16 bytes");
+  if (from_bytes > bytes) from_bytes = bytes;
+  const struct cpu_copy all = {.to = async_pointer(iptx_shared(run, i, 0)),
+                               .from = (const void *)(uintptr_t)base_of(run, i, 1),
+                               .bytes = bytes,
+                               .from_bytes = from_bytes};
+  check_alignment(run, all.to, bytes, CPU_WRITE);
+  if (from_bytes) check_alignment(run, all.from, bytes, 0);
+  if (from_bytes) iptx_note(run, all.from, from_bytes, CPU_ASYNC);
+  iptx_note(run, all.to, bytes, CPU_WRITE | CPU_ASYNC);
+  thread_copies_add(&all);
+}
+
+static void finish(const struct iptx_run *run, unsigned newest) {
+  struct cpu_copy done;
+  while (thread_copies_next(newest, &done)) {
+    if (run->watch) run->watch->arrived(done.to, done.bytes, run->site);
+    if (done.from_bytes) memcpy(done.to, done.from, done.from_bytes);
+    memset((char *)done.to + done.from_bytes, 0, done.bytes - done.from_bytes);
+  }
+}
+
+static void copy_wait(struct iptx_run *run, const struct iptx_instruction *i) {
+  finish(run, (unsigned)iptx_get(run, i, 0, IPTX_U32));
+}
+
+static void copy_wait_all(struct iptx_run *run, const struct iptx_instruction *i) {
+  (void)i;
+  finish(run, CPU_COPY_ALL);
+}
+
+static void copy_commit(struct iptx_run *run, const struct iptx_instruction *i) {
+  (void)run, (void)i;
+  thread_copies_commit();
+}
+
+/* ---- mbarriers ---- */
+
+static void at_site(const struct iptx_run *run) {
+  fibers_async()->site = run->site;
+}
+
+static void mbarrier_start(struct iptx_run *run, const struct iptx_instruction *i) {
+  const unsigned arrivals = (unsigned)iptx_get(run, i, 1, IPTX_U32), at = iptx_shared(run, i, 0);
+  at_site(run);
+  mbarrier_init(at, arrivals);
+}
+
+/* mbarrier.arrive {state,} [address] {, count or bytes}: the state is the phase. */
+static void mbarrier_come(struct iptx_run *run, const struct iptx_instruction *i) {
+  const unsigned address = i->arguments[0].address ? 0 : 1, at = iptx_shared(run, i, address);
+  const unsigned number = i->count > address + 1u ? (unsigned)iptx_get(run, i, address + 1, IPTX_U32) : 0;
+  const bool bytes = iptx_has(i, IPTX_W_EXPECT_TX);
+  const unsigned times = !bytes && number ? number : 1;
+  const unsigned rank = at >> ASYNC_BLOCK_SHIFT;
+  if (address && !rank) iptx_put(run, i, 0, mbarrier_phase(at));
+  for (unsigned time = 0; time < times; time++) {
+    at_site(run);
+    mbarrier_arrive(at, bytes ? number : 0);
+  }
+}
+
+static void mbarrier_more(struct iptx_run *run, const struct iptx_instruction *i) {
+  const unsigned at = iptx_shared(run, i, 0);
+  at_site(run);
+  mbarrier_expect(at, (unsigned)iptx_get(run, i, 1, IPTX_U32));
+}
+
+/* A try is the wait itself: it always succeeds. */
+static void mbarrier_until(struct iptx_run *run, const struct iptx_instruction *i) {
+  const uint64_t state = iptx_get(run, i, 2, IPTX_B64);
+  const unsigned at = iptx_shared(run, i, 1);
+  at_site(run);
+  mbarrier_wait(at, (unsigned)state & 1);
+  iptx_put(run, i, 0, 1);
+}
+
+/* The thread's copies are counted when they are there: now, before the arrival. */
+static void copy_arrive(struct iptx_run *run, const struct iptx_instruction *i) {
+  const unsigned at = iptx_shared(run, i, 0);
+  finish(run, CPU_COPY_ALL);
+  at_site(run);
+  if (iptx_has(i, IPTX_W_NOINC)) mbarrier_arrive(at, 0);
+}
+
+/* ---- The copy engine ---- */
+
+/* cp.async.bulk.shared.global [to], [from], bytes, [barrier]; or .global.shared [to], [from], bytes. */
+static void bulk(struct iptx_run *run, const struct iptx_instruction *i) {
+  const bool loads = i->count >= 4 && i->arguments[3].address;
+  const unsigned bytes = (unsigned)iptx_get(run, i, 2, IPTX_U32);
+  at_site(run);
+  if (loads)
+    copies_bulk_load(iptx_shared(run, i, 0), (const void *)(uintptr_t)base_of(run, i, 1), bytes,
+                     iptx_shared(run, i, 3));
+  else
+    copies_bulk_store((void *)(uintptr_t)base_of(run, i, 0), iptx_shared(run, i, 1), bytes);
+}
+
+static void coordinates(const struct iptx_run *run, const struct iptx_argument *map, int *at) {
+  for (unsigned part = 1; part < map->count && part <= CPU_TENSOR_RANK; part++)
+    at[part - 1] = (int)iptx_read(run, &map->terms[part], IPTX_S32);
+}
+
+/* cp.async.bulk.tensor [to], [map, {x, y}], [barrier] {, blocks}; or [map, {x, y}], [from]. */
+static void bulk_tensor(struct iptx_run *run, const struct iptx_instruction *i) {
+  const bool stores = i->arguments[0].count > 1;
+  const unsigned map = stores ? 0 : 1;
+  const bool several = iptx_has(i, IPTX_W_MULTICAST) && i->count > 3;
+  int at[CPU_TENSOR_RANK] = {0};
+  coordinates(run, &i->arguments[map], at);
+  const void *tensor = (const void *)(uintptr_t)base_of(run, i, map);
+  const unsigned blocks = several ? (unsigned)iptx_get(run, i, 3, IPTX_U16) : 0;
+  at_site(run);
+  if (stores)
+    copies_tensor_store(tensor, iptx_shared(run, i, 1), at);
+  else
+    copies_tensor_load(iptx_shared(run, i, 0), tensor, iptx_shared(run, i, 2), at, blocks);
+}
+
+static void bulk_commit(struct iptx_run *run, const struct iptx_instruction *i) {
+  (void)run, (void)i;
+  copies_commit();
+}
+
+static void bulk_wait(struct iptx_run *run, const struct iptx_instruction *i) {
+  copies_wait((unsigned)iptx_get(run, i, 0, IPTX_U32));
+}
+
+/* ---- By the words behind "cp" and "mbarrier" ---- */
+
+static void cp(struct iptx_run *run, const struct iptx_instruction *i) {
+  if (iptx_has(i, IPTX_W_MBARRIER) && iptx_has(i, IPTX_W_ARRIVE) && !iptx_has(i, IPTX_W_BULK))
+    copy_arrive(run, i);
+  else if (iptx_has(i, IPTX_W_COMMIT_GROUP))
+    (iptx_has(i, IPTX_W_BULK) ? bulk_commit : copy_commit)(run, i);
+  else if (iptx_has(i, IPTX_W_WAIT_GROUP))
+    (iptx_has(i, IPTX_W_BULK) ? bulk_wait : copy_wait)(run, i);
+  else if (iptx_has(i, IPTX_W_WAIT_ALL))
+    copy_wait_all(run, i);
+  else if (iptx_has(i, IPTX_W_TENSOR))
+    bulk_tensor(run, i);
+  else if (iptx_has(i, IPTX_W_BULK))
+    bulk(run, i);
+  else
+    copy(run, i);
+}
+
+#define ANY IPTX_W_COUNT
+const struct iptx_operation iptx_memory[] = {{"ld", ANY, 2, 3, load},
+                                             {"ldu", ANY, 2, 2, load},
+                                             {"st", ANY, 2, 3, store},
+                                             {"atom", ANY, 3, 4, atom},
+                                             {"red", IPTX_W_ASYNC, 99, 99, NULL},
+                                             {"red", ANY, 2, 3, red},
+                                             {"cvta", ANY, 2, 2, cvta},
+                                             {"mapa", ANY, 3, 3, mapa},
+                                             {"fence", ANY, 0, 2, do_fence},
+                                             {"membar", ANY, 0, 0, do_fence},
+                                             {"griddepcontrol", ANY, 0, 0, griddepcontrol},
+                                             {"prefetch", ANY, 1, 1, nothing},
+                                             {"prefetchu", ANY, 1, 1, nothing},
+                                             {"discard", ANY, 1, 2, nothing},
+                                             {"applypriority", ANY, 1, 2, nothing},
+                                             {"createpolicy", ANY, 1, 4, createpolicy},
+                                             {"cp", IPTX_W_ASYNC, 0, 5, cp},
+                                             {"mbarrier", IPTX_W_INIT, 2, 2, mbarrier_start},
+                                             {"mbarrier", IPTX_W_INVAL, 1, 1, nothing},
+                                             {"mbarrier", IPTX_W_ARRIVE, 1, 3, mbarrier_come},
+                                             {"mbarrier", IPTX_W_EXPECT_TX, 2, 2, mbarrier_more},
+                                             {"mbarrier", IPTX_W_TRY_WAIT, 3, 4, mbarrier_until},
+                                             {"mbarrier", IPTX_W_TEST_WAIT, 3, 4, mbarrier_until},
+                                             {NULL, ANY, 0, 0, NULL}};

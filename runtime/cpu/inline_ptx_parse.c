@@ -1,0 +1,476 @@
+/* Reading PTX: instructions, labels and declarations of registers; see inline_ptx.h. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "inline_ptx.h"
+
+/* Of a text: instructions and labels are few, and each branch looks through them. */
+enum { NAME_MOST = 48, INSTRUCTIONS_MOST = 4096 };
+
+static const char *const types[] = {"",
+#define ROW(name, bits, kind) #name,
+                                    IPTX_TYPES(ROW)
+#undef ROW
+};
+
+static const char *const words[] = {
+#define ROW(name) #name,
+    IPTX_WORDS(ROW)
+#undef ROW
+};
+
+/* Words that mean nothing here, by how they begin: where caches keep what was read. */
+static const char *const hints[] = {"L1",          "L2",    "evict_",     "cache_hint",   "no_allocate",
+                                    "complete_tx", "bytes", "bulk_group", "async_generic"};
+
+struct reader {
+  const char *at;
+  struct iptx_program *program;
+  char names[IPTX_REGISTERS][NAME_MOST];
+  char *wrong;
+  size_t size;
+  bool failed;
+};
+
+static bool is_name(char c) {
+  return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+static void fail(struct reader *r, const char *what, const char *name, size_t length) {
+  if (!r->failed)
+    snprintf(r->wrong, r->size, "%s '%.*s'", what, (int)(length < 2 * NAME_MOST ? length : 2 * NAME_MOST), name);
+  r->failed = true;
+}
+
+static void skip(struct reader *r) {
+  for (;;) {
+    r->at += strspn(r->at, " \t\r\n\f\v");
+    if (r->at[0] == '/' && r->at[1] == '/')
+      r->at += strcspn(r->at, "\n");
+    else if (r->at[0] == '/' && r->at[1] == '*') {
+      const char *end = strstr(r->at + 2, "*/");
+      r->at = end ? end + 2 : r->at + strlen(r->at);
+    } else
+      return;
+  }
+}
+
+static bool take(struct reader *r, char c) {
+  skip(r);
+  if (*r->at != c) return false;
+  r->at++;
+  return true;
+}
+
+static size_t name_length(const char *at) {
+  size_t length = *at == '%';
+  while (is_name(at[length])) length++;
+  return length;
+}
+
+static bool is_word(const char *at, size_t length, const char *word) {
+  if (strlen(word) != length) return false;
+  for (size_t i = 0; i < length; i++)
+    if (toupper((unsigned char)at[i]) != word[i]) return false;
+  return true;
+}
+
+/* ---- Terms ---- */
+
+static int find_register(const struct reader *r, const char *name, size_t length) {
+  for (unsigned i = 0; i < r->program->registers; i++)
+    if (strlen(r->names[i]) == length && !strncmp(r->names[i], name, length)) return (int)i;
+  return -1;
+}
+
+static void read_number(struct reader *r, struct iptx_term *term) {
+  char *end;
+  const char *at = r->at;
+  if (at[0] == '0' && strchr("fFdD", at[1]) && at[1]) {
+    term->bits = strtoull(at + 2, &end, 16);
+    if (tolower((unsigned char)at[1]) == 'f') { /* as a double, like a real number that is written out */
+      const uint32_t single = (uint32_t)term->bits;
+      float value;
+      memcpy(&value, &single, sizeof value);
+      const double wide = value;
+      memcpy(&term->bits, &wide, sizeof wide);
+    }
+    term->kind = IPTX_REAL;
+  } else {
+    term->bits = (uint64_t)strtoll(at, &end, 0);
+    if (*at != '-') term->bits = strtoull(at, &end, 0);
+    term->kind = IPTX_IMMEDIATE;
+    if (*end == '.' || *end == 'e') {
+      const double value = strtod(at, &end);
+      memcpy(&term->bits, &value, sizeof value);
+      term->kind = IPTX_REAL;
+    }
+    if (*end == 'U' || *end == 'u') end++;
+  }
+  if (end == at) fail(r, "the number", at, strcspn(at, " ,;]}"));
+  r->at = end;
+}
+
+enum { SPECIAL_MOST = 40 };
+/* In the order of enum special of inline_ptx_run.c. */
+static const char *const specials[] = {"tid.x",
+                                       "tid.y",
+                                       "tid.z",
+                                       "ntid.x",
+                                       "ntid.y",
+                                       "ntid.z",
+                                       "ctaid.x",
+                                       "ctaid.y",
+                                       "ctaid.z",
+                                       "nctaid.x",
+                                       "nctaid.y",
+                                       "nctaid.z",
+                                       "laneid",
+                                       "warpid",
+                                       "nwarpid",
+                                       "smid",
+                                       "nsmid",
+                                       "gridid",
+                                       "lanemask_eq",
+                                       "lanemask_lt",
+                                       "lanemask_le",
+                                       "lanemask_gt",
+                                       "lanemask_ge",
+                                       "clock",
+                                       "clock_hi",
+                                       "clock64",
+                                       "globaltimer",
+                                       "cluster_ctarank",
+                                       "cluster_nctarank",
+                                       "cluster_ctaid.x",
+                                       "cluster_ctaid.y",
+                                       "cluster_ctaid.z",
+                                       "cluster_nctaid.x",
+                                       "cluster_nctaid.y",
+                                       "cluster_nctaid.z",
+                                       "dynamic_smem_size",
+                                       "globaltimer_lo",
+                                       "globaltimer_hi"};
+
+static bool read_special(struct reader *r, const char *name, struct iptx_term *term) {
+  size_t length = 0, best = 0;
+  while (is_name(name[length]) || (name[length] == '.' && is_name(name[length + 1]))) length++;
+  for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
+    if (strlen(specials[i]) == length && !strncmp(specials[i], name, length)) best = i + 1;
+  if (!best) return false;
+  term->kind = IPTX_SPECIAL;
+  term->index = (uint16_t)(best - 1);
+  r->at = name + length;
+  return true;
+}
+
+/* %0 is an operand, %%laneid or %laneid a special register, anything else a register that was declared. */
+static void read_term(struct reader *r, struct iptx_term *term) {
+  *term = (struct iptx_term){.kind = IPTX_NOTHING};
+  skip(r);
+  if (take(r, '!')) term->negated = true;
+  skip(r);
+  const char *begin = r->at;
+  if (begin[0] == '%' && isdigit((unsigned char)begin[1])) {
+    term->kind = IPTX_OPERAND;
+    term->index = (uint16_t)strtoul(begin + 1, (char **)&r->at, 10);
+    return;
+  }
+  if (isdigit((unsigned char)*begin) || *begin == '-') {
+    read_number(r, term);
+    return;
+  }
+  while (*r->at == '%') r->at++;
+  const char *name = r->at;
+  const size_t length = name_length(name);
+  r->at += length;
+  const int found = find_register(r, name, length);
+  if (found >= 0) {
+    term->kind = IPTX_REGISTER;
+    term->index = (uint16_t)found;
+  } else if (!read_special(r, name, term) && !(length == 1 && *name == '_')) {
+    fail(r, "the register", name, length ? length : 1);
+  }
+}
+
+static void add_term(struct reader *r, struct iptx_argument *argument) {
+  if (argument->count == IPTX_TERMS) {
+    fail(r, "a vector of more than 8 parts at", r->at, 8);
+    return;
+  }
+  read_term(r, &argument->terms[argument->count++]);
+}
+
+static void read_vector(struct reader *r, struct iptx_argument *argument) {
+  do add_term(r, argument);
+  while (!r->failed && take(r, ','));
+  if (!take(r, '}')) fail(r, "a vector without end at", r->at, 8);
+}
+
+static void read_address(struct reader *r, struct iptx_argument *argument) {
+  argument->address = true;
+  add_term(r, argument);
+  while (!r->failed && take(r, '+')) {
+    struct iptx_term offset;
+    read_term(r, &offset);
+    if (offset.kind == IPTX_IMMEDIATE)
+      argument->offset += (int64_t)offset.bits;
+    else if (argument->count < IPTX_TERMS) { /* `[%0 + %1]`: the offset is an "n" operand */
+      argument->terms[IPTX_TERMS - 1] = offset;
+      argument->terms[IPTX_TERMS - 1].negated = true;
+    }
+  }
+  if (take(r, ',')) {
+    if (take(r, '{'))
+      read_vector(r, argument);
+    else
+      add_term(r, argument);
+  }
+  if (!take(r, ']')) fail(r, "an address without end at", r->at, 8);
+}
+
+static void read_argument(struct reader *r, struct iptx_argument *argument) {
+  if (take(r, '{'))
+    read_vector(r, argument);
+  else if (take(r, '['))
+    read_address(r, argument);
+  else
+    add_term(r, argument);
+}
+
+/* `p | q`: the second result stands behind the first. */
+static void read_arguments(struct reader *r, struct iptx_instruction *i) {
+  skip(r);
+  if (*r->at == ';') return;
+  do {
+    if (i->count == IPTX_ARGUMENTS) {
+      fail(r, "more than 6 arguments at", r->at, 8);
+      return;
+    }
+    struct iptx_argument *argument = &i->arguments[i->count++];
+    read_argument(r, argument);
+    if (take(r, '|')) add_term(r, argument);
+  } while (!r->failed && take(r, ','));
+}
+
+/* ---- Instructions ---- */
+
+static bool add_type(struct iptx_instruction *i, const char *at, size_t length) {
+  for (size_t type = 1; type < sizeof types / sizeof *types; type++) {
+    if (!is_word(at, length, types[type])) continue;
+    if (i->type_count < IPTX_INSTRUCTION_TYPES) i->types[i->type_count++] = (unsigned char)type;
+    return true;
+  }
+  return false;
+}
+
+static bool add_word(struct iptx_instruction *i, const char *at, size_t length) {
+  char dimension[3] = {'D', at[0], 0};
+  if (length == 2 && at[1] == 'd') at = dimension; /* 2d */
+  for (size_t word = 0; word < IPTX_W_COUNT; word++) {
+    if (!is_word(at, length, words[word])) continue;
+    i->words[word / 64] |= UINT64_C(1) << word % 64;
+    return true;
+  }
+  return false;
+}
+
+static bool is_hint(const char *at) {
+  for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+    if (!strncmp(at, hints[i], strlen(hints[i]))) return true;
+  return false;
+}
+
+/* ".shared::cta.b32": points and colons part the words. */
+static void read_words(struct reader *r, struct iptx_instruction *i, const char *name, size_t whole) {
+  while (*r->at == '.') {
+    const char *at = ++r->at;
+    while (is_name(*r->at)) r->at++;
+    size_t length = (size_t)(r->at - at);
+    const bool hint = is_hint(at);
+    if (length && !hint && !add_type(i, at, length) && !add_word(i, at, length))
+      fail(r, "the instruction", name, whole);
+    while (!strncmp(r->at, "::", 2)) {
+      at = r->at += 2;
+      while (is_name(*r->at)) r->at++;
+      length = (size_t)(r->at - at);
+      if (!hint && !is_hint(at) && !add_type(i, at, length) && !add_word(i, at, length))
+        fail(r, "the instruction", name, whole);
+    }
+  }
+  i->vector = iptx_has(i, IPTX_W_V2) ? 2 : iptx_has(i, IPTX_W_V4) ? 4 : iptx_has(i, IPTX_W_V8) ? 8 : 1;
+}
+
+static const struct iptx_operation *find_operation(const struct iptx_instruction *i, const char *name,
+                                                   size_t length) {
+  const struct iptx_operation *const all[] = {iptx_arithmetic, iptx_memory, iptx_collective, iptx_matrix,
+                                              iptx_control};
+  for (size_t t = 0; t < sizeof all / sizeof *all; t++)
+    for (const struct iptx_operation *row = all[t]; row->name; row++)
+      if (strlen(row->name) == length && !strncmp(row->name, name, length) &&
+          (row->word == IPTX_W_COUNT || iptx_has(i, row->word)) && i->count >= row->least && i->count <= row->most)
+        return row;
+  return NULL;
+}
+
+static struct iptx_instruction *add_instruction(struct reader *r) {
+  struct iptx_instruction *grown = NULL;
+  const bool full = r->program->count == INSTRUCTIONS_MOST;
+  if (!full) grown = array_grow(r->program->instructions, r->program->count, sizeof *grown);
+  if (!grown) {
+    fail(r, full ? "inline PTX of more than 4096 instructions at" : "no memory for", r->at, 8);
+    return NULL;
+  }
+  r->program->instructions = grown;
+  grown += r->program->count++;
+  *grown = (struct iptx_instruction){.count = 0};
+  return grown;
+}
+
+static void read_label(struct reader *r, struct iptx_instruction *i) {
+  skip(r);
+  while (*r->at == '%') r->at++; /* %= makes a label unique, and is nothing here */
+  i->label = r->at;
+  while (is_name(*r->at) || *r->at == '%' || *r->at == '=') r->at++;
+  i->label_length = (size_t)(r->at - i->label);
+}
+
+static void read_instruction(struct reader *r, struct iptx_instruction *i) {
+  if (take(r, '@')) read_term(r, &i->guard);
+  skip(r);
+  const char *name = r->at;
+  const size_t length = name_length(name), whole = strcspn(name, " \t\n;");
+  r->at += length;
+  read_words(r, i, name, whole);
+  const bool branch = length == 3 && !strncmp(name, "bra", 3);
+  if (branch)
+    read_label(r, i);
+  else if (!r->failed)
+    read_arguments(r, i);
+  if (!r->failed && !take(r, ';') && *r->at && *r->at != '}') fail(r, "the instruction", name, whole);
+  if (r->failed) return;
+  const struct iptx_operation *operation = find_operation(i, name, length);
+  if (!operation)
+    fail(r, "the instruction", name, whole);
+  else
+    i->perform = operation->perform;
+}
+
+/* `.reg .pred p, q;` or `.reg .b32 r<4>;`. */
+static void declare(struct reader *r, const char *name, size_t length) {
+  if (find_register(r, name, length) >= 0) return;
+  if (r->program->registers == IPTX_REGISTERS || !length || length >= NAME_MOST) {
+    fail(r, "the declaration of", name, length);
+    return;
+  }
+  memcpy(r->names[r->program->registers], name, length);
+  r->names[r->program->registers++][length] = '\0';
+}
+
+static void declare_several(struct reader *r, const char *name, size_t length) {
+  const unsigned long count = strtoul(r->at, (char **)&r->at, 10);
+  for (unsigned long i = 0; i < count && !r->failed; i++) {
+    char numbered[NAME_MOST];
+    const int written = snprintf(numbered, sizeof numbered, "%.*s%lu", (int)length, name, i);
+    declare(r, numbered, written > 0 ? (size_t)written : 0);
+  }
+  take(r, '>');
+}
+
+static void read_declaration(struct reader *r) {
+  const char *begin = r->at;
+  r->at += strlen(".reg");
+  skip(r);
+  if (*r->at != '.') {
+    fail(r, "the declaration", begin, strcspn(begin, ";"));
+    return;
+  }
+  for (r->at++; is_name(*r->at); r->at++) continue;
+  do {
+    skip(r);
+    while (*r->at == '%') r->at++;
+    const char *name = r->at;
+    const size_t length = name_length(name);
+    r->at += length;
+    if (take(r, '<'))
+      declare_several(r, name, length);
+    else
+      declare(r, name, length);
+  } while (!r->failed && take(r, ','));
+  take(r, ';');
+}
+
+/* A label's place is that of the next instruction: one that does nothing. */
+static bool read_definition(struct reader *r) {
+  const char *begin = r->at;
+  size_t length = 0;
+  while (is_name(begin[length]) || begin[length] == '%' || begin[length] == '=') length++;
+  const char *colon = begin + length + strspn(begin + length, " \t");
+  if (!length || *colon != ':' || colon[1] == ':') return false;
+  struct iptx_instruction *mark = add_instruction(r);
+  if (!mark) return true;
+  mark->label = begin;
+  mark->label_length = length;
+  r->at = colon + 1;
+  return true;
+}
+
+static void read_statement(struct reader *r) {
+  if (!strncmp(r->at, ".reg", 4) && !is_name(r->at[4]))
+    read_declaration(r);
+  else if (*r->at == '{' || *r->at == '}' || *r->at == ';')
+    r->at++;
+  else if (*r->at == '.')
+    fail(r, "the directive", r->at, strcspn(r->at, " ;"));
+  else if (!read_definition(r)) {
+    struct iptx_instruction *i = add_instruction(r);
+    if (i) read_instruction(r, i);
+  }
+}
+
+/* Branches go to the definition of that name: of several, the next one, since a block may be pasted twice. */
+static void resolve(struct reader *r) {
+  struct iptx_program *p = r->program;
+  for (size_t i = 0; i < p->count && !r->failed; i++) {
+    struct iptx_instruction *branch = &p->instructions[i];
+    if (!branch->perform || !branch->label) continue;
+    bool found = false;
+    for (size_t j = 0; j < p->count && !found; j++) {
+      const struct iptx_instruction *mark = &p->instructions[j];
+      found = !mark->perform && mark->label && mark->label_length == branch->label_length &&
+              !strncmp(mark->label, branch->label, branch->label_length);
+      if (found) branch->target = (uint16_t)j;
+    }
+    if (!found) fail(r, "the label", branch->label, branch->label_length);
+  }
+}
+
+struct iptx_program *iptx_parse(const char *text, char *wrong, size_t size) {
+  struct iptx_program *program = calloc(1, sizeof *program);
+  struct reader *r = program ? calloc(1, sizeof *r) : NULL;
+  if (r) program->text = strdup(text);
+  if (!r || !program->text) {
+    snprintf(wrong, size, "inline PTX, for which there is no memory,");
+    free(r);
+    iptx_free(program);
+    return NULL;
+  }
+  *r = (struct reader){.at = program->text, .program = program, .wrong = wrong, .size = size};
+  for (skip(r); *r->at && !r->failed; skip(r)) read_statement(r);
+  if (!r->failed) resolve(r);
+  const bool failed = r->failed || program->count > UINT16_MAX;
+  free(r);
+  if (!failed) return program;
+  iptx_free(program);
+  return NULL;
+}
+
+void iptx_free(struct iptx_program *program) {
+  if (!program) return;
+  free(program->instructions);
+  free(program->text);
+  free(program);
+}

@@ -1,0 +1,47 @@
+/* Going through inline PTX; see inline_ptx.h. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "async.h"
+#include "inline_ptx.h"
+
+static bool goes(const struct iptx_run *run, const struct iptx_instruction *i) {
+  return i->guard.kind == IPTX_NOTHING || iptx_read(run, &i->guard, IPTX_PRED);
+}
+
+/* The program of this place in the kernel; kept with the launch's other asynchronous state. */
+static struct iptx_program *program_of(void **cache, const char *text) {
+  struct async *async = fibers_async();
+  char wrong[160], what[200];
+  if (*cache) return *cache;
+  struct iptx_program *program = iptx_parse(text, wrong, sizeof wrong);
+  if (!program) {
+    snprintf(what, sizeof what, "%s has no form on the cpu device", wrong);
+    fibers_trap(what);
+  }
+  program->next = async->programs;
+  async->programs = program;
+  *cache = program;
+  return program;
+}
+
+void iptx_close(struct iptx_program *programs) {
+  while (programs) {
+    struct iptx_program *next = programs->next;
+    iptx_free(programs);
+    programs = next;
+  }
+}
+
+void iptx_call(void **cache, const char *text, const struct cpu_ptx_operand *operands, unsigned count,
+               const struct cpu_watch *watch) {
+  struct iptx_run run = {.program = program_of(cache, text),
+                         .operands = operands,
+                         .operand_count = count,
+                         .watch = watch,
+                         .site = __builtin_return_address(0)};
+  while (run.at < run.program->count) {
+    const struct iptx_instruction *i = &run.program->instructions[run.at++];
+    if (i->perform && goes(&run, i)) i->perform(&run, i);
+  }
+}

@@ -1,0 +1,206 @@
+/* Values of inline PTX: operands, registers, special registers, numbers; see inline_ptx.h. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "async.h"
+#include "base/small_float.h"
+#include "inline_ptx.h"
+
+/* In the order of the names in inline_ptx_parse.c. */
+enum special {
+  TID,
+  NTID = 3,
+  CTAID = 6,
+  NCTAID = 9,
+  LANEID = 12,
+  WARPID,
+  NWARPID,
+  SMID,
+  NSMID,
+  GRIDID,
+  MASK_EQ,
+  MASK_LT,
+  MASK_LE,
+  MASK_GT,
+  MASK_GE,
+  CLOCK,
+  CLOCK_HI,
+  CLOCK64,
+  GLOBALTIMER,
+  CLUSTER_RANK,
+  CLUSTER_RANKS,
+  CLUSTER_CTAID,
+  CLUSTER_NCTAID = 32,
+  DYNAMIC_BYTES = 35,
+  GLOBALTIMER_LO,
+  GLOBALTIMER_HI
+};
+
+static const struct {
+  unsigned char bits;
+  char kind;
+} types[] = {{0, 0},
+#define ROW(name, bits, kind) {bits, kind},
+             IPTX_TYPES(ROW)
+#undef ROW
+};
+
+unsigned iptx_bits(enum iptx_type type) {
+  return types[type].bits;
+}
+
+char iptx_kind(enum iptx_type type) {
+  return types[type].kind;
+}
+
+static const struct small_float half = {5, 10, true}, brain = {8, 7, true}, e4m3 = {4, 3, false}, e5m2 = {5, 2, true};
+
+void iptx_trap(const struct iptx_run *run, const char *what) {
+  async_misuse(CUGEN_FINDING_ASYNC_MISUSE, run->site, fibers_current()->slot, what);
+  fibers_trap(what);
+}
+
+void iptx_note(const struct iptx_run *run, const void *at, size_t bytes, unsigned kind) {
+  if (run->watch) run->watch->access(at, bytes, kind, run->site);
+}
+
+/* ---- Numbers ---- */
+
+double iptx_real(uint64_t bits, enum iptx_type type) {
+  const uint32_t word = (uint32_t)bits;
+  float single;
+  double value;
+  switch (iptx_kind(type)) {
+  case 'h':
+  case 'H': return small_float_load(half, word & 0xffff);
+  case 'g':
+  case 'G': return small_float_load(brain, word & 0xffff);
+  case 'x': return small_float_load(e4m3, word & 0xff);
+  case 'y': return small_float_load(e5m2, word & 0xff);
+  case 'd': memcpy(&value, &bits, sizeof value); return value;
+  default: memcpy(&single, &word, sizeof single); return single;
+  }
+}
+
+uint64_t iptx_from_real(double value, enum iptx_type type) {
+  const float single = (float)value;
+  uint32_t word;
+  uint64_t bits;
+  switch (iptx_kind(type)) {
+  case 'h':
+  case 'H': return small_float_store(half, value);
+  case 'g':
+  case 'G': return small_float_store(brain, value);
+  case 'x': return small_float_store(e4m3, fmin(fmax(value, -448), 448));
+  case 'y': return small_float_store(e5m2, fmin(fmax(value, -57344), 57344));
+  case 'd': memcpy(&bits, &value, sizeof bits); return bits;
+  case 't':
+    memcpy(&word, &single, sizeof word);
+    return (word + 0x1000u) & ~0x1fffu; /* 10 bits, ties away from zero */
+  default: memcpy(&word, &single, sizeof word); return word;
+  }
+}
+
+/* ---- Terms ---- */
+
+static uint64_t ticks(void) {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  static _Thread_local uint64_t count;
+  return ++count;
+#endif
+}
+
+static uint64_t nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static unsigned part(const struct cpu_dim3 *v, unsigned index) {
+  return index == 0 ? v->x : index == 1 ? v->y : v->z;
+}
+
+static uint64_t position(const struct cpu_builtins *b, unsigned index) {
+  static const size_t at[] = {offsetof(struct cpu_builtins, thread), offsetof(struct cpu_builtins, block_size),
+                              offsetof(struct cpu_builtins, block), offsetof(struct cpu_builtins, grid_size)};
+  return part((const struct cpu_dim3 *)(const void *)((const char *)b + at[index / 3]), index % 3);
+}
+
+static uint64_t in_cluster(const struct cpu_builtins *b, unsigned index) {
+  const struct cpu_dim3 *size = &b->cluster_size;
+  if (index == CLUSTER_RANK) return b->cluster_rank;
+  if (index == CLUSTER_RANKS) return (uint64_t)size->x * size->y * size->z;
+  if (index < CLUSTER_NCTAID) return part(&b->block, index - CLUSTER_CTAID) % part(size, index - CLUSTER_CTAID);
+  return part(size, index - CLUSTER_NCTAID);
+}
+
+static uint64_t lane_mask(unsigned lane, unsigned index) {
+  const uint32_t own = 1u << lane, below = own - 1;
+  const uint32_t masks[] = {own, below, below | own, ~(below | own), ~below};
+  return masks[index - MASK_EQ];
+}
+
+static uint64_t special(unsigned index) {
+  const struct cpu_builtins *b = fibers_launch()->builtins;
+  if (index < LANEID) return position(b, index);
+  if (index >= MASK_EQ && index <= MASK_GE) return lane_mask(b->linear % FIBERS_LANES, index);
+  if (index >= CLUSTER_RANK && index < DYNAMIC_BYTES) return in_cluster(b, index);
+  switch (index) {
+  case LANEID: return b->linear % FIBERS_LANES;
+  case WARPID: return b->linear / FIBERS_LANES;
+  case NWARPID: return FIBERS_THREADS / FIBERS_LANES;
+  case CLOCK: return (uint32_t)ticks();
+  case CLOCK_HI: return ticks() >> 32;
+  case CLOCK64: return ticks();
+  case GLOBALTIMER: return nanoseconds();
+  case GLOBALTIMER_LO: return (uint32_t)nanoseconds();
+  case GLOBALTIMER_HI: return nanoseconds() >> 32;
+  case DYNAMIC_BYTES: return fibers_launch()->dynamic_bytes;
+  case NSMID: return 1;
+  default: return 0; /* the multiprocessor and the grid that there is */
+  }
+}
+
+static uint64_t read_operand(const struct iptx_run *run, unsigned index) {
+  uint64_t bits = 0;
+  if (index >= run->operand_count) iptx_trap(run, "inline PTX names an operand that its asm does not have");
+  const struct cpu_ptx_operand *operand = &run->operands[index];
+  memcpy(&bits, operand->at, operand->bytes < sizeof bits ? operand->bytes : sizeof bits);
+  return bits;
+}
+
+static uint64_t real_number(const struct iptx_term *term, enum iptx_type type) {
+  double value;
+  memcpy(&value, &term->bits, sizeof value);
+  return iptx_from_real(value, type ? type : IPTX_F32);
+}
+
+uint64_t iptx_read(const struct iptx_run *run, const struct iptx_term *term, enum iptx_type type) {
+  uint64_t bits = term->bits;
+  switch (term->kind) {
+  case IPTX_REGISTER: bits = run->registers[term->index]; break;
+  case IPTX_OPERAND: bits = read_operand(run, term->index); break;
+  case IPTX_REAL: return real_number(term, iptx_kind(type) == 'b' ? IPTX_F32 : type);
+  case IPTX_SPECIAL: bits = special(term->index); break;
+  default: break;
+  }
+  if (iptx_kind(type) == 'p') return term->negated ? !bits : bits != 0;
+  const unsigned width = iptx_bits(type);
+  if (!width || width == 64) return bits;
+  if (iptx_kind(type) == 's') return (uint64_t)((int64_t)(bits << (64 - width)) >> (64 - width));
+  return bits & ((UINT64_C(1) << width) - 1);
+}
+
+void iptx_write(struct iptx_run *run, const struct iptx_term *term, uint64_t bits) {
+  if (term->kind == IPTX_REGISTER) run->registers[term->index] = bits;
+  if (term->kind != IPTX_OPERAND) return;
+  if (term->index >= run->operand_count) iptx_trap(run, "inline PTX names an operand that its asm does not have");
+  const struct cpu_ptx_operand *operand = &run->operands[term->index];
+  if (!operand->output) iptx_trap(run, "inline PTX writes an operand that its asm has as an input");
+  memcpy(operand->at, &bits, operand->bytes < sizeof bits ? operand->bytes : sizeof bits);
+}

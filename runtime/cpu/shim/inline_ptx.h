@@ -1,0 +1,42 @@
+/* Part of cuda_shim.h: inline PTX, where compile.c defines CUGEN_PTX. It writes `asm volatile("text" : "=r"(x) : "r"(y) : "memory");` as
+   cugen_asm("text", cugen_out("=r", x), cugen_in("r", y)), which hands it to an interpreter. */
+/* clang-format off */
+#ifdef CUGEN_PTX
+struct cugen_operand {
+  cpu_ptx_operand operand;
+  unsigned long long bits; /* of an input */
+};
+/* What kind a constraint names is what the value must have: f and d are floats, others are bits. */
+template <class Value> CUGEN_INLINE cugen_operand cugen_out(const char *, Value &value) {
+  return {{(void *)&value, sizeof value, 1}, 0};
+}
+CUGEN_INLINE unsigned long long cugen_word(float value) { return cugen_bits<unsigned>(value); }
+CUGEN_INLINE unsigned long long cugen_word(double value) { return cugen_bits<unsigned long long>(value); }
+template <class Value> CUGEN_INLINE unsigned long long cugen_word(Value *value) { return reinterpret_cast<unsigned long long>(value); }
+template <class Value> CUGEN_INLINE unsigned long long cugen_word(const Value &value) { return (unsigned long long)value; }
+template <class Value> CUGEN_INLINE cugen_operand cugen_in(const char *constraint, Value value) {
+  const char kind = constraint[0];
+  return {{nullptr, kind == 'h' ? 2u : kind == 'r' || kind == 'f' ? 4u : 8u, 0},
+          kind == 'f' ? cugen_word((float)value) : kind == 'd' ? cugen_word((double)value) : cugen_word(value)};
+}
+template <class Value> CUGEN_INLINE cugen_operand cugen_in(const char *, Value *value) { return {{nullptr, 8, 0}, cugen_word(value)}; }
+template <class... Operand> CUGEN_INLINE void cugen_asm_run(void **cache, const char *text, Operand... operands) {
+  cugen_operand all[sizeof...(Operand) + 1] = {operands..., {}};
+  cpu_ptx_operand list[sizeof...(Operand) + 1];
+  for (unsigned i = 0; i < sizeof...(Operand); ++i) {
+    list[i] = all[i].operand;
+    if (!list[i].at) list[i].at = &all[i].bits;
+  }
+#ifdef CUGEN_WATCH
+  cugen_own_hooks->async->ptx(cache, text, list, sizeof...(Operand), cugen_own_watch);
+#else
+  cugen_own_hooks->async->ptx(cache, text, list, sizeof...(Operand), 0);
+#endif
+  __asm__ volatile("" ::: "memory");
+}
+#define cugen_asm(...)                                                                                                \
+  do {                                                                                                                \
+    static void *cugen_cache;                                                                                         \
+    cugen_asm_run(&cugen_cache, __VA_ARGS__);                                                                         \
+  } while (0)
+#endif
