@@ -23,8 +23,9 @@ struct bench_data {
   struct kernel_spec spec, reference, verify;
   struct compile_job *build, *verify_build;
   struct bench_generator *generators;
-  struct text reference_name;
+  struct text reference_name, verify_name;
   size_t shared_bytes;
+  bool made; /* false: its kernels are being compiled */
   struct bench_data *next;
 };
 
@@ -122,6 +123,7 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
   if (!status) status = compile_pool_open(&pool, &out->pool, err);
   if (!status) status = request_kernels(out, err);
   if (!status && !target->predicted) status = worker_open(&worker, &out->worker, err);
+  if (!status && out->worker) worker_begin(out->worker);
   if (!status) status = problem_check(target->config, target->problem, &out->check, err);
   if (status) bench_close(out);
   return status;
@@ -141,6 +143,7 @@ static void data_free(struct bench *bench, struct bench_data *data) {
   free(data->request.generators);
   free(data->spec.arguments);
   text_free(&data->reference_name);
+  text_free(&data->verify_name);
   if (data->request.shared >= 0) close(data->request.shared);
   free(data);
 }
@@ -232,11 +235,10 @@ static int finish_build(struct bench *bench, struct compile_job *build, const st
   return error_prefix(err, "%s does not compile", text_get(what));
 }
 
-static int build(struct bench *bench, const struct kernel_spec *spec, struct compile_job **out,
-                 const struct text *what, cugen_error *err) {
-  int status = request_build(bench, spec, out, err);
-  if (!status) status = finish_build(bench, *out, what, err);
-  if (!status) keep_image(bench, spec, *out);
+static int finish(struct bench *bench, const struct kernel_spec *spec, struct compile_job *build,
+                  const struct text *what, cugen_error *err) {
+  int status = finish_build(bench, build, what, err);
+  if (!status) keep_image(bench, spec, build);
   return status;
 }
 
@@ -257,8 +259,8 @@ static void name_generator(const struct config *config, size_t i, struct text *o
             argument->data.file, entry ? ":" : "", entry ? entry : "", argument->name);
 }
 
-static int make_generator(struct bench *bench, struct bench_data *data, size_t argument, const struct situation *in,
-                          cugen_error *err) {
+static int request_generator(struct bench *bench, struct bench_data *data, size_t argument,
+                             const struct situation *in, cugen_error *err) {
   const struct tune_target *t = bench->target;
   size_t place = data->request.generator_count;
   struct bench_generator *generator = &data->generators[place];
@@ -269,25 +271,33 @@ static int make_generator(struct bench *bench, struct bench_data *data, size_t a
   name_generator(t->config, argument, &generator->name);
   data->request.generators[place] =
       (struct dataset_generator){.argument = argument, .name = text_get(&generator->name), .spec = &generator->spec};
-  status = build(bench, &generator->spec, &generator->build, &generator->name, err);
-  if (!status) data->request.generators[place].compiled = &generator->build->compiled;
-  return status;
+  return request_build(bench, &generator->spec, &generator->build, err);
 }
 
-static int make_generators(struct bench *bench, struct bench_data *data, const struct situation *in,
-                           cugen_error *err) {
+static int request_generators(struct bench *bench, struct bench_data *data, const struct situation *in,
+                              cugen_error *err) {
   size_t count = data->spec.argument_count;
   int status = CUGEN_OK;
   data->generators = calloc(count + 1, sizeof *data->generators);
   data->request.generators = calloc(count + 1, sizeof *data->request.generators);
   if (!data->generators || !data->request.generators) return error_memory(err);
   for (size_t i = 0; i < count && !status; i++)
-    if (data->spec.arguments[i].data == DATA_GENERATOR) status = make_generator(bench, data, i, in, err);
+    if (data->spec.arguments[i].data == DATA_GENERATOR) status = request_generator(bench, data, i, in, err);
   return status;
 }
 
-static int make_reference(struct bench *bench, struct bench_data *data, const struct situation *in,
-                          cugen_error *err) {
+static int finish_generators(struct bench *bench, struct bench_data *data, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < data->request.generator_count && !status; i++) {
+    struct bench_generator *generator = &data->generators[i];
+    status = finish(bench, &generator->spec, generator->build, &generator->name, err);
+    data->request.generators[i].compiled = &generator->build->compiled;
+  }
+  return status;
+}
+
+static int request_reference(struct bench *bench, struct bench_data *data, const struct situation *in,
+                             cugen_error *err) {
   const struct tune_target *t = bench->target;
   struct samples samples;
   size_t bytes;
@@ -298,7 +308,12 @@ static int make_reference(struct bench *bench, struct bench_data *data, const st
   samples_free(&samples);
   text_addf(&data->reference_name, "%s:%d: the reference %s", t->config->reference_line.path,
             t->config->reference_line.number, t->config->reference);
-  if (!status) status = build(bench, &data->reference, &data->build, &data->reference_name, err);
+  if (!status) status = request_build(bench, &data->reference, &data->build, err);
+  return status;
+}
+
+static int finish_reference(struct bench *bench, struct bench_data *data, cugen_error *err) {
+  int status = finish(bench, &data->reference, data->build, &data->reference_name, err);
   if (status) return status;
   data->request.reference_name = text_get(&data->reference_name);
   data->request.reference = &data->reference;
@@ -306,17 +321,21 @@ static int make_reference(struct bench *bench, struct bench_data *data, const st
   return CUGEN_OK;
 }
 
-static int make_verify(struct bench *bench, struct bench_data *data, const struct situation *in, cugen_error *err) {
+static int request_verify(struct bench *bench, struct bench_data *data, const struct situation *in,
+                          cugen_error *err) {
   const struct tune_target *t = bench->target;
-  struct text name = {0};
   int status =
       expand_verify(bench->expander, t->config, in->problem, &t->device->facts, in->variant, &data->verify, err);
-  text_addf(&name, "%s:%d: the verify kernel %s", t->config->verify_line.path, t->config->verify_line.number,
-            t->config->verify);
-  if (!status) status = build(bench, &data->verify, &data->verify_build, &name, err);
-  text_free(&name);
+  if (!status) status = request_build(bench, &data->verify, &data->verify_build, err);
+  text_addf(&data->verify_name, "%s:%d: the verify kernel %s", t->config->verify_line.path,
+            t->config->verify_line.number, t->config->verify);
+  return status;
+}
+
+static int finish_verify(struct bench *bench, struct bench_data *data, cugen_error *err) {
+  int status = finish(bench, &data->verify, data->verify_build, &data->verify_name, err);
   if (status) return status;
-  data->request.verify_name = t->config->verify;
+  data->request.verify_name = bench->target->config->verify;
   data->request.verify = &data->verify;
   data->request.verify_compiled = &data->verify_build->compiled;
   return CUGEN_OK;
@@ -371,24 +390,35 @@ static int check_room(const struct bench *bench, const struct kernel_spec *spec,
                    bench->target->config->path, 1e-9 * bytes, 1e-9 * (double)facts->memory_bytes);
 }
 
-static int make_data(struct bench *bench, const struct kernel_spec *spec, const struct situation *in, bool timed,
-                     struct bench_data **out, cugen_error *err) {
+/* Begins to compile what makes the data. */
+static int request_data(struct bench *bench, const struct kernel_spec *spec, const struct situation *in, bool timed,
+                        struct bench_data **out, cugen_error *err) {
+  const struct config *config = bench->target->config;
   struct bench_data *d = calloc(1, sizeof *d);
   if (!d) return error_memory(err);
   d->key = spec->data_hash;
   d->request = (struct dataset_request){
       .id = bench->next_id++, .spec = &d->spec, .seed = bench->seed + timed, .timed = timed, .shared = -1};
   int status = check_room(bench, spec, err);
-  if (!status) status = copy_arguments(spec, bench->target->config, &d->spec, err);
-  if (!status) status = make_generators(bench, d, in, err);
-  if (!status && bench->target->config->reference) status = make_reference(bench, d, in, err);
-  if (!status && bench->target->config->verify) status = make_verify(bench, d, in, err);
-  if (!status) status = make_shared(bench, d, in, err);
-  if (!status) status = finish_kernels(bench, &d->request.kernels_compiled, err);
+  if (!status) status = copy_arguments(spec, config, &d->spec, err);
+  if (!status) status = request_generators(bench, d, in, err);
+  if (!status && config->reference) status = request_reference(bench, d, in, err);
+  if (!status && config->verify) status = request_verify(bench, d, in, err);
   if (status)
     data_free(bench, d);
   else
     *out = d;
+  return status;
+}
+
+static int finish_data(struct bench *bench, struct bench_data *d, const struct situation *in, cugen_error *err) {
+  int status = d->made ? CUGEN_OK : finish_generators(bench, d, err);
+  if (status || d->made) return status;
+  if (d->build) status = finish_reference(bench, d, err);
+  if (!status && d->verify_build) status = finish_verify(bench, d, err);
+  if (!status) status = make_shared(bench, d, in, err);
+  if (!status) status = finish_kernels(bench, &d->request.kernels_compiled, err);
+  d->made = !status;
   return status;
 }
 
@@ -428,15 +458,24 @@ void bench_lift_limit(struct bench *bench) {
   if (bench->worker) worker_lift_limit(bench->worker);
 }
 
+void bench_foresee(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
+                   const struct variant *variant) {
+  struct bench_data *d;
+  cugen_error ignored; /* bench_dataset fails the same way, and has somebody to tell */
+  if (*find_data(bench, &spec->data_hash, timed) || bench_fault(bench, spec, timed)) return;
+  if (request_data(bench, spec, &(struct situation){problem, variant}, timed, &d, &ignored)) return;
+  d->next = bench->data;
+  bench->data = d;
+}
+
 int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
                   const struct variant *variant, const struct dataset_request **out, cugen_error *err) {
+  const struct situation in = {problem, variant};
   struct bench_data **at = find_data(bench, &spec->data_hash, timed), *d = *at;
-  if (d) {
-    *at = d->next;
-  } else {
-    int status = make_data(bench, spec, &(struct situation){problem, variant}, timed, &d, err);
-    if (status) return is_fault(status) ? note_fault(bench, &spec->data_hash, timed, err) : status;
-  }
+  if (d) *at = d->next;
+  int status = d ? CUGEN_OK : request_data(bench, spec, &in, timed, &d, err);
+  if (!status && (status = finish_data(bench, d, &in, err))) data_free(bench, d);
+  if (status) return is_fault(status) ? note_fault(bench, &spec->data_hash, timed, err) : status;
   d->next = bench->data;
   bench->data = d;
   evict(bench);

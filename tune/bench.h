@@ -47,6 +47,10 @@ void bench_close(struct bench *bench);
 int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
                   const struct variant *variant, const struct dataset_request **out, cugen_error *err);
 
+/* Begins to compile what will make that dataset, if nothing has begun yet: to be called as soon as a variant is going to be built. */
+void bench_foresee(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
+                   const struct variant *variant);
+
 /* As worker_run, of the bench's worker. Data that the worker cannot make is remembered: bench_fault. */
 int bench_run(struct bench *bench, const struct worker_job *job, struct worker_result *out, cugen_error *err);
 

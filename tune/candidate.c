@@ -157,9 +157,21 @@ int candidate_keep_image(struct bench *bench, const struct candidate *c, cugen_e
   return status;
 }
 
+/* Before the variant itself: its data takes longer to make than the variant to run. */
+static int foresee_data(struct bench *bench, const struct candidate *c, cugen_error *err) {
+  struct variant variant;
+  struct value *values = variant_values(bench, c->index, &variant);
+  if (!values) return error_memory(err);
+  if (c->has_check) bench_foresee(bench, &c->check, &bench->check, false, &variant);
+  bench_foresee(bench, &c->real, bench->target->problem, true, &variant);
+  free(values);
+  return CUGEN_OK;
+}
+
 int candidate_build(struct bench *bench, struct candidate *c, cugen_error *err) {
   if (c->refused.status) return CUGEN_OK;
-  int status = request_build(bench, &c->real, &c->real_build, err);
+  int status = bench->target->predicted ? CUGEN_OK : foresee_data(bench, c, err);
+  if (!status) status = request_build(bench, &c->real, &c->real_build, err);
   if (!status && c->has_check) status = request_build(bench, &c->check, &c->check_build, err);
   return status;
 }

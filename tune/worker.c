@@ -40,6 +40,7 @@ struct worker {
   int shared_descriptor;
   struct worker_shared *shared;
   int signal;       /* that ended its last process; 0: none */
+  bool begun;       /* asked to open the device, and not yet answered */
   int64_t known[2]; /* the datasets the running process has: untimed and timed; -1: none */
   struct text message;
   cugen_error lost; /* status set: see worker_usable */
@@ -172,6 +173,13 @@ static int answered_error(struct worker *w, cugen_error *err) {
   return wire_get_error(&reader, err);
 }
 
+/* Sends without waiting. An error: no memory. A worker that takes nothing any more shows when its answer is awaited. */
+static int post(struct worker *w, enum message_type type, const struct text *payload, int fd, cugen_error *err) {
+  cugen_error why;
+  int status = wire_send(w->socket, type, payload, fd, &why);
+  return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+}
+
 /* Sends and waits. An error: no memory, or an interruption. */
 static int send_and_await(struct worker *w, enum message_type type, const struct text *payload, int fd,
                           double timeout, enum answer *answer, cugen_error *err) {
@@ -206,12 +214,10 @@ static int bury(struct worker *w, enum answer answer, enum message_type type, co
   return status;
 }
 
-/* Sends and waits for MESSAGE_DONE; anything else is an error of the worker as a whole. */
-static int ask(struct worker *w, enum message_type type, const struct text *payload, int fd, double timeout,
-               const char *what, cugen_error *err) {
-  enum answer answer;
-  int status = send_and_await(w, type, payload, fd, timeout, &answer, err);
-  if (status || answer == ANSWER_DONE) return status;
+/* Anything but MESSAGE_DONE is an error of the worker as a whole. */
+static int expect_done(struct worker *w, enum answer answer, enum message_type type, double timeout, const char *what,
+                       cugen_error *err) {
+  if (answer == ANSWER_DONE) return CUGEN_OK;
   return answer == ANSWER_ERROR ? answered_error(w, err) : bury(w, answer, type, what, timeout, err);
 }
 
@@ -236,44 +242,78 @@ static const char *read_identity(const struct worker *w) {
   return wire_get_string(&reader);
 }
 
-static int greet(struct worker *w, cugen_error *err) {
-  struct text identity = {0}, payload = {0}, how = {0};
-  enum answer answer;
+static int send_identity(struct worker *w, cugen_error *err) {
+  struct text identity = {0}, payload = {0};
   wire_identity(&identity);
   wire_put_string(&payload, text_get(&identity));
-  int status = send_and_await(w, MESSAGE_HELLO, &payload, -1, open_timeout, &answer, err);
-  if (!status && answer != ANSWER_DONE) {
+  int status = post(w, MESSAGE_HELLO, &payload, -1, err);
+  text_free(&identity);
+  text_free(&payload);
+  return status;
+}
+
+static int send_device(struct worker *w, cugen_error *err) {
+  struct text payload = {0};
+  wire_put_string(&payload, w->options.device);
+  wire_put_string(&payload, w->options.toolkit.toolkit ? w->options.toolkit.toolkit : "");
+  wire_put_string(&payload, w->options.toolkit.compiler ? w->options.toolkit.compiler : "");
+  int status = post(w, MESSAGE_OPEN, &payload, w->shared_descriptor, err);
+  text_free(&payload);
+  return status;
+}
+
+static int check_identity(struct worker *w, enum answer answer, cugen_error *err) {
+  struct text identity = {0}, how = {0};
+  int status = CUGEN_OK;
+  wire_identity(&identity);
+  if (answer != ANSWER_DONE) {
     if (answer == ANSWER_TIMEOUT) text_addf(&how, "silent for %g s", open_timeout);
     stop(w, thread_patience, how.length ? NULL : &how);
     status = error_set(err, CUGEN_ERROR_MISSING, "%s does not answer as the worker of this %s (%s)\n" WAYS_OUT,
                        w->options.program, text_get(&identity), text_get(&how));
-  } else if (!status && strcmp(read_identity(w), text_get(&identity)) != 0) {
+  } else if (strcmp(read_identity(w), text_get(&identity)) != 0) {
     status = error_set(err, CUGEN_ERROR_MISSING,
                        "%s is a worker of another build: it is of '%s', this program of '%s'. They share memory "
                        "layouts, so both must be of one build\n" WAYS_OUT,
                        w->options.program, read_identity(w), text_get(&identity));
   }
   text_free(&identity);
-  text_free(&payload);
   text_free(&how);
   return status;
 }
 
-static int start(struct worker *w, cugen_error *err) {
-  if ((w->pid || w->thread) && is_idle(w)) return CUGEN_OK;
+/* A device takes a while to open: some tenths of a second for a GPU. Its answers are awaited when the worker is needed. */
+static int begin(struct worker *w, cugen_error *err) {
   stop(w, thread_patience, NULL);
   int status = start_worker(w, err);
   if (!status) status = wire_limit(w->socket, err);
-  if (!status) status = greet(w, err);
-  if (status) return stop(w, thread_patience, NULL), status;
-  struct text payload = {0};
-  wire_put_string(&payload, w->options.device);
-  wire_put_string(&payload, w->options.toolkit.toolkit ? w->options.toolkit.toolkit : "");
-  wire_put_string(&payload, w->options.toolkit.compiler ? w->options.toolkit.compiler : "");
-  status = ask(w, MESSAGE_OPEN, &payload, w->shared_descriptor, open_timeout, "opening the device", err);
-  text_free(&payload);
+  if (!status) status = send_identity(w, err);
+  if (!status) status = send_device(w, err);
+  w->begun = !status;
   if (status) stop(w, thread_patience, NULL);
   return status;
+}
+
+static int await_opening(struct worker *w, cugen_error *err) {
+  enum answer answer;
+  int status = await(w, open_timeout, 0, &answer, err);
+  if (!status) status = check_identity(w, answer, err);
+  if (!status) status = await(w, open_timeout, 0, &answer, err);
+  return status ? status : expect_done(w, answer, MESSAGE_OPEN, open_timeout, "opening the device", err);
+}
+
+static int start(struct worker *w, cugen_error *err) {
+  if ((w->pid || w->thread) && !w->begun && is_idle(w)) return CUGEN_OK;
+  int status = w->begun ? CUGEN_OK : begin(w, err);
+  if (!status) status = await_opening(w, err);
+  w->begun = false;
+  if (status) stop(w, thread_patience, NULL);
+  return status;
+}
+
+void worker_begin(struct worker *w) {
+  cugen_error ignored; /* it comes again when the worker is needed */
+  if (!w->options.in_process) begin(w, &ignored);
 }
 
 static void put_dataset(struct text *payload, const struct dataset_request *d) {

@@ -36,6 +36,8 @@ struct worker_options {
 
 /* Strings are borrowed. The process starts with the first question. */
 int worker_open(const struct worker_options *options, struct worker **out, cugen_error *err);
+/* Starts its process, which opens the device meanwhile: what fails is told when the worker is first needed. */
+void worker_begin(struct worker *worker);
 void worker_close(struct worker *worker);
 
 /* One variant: verified on `check` (may be NULL) and on `real`, then timed. The datasets are made in the worker when
