@@ -44,8 +44,6 @@ struct bench_fault {
   struct bench_fault *next;
 };
 
-/* ---- The bench ---- */
-
 /* ---- Kernels that make data and judge results ---- */
 
 static int image_key(const struct bench *bench, const struct kernel_spec *spec, struct text *out, cugen_error *err) {
@@ -81,14 +79,19 @@ static void keep_image(const struct bench *bench, const struct kernel_spec *spec
   text_free(&key);
 }
 
+/* ---- The bench ---- */
+
 /* What the worker does with data is done on a GPU by kernels. Begun first: the reference takes longer. */
 static int request_kernels(struct bench *bench, cugen_error *err) {
-  struct kernel_spec spec;
+  int status = CUGEN_OK;
   if (!(bench->target->ops->capabilities & DEVICE_EXECUTES_ON_GPU) || bench->target->predicted) return CUGEN_OK;
-  int status = data_kernels_spec(&spec, err);
-  if (status) return status;
-  status = request_build(bench, &spec, &bench->kernels, err);
-  kernel_spec_free(&spec);
+  for (int part = 0; part < DATA_PARTS && !status; part++) {
+    struct kernel_spec spec;
+    status = data_kernels_spec(part, &spec, err);
+    if (status) return status;
+    status = request_build(bench, &spec, &bench->kernels[part], err);
+    kernel_spec_free(&spec);
+  }
   return status;
 }
 
@@ -160,7 +163,7 @@ void bench_close(struct bench *bench) {
     free(bench->faults);
     bench->faults = next;
   }
-  if (bench->kernels) compile_job_release(bench->pool, bench->kernels);
+  for (int part = 0; part < DATA_PARTS; part++) compile_job_release(bench->pool, bench->kernels[part]);
   compile_pool_close(bench->pool);
   expander_close(bench->expander);
   problem_free(&bench->check);
@@ -235,20 +238,16 @@ static int finish_build(struct bench *bench, struct compile_job *build, const st
   return error_prefix(err, "%s does not compile", text_get(what));
 }
 
-static int finish(struct bench *bench, const struct kernel_spec *spec, struct compile_job *build,
-                  const struct text *what, cugen_error *err) {
-  int status = finish_build(bench, build, what, err);
-  if (!status) keep_image(bench, spec, build);
-  return status;
-}
-
-/* Its image; NULL: there is none, and the host does it. */
-static int finish_kernels(struct bench *bench, const struct compiled **out, cugen_error *err) {
+/* Their images; none where one of them has none: then the host does it. */
+static int finish_kernels(struct bench *bench, struct dataset_request *request, cugen_error *err) {
   const struct text what = {.data = (char *)(uintptr_t) "what compares data", .length = 18};
-  *out = NULL;
-  if (!bench->kernels) return CUGEN_OK;
-  int status = finish_build(bench, bench->kernels, &what, err);
-  if (!status) *out = &bench->kernels->compiled;
+  int status = CUGEN_OK;
+  if (!bench->kernels[0]) return CUGEN_OK;
+  for (int part = 0; part < DATA_PARTS && !status; part++) {
+    status = finish_build(bench, bench->kernels[part], &what, err);
+    request->kernels_compiled[part] = status ? NULL : &bench->kernels[part]->compiled;
+  }
+  request->has_kernels = !status;
   return status == CUGEN_ERROR_INTERRUPTED ? status : CUGEN_OK;
 }
 
@@ -417,7 +416,7 @@ static int finish_data(struct bench *bench, struct bench_data *d, const struct s
   if (d->build) status = finish_reference(bench, d, err);
   if (!status && d->verify_build) status = finish_verify(bench, d, err);
   if (!status) status = make_shared(bench, d, in, err);
-  if (!status) status = finish_kernels(bench, &d->request.kernels_compiled, err);
+  if (!status) status = finish_kernels(bench, &d->request, err);
   d->made = !status;
   return status;
 }

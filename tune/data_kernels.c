@@ -17,15 +17,19 @@ _Static_assert(FILL_UNIFORM == 0 && FILL_IDENTITY == 1 && FILL_INDEX == 2 && FIL
                "fills");
 _Static_assert(DATA_RANK >= KERNEL_MAX_RANK, "dimensions");
 
-#define DATA_ENTRIES(X) X(fill) X(digest) X(find) X(compare) X(sums) X(unwritten) X(errors)
-#define ENTRY_ID(name)  ENTRY_##name,
+/* name, which part of the source has it */
+#define DATA_ENTRIES(X)                                                                                              \
+  X(fill, 0) X(widen, 0) X(reverse, 0) X(compare, 1) X(sums, 1) X(digest, 2) X(find, 2) X(unwritten, 2) X(errors, 2)
+#define ENTRY_ID(name, part) ENTRY_##name,
 enum { DATA_ENTRIES(ENTRY_ID) ENTRY_COUNT };
-#define ENTRY_NAME(name) "cugen_data_" #name,
+#define ENTRY_NAME(name, part) "cugen_data_" #name,
 static const char *const entry_names[ENTRY_COUNT] = {DATA_ENTRIES(ENTRY_NAME)};
+#define ENTRY_PART(name, part) part,
+static const int entry_parts[ENTRY_COUNT] = {DATA_ENTRIES(ENTRY_PART)};
 
 struct data_kernels {
   struct device *device;
-  struct loaded *loaded;
+  struct loaded *loaded[DATA_PARTS];
   struct entry *entries[ENTRY_COUNT];
   unsigned most_blocks;
   uint64_t key, odd;     /* of digests */
@@ -38,17 +42,20 @@ struct data_kernels {
 
 /* ---- Opening ---- */
 
-int data_kernels_spec(struct kernel_spec *out, cugen_error *err) {
-  *out = (struct kernel_spec){.source = strdup(data_kernels_text),
-                              .variant = strdup("data_kernels.cu"),
-                              .source_hash = hash_bytes(data_kernels_text, strlen(data_kernels_text)),
-                              .launches = calloc(ENTRY_COUNT, sizeof *out->launches),
-                              .launch_count = ENTRY_COUNT};
+int data_kernels_spec(int part, struct kernel_spec *out, cugen_error *err) {
+  struct text source = {0}, name = {0};
+  text_addf(&source, "#define DATA_PART %d\n%s", part, data_kernels_text);
+  text_addf(&name, "data_kernels.cu, part %d", part);
+  *out = (struct kernel_spec){.source_hash = hash_bytes(text_get(&source), source.length),
+                              .launches = calloc(ENTRY_COUNT, sizeof *out->launches)};
+  out->source = text_take(&source);
+  out->variant = text_take(&name);
   if (!out->source || !out->variant || !out->launches) {
     kernel_spec_free(out);
     return error_memory(err);
   }
-  for (size_t i = 0; i < ENTRY_COUNT; i++) out->launches[i].entry = entry_names[i];
+  for (size_t i = 0; i < ENTRY_COUNT; i++)
+    if (entry_parts[i] == part) out->launches[out->launch_count++].entry = entry_names[i];
   return CUGEN_OK;
 }
 
@@ -66,15 +73,22 @@ static int upload_fresh(struct data_kernels *k, cugen_error *err) {
   return status;
 }
 
-static int open_all(struct data_kernels *k, const struct compiled *compiled, cugen_error *err) {
+static int open_part(struct data_kernels *k, int part, const struct compiled *compiled, cugen_error *err) {
+  size_t count = 0;
+  for (size_t i = 0; i < ENTRY_COUNT; i++) count += entry_parts[i] == part;
+  if (compiled->entry_count != count)
+    return error_set(err, CUGEN_ERROR_INTERNAL, "an image of data kernels has %zu kernels", compiled->entry_count);
+  int status = k->device->ops->load(k->device, compiled, &k->loaded[part], err);
+  for (size_t i = 0, at = 0; i < ENTRY_COUNT && !status; i++)
+    if (entry_parts[i] == part)
+      status = k->device->ops->entry(k->device, k->loaded[part], at++, 0, &k->entries[i], err);
+  return status;
+}
+
+static int open_all(struct data_kernels *k, const struct compiled *const *compiled, cugen_error *err) {
   const size_t bytes = DATA_MOST_QUESTIONS * sizeof(struct data_tally);
   int status = CUGEN_OK;
-  if (compiled->entry_count != ENTRY_COUNT)
-    status =
-        error_set(err, CUGEN_ERROR_INTERNAL, "the image of the data kernels has %zu kernels", compiled->entry_count);
-  if (!status) status = k->device->ops->load(k->device, compiled, &k->loaded, err);
-  for (size_t i = 0; i < ENTRY_COUNT && !status; i++)
-    status = k->device->ops->entry(k->device, k->loaded, i, 0, &k->entries[i], err);
+  for (int part = 0; part < DATA_PARTS && !status; part++) status = open_part(k, part, compiled[part], err);
   if (!status) status = alloc(k, MEMORY_DEVICE, bytes, &k->tallies, err);
   if (!status) status = alloc(k, MEMORY_DEVICE, bytes, &k->fresh, err);
   if (!status) status = alloc(k, MEMORY_DEVICE, 2 * k->most_blocks * sizeof(double), &k->partial, err);
@@ -82,7 +96,7 @@ static int open_all(struct data_kernels *k, const struct compiled *compiled, cug
   return status ? status : upload_fresh(k, err);
 }
 
-int data_kernels_open(struct device *device, const struct compiled *compiled, struct data_kernels **out,
+int data_kernels_open(struct device *device, const struct compiled *const *compiled, struct data_kernels **out,
                       cugen_error *err) {
   const struct device_facts *facts = &device->description.facts;
   struct data_kernels *k = calloc(1, sizeof *k);
@@ -107,7 +121,8 @@ void data_kernels_close(struct data_kernels *k) {
   struct memory *const all[] = {&k->tallies, &k->fresh, &k->partial, &k->answers};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     if (all[i]->device) k->device->ops->free(k->device, all[i]);
-  if (k->loaded) k->device->ops->unload(k->device, k->loaded);
+  for (int part = 0; part < DATA_PARTS; part++)
+    if (k->loaded[part]) k->device->ops->unload(k->device, k->loaded[part]);
   free(k);
 }
 
@@ -199,6 +214,21 @@ int data_kernels_fill(struct data_kernels *k, const struct kernel_argument *a, u
     status = k->device->ops->fill(k->device, to, 0xff, (size_t)kernel_argument_bytes(a), err);
   void *parameters[] = {&to, &layout, &shape, &type, &make, &stream, &count};
   return status ? status : launch(k, ENTRY_fill, count, parameters, err);
+}
+
+int data_kernels_widen(struct data_kernels *k, const struct kernel_argument *a, const void *from, void *to,
+                       const int64_t *samples, int64_t count, cugen_error *err) {
+  struct data_layout layout = layout_of(a, false);
+  struct data_type type = type_of(a->dtype);
+  int64_t elements = element_count(a);
+  void *parameters[] = {&from, &layout, &type, &to, &samples, &count, &elements};
+  return launch(k, ENTRY_widen, count, parameters, err);
+}
+
+int data_kernels_reverse(struct data_kernels *k, const int64_t *samples, int64_t count, int64_t *to,
+                         cugen_error *err) {
+  void *parameters[] = {&to, &samples, &count};
+  return launch(k, ENTRY_reverse, count, parameters, err);
 }
 
 /* ---- Questions ---- */

@@ -5,6 +5,8 @@
 // Threads walk over the elements with the stride of the grid, so that any number of blocks will do. Sums and extremes are
 // combined in the warp and added to a data_tally with atomics, all but the squares of a norm: those go to one place a block and
 // are added in order, so that the same data give the same sum.
+//
+// Nothing runs before these are compiled, so they are compiled in parts, side by side: DATA_PART is the number of one.
 
 typedef long long i64;
 typedef unsigned long long u64;
@@ -102,14 +104,15 @@ __device__ i64 place(const data_layout &l, i64 n, i64 *flat) {
   return offset + n * l.stride[0];
 }
 
-// ---- Fills ----
-
 // SplitMix64, as random_next: what makes noise, and what mixes a digest.
 __device__ u64 mix(u64 z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
   return z ^ (z >> 31);
 }
+
+#if DATA_PART == 0
+// ---- Fills ----
 
 __device__ double uniform(int kind, u64 bits) {
   if (kind == KIND_UNSIGNED) return (double)(bits % 17);
@@ -143,6 +146,31 @@ extern "C" __global__ void cugen_data_fill(void *to, data_layout layout, data_la
   }
 }
 
+// What a reference changed in place, as its other results are: in the wide type, of the samples alone where there are any.
+extern "C" __global__ void cugen_data_widen(const void *from, data_layout layout, data_type type, u64 *to, const i64 *samples,
+                                            i64 count, i64 elements) {
+  const i64 step = (i64)gridDim.x * blockDim.x;
+  const int unused = 64 - 8 * type.bytes;
+  for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += step) {
+    const i64 flat = samples ? samples[n] : n;
+    if (flat >= elements) continue;
+    i64 ignored;
+    const i64 at = place(layout, flat, &ignored);
+    const u64 bits = load_bits(from, at, type.bytes);
+    if (type.kind == KIND_SIGNED)
+      to[n] = (u64)((i64)(bits << unused) >> unused);
+    else
+      to[n] = type.kind == KIND_UNSIGNED ? bits : (u64)__double_as_longlong(load(type, from, at));
+  }
+}
+
+// The elements from the last to the first, or the samples so.
+extern "C" __global__ void cugen_data_reverse(i64 *to, const i64 *samples, i64 count) {
+  const i64 step = (i64)gridDim.x * blockDim.x;
+  for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += step)
+    to[n] = samples ? samples[count - 1 - n] : count - 1 - n;
+}
+#else
 // ---- Combining ----
 
 __device__ u64 warp_sum(u64 x) {
@@ -189,45 +217,7 @@ __device__ void add_found(const found &f, data_tally *tally) {
   atomicMin(&tally->first, first);
 }
 
-// ---- Digests ----
-
-// A word's share of the sum is a permutation of its values, another one for each index: a single word that changes always
-// changes the sum.
-extern "C" __global__ void cugen_data_digest(const unsigned char *from, i64 bytes, u64 key, u64 odd,
-                                             data_tally *tally) {
-  const i64 words = bytes / 8, step = (i64)gridDim.x * blockDim.x;
-  const i64 begin = (i64)blockIdx.x * blockDim.x + threadIdx.x;
-  u64 sum = 0;
-  for (i64 i = begin; i < words; i += step) sum += mix((((const u64 *)from)[i] ^ key) + (u64)i * odd);
-  if (begin == 0 && bytes % 8) {
-    u64 last = 0;
-    for (i64 b = words * 8; b < bytes; b++) last |= (u64)from[b] << (b % 8 * 8);
-    sum += mix((last ^ key) + (u64)words * odd);
-  }
-  sum = warp_sum(sum);
-  if (threadIdx.x % WARP == 0 && sum) atomicAdd(&tally->digest, sum);
-}
-
-// ---- Bytes that are to be others ----
-
-// Of `rows` rows, `pitch` bytes apart, the `width` bytes from `skip` on, none at or behind `limit`: the first that is not the
-// pattern's. The pattern is eight bytes long and begins at every address that eight divides.
-extern "C" __global__ void cugen_data_find(const unsigned char *from, i64 rows, i64 pitch, i64 skip, i64 width, i64 limit,
-                                           u64 pattern, data_tally *tally) {
-  const i64 pieces = width / 8 + 2, step = (i64)gridDim.x * blockDim.x; // those at the ends may be parts
-  u64 first = ~0ull;
-  for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < rows * pieces; n += step) {
-    const i64 begin = n / pieces * pitch + skip, end = begin + width < limit ? begin + width : limit;
-    const i64 aligned = begin - (i64)((u64)(from + begin) % 8) + n % pieces * 8;
-    const i64 low = aligned < begin ? begin : aligned, high = aligned + 8 < end ? aligned + 8 : end;
-    if (high - low == 8 && *(const u64 *)(from + low) == pattern) continue;
-    for (i64 b = low; b < high; b++)
-      if (from[b] != (unsigned char)(pattern >> ((b - aligned) * 8)) && (u64)b < first) first = (u64)b;
-  }
-  first = warp_least(first);
-  if (threadIdx.x % WARP == 0 && first != ~0ull) atomicMin(&tally->first, first);
-}
-
+#if DATA_PART == 1
 // ---- Comparing ----
 
 // As verify.c: the quotient of the error and max(1, |want|), by the tolerance; never NaN.
@@ -290,6 +280,47 @@ extern "C" __global__ void cugen_data_sums(const double *partial, int blocks, da
   wanted = warp_total(wanted);
   if (threadIdx.x == 0) tally->errors = errors, tally->wanted = wanted;
 }
+#else
+// ---- Digests ----
+
+// A word's share of the sum is a permutation of its values, another one for each index: a single word that changes always
+// changes the sum.
+extern "C" __global__ void cugen_data_digest(const unsigned char *from, i64 bytes, u64 key, u64 odd,
+                                             data_tally *tally) {
+  const i64 words = bytes / 8, step = (i64)gridDim.x * blockDim.x;
+  const i64 begin = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+  u64 sum = 0;
+  for (i64 i = begin; i < words; i += step) sum += mix((((const u64 *)from)[i] ^ key) + (u64)i * odd);
+  if (begin == 0 && bytes % 8) {
+    u64 last = 0;
+    for (i64 b = words * 8; b < bytes; b++) last |= (u64)from[b] << (b % 8 * 8);
+    sum += mix((last ^ key) + (u64)words * odd);
+  }
+  sum = warp_sum(sum);
+  if (threadIdx.x % WARP == 0 && sum) atomicAdd(&tally->digest, sum);
+}
+
+// ---- Bytes that are to be others ----
+
+// Of `rows` rows, `pitch` bytes apart, the `width` bytes from `skip` on, none at or behind `limit`: the first that is not the
+// pattern's. The pattern is eight bytes long and begins at every address that eight divides.
+extern "C" __global__ void cugen_data_find(const unsigned char *from, i64 rows, i64 pitch, i64 skip, i64 width, i64 limit,
+                                           u64 pattern, data_tally *tally) {
+  const i64 pieces = width / 8 + 2, step = (i64)gridDim.x * blockDim.x; // those at the ends may be parts
+  u64 first = ~0ull;
+  for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < rows * pieces; n += step) {
+    const i64 begin = n / pieces * pitch + skip, end = begin + width < limit ? begin + width : limit;
+    const i64 aligned = begin - (i64)((u64)(from + begin) % 8) + n % pieces * 8;
+    const i64 low = aligned < begin ? begin : aligned, high = aligned + 8 < end ? aligned + 8 : end;
+    if (high - low == 8 && *(const u64 *)(from + low) == pattern) continue;
+    for (i64 b = low; b < high; b++)
+      if (from[b] != (unsigned char)(pattern >> ((b - aligned) * 8)) && (u64)b < first) first = (u64)b;
+  }
+  first = warp_least(first);
+  if (threadIdx.x % WARP == 0 && first != ~0ull) atomicMin(&tally->first, first);
+}
+
+// ---- Results ----
 
 // Results of 8 bytes: the first that is due and still what it was poisoned with.
 extern "C" __global__ void cugen_data_unwritten(const u64 *results, const i64 *samples, i64 count, i64 elements, u64 poison,
@@ -312,3 +343,5 @@ extern "C" __global__ void cugen_data_errors(const double *errors, i64 count, da
   }
   add_found(f, tally);
 }
+#endif
+#endif

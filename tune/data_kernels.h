@@ -14,12 +14,13 @@
 
 struct data_kernels;
 
-enum { DATA_MOST_QUESTIONS = 6 * KERNEL_MAX_ARGUMENTS };
+enum { DATA_MOST_QUESTIONS = 6 * KERNEL_MAX_ARGUMENTS, DATA_PARTS = 3 };
 
-/* Source and kernels, for a compiler. kernel_spec_free. */
-int data_kernels_spec(struct kernel_spec *out, cugen_error *err);
+/* Source and kernels of one part, for a compiler. kernel_spec_free. */
+int data_kernels_spec(int part, struct kernel_spec *out, cugen_error *err);
 
-int data_kernels_open(struct device *device, const struct compiled *compiled, struct data_kernels **out,
+/* compiled: of every part. */
+int data_kernels_open(struct device *device, const struct compiled *const *compiled, struct data_kernels **out,
                       cugen_error *err);
 void data_kernels_close(struct data_kernels *kernels);
 
@@ -27,6 +28,13 @@ void data_kernels_close(struct data_kernels *kernels);
 bool data_kernels_make(const struct kernel_argument *argument);
 int data_kernels_fill(struct data_kernels *kernels, const struct kernel_argument *argument, uint64_t seed,
                       size_t ordinal, void *to, cugen_error *err);
+
+/* As element_widen of each element, or of the samples: to[n] is sample n. Where an array has fewer elements to[n] stays as it is. */
+int data_kernels_widen(struct data_kernels *kernels, const struct kernel_argument *argument, const void *from,
+                       void *to, const int64_t *samples, int64_t count, cugen_error *err);
+/* to: `count` samples, or elements (samples NULL), the last one first. */
+int data_kernels_reverse(struct data_kernels *kernels, const int64_t *samples, int64_t count, int64_t *to,
+                         cugen_error *err);
 
 /* ---- Questions ---- */
 

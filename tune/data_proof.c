@@ -83,9 +83,23 @@ static int prove_comparison(struct proof *p, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* What was filled, in the wide type, of its elements in reverse: samples are looked up, too. */
+static int prove_widening(struct proof *p, cugen_error *err) {
+  const struct kernel_argument *a = &p->argument;
+  const int64_t count = element_count(a);
+  int64_t *samples = p->want.device, *wide = samples + count;
+  unsigned char want[8 * ROWS * COLUMNS];
+  for (int64_t i = 0; i < count; i++) element_widen(a->dtype, p->host, element_offset(a, count - 1 - i), want, i);
+  int status = data_kernels_reverse(p->kernels, NULL, count, samples, err);
+  if (!status) status = data_kernels_widen(p->kernels, a, p->got.device, wide, samples, count, err);
+  if (!status) status = p->device->ops->download(p->device, p->back, wide, sizeof want, err);
+  p->same &= !status && memcmp(want, p->back, sizeof want) == 0;
+  return status;
+}
+
 static int prove(struct proof *p, cugen_error *err) {
   int status = p->device->ops->alloc(p->device, MEMORY_DEVICE, sizeof p->host, true, &p->got, err);
-  if (!status) status = p->device->ops->alloc(p->device, MEMORY_DEVICE, sizeof p->host, true, &p->want, err);
+  if (!status) status = p->device->ops->alloc(p->device, MEMORY_DEVICE, 2 * sizeof p->host, true, &p->want, err);
   for (size_t t = 0; t < DTYPE_COUNT && !status && p->same; t++) {
     p->argument = (struct kernel_argument){.name = "proof",
                                            .dtype = &dtype_table[t],
@@ -98,6 +112,7 @@ static int prove(struct proof *p, cugen_error *err) {
     if (!status) status = prove_fill(p, FILL_UNIFORM, err);
     if (!status) status = prove_digest(p, err);
     if (!status) status = prove_comparison(p, err);
+    if (!status) status = prove_widening(p, err);
   }
   return status;
 }

@@ -56,8 +56,9 @@ struct dataset_request {
                cugen_error *err);
   void *apart_context;
   int shared; /* descriptor of the shared memory; borrowed; -1: nothing is shared */
-  /* The image of the data kernels for the worker, and there they themselves, which outlive the dataset; NULL: the host does it. */
-  const struct compiled *kernels_compiled;
+  /* Images of the data kernels for the worker, and there they themselves, which outlive the dataset; NULL: the host does it. */
+  bool has_kernels;
+  const struct compiled *kernels_compiled[DATA_PARTS];
   struct data_kernels *kernels;
 };
 

@@ -281,7 +281,7 @@ int results_compute(struct device *device, struct dataset *d, const struct datas
   return status;
 }
 
-/* ---- On the device alone: of outputs, which are all written. Whatever else there is to be found out is the host's. ---- */
+/* ---- On the device alone, where nothing is found fault with. Whatever else there is to be found out is the host's. ---- */
 
 static const double slow_reference = 0.25;
 
@@ -293,7 +293,7 @@ static int ask_written(struct computation *c, bool *written, cugen_error *err) {
   int status = data_kernels_begin(d->kernels, err);
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
-    if (!results_has_output(a)) continue;
+    if (a->kind != CUGEN_ARGUMENT_OUTPUT) continue;
     status = data_kernels_unwritten(d->kernels, a, c->memory[i].device, c->list.device, entry_count(a, &d->samples),
                                     poisons[0], err);
     asked++;
@@ -303,6 +303,16 @@ static int ask_written(struct computation *c, bool *written, cugen_error *err) {
   return status;
 }
 
+/* Entries that an output has not got are zero. */
+static int widen(struct computation *c, size_t argument, void *to, cugen_error *err) {
+  const struct dataset *d = c->dataset;
+  const struct kernel_argument *a = &d->spec.arguments[argument];
+  const int64_t count = entry_count(a, &d->samples);
+  int status = c->device->ops->fill(c->device, to, 0, (size_t)count * wide_bytes(a), err);
+  if (status) return status;
+  return data_kernels_widen(d->kernels, a, c->memory[argument].device, to, c->list.device, count, err);
+}
+
 static int keep_outputs(struct computation *c, cugen_error *err) {
   const struct dataset *d = c->dataset;
   char *to = d->wanted.device;
@@ -310,9 +320,58 @@ static int keep_outputs(struct computation *c, cugen_error *err) {
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (!results_has_output(a)) continue;
-    status = c->device->ops->copy(c->device, to, c->memory[i].device,
-                                  (size_t)entry_count(a, &d->samples) * wide_bytes(a), NULL, err);
+    status = a->kind == CUGEN_ARGUMENT_INOUT
+                 ? widen(c, i, to, err)
+                 : c->device->ops->copy(c->device, to, c->memory[i].device,
+                                        (size_t)entry_count(a, &d->samples) * wide_bytes(a), NULL, err);
     to += results_bytes(a, &d->samples);
+  }
+  return status;
+}
+
+/* The same launch, its threads in reverse. */
+static int launch_reversed(struct computation *c, cugen_error *err) {
+  const struct dataset *d = c->dataset;
+  const struct memory list = c->list;
+  struct memory reversed = {0};
+  int status = c->device->ops->alloc(c->device, MEMORY_DEVICE, (size_t)d->samples.count * sizeof *d->samples.flat,
+                                     false, &reversed, err);
+  if (!status) status = data_kernels_reverse(d->kernels, list.device, d->samples.count, reversed.device, err);
+  c->list = reversed;
+  if (!status) status = launch_once(c, poisons[0], err);
+  c->list = list;
+  if (reversed.device) c->device->ops->free(c->device, &reversed);
+  return status;
+}
+
+/* Whether what is there now of that argument is what was kept. */
+static int ask_equal(struct computation *c, size_t argument, const void *kept, bool *equal, cugen_error *err) {
+  const struct dataset *d = c->dataset;
+  const struct kernel_argument *a = &d->spec.arguments[argument];
+  const size_t bytes = (size_t)entry_count(a, &d->samples) * wide_bytes(a);
+  const struct data_tally *tallies;
+  struct memory again = {0};
+  int status = c->device->ops->alloc(c->device, MEMORY_DEVICE, bytes, false, &again, err);
+  if (!status) status = widen(c, argument, again.device, err);
+  if (!status) status = data_kernels_begin(d->kernels, err);
+  if (!status) status = data_kernels_digest(d->kernels, kept, bytes, err);
+  if (!status) status = data_kernels_digest(d->kernels, again.device, bytes, err);
+  if (!status) status = data_kernels_await(d->kernels, &tallies, err);
+  *equal = !status && tallies[0].digest == tallies[1].digest;
+  if (again.device) c->device->ops->free(c->device, &again);
+  return status;
+}
+
+/* As check_order. */
+static int ask_order(struct computation *c, bool *same, cugen_error *err) {
+  const struct dataset *d = c->dataset;
+  const char *kept = d->wanted.device;
+  *same = true;
+  int status = changes_in_place(d) ? launch_reversed(c, err) : CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status && *same; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    if (a->kind == CUGEN_ARGUMENT_INOUT) status = ask_equal(c, i, kept, same, err);
+    if (results_has_output(a)) kept += results_bytes(a, &d->samples);
   }
   return status;
 }
@@ -323,13 +382,14 @@ int results_compute_there(struct device *device, struct dataset *d, const struct
   long long count = d->samples.count;
   void *extra[] = {&c.list.device, &count};
   *done = *slow = false;
-  if (changes_in_place(d)) return CUGEN_OK;
   int status = open_computation(&c, request, extra, err);
   const double begin = clock_seconds();
   if (!status) status = launch_once(&c, poisons[0], err);
   *slow = clock_seconds() - begin > slow_reference;
   if (!status) status = ask_written(&c, done, err);
   if (!status && *done) status = keep_outputs(&c, err);
+  if (!status && *done) status = ask_order(&c, done, err);
+  if (status == CUGEN_ERROR_MEMORY) status = CUGEN_OK, *done = false; /* the host needs none of its own there */
   if (!status) status = dataset_restore(device, d, err);
   computation_free(&c);
   if (status) error_prefix(err, "%s", request->reference_name);

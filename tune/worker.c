@@ -335,8 +335,9 @@ static void put_dataset(struct text *payload, const struct dataset_request *d) {
     wire_put_spec(payload, d->verify);
     wire_put_compiled(payload, d->verify_compiled);
   }
-  wire_put_int(payload, d->kernels_compiled != NULL);
-  if (d->kernels_compiled) wire_put_compiled(payload, d->kernels_compiled);
+  wire_put_int(payload, d->has_kernels);
+  for (int part = 0; part < DATA_PARTS && d->has_kernels; part++)
+    wire_put_compiled(payload, d->kernels_compiled[part]);
   wire_put_int(payload, (int64_t)d->generator_count);
   for (size_t i = 0; i < d->generator_count; i++) {
     wire_put_int(payload, (int64_t)d->generators[i].argument);

@@ -456,7 +456,7 @@ static int take_dataset(struct server *s, const struct dataset_request *request,
 struct dataset_parts {
   struct dataset_request request;
   struct kernel_spec spec, reference, verify, generator_specs[KERNEL_MAX_ARGUMENTS];
-  struct compiled compiled, verify_compiled, kernels_compiled, generator_compiled[KERNEL_MAX_ARGUMENTS];
+  struct compiled compiled, verify_compiled, kernels_compiled[DATA_PARTS], generator_compiled[KERNEL_MAX_ARGUMENTS];
   char *verify_name;
   struct dataset_generator generators[KERNEL_MAX_ARGUMENTS];
 };
@@ -490,9 +490,13 @@ static int read_verify(struct wire_reader *reader, struct dataset_parts *parts, 
 }
 
 static int read_kernels(struct wire_reader *reader, struct dataset_parts *parts, cugen_error *err) {
-  if (!wire_get_int(reader)) return CUGEN_OK;
-  parts->request.kernels_compiled = &parts->kernels_compiled;
-  return wire_get_compiled(reader, &parts->kernels_compiled, err);
+  int status = CUGEN_OK;
+  parts->request.has_kernels = wire_get_int(reader) != 0;
+  for (int part = 0; part < DATA_PARTS && parts->request.has_kernels && !status; part++) {
+    parts->request.kernels_compiled[part] = &parts->kernels_compiled[part];
+    status = wire_get_compiled(reader, &parts->kernels_compiled[part], err);
+  }
+  return status;
 }
 
 static int read_dataset(struct wire_reader *reader, struct dataset_parts *parts, cugen_error *err) {
@@ -525,7 +529,7 @@ static void dataset_parts_free(struct dataset_parts *parts) {
   kernel_spec_free(&parts->verify);
   compiled_free(&parts->compiled);
   compiled_free(&parts->verify_compiled);
-  compiled_free(&parts->kernels_compiled);
+  for (int part = 0; part < DATA_PARTS; part++) compiled_free(&parts->kernels_compiled[part]);
   free(parts->verify_name);
   for (size_t i = 0; i < parts->request.generator_count; i++) {
     kernel_spec_free(&parts->generator_specs[i]);
@@ -539,7 +543,7 @@ static void dataset_parts_free(struct dataset_parts *parts) {
 static int take_kernels(struct server *s, struct dataset_request *request, cugen_error *err) {
   bool same = true;
   int status = CUGEN_OK;
-  if (!s->kernels && !s->kernels_refused && request->kernels_compiled) {
+  if (!s->kernels && !s->kernels_refused && request->has_kernels) {
     status = data_kernels_open(s->device, request->kernels_compiled, &s->kernels, err);
     if (!status) status = data_proof(s->device, s->kernels, &same, err);
     s->kernels_refused = !same;

@@ -20,7 +20,7 @@
 struct fixture {
   struct toolkit *toolkit;
   struct device *device;
-  struct compiled compiled;
+  struct compiled compiled[DATA_PARTS];
   struct data_kernels *kernels;
 };
 
@@ -35,16 +35,20 @@ static int set_up(void **state) {
   check(
       cpu_device_ops.open(&(const struct device_options){.toolkit = f->toolkit, .embedded = true}, &f->device, &err),
       &err);
-  check(data_kernels_spec(&spec, &err), &err);
-  const struct compile_request request = {.toolkit = f->toolkit,
-                                          .name = spec.variant,
-                                          .source = spec.source,
-                                          .arch = "cpu",
-                                          .entries = entries,
-                                          .entry_count = plan_entries(&spec, entries)};
-  check(cpu_device_ops.compile(&request, &f->compiled, &err), &err);
-  kernel_spec_free(&spec);
-  check(data_kernels_open(f->device, &f->compiled, &f->kernels, &err), &err);
+  const struct compiled *compiled[DATA_PARTS];
+  for (int part = 0; part < DATA_PARTS; part++) {
+    check(data_kernels_spec(part, &spec, &err), &err);
+    const struct compile_request request = {.toolkit = f->toolkit,
+                                            .name = spec.variant,
+                                            .source = spec.source,
+                                            .arch = "cpu",
+                                            .entries = entries,
+                                            .entry_count = plan_entries(&spec, entries)};
+    check(cpu_device_ops.compile(&request, &f->compiled[part], &err), &err);
+    kernel_spec_free(&spec);
+    compiled[part] = &f->compiled[part];
+  }
+  check(data_kernels_open(f->device, compiled, &f->kernels, &err), &err);
   *state = f;
   return 0;
 }
@@ -52,7 +56,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
   struct fixture *f = *state;
   data_kernels_close(f->kernels);
-  compiled_free(&f->compiled);
+  for (int part = 0; part < DATA_PARTS; part++) compiled_free(&f->compiled[part]);
   f->device->ops->close(f->device);
   toolkit_close(f->toolkit);
   return 0;
