@@ -96,6 +96,7 @@ static void note_best(struct tuner *t, const struct cache_record *record) {
 
 static void tell_strategy(struct tuner *t, uint64_t index, const struct cache_record *record) {
   tuner_note_end(t, index, record);
+  tuner_note_fastest(t, index, record);
   bool right = record->outcome == CUGEN_OUTCOME_OK;
   t->strategy_ops->report(t->strategy, index, right ? tuner_search_cost(t, record) : (double)INFINITY,
                           record->compile_seconds + record->measure_seconds);
@@ -244,21 +245,10 @@ static int top_up(struct tuner *t, cugen_error *err) {
   return status;
 }
 
-static struct candidate *take_ready(struct tuner *t) {
-  for (size_t i = 0; i < t->pending_count; i++) {
-    struct candidate *c = t->pending[i];
-    if (!candidate_ready(&t->bench, c)) continue;
-    memmove(&t->pending[i], &t->pending[i + 1], (t->pending_count - i - 1) * sizeof *t->pending);
-    t->pending_count--;
-    return c;
-  }
-  return NULL;
-}
-
 /* Measures one that is ready; *over: none will be, in the time that is left. */
 static int step(struct tuner *t, bool *over, cugen_error *err) {
   bool last = compile_pool_over(t->bench.pool); /* asked first: what ended meanwhile is ready below */
-  struct candidate *c = take_ready(t);
+  struct candidate *c = tuner_take_ready(t);
   *over = !c && last;
   if (!c) {
     if (t->pending_count && !last) compile_pool_wait(t->bench.pool, 0.05);
@@ -311,8 +301,7 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
   if (!status) status = bench_open(t->target, &bench, &t->bench, err);
   if (status) return status;
   t->pending_most = AHEAD * (size_t)threads + 2;
-  t->pending = calloc(t->pending_most, sizeof(struct candidate *));
-  return t->pending ? CUGEN_OK : error_memory(err);
+  return tuner_open_queue(t, err);
 }
 
 /* What was compiled by the end: a prediction takes no time to speak of; a measurement does, so that the images are for the next
@@ -343,7 +332,7 @@ static void note_loads(struct tuner *t) {
 static void tuner_close(struct tuner *t) {
   drop_pending(t);
   tuner_drop_counts(t);
-  free(t->pending);
+  tuner_close_queue(t);
   if (t->bench.pool) t->result->compiled = compile_pool_count(t->bench.pool);
   note_loads(t);
   if (t->bench.target) bench_close(&t->bench);

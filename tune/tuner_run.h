@@ -43,6 +43,9 @@ struct tuner {
   cugen_error late;           /* status set: the data that was still being made at the end of the budget */
   struct candidate **pending; /* expanded and being compiled, oldest first */
   size_t pending_count, pending_most;
+  struct fastest {
+    double cost, seconds;
+  } * fastest; /* of each implementation, in this run or remembered; cost INFINITY: nothing is known */
   struct tuner_alike alike;
   bool exhausted; /* the strategy has nothing left */
   bool complete;  /* and all that it gave was measured */
@@ -87,6 +90,15 @@ void tuner_keep_energy(const struct cache_record *from, struct cache_record *to)
 int tuner_copy_record(const struct cache_record *from, const struct kernel_spec *spec, struct cache_record *out,
                       cugen_error *err);
 void tuner_free_records(struct tuner *t);
+
+/* ---- tuner_queue.c ---- */
+
+/* pending_most is set. To be closed whatever comes back. */
+int tuner_open_queue(struct tuner *t, cugen_error *err);
+void tuner_close_queue(struct tuner *t);
+void tuner_note_fastest(struct tuner *t, uint64_t index, const struct cache_record *record);
+/* The candidate to be measured next, no longer among those pending; NULL: it is still being compiled. */
+struct candidate *tuner_take_ready(struct tuner *t);
 
 /* ---- tuner_counting.c ---- */
 

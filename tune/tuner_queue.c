@@ -1,0 +1,66 @@
+/* Which compiled variant is measured next; see tuner_run.h. Those of an implementation whose best so far is many times slower than the
+   best of all wait for all others: one run of a naive product may take as long as a hundred of a fast one, and nothing that runs on a
+   GPU can be broken off. Short ones do not wait. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner_run.h"
+
+static const double many_times = 8, worth_waiting = 0.02;
+
+static const struct space_implementation *implementations(const struct tuner *t, size_t *count) {
+  return space_implementations(t->target->space, count);
+}
+
+static size_t implementation_of(const struct tuner *t, uint64_t index) {
+  size_t count, i = 0;
+  const struct space_implementation *all = implementations(t, &count);
+  while (i + 1 < count && (index < all[i].first || index - all[i].first >= all[i].valid)) i++;
+  return i;
+}
+
+int tuner_open_queue(struct tuner *t, cugen_error *err) {
+  size_t count;
+  implementations(t, &count);
+  t->fastest = calloc(count + 1, sizeof *t->fastest);
+  t->pending = calloc(t->pending_most, sizeof *t->pending);
+  if (!t->fastest || !t->pending) return error_memory(err);
+  for (size_t i = 0; i < count; i++) t->fastest[i].cost = (double)INFINITY;
+  return CUGEN_OK;
+}
+
+void tuner_close_queue(struct tuner *t) {
+  free(t->fastest);
+  free(t->pending);
+}
+
+void tuner_note_fastest(struct tuner *t, uint64_t index, const struct cache_record *record) {
+  struct fastest *own = &t->fastest[implementation_of(t, index)];
+  const double cost = tuner_search_cost(t, record);
+  if (record->outcome == CUGEN_OUTCOME_OK && cost < own->cost) *own = (struct fastest){cost, record->seconds};
+}
+
+static bool can_wait(const struct tuner *t, const struct candidate *c) {
+  const struct fastest *own = &t->fastest[implementation_of(t, c->index)];
+  return t->best && isfinite(own->cost) && own->cost > many_times * t->best_cost && own->seconds > worth_waiting;
+}
+
+static struct candidate *take(struct tuner *t, size_t place) {
+  struct candidate *c = t->pending[place];
+  t->pending_count--;
+  memmove(&t->pending[place], &t->pending[place + 1], (t->pending_count - place) * sizeof *t->pending);
+  return c;
+}
+
+struct candidate *tuner_take_ready(struct tuner *t) {
+  size_t waiting = t->pending_count;
+  bool others = false;
+  for (size_t i = 0; i < t->pending_count; i++) {
+    const bool ready = candidate_ready(&t->bench, t->pending[i]), last = can_wait(t, t->pending[i]);
+    if (ready && !last) return take(t, i);
+    if (ready && waiting == t->pending_count) waiting = i;
+    others |= !last;
+  }
+  return waiting < t->pending_count && !others ? take(t, waiting) : NULL;
+}
