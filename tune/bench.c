@@ -238,6 +238,13 @@ static int finish_build(struct bench *bench, struct compile_job *build, const st
   return error_prefix(err, "%s does not compile", text_get(what));
 }
 
+static int finish(struct bench *bench, const struct kernel_spec *spec, struct compile_job *build,
+                  const struct text *what, cugen_error *err) {
+  int status = finish_build(bench, build, what, err);
+  if (!status) keep_image(bench, spec, build);
+  return status;
+}
+
 /* Their images; none where one of them has none: then the host does it. */
 static int finish_kernels(struct bench *bench, struct dataset_request *request, cugen_error *err) {
   const struct text what = {.data = (char *)(uintptr_t) "what compares data", .length = 18};
