@@ -1,0 +1,258 @@
+/* Learning portfolios from matrices made by hand: the choice against brute force, the rule, what is held out, equal answers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "tune/portfolio/choose.h"
+#include "tune/portfolio/learn.h"
+
+#define NONE ((double)INFINITY)
+#define GAP  ((double)NAN)
+
+static const char *const names[] = {"M", "N", "K"};
+
+static double uniform(uint64_t *state) {
+  return ((double)(random_next(state) >> 11) + 0.5) / (double)(UINT64_C(1) << 53);
+}
+
+/* ---- Choosing ----------------------------------------------------------------------------------------------------- */
+
+/* The least sum of all sets of at most `most` variants. */
+static double brute(const struct portfolio_matrix *m, size_t most) {
+  double least = INFINITY;
+  for (unsigned set = 0; set < 1U << m->variants; set++) {
+    size_t chosen[16], count = 0;
+    for (size_t v = 0; v < m->variants; v++)
+      if (set >> v & 1) chosen[count++] = v;
+    if (count <= most) least = fmin(least, portfolio_sum(m, NULL, chosen, count));
+  }
+  return least;
+}
+
+static void fill(double *ratios, size_t problems, size_t variants, uint64_t *state) {
+  for (size_t p = 0; p < problems; p++) {
+    for (size_t v = 0; v < variants; v++) {
+      const double drawn = uniform(state);
+      ratios[p * variants + v] = drawn < 0.1 ? NONE : drawn < 0.2 ? GAP : 1 + uniform(state);
+    }
+    ratios[p * variants + random_next(state) % variants] = 1;
+  }
+}
+
+/* But for what is negligible: variants that gain next to nothing are left out. */
+static void the_choice_is_the_best_there_is(void **unused) {
+  enum { PROBLEMS = 9, VARIANTS = 10 };
+  double ratios[PROBLEMS * VARIANTS];
+  uint64_t state = 3;
+  (void)unused;
+  for (int round = 0; round < 200; round++) {
+    struct portfolio_matrix m = {.problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios};
+    size_t chosen[VARIANTS], count, most = 1 + (size_t)round % 4;
+    fill(ratios, PROBLEMS, VARIANTS, &state);
+    assert_int_equal(portfolio_choose(&m, NULL, most, chosen, &count, NULL), CUGEN_OK);
+    assert_in_range(count, 1, most);
+    for (size_t i = 1; i < count; i++) assert_true(chosen[i] > chosen[i - 1]);
+    const double least = brute(&m, most), sum = portfolio_sum(&m, NULL, chosen, count);
+    assert_true(sum >= least - 1e-9);
+    assert_true(sum <= least + PORTFOLIO_NEGLIGIBLE * PROBLEMS);
+  }
+}
+
+/* Of 60 variants 8: too many to try all. A planted set serves every problem best, and no exchange finds a better one. */
+static void a_planted_set_is_found(void **unused) {
+  enum { PROBLEMS = 120, VARIANTS = 60, PLANTED = 8 };
+  static double ratios[PROBLEMS * VARIANTS];
+  struct portfolio_matrix m = {.problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios};
+  size_t chosen[PLANTED], count;
+  uint64_t state = 11;
+  (void)unused;
+  for (size_t p = 0; p < PROBLEMS; p++)
+    for (size_t v = 0; v < VARIANTS; v++)
+      ratios[p * VARIANTS + v] = v % 7 == 3 && v / 7 == p % PLANTED ? 1 : 1.05 + uniform(&state);
+  assert_int_equal(portfolio_choose(&m, NULL, PLANTED, chosen, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, PLANTED);
+  for (size_t i = 0; i < PLANTED; i++) assert_int_equal(chosen[i], 7 * i + 3);
+}
+
+static void what_serves_nothing_is_not_chosen(void **unused) {
+  static const double ratios[] = {1, GAP, NONE, 1, GAP, NONE, 1, NONE, NONE};
+  const struct portfolio_matrix m = {.problems = 3, .variants = 3, .ratios = ratios};
+  static const double nothing[] = {GAP, NONE};
+  const struct portfolio_matrix none = {.problems = 1, .variants = 2, .ratios = nothing};
+  size_t chosen[8], count;
+  (void)unused;
+  assert_int_equal(portfolio_choose(&m, NULL, 8, chosen, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 1);
+  assert_int_equal(chosen[0], 0);
+  assert_int_equal(portfolio_choose(&none, NULL, 8, chosen, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 0);
+}
+
+/* A variant that is a little slower everywhere is left out where it is all that one problem has, it stays. */
+static void serving_all_comes_first(void **unused) {
+  static const double ratios[] = {1, 1.5, 1, 1.5, NONE, 1.0};
+  const struct portfolio_matrix m = {.problems = 3, .variants = 2, .ratios = ratios};
+  size_t chosen[2], count;
+  (void)unused;
+  assert_int_equal(portfolio_choose(&m, NULL, 1, chosen, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 1);
+  assert_int_equal(chosen[0], 1); /* slower, but it serves the third */
+  assert_int_equal(portfolio_choose(&m, NULL, 2, chosen, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 2);
+}
+
+/* ---- Rules -------------------------------------------------------------------------------------------------------- */
+
+enum { GRID = 12 };
+
+/* M and N of 2^0 .. 2^11 each: variant 0 where M * N is small, 1 where it is large, 2 where M alone is. */
+static void make_grid(double *ratios, int64_t *values, int shift) {
+  for (size_t i = 0; i < GRID; i++)
+    for (size_t k = 0; k < GRID; k++) {
+      const size_t p = i * GRID + k, best = (int)(i + k) <= shift ? 0 : i < 3 ? 2 : 1;
+      values[2 * p] = (int64_t)1 << i, values[2 * p + 1] = (int64_t)1 << k;
+      for (size_t v = 0; v < 3; v++) ratios[3 * p + v] = v == best ? 1 : 1.4;
+    }
+}
+
+static void the_rule_separates_what_differs(void **unused) {
+  double ratios[GRID * GRID * 3];
+  int64_t values[GRID * GRID * 2];
+  const struct portfolio_matrix m = {
+      .problems = GRID * GRID, .variants = 3, .ratios = ratios, .sizes = 2, .names = names, .values = values};
+  struct portfolio_learnt learnt;
+  (void)unused;
+  make_grid(ratios, values, 9);
+  assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
+  assert_int_equal(learnt.count, 3);
+  assert_int_equal(learnt.leaves, 3);
+  assert_non_null(strstr(text_get(&learnt.rule), "M * N <= 512"));
+  assert_non_null(strstr(text_get(&learnt.rule), "M <= 4"));
+  assert_true(learnt.tuned_loss.worst < 1.0001);
+  assert_int_equal(learnt.tuned_loss.known, GRID * GRID);
+  assert_int_equal(learnt.held_loss.known, GRID * GRID);
+  assert_true(learnt.held_loss.mean < 1.01);
+  for (size_t p = 0; p < m.problems; p++)
+    assert_true(fabs(portfolio_ratio(&m, p, learnt.chosen[learnt.given[p]]) - 1) < 1e-9);
+  portfolio_learnt_free(&learnt);
+}
+
+/* Which one is the best depends on nothing: the rule is a constant, and what is held out loses what a guess loses. */
+static void noise_has_no_rule(void **unused) {
+  enum { PROBLEMS = 100 };
+  double ratios[PROBLEMS * 2];
+  int64_t values[PROBLEMS];
+  const struct portfolio_matrix m = {
+      .problems = PROBLEMS, .variants = 2, .ratios = ratios, .sizes = 1, .names = names, .values = values};
+  struct portfolio_learnt learnt;
+  uint64_t state = 5;
+  (void)unused;
+  for (size_t p = 0; p < PROBLEMS; p++) {
+    const bool first = random_next(&state) % 3 > 0;
+    values[p] = (int64_t)p + 1;
+    ratios[2 * p] = first ? 1 : 1.1, ratios[2 * p + 1] = first ? 1.1 : 1;
+  }
+  assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
+  assert_true(learnt.leaves <= 3);
+  assert_true(learnt.held_loss.mean > 1.02);
+  portfolio_learnt_free(&learnt);
+}
+
+/* Variant 0 needs a multiple of 8, and is the best where it is one. */
+static void what_is_no_variant_is_told_apart(void **unused) {
+  enum { PROBLEMS = 64 };
+  double ratios[PROBLEMS * 3];
+  int64_t values[PROBLEMS];
+  const struct portfolio_matrix m = {
+      .problems = PROBLEMS, .variants = 3, .ratios = ratios, .sizes = 1, .names = &names[2], .values = values};
+  struct portfolio_learnt learnt;
+  (void)unused;
+  for (size_t p = 0; p < PROBLEMS; p++) {
+    const bool aligned = p % 2 == 0, large = p >= 32;
+    values[p] = aligned ? 8 * ((int64_t)p + 1) : 8 * (int64_t)p + 5;
+    ratios[3 * p] = aligned ? 1 : NONE;
+    ratios[3 * p + 1] = aligned ? 2 : large ? 1 : 1.5;
+    ratios[3 * p + 2] = aligned ? 2 : large ? 1.5 : 1;
+  }
+  assert_int_equal(portfolio_learn(&m, 3, &learnt, NULL), CUGEN_OK);
+  assert_int_equal(learnt.count, 3);
+  assert_non_null(strstr(text_get(&learnt.rule), "K % "));
+  assert_true(learnt.tuned_loss.worst < 1.0001);
+  for (size_t p = 0; p < PROBLEMS; p++) assert_true(learnt.given[p] < learnt.count);
+  portfolio_learnt_free(&learnt);
+}
+
+static void sets_of_one_and_of_nothing(void **unused) {
+  static const double one[] = {1.2, 1}, none[] = {GAP, NONE};
+  static const int64_t values[] = {64};
+  struct portfolio_matrix m = {
+      .problems = 1, .variants = 2, .ratios = one, .sizes = 1, .names = names, .values = values};
+  struct portfolio_learnt learnt;
+  (void)unused;
+  assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
+  assert_int_equal(learnt.count, 1);
+  assert_int_equal(learnt.chosen[0], 1);
+  assert_string_equal(text_get(&learnt.rule), "0");
+  assert_int_equal(learnt.held_loss.known, 0);
+  assert_true(isnan(learnt.held_loss.mean) && isnan(learnt.held_loss.worst));
+  portfolio_learnt_free(&learnt);
+  m.ratios = none;
+  assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
+  assert_int_equal(learnt.count, 0);
+  assert_string_equal(text_get(&learnt.rule), "");
+  assert_int_equal(learnt.tuned_loss.known, 0);
+  portfolio_learnt_free(&learnt);
+}
+
+/* Two problems, each with its own best: the rule has both, though nothing can be held out. */
+static void few_problems_are_served_each(void **unused) {
+  static const double ratios[] = {1, 2, 2, 1};
+  static const int64_t values[] = {64, 4096};
+  const struct portfolio_matrix m = {
+      .problems = 2, .variants = 2, .ratios = ratios, .sizes = 1, .names = names, .values = values};
+  struct portfolio_learnt learnt;
+  (void)unused;
+  assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&learnt.rule), "select(M <= 512, 0, 1)");
+  assert_true(learnt.tuned_loss.worst < 1.0001);
+  portfolio_learnt_free(&learnt);
+}
+
+static void equal_input_gives_equal_output(void **unused) {
+  enum { PROBLEMS = 150, VARIANTS = 40 };
+  static double ratios[PROBLEMS * VARIANTS];
+  int64_t values[PROBLEMS * 3];
+  const struct portfolio_matrix m = {
+      .problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios, .sizes = 3, .names = names, .values = values};
+  struct portfolio_learnt a, b;
+  uint64_t state = 9;
+  (void)unused;
+  fill(ratios, PROBLEMS, VARIANTS, &state);
+  for (size_t i = 0; i < PROBLEMS * 3; i++) values[i] = 1 + (int64_t)(random_next(&state) % 8192);
+  assert_int_equal(portfolio_learn(&m, 8, &a, NULL), CUGEN_OK);
+  assert_int_equal(portfolio_learn(&m, 8, &b, NULL), CUGEN_OK);
+  assert_int_equal(a.count, b.count);
+  assert_memory_equal(a.chosen, b.chosen, a.count * sizeof *a.chosen);
+  assert_string_equal(text_get(&a.rule), text_get(&b.rule));
+  portfolio_learnt_free(&a);
+  portfolio_learnt_free(&b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_choice_is_the_best_there_is),   cmocka_unit_test(a_planted_set_is_found),
+      cmocka_unit_test(what_serves_nothing_is_not_chosen), cmocka_unit_test(serving_all_comes_first),
+      cmocka_unit_test(the_rule_separates_what_differs),   cmocka_unit_test(noise_has_no_rule),
+      cmocka_unit_test(what_is_no_variant_is_told_apart),  cmocka_unit_test(sets_of_one_and_of_nothing),
+      cmocka_unit_test(few_problems_are_served_each),      cmocka_unit_test(equal_input_gives_equal_output),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

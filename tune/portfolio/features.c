@@ -1,0 +1,149 @@
+/* Features of a problem's sizes; see features.h. Each is a number that rises, so that a rule compares it with a threshold. */
+#include "features.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- Which ones --------------------------------------------------------------------------------------------------- */
+
+/* A size that is the same for all problems says nothing, and one below 1 has no ratio. */
+static bool differs(const struct portfolio_matrix *m, size_t size) {
+  for (size_t p = 1; p < m->problems; p++)
+    if (portfolio_value(m, p, size) != portfolio_value(m, 0, size)) return true;
+  return false;
+}
+
+static bool is_positive(const struct portfolio_matrix *m, size_t size) {
+  for (size_t p = 0; p < m->problems; p++)
+    if (portfolio_value(m, p, size) < 1) return false;
+  return true;
+}
+
+struct list {
+  struct portfolio_feature *all;
+  size_t count;
+};
+
+static void add(struct list *list, int kind, size_t a, size_t b) {
+  list->all[list->count].kind = kind;
+  list->all[list->count].a = a;
+  list->all[list->count++].b = b;
+}
+
+static void add_pairs(struct list *list, const size_t *sizes, size_t count, int kind) {
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = i + 1; k < count; k++) add(list, kind, sizes[i], sizes[k]);
+}
+
+struct portfolio_feature *portfolio_features(const struct portfolio_matrix *m, size_t *count) {
+  enum { PAIRS = PORTFOLIO_MOST_SIZES * (PORTFOLIO_MOST_SIZES - 1) / 2 };
+  size_t sizes[PORTFOLIO_MOST_SIZES], differ = 0;
+  bool positive = true;
+  struct list list = {.all = calloc(2 * PORTFOLIO_MOST_SIZES + 3 * PAIRS + 1, sizeof *list.all)};
+  *count = 0;
+  if (!list.all) return NULL;
+  for (size_t s = 0; s < m->sizes && differ < PORTFOLIO_MOST_SIZES; s++)
+    if (differs(m, s)) sizes[differ++] = s, positive = positive && is_positive(m, s);
+  for (size_t i = 0; i < differ; i++) add(&list, FEATURE_SIZE, sizes[i], 0);
+  if (positive) {
+    add_pairs(&list, sizes, differ, FEATURE_PRODUCT);
+    if (differ > 2) add(&list, FEATURE_VOLUME, 0, 0);
+    add_pairs(&list, sizes, differ, FEATURE_TILES);
+    add_pairs(&list, sizes, differ, FEATURE_RATIO);
+    for (size_t i = 0; i < differ; i++) add(&list, FEATURE_MULTIPLE, sizes[i], 0);
+  }
+  *count = list.count;
+  return list.all;
+}
+
+/* ---- Their values ------------------------------------------------------------------------------------------------- */
+
+static double tiles(int64_t size) {
+  return ceil((double)size / PORTFOLIO_TILE);
+}
+
+static double power_in(int64_t size) {
+  int power = 0;
+  while (power < PORTFOLIO_MOST_POWER && size % 2 == 0 && size) size /= 2, power++;
+  return power;
+}
+
+static double volume(const int64_t *sizes, size_t count) {
+  double product = 1;
+  for (size_t i = 0; i < count; i++) product *= (double)sizes[i];
+  return product;
+}
+
+double portfolio_feature_of(const struct portfolio_feature *f, const int64_t *sizes, size_t count) {
+  switch (f->kind) {
+  case FEATURE_SIZE: return (double)sizes[f->a];
+  case FEATURE_PRODUCT: return (double)sizes[f->a] * (double)sizes[f->b];
+  case FEATURE_VOLUME: return volume(sizes, count);
+  case FEATURE_TILES: return tiles(sizes[f->a]) * tiles(sizes[f->b]);
+  case FEATURE_RATIO: return (double)sizes[f->a] / (double)sizes[f->b];
+  case FEATURE_MULTIPLE: break;
+  }
+  return power_in(sizes[f->a]);
+}
+
+/* ---- Thresholds --------------------------------------------------------------------------------------------------- */
+
+/* The multiple of `unit` in [low, high) that is nearest to their geometric mean; NAN: there is none. */
+static double multiple_within(double low, double high, double unit) {
+  const double first = ceil(low / unit), last = ceil(high / unit) - 1;
+  const double middle = low > 0 ? sqrt(low) * sqrt(high) : 0.5 * (low + high);
+  if (first > last) return NAN;
+  return unit * fmin(fmax(round(middle / unit), first), last);
+}
+
+/* A power of two, as sizes mostly are, else as few digits as will do. */
+static double round_within(double low, double high) {
+  const double power = low >= 1 ? exp2(ceil(0.5 * (log2(low) + log2(high)) - 0.5)) : NAN;
+  if (power >= low && power < high) return power;
+  double unit = 1;
+  while (unit < 1e18 && !isnan(multiple_within(low, high, 10 * unit)) && multiple_within(low, high, 10 * unit) != 0)
+    unit *= 10;
+  return multiple_within(low, high, unit);
+}
+
+double portfolio_threshold(const struct portfolio_feature *f, double low, double high) {
+  const double exact = 0x1p53;
+  if (f->kind == FEATURE_RATIO) {
+    const double power = exp2(ceil(0.5 * (log2(low) + log2(high)) - 0.5));
+    const bool told = power >= low && power < high && power <= 0x1p30 && power >= 0x1p-30;
+    return told ? power : (double)NAN;
+  }
+  if (f->kind == FEATURE_MULTIPLE) return high - 1;
+  if (!(fabs(low) < exact) || !(fabs(high) < exact)) return NAN;
+  return round_within(low, high);
+}
+
+/* ---- As expressions ----------------------------------------------------------------------------------------------- */
+
+/* "M <= 4 * N" or "4 * M <= N" */
+static void print_ratio(const char *a, const char *b, double threshold, struct text *out) {
+  if (threshold > 1)
+    text_addf(out, "%s <= %.0f * %s", a, threshold, b);
+  else if (threshold < 1)
+    text_addf(out, "%.0f * %s <= %s", 1 / threshold, a, b);
+  else
+    text_addf(out, "%s <= %s", a, b);
+}
+
+void portfolio_feature_print(const struct portfolio_feature *f, const struct portfolio_matrix *m, double threshold,
+                             struct text *out) {
+  const char *a = m->names[f->a], *b = m->names[f->b];
+  switch (f->kind) {
+  case FEATURE_SIZE: text_add(out, a); break;
+  case FEATURE_PRODUCT: text_addf(out, "%s * %s", a, b); break;
+  case FEATURE_VOLUME:
+    for (size_t i = 0; i < m->sizes; i++) text_addf(out, "%s%s", i ? " * " : "", m->names[i]);
+    break;
+  case FEATURE_TILES:
+    text_addf(out, "ceil_div(%s, %d) * ceil_div(%s, %d)", a, PORTFOLIO_TILE, b, PORTFOLIO_TILE);
+    break;
+  case FEATURE_RATIO: print_ratio(a, b, threshold, out); return;
+  case FEATURE_MULTIPLE: text_addf(out, "%s %% %d ~= 0", a, 1 << (int)(threshold + 1)); return;
+  }
+  text_addf(out, " <= %.0f", threshold);
+}

@@ -1,0 +1,241 @@
+/* Learning a portfolio; see learn.h.
+
+   What is not known beforehand is how many leaves the rule is worth. Cross-validation says it: a tenth of the problems is left out, variants
+   and rule are learnt from the others, and the rule of each number of leaves is asked about those that were left out. The fewest leaves
+   that are as good as any are taken, and all is learnt again from all problems. What the left out ones lost is what sizes in between
+   are to expect. Problems are few where there are less than FEW: then nothing is left to validate with, and the rule is what serves
+   them best. */
+#include "learn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "choose.h"
+#include "tree.h"
+
+enum { FOLDS = 10, FEW = 8, MOST_LEAVES = 64 };
+
+struct validation {
+  const struct portfolio_matrix *m;
+  size_t most;
+  size_t folds;
+  size_t *fold;   /* of each problem */
+  bool *rows;     /* those that are learnt from */
+  size_t *chosen; /* by a fold */
+  size_t leaves;  /* at most */
+  double *held;   /* [(leaves - 1) * problems + problem]: what it loses */
+};
+
+/* ---- The order of the portfolio ------------------------------------------------------------------------------------ */
+
+struct placed {
+  size_t variant;
+  double sum;
+};
+
+static int by_sum(const void *a, const void *b) {
+  const struct placed *x = a, *y = b;
+  if (x->sum != y->sum) return x->sum < y->sum ? -1 : 1;
+  return (x->variant > y->variant) - (x->variant < y->variant);
+}
+
+/* The one that serves all best alone comes first: it serves where the rule's choice is no variant. */
+static void put_in_order(const struct portfolio_matrix *m, const bool *rows, size_t *chosen, size_t count) {
+  struct placed placed[PORTFOLIO_MOST];
+  for (size_t i = 0; i < count; i++) placed[i] = (struct placed){chosen[i], portfolio_sum(m, rows, &chosen[i], 1)};
+  qsort(placed, count, sizeof *placed, by_sum);
+  for (size_t i = 0; i < count; i++) chosen[i] = placed[i].variant;
+}
+
+static int choose(const struct portfolio_matrix *m, const bool *rows, size_t most, size_t *chosen, size_t *count,
+                  cugen_error *err) {
+  int status = portfolio_choose(m, rows, most, chosen, count, err);
+  if (!status) put_in_order(m, rows, chosen, *count);
+  return status;
+}
+
+/* ---- What problems lose --------------------------------------------------------------------------------------------- */
+
+static double loss_of(const struct portfolio_matrix *m, size_t problem, const size_t *chosen, size_t count,
+                      size_t choice) {
+  const size_t given = portfolio_given(m, problem, chosen, count, choice);
+  return given < count ? portfolio_ratio(m, problem, chosen[given]) : (double)NAN;
+}
+
+static struct portfolio_loss sum_up(const double *losses, size_t count) {
+  struct portfolio_loss loss = {0};
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (isnan(losses[i])) continue;
+    sum += log(losses[i]);
+    loss.worst = fmax(loss.worst, losses[i]);
+    loss.known++;
+  }
+  loss.mean = loss.known ? exp(sum / (double)loss.known) : (double)NAN;
+  if (!loss.known) loss.worst = NAN;
+  return loss;
+}
+
+/* ---- Cross-validation ------------------------------------------------------------------------------------------------ */
+
+/* Drawn at random, so that no regular order of the problems falls together with the folds; the same for the same number of them. */
+static void draw_folds(struct validation *v) {
+  uint64_t state = 1;
+  for (size_t i = 0; i < v->m->problems; i++) v->fold[i] = i % v->folds;
+  for (size_t i = v->m->problems; i > 1; i--) {
+    const size_t other = random_next(&state) % i, swapped = v->fold[i - 1];
+    v->fold[i - 1] = v->fold[other];
+    v->fold[other] = swapped;
+  }
+}
+
+static int run_fold(struct validation *v, size_t fold, cugen_error *err) {
+  const struct portfolio_matrix *m = v->m;
+  struct portfolio_tree tree = {0};
+  size_t count;
+  for (size_t p = 0; p < m->problems; p++) v->rows[p] = v->fold[p] != fold;
+  int status = choose(m, v->rows, v->most, v->chosen, &count, err);
+  if (!status) status = portfolio_tree_grow(m, v->rows, v->chosen, count, v->leaves, &tree, err);
+  for (size_t leaves = 1; leaves <= v->leaves && !status; leaves++)
+    for (size_t p = 0; p < m->problems; p++)
+      if (!v->rows[p])
+        v->held[(leaves - 1) * m->problems + p] =
+            loss_of(m, p, v->chosen, count, portfolio_tree_says(&tree, leaves, m, p));
+  portfolio_tree_free(&tree);
+  return status;
+}
+
+static int open_validation(struct validation *v, const struct portfolio_matrix *m, size_t most, cugen_error *err) {
+  *v = (struct validation){.m = m, .most = most, .folds = m->problems < FOLDS ? m->problems : FOLDS};
+  v->leaves = m->problems < MOST_LEAVES ? m->problems : MOST_LEAVES;
+  v->fold = calloc(m->problems + 1, sizeof *v->fold);
+  v->rows = calloc(m->problems + 1, sizeof *v->rows);
+  v->chosen = calloc(most + 1, sizeof *v->chosen);
+  v->held = calloc(v->leaves * m->problems + 1, sizeof *v->held);
+  return v->fold && v->rows && v->chosen && v->held ? CUGEN_OK : error_memory(err);
+}
+
+static void close_validation(struct validation *v) {
+  free(v->fold);
+  free(v->rows);
+  free(v->chosen);
+  free(v->held);
+}
+
+static double held_cost(const struct validation *v, size_t leaves) {
+  double sum = 0;
+  for (size_t p = 0; p < v->m->problems; p++) sum += portfolio_cost(v->held[(leaves - 1) * v->m->problems + p]);
+  return sum;
+}
+
+/* The fewest that are as good as any. */
+static size_t best_leaves(const struct validation *v) {
+  double least = INFINITY;
+  for (size_t leaves = 1; leaves <= v->leaves; leaves++) least = fmin(least, held_cost(v, leaves));
+  size_t leaves = 1;
+  while (held_cost(v, leaves) > least + PORTFOLIO_NEGLIGIBLE * (double)v->m->problems) leaves++;
+  return leaves;
+}
+
+/* ---- From all -------------------------------------------------------------------------------------------------------- */
+
+static double tuned_cost(const struct portfolio_matrix *m, const struct portfolio_tree *tree, size_t leaves,
+                         const size_t *chosen, size_t count) {
+  double sum = 0;
+  for (size_t p = 0; p < m->problems; p++)
+    sum += portfolio_cost(loss_of(m, p, chosen, count, portfolio_tree_says(tree, leaves, m, p)));
+  return sum;
+}
+
+/* Of few problems: the fewest leaves that serve them as well as any. */
+static size_t fewest_leaves(const struct portfolio_matrix *m, const struct portfolio_tree *tree, const size_t *chosen,
+                            size_t count) {
+  const size_t most = portfolio_tree_leaves(tree);
+  const double least = tuned_cost(m, tree, most, chosen, count);
+  size_t leaves = 1;
+  while (leaves < most &&
+         tuned_cost(m, tree, leaves, chosen, count) > least + PORTFOLIO_NEGLIGIBLE * (double)m->problems)
+    leaves++;
+  return leaves;
+}
+
+static int make_room(const struct portfolio_matrix *m, size_t most, struct portfolio_learnt *out, cugen_error *err) {
+  out->chosen = calloc(most + 1, sizeof *out->chosen);
+  out->given = calloc(m->problems + 1, sizeof *out->given);
+  out->tuned = calloc(m->problems + 1, sizeof *out->tuned);
+  out->held = calloc(m->problems + 1, sizeof *out->held);
+  return out->chosen && out->given && out->tuned && out->held ? CUGEN_OK : error_memory(err);
+}
+
+/* Those that the rule never gives go; the others keep their order. */
+static void drop_unused(const struct portfolio_matrix *m, struct portfolio_tree *tree, struct portfolio_learnt *out) {
+  size_t place[PORTFOLIO_MOST], kept = 0;
+  bool used[PORTFOLIO_MOST] = {false};
+  portfolio_tree_choices(tree, out->leaves, used);
+  for (size_t p = 0; p < m->problems; p++)
+    if (out->given[p] < out->count) used[out->given[p]] = true;
+  for (size_t i = 0; i < out->count; i++) {
+    place[i] = kept;
+    if (used[i]) out->chosen[kept++] = out->chosen[i];
+  }
+  for (size_t i = 0; i < tree->count; i++) tree->nodes[i].choice = place[tree->nodes[i].choice];
+  for (size_t p = 0; p < m->problems; p++) out->given[p] = out->given[p] < out->count ? place[out->given[p]] : kept;
+  out->count = kept;
+}
+
+static int learn_from_all(const struct portfolio_matrix *m, const struct validation *v, struct portfolio_learnt *out,
+                          cugen_error *err) {
+  struct portfolio_tree tree = {0};
+  int status = choose(m, NULL, v->most, out->chosen, &out->count, err);
+  if (!status && out->count) status = portfolio_tree_grow(m, NULL, out->chosen, out->count, v->leaves, &tree, err);
+  if (!status && out->count) {
+    const size_t most = portfolio_tree_leaves(&tree);
+    const size_t wanted = m->problems < FEW ? fewest_leaves(m, &tree, out->chosen, out->count) : best_leaves(v);
+    out->leaves = wanted < most ? wanted : most;
+  }
+  for (size_t p = 0; p < m->problems && !status; p++) {
+    const size_t says = out->count ? portfolio_tree_says(&tree, out->leaves, m, p) : 0;
+    out->given[p] = portfolio_given(m, p, out->chosen, out->count, says);
+    out->tuned[p] = loss_of(m, p, out->chosen, out->count, says);
+  }
+  if (!status && out->count) {
+    drop_unused(m, &tree, out);
+    portfolio_tree_print(&tree, out->leaves, m, &out->rule);
+  }
+  portfolio_tree_free(&tree);
+  return status || !out->rule.failed ? status : error_memory(err);
+}
+
+/* Of one or two problems the rest says too little. */
+static void take_held(const struct validation *v, struct portfolio_learnt *out) {
+  const size_t problems = v->m->problems, leaves = out->leaves ? out->leaves : 1;
+  for (size_t p = 0; p < problems; p++)
+    out->held[p] = problems > 2 && out->count ? v->held[(leaves - 1) * problems + p] : (double)NAN;
+}
+
+int portfolio_learn(const struct portfolio_matrix *m, size_t most, struct portfolio_learnt *out, cugen_error *err) {
+  struct validation v;
+  *out = (struct portfolio_learnt){0};
+  int status = open_validation(&v, m, most, err);
+  if (!status) status = make_room(m, most, out, err);
+  if (!status && m->problems > 2) draw_folds(&v);
+  for (size_t fold = 0; fold < v.folds && m->problems > 2 && !status; fold++) status = run_fold(&v, fold, err);
+  if (!status) status = learn_from_all(m, &v, out, err);
+  if (!status) {
+    take_held(&v, out);
+    out->tuned_loss = sum_up(out->tuned, m->problems);
+    out->held_loss = sum_up(out->held, m->problems);
+  }
+  close_validation(&v);
+  return status;
+}
+
+void portfolio_learnt_free(struct portfolio_learnt *learnt) {
+  free(learnt->chosen);
+  free(learnt->given);
+  free(learnt->tuned);
+  free(learnt->held);
+  text_free(&learnt->rule);
+  *learnt = (struct portfolio_learnt){0};
+}

@@ -1,0 +1,35 @@
+/* Learning a portfolio: at most so many variants, a rule that says which of them serves a problem, and how good both are. Pure: of a
+   matrix alone, and equal input gives equal output. */
+#ifndef TUNE_PORTFOLIO_LEARN_H
+#define TUNE_PORTFOLIO_LEARN_H
+
+#include "base/error.h"
+#include "base/text.h"
+#include "matrix.h"
+
+enum { PORTFOLIO_MOST = 64 }; /* variants */
+
+/* What problems lose by it: their cost by that of their best variant. NAN: not known. */
+struct portfolio_loss {
+  double mean, worst; /* geometric mean */
+  size_t known;       /* of so many problems */
+};
+
+struct portfolio_learnt {
+  size_t *
+      chosen; /* variants; what the rule gives is an index here. Where that is no variant, the first that is one serves */
+  size_t count;
+  struct text rule; /* an expression over the sizes: "select(M * N <= 4096, 0, 1)" */
+  size_t leaves;
+  size_t *given; /* for each problem what serves it, of chosen; count: nothing does */
+  double *tuned,
+      *held; /* for each problem what it loses; held: where it was left out of the learning. NAN: not known */
+  struct portfolio_loss tuned_loss, held_loss;
+};
+
+/* most: 1 to PORTFOLIO_MOST. To be freed whatever comes back. With no variant that serves anything count is 0, and the rule empty. */
+int portfolio_learn(const struct portfolio_matrix *matrix, size_t most, struct portfolio_learnt *out,
+                    cugen_error *err);
+void portfolio_learnt_free(struct portfolio_learnt *learnt);
+
+#endif

@@ -1,0 +1,303 @@
+/* Growing the rule; see tree.h.
+
+   As CART (Breiman, Friedman, Olshen, Stone 1984) with another measure: a leaf costs what its problems cost with the one variant that
+   serves them best (portfolio_cost), so that a mistake between two variants that are as fast costs nothing. Leaves are split best first:
+   the split that gains most comes first, whichever leaf it is of. So a tree of fewer leaves is the beginning of one of more, and how many
+   are worth it can be told afterwards (learn.c). */
+#include "tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DEPTH = 24 };
+
+/* A leaf while the tree grows: its problems are `count` of the grower's order, from `first` on. */
+struct leaf {
+  size_t node, first, count, depth;
+  double cost;
+  double gain; /* of the best split */
+  size_t feature;
+  double threshold;
+};
+
+struct ranked {
+  double value;
+  size_t problem;
+};
+
+struct grower {
+  const struct portfolio_matrix *m;
+  struct portfolio_tree *tree;
+  size_t choices;
+  double *costs;  /* [problem * choices + choice]: of what is given */
+  double *values; /* [problem * features + feature] */
+  size_t *order;  /* problems, leaf by leaf */
+  struct ranked *ranked;
+  double *before, *after; /* sums by choice */
+  struct leaf *leaves;
+  size_t leaf_count;
+};
+
+size_t portfolio_given(const struct portfolio_matrix *m, size_t problem, const size_t *chosen, size_t count,
+                       size_t choice) {
+  if (choice < count && !isinf(portfolio_ratio(m, problem, chosen[choice]))) return choice;
+  for (size_t i = 0; i < count; i++)
+    if (!isinf(portfolio_ratio(m, problem, chosen[i]))) return i;
+  return count;
+}
+
+/* ---- Splitting ---------------------------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b) {
+  const struct ranked *x = a, *y = b;
+  if (x->value != y->value) return x->value < y->value ? -1 : 1;
+  return (x->problem > y->problem) - (x->problem < y->problem);
+}
+
+static double least(const double *sums, size_t count) {
+  double out = INFINITY;
+  for (size_t i = 0; i < count; i++) out = fmin(out, sums[i]);
+  return out;
+}
+
+static void sum_costs(const struct grower *g, const struct leaf *leaf, double *out) {
+  for (size_t c = 0; c < g->choices; c++) out[c] = 0;
+  for (size_t i = 0; i < leaf->count; i++)
+    for (size_t c = 0; c < g->choices; c++) out[c] += g->costs[g->order[leaf->first + i] * g->choices + c];
+}
+
+/* The best threshold of one feature, if it gains more than the leaf's best so far. */
+static void try_feature(struct grower *g, struct leaf *leaf, size_t feature) {
+  const size_t features = g->tree->feature_count;
+  for (size_t i = 0; i < leaf->count; i++) {
+    const size_t problem = g->order[leaf->first + i];
+    g->ranked[i] = (struct ranked){g->values[problem * features + feature], problem};
+  }
+  qsort(g->ranked, leaf->count, sizeof *g->ranked, by_value);
+  sum_costs(g, leaf, g->after);
+  for (size_t c = 0; c < g->choices; c++) g->before[c] = 0;
+  for (size_t i = 0; i + 1 < leaf->count; i++) {
+    for (size_t c = 0; c < g->choices; c++) {
+      const double cost = g->costs[g->ranked[i].problem * g->choices + c];
+      g->before[c] += cost, g->after[c] -= cost;
+    }
+    if (g->ranked[i].value == g->ranked[i + 1].value) continue;
+    const double gain = leaf->cost - least(g->before, g->choices) - least(g->after, g->choices);
+    if (gain <= leaf->gain + 1e-9) continue;
+    const double threshold =
+        portfolio_threshold(&g->tree->features[feature], g->ranked[i].value, g->ranked[i + 1].value);
+    if (isnan(threshold)) continue;
+    leaf->gain = gain;
+    leaf->feature = feature;
+    leaf->threshold = threshold;
+  }
+}
+
+static size_t best_choice(const double *sums, size_t count) {
+  size_t best = 0;
+  for (size_t i = 1; i < count; i++)
+    if (sums[i] < sums[best] - 1e-12) best = i;
+  return best;
+}
+
+/* Its cost and, by itself, its best split; returns its choice. */
+static size_t measure_leaf(struct grower *g, struct leaf *leaf) {
+  sum_costs(g, leaf, g->after);
+  const size_t choice = best_choice(g->after, g->choices);
+  leaf->cost = g->after[choice];
+  leaf->gain = 0;
+  for (size_t f = 0; f < g->tree->feature_count && leaf->depth < MOST_DEPTH; f++) try_feature(g, leaf, f);
+  return choice;
+}
+
+/* The leaf's problems whose feature is at most the threshold come first; how many they are. */
+static size_t part(struct grower *g, const struct leaf *leaf) {
+  size_t low = 0;
+  for (size_t i = 0; i < leaf->count; i++) {
+    const size_t problem = g->order[leaf->first + i];
+    if (g->values[problem * g->tree->feature_count + leaf->feature] > leaf->threshold) continue;
+    /* What stands between moves up, so that each part keeps its order. */
+    memmove(&g->order[leaf->first + low + 1], &g->order[leaf->first + low], (i - low) * sizeof *g->order);
+    g->order[leaf->first + low++] = problem;
+  }
+  return low;
+}
+
+/* What divides a size decides which variants there are, and often gains nothing until the sides are split again: such a split counts with
+   half of what those gain. */
+static void look_ahead(struct grower *g, struct leaf *leaf, size_t feature, double threshold) {
+  struct leaf split = *leaf;
+  split.feature = feature, split.threshold = threshold;
+  const size_t low_count = part(g, &split);
+  if (low_count == 0 || low_count == leaf->count) return;
+  struct leaf low = {.first = leaf->first, .count = low_count, .depth = leaf->depth + 1};
+  struct leaf high = {.first = leaf->first + low_count, .count = leaf->count - low_count, .depth = leaf->depth + 1};
+  measure_leaf(g, &low);
+  measure_leaf(g, &high);
+  split.gain = leaf->cost - low.cost - high.cost + 0.5 * (low.gain + high.gain);
+  if (split.gain > leaf->gain + 1e-9) *leaf = split;
+}
+
+static void judge_leaf(struct grower *g, struct leaf *leaf) {
+  g->tree->nodes[leaf->node].choice = measure_leaf(g, leaf);
+  for (size_t f = 0; f < g->tree->feature_count && leaf->depth < MOST_DEPTH; f++)
+    for (int power = 0; power < PORTFOLIO_MOST_POWER && g->tree->features[f].kind == FEATURE_MULTIPLE; power++)
+      look_ahead(g, leaf, f, power);
+}
+
+static void split_leaf(struct grower *g, size_t at) {
+  struct leaf *leaf = &g->leaves[at], *high = &g->leaves[g->leaf_count++];
+  struct portfolio_tree *tree = g->tree;
+  const size_t low_count = part(g, leaf);
+  tree->nodes[leaf->node].feature = leaf->feature;
+  tree->nodes[leaf->node].threshold = leaf->threshold;
+  tree->nodes[leaf->node].low = tree->count;
+  tree->nodes[leaf->node].high = tree->count + 1;
+  *high = (struct leaf){.node = tree->count + 1,
+                        .first = leaf->first + low_count,
+                        .count = leaf->count - low_count,
+                        .depth = leaf->depth + 1};
+  *leaf = (struct leaf){.node = tree->count, .first = leaf->first, .count = low_count, .depth = leaf->depth + 1};
+  tree->count += 2;
+  judge_leaf(g, leaf);
+  judge_leaf(g, high);
+}
+
+/* ---- Growing ------------------------------------------------------------------------------------------------------ */
+
+static size_t list_rows(struct grower *g, const bool *rows) {
+  size_t count = 0;
+  for (size_t p = 0; p < g->m->problems; p++)
+    if (!rows || rows[p]) g->order[count++] = p;
+  return count;
+}
+
+static void fill(struct grower *g, const size_t *chosen) {
+  const struct portfolio_matrix *m = g->m;
+  const size_t features = g->tree->feature_count;
+  for (size_t p = 0; p < m->problems; p++) {
+    for (size_t c = 0; c < g->choices; c++) {
+      const size_t given = portfolio_given(m, p, chosen, g->choices, c);
+      g->costs[p * g->choices + c] =
+          given < g->choices ? portfolio_cost(portfolio_ratio(m, p, chosen[given])) : PORTFOLIO_UNSERVED;
+    }
+    for (size_t f = 0; f < features; f++)
+      g->values[p * features + f] = portfolio_feature_of(&g->tree->features[f], &m->values[p * m->sizes], m->sizes);
+  }
+}
+
+static bool make_room(struct grower *g, size_t leaves) {
+  const struct portfolio_matrix *m = g->m;
+  g->tree->features = portfolio_features(m, &g->tree->feature_count);
+  g->tree->nodes = calloc(2 * leaves, sizeof *g->tree->nodes);
+  g->costs = calloc(m->problems * g->choices + 1, sizeof *g->costs);
+  g->values = calloc(m->problems * g->tree->feature_count + 1, sizeof *g->values);
+  g->order = calloc(m->problems + 1, sizeof *g->order);
+  g->ranked = calloc(m->problems + 1, sizeof *g->ranked);
+  g->before = calloc(g->choices + 1, sizeof *g->before);
+  g->after = calloc(g->choices + 1, sizeof *g->after);
+  g->leaves = calloc(leaves + 1, sizeof *g->leaves);
+  return g->tree->features && g->tree->nodes && g->costs && g->values && g->order && g->ranked && g->before &&
+         g->after && g->leaves;
+}
+
+static void grow(struct grower *g, const bool *rows, size_t leaves) {
+  g->leaves[0] = (struct leaf){.count = list_rows(g, rows)};
+  g->leaf_count = g->tree->count = 1;
+  judge_leaf(g, &g->leaves[0]);
+  while (g->leaf_count < leaves) {
+    size_t best = 0;
+    for (size_t i = 1; i < g->leaf_count; i++)
+      if (g->leaves[i].gain > g->leaves[best].gain) best = i;
+    if (!(g->leaves[best].gain > 0)) break;
+    split_leaf(g, best);
+  }
+}
+
+int portfolio_tree_grow(const struct portfolio_matrix *m, const bool *rows, const size_t *chosen, size_t count,
+                        size_t leaves, struct portfolio_tree *out, cugen_error *err) {
+  *out = (struct portfolio_tree){0};
+  struct grower g = {.m = m, .tree = out, .choices = count};
+  const bool good = make_room(&g, leaves + 1);
+  if (good) {
+    fill(&g, chosen);
+    grow(&g, rows, leaves);
+  }
+  void *arrays[] = {g.costs, g.values, g.order, g.ranked, g.before, g.after, g.leaves};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
+  return good ? CUGEN_OK : error_memory(err);
+}
+
+void portfolio_tree_free(struct portfolio_tree *tree) {
+  free(tree->features);
+  free(tree->nodes);
+  *tree = (struct portfolio_tree){0};
+}
+
+/* ---- What it says ------------------------------------------------------------------------------------------------- */
+
+size_t portfolio_tree_leaves(const struct portfolio_tree *tree) {
+  return tree->count / 2 + 1;
+}
+
+/* Nodes come in pairs, in the order of the splits: a tree of fewer leaves lacks the later ones. */
+static bool is_leaf(const struct portfolio_tree *tree, size_t leaves, size_t node) {
+  return !tree->nodes[node].low || tree->nodes[node].low >= 2 * leaves - 1;
+}
+
+size_t portfolio_tree_says(const struct portfolio_tree *tree, size_t leaves, const struct portfolio_matrix *m,
+                           size_t problem) {
+  size_t at = 0;
+  while (!is_leaf(tree, leaves, at)) {
+    const struct portfolio_node *node = &tree->nodes[at];
+    const double value =
+        portfolio_feature_of(&tree->features[node->feature], &m->values[problem * m->sizes], m->sizes);
+    at = value <= node->threshold ? node->low : node->high;
+  }
+  return tree->nodes[at].choice;
+}
+
+static void mark_choices(const struct portfolio_tree *tree, size_t leaves, size_t at, bool *used) {
+  if (is_leaf(tree, leaves, at)) {
+    used[tree->nodes[at].choice] = true;
+    return;
+  }
+  mark_choices(tree, leaves, tree->nodes[at].low, used);
+  mark_choices(tree, leaves, tree->nodes[at].high, used);
+}
+
+void portfolio_tree_choices(const struct portfolio_tree *tree, size_t leaves, bool *used) {
+  mark_choices(tree, leaves, 0, used);
+}
+
+/* The only choice below the node; SIZE_MAX: there are several. */
+static size_t only_choice(const struct portfolio_tree *tree, size_t leaves, size_t node) {
+  if (is_leaf(tree, leaves, node)) return tree->nodes[node].choice;
+  const size_t low = only_choice(tree, leaves, tree->nodes[node].low);
+  return low == only_choice(tree, leaves, tree->nodes[node].high) ? low : SIZE_MAX;
+}
+
+/* The high side goes on in the same select. */
+static void print_below(const struct portfolio_tree *tree, size_t leaves, const struct portfolio_matrix *m, size_t at,
+                        struct text *out) {
+  size_t only = only_choice(tree, leaves, at);
+  if (only != SIZE_MAX) {
+    text_addf(out, "%zu", only);
+    return;
+  }
+  text_add(out, "select(");
+  for (; only == SIZE_MAX; only = only_choice(tree, leaves, at)) {
+    const struct portfolio_node *node = &tree->nodes[at];
+    portfolio_feature_print(&tree->features[node->feature], m, node->threshold, out);
+    text_add(out, ", ");
+    print_below(tree, leaves, m, node->low, out);
+    text_add(out, ", ");
+    at = node->high;
+  }
+  text_addf(out, "%zu)", only);
+}
+
+void portfolio_tree_print(const struct portfolio_tree *tree, size_t leaves, const struct portfolio_matrix *m,
+                          struct text *out) {
+  print_below(tree, leaves, m, 0, out);
+}
