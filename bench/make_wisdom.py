@@ -30,8 +30,17 @@ def finish(line):
     return data + b',"checksum":"' + checksum(data) + b'"}\n'
 
 
-def header(records, version=7):
-    return finish('{"format":"cugen wisdom","version":%d,"cugen":"0.1.0","records":%d' % (version, records))
+def header(records, version=8, portfolios=0):
+    more = f',"portfolios":{portfolios}' if version >= 8 else ""
+    return finish('{"format":"cugen wisdom","version":%d,"cugen":"0.1.0","records":%d%s' % (version, records, more))
+
+
+def portfolio(values, learnt_at, config="scale", device="NVIDIA H200 sm_90 132 SMs"):
+    """Of one variant, for the class of these values."""
+    body = f"rule 0\\nproblems 3\\ntuned 1.000000 1.010000\\nheld 0.000000 0.000000\\nvariant 3 {hash_of('source', values)} v=1\\nat n=64\\n"
+    return finish(
+        f'{{"device":"{device}","config":"{config}","class":"{values}","options":"arch sm_90a","objective":"time",'
+        f'"learnt_at":{learnt_at},"portfolio":"{body}"')
 
 
 def hash_of(*words):

@@ -110,7 +110,9 @@ int cache_verify(struct cache *cache, struct cache_checked *out, struct text *wr
                  cugen_error *err) {
   *out = (struct cache_checked){0};
   pthread_mutex_lock(&cache->lock);
+  struct cache_check check = {cache, out, wrong, foreign};
   int status = cache->engine->verify(cache, out, wrong, foreign, err);
+  if (!status) status = cache_check_portfolios(&check, err);
   pthread_mutex_unlock(&cache->lock);
   return status || !(wrong->failed || foreign->failed) ? status : error_memory(err);
 }

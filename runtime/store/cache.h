@@ -5,6 +5,7 @@
 #define RUNTIME_STORE_CACHE_H
 
 #include "base/measure_way.h"
+#include "portfolio.h"
 #include "record.h"
 #include "runtime/device.h"
 
@@ -138,10 +139,11 @@ int cache_each(struct cache *cache, const struct cache_filter *filter, const str
                cugen_error *err);
 
 struct cache_merged {
-  size_t added;  /* of variants that had no record */
-  size_t better; /* now stand in front of the record that was there, which is history */
-  size_t worse;  /* are history themselves */
-  size_t known;  /* were there */
+  size_t added;      /* of variants that had no record */
+  size_t better;     /* now stand in front of the record that was there, which is history */
+  size_t worse;      /* are history themselves */
+  size_t known;      /* were there */
+  size_t portfolios; /* in the file */
 };
 /* Who watches an import; true: it is to stop. */
 struct cache_watch {
@@ -165,12 +167,27 @@ int cache_stage_add(struct cache_stage *stage, const struct cache_entry *entry, 
 int cache_stage_merge(struct cache_stage *stage, struct cache_merged *out, cugen_error *err);
 void cache_stage_close(struct cache_stage *stage);
 
+/* ---- Portfolios ---- */
+
+/* Those of the key's device, config and options, the latest first; key NULL: all, by config, device, options and class. The caller frees
+   with cache_portfolios_free. */
+int cache_portfolios(struct cache *cache, const struct cache_key *key, struct cache_portfolio **out, size_t *count,
+                     cugen_error *err);
+/* Stores them in one transaction, each in place of one of the same key that is not later. */
+int cache_portfolios_store(struct cache *cache, const struct cache_portfolio *portfolios, size_t count,
+                           cugen_error *err);
+/* Removes those that the filter means, whose problem is compared with the class; failed: none. Returns in *count how many. really
+   false: counts only. */
+int cache_portfolios_remove(struct cache *cache, const struct cache_filter *filter, bool really, size_t *count,
+                            cugen_error *err);
+
 /* ---- Checking ---- */
 
 struct cache_checked {
   size_t spaces, records, history, images,
       foreign_images; /* foreign: of another user's key, or of none; of them no use is made */
   int64_t image_bytes;
+  size_t portfolios;
 };
 /* Adds a line for each thing that is wrong to *wrong, and for each foreign image to *foreign; the status is about the checking
    itself. */

@@ -10,7 +10,7 @@
 #include "seal.h"
 
 /* Of the tables, whatever keeps them; any change of a record's fields raises it. */
-enum { CACHE_FORMAT_VERSION = 10 };
+enum { CACHE_FORMAT_VERSION = 11 };
 /* How long a transaction waits for others: a user who asked for something, and what nobody may lose. */
 enum { CACHE_BUSY_SECONDS = 20, CACHE_STORE_SECONDS = 600 };
 
@@ -46,6 +46,13 @@ struct cache_spaces {
   size_t count, capacity;
 };
 struct cache_space *cache_spaces_next(struct cache_spaces *spaces);
+
+struct cache_portfolios {
+  struct cache_portfolio *data;
+  size_t count;
+};
+/* An empty one more, which counts. NULL: out of memory. */
+struct cache_portfolio *cache_portfolios_next(struct cache_portfolios *portfolios);
 
 /* An image as it is kept, not yet vouched for. */
 struct cache_image_row {
@@ -103,6 +110,12 @@ struct cache_engine {
   int (*stage_merge)(struct cache_stage *stage, struct cache_merged *out, cugen_error *err);
   void (*stage_close)(struct cache_stage *stage);
 
+  /* As cache_portfolios. */
+  int (*portfolios)(struct cache *cache, const struct cache_key *key, struct cache_portfolios *out, cugen_error *err);
+  /* In one transaction: stores them as cache_portfolios_store does, or removes those of their keys. */
+  int (*portfolios_change)(struct cache *cache, const struct cache_portfolio *portfolios, size_t count, bool removed,
+                           cugen_error *err);
+
   /* By the name that image.c gives it. What is larger than any is not found. The caller frees what is in *out, whatever the status. */
   int (*image_load)(struct cache *cache, const char *name, struct cache_image_row *out, bool *found,
                     cugen_error *err);
@@ -139,5 +152,7 @@ void cache_check_add(struct cache_check *check, const char *format, ...) PRINTF_
 /* As wisdom holds a record to it, but for the reason, in which a compiler may have written anything. */
 void cache_check_record(struct cache_check *check, long long id, const struct cache_record *record);
 int cache_check_images(struct cache_check *check, cugen_error *err);
+/* portfolios.c: under the lock. */
+int cache_check_portfolios(struct cache_check *check, cugen_error *err);
 
 #endif

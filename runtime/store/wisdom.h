@@ -1,12 +1,12 @@
 /* Wisdom: records as text, to be carried from one cache to another. docs/cache.md describes every field. The first line
-   is a header, each further one a record that is complete in itself; every line ends with a checksum of what stands before
+   is a header, each further one a record that is complete in itself, and behind them the portfolios; every line ends with a checksum of what stands before
    it. A file is taken whole or not at all. */
 #ifndef RUNTIME_STORE_WISDOM_H
 #define RUNTIME_STORE_WISDOM_H
 
 #include "cache.h"
 
-enum { WISDOM_VERSION = 7, WISDOM_MAX_LINE = 1 << 20, WISDOM_MAX_RECORDS = 50000000 };
+enum { WISDOM_VERSION = 8, WISDOM_MAX_LINE = 1 << 20, WISDOM_MAX_RECORDS = 50000000, WISDOM_MAX_PORTFOLIOS = 100000 };
 
 /* What is written, piece by piece: whole lines. */
 struct wisdom_piece {
@@ -18,7 +18,7 @@ struct wisdom_sink {
   int (*take)(void *context, const struct wisdom_piece *piece, cugen_error *err); /* may not use the cache */
   void *context;
 };
-/* Writes the header and the current records that the filter means; no more than a piece is in memory. A record that is not as it
+/* Writes the header, the current records that the filter means, and its portfolios; of records no more than a piece is in memory. A record that is not as it
    should be is CUGEN_ERROR_CACHE. A status that the sink returns ends it and is returned. */
 int wisdom_write(struct cache *cache, const struct cache_filter *filter, const struct wisdom_sink *sink,
                  size_t *count, cugen_error *err);

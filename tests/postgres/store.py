@@ -17,7 +17,7 @@ from server import Server
 CUGEN, NO_LIBPQ, ROOT = sys.argv[1:4]
 SECRET = "Sesam-oeffne-dich%2F1"  # as it stands in an address; it is "Sesam-oeffne-dich/1"
 sys.path.insert(0, f"{ROOT}/bench")
-from make_wisdom import header, record  # noqa: E402
+from make_wisdom import header, portfolio, record  # noqa: E402
 
 CONFIG = f"{ROOT}/tests/configs/launches.lua"
 problems = []
@@ -50,11 +50,13 @@ class Bench:
         return out
 
 
-def wisdom(path, rows):
+def wisdom(path, rows, portfolios=()):
     with open(path, "wb") as file:
-        file.write(header(len(rows)))
+        file.write(header(len(rows), portfolios=len(portfolios)))
         for row in rows:
             file.write(record(*row[:3], config=row[3]))
+        for row in portfolios:
+            file.write(portfolio(*row))
     return path
 
 
@@ -64,9 +66,10 @@ def wisdom(path, rows):
 def same_as_a_file(bench, server):
     """Every verb, on both, in turn: the same words but for the cache's name."""
     file, address = f"{bench.folder}/same.db", server.address()
-    first = wisdom(f"{bench.folder}/1", [(1000 + i % 7, f"v={i}", i, "scale") for i in range(1500)])
+    first = wisdom(f"{bench.folder}/1", [(1000 + i % 7, f"v={i}", i, "scale") for i in range(1500)],
+                   [("dtype=f32", 1700000000), ("dtype=f64", 1700000000)])
     second = wisdom(f"{bench.folder}/2", [(1000 + i % 5, f"v={i}", 3 * i + 1, "scale") for i in range(900)]
-                    + [(64, f"t={i}", i, "turn") for i in range(40)])
+                    + [(64, f"t={i}", i, "turn") for i in range(40)], [("dtype=f32", 1600000000), ("dtype=f64", 1800000000)])
     steps = [("cache", "import", first), ("cache", "import", first), ("cache", "import", second),
              ("cache", "ls"), ("cache", "ls", "--json"), ("cache", "export"), ("cache", "export", "turn"),
              ("cache", "verify"), ("cache", "rm", "scale", "--problem", "n=1003"), ("cache", "ls"),
@@ -129,9 +132,9 @@ def tables_of_others_are_refused(bench, server):
     server.sql("ALTER TABLE cugen.record ADD COLUMN later integer NOT NULL DEFAULT 0")
     bench.expect(address, "cache", "ls", code=9, says=["newer cugen (format 99", "update cugen"])
     server.sql("ALTER TABLE cugen.record DROP COLUMN later; ALTER TABLE cugen.record DROP COLUMN energy, DROP COLUMN "
-               "energy_resolution; UPDATE cugen.about SET format = 9")
+               "energy_resolution; DROP TABLE cugen.portfolio; UPDATE cugen.about SET format = 9")
     bench.expect(address, "cache", "verify", says=["416 records", "nothing is wrong"])
-    if server.sql("SELECT format, (SELECT count(energy) FROM cugen.record) FROM cugen.about") != "10|416":
+    if server.sql("SELECT format, (SELECT count(energy) FROM cugen.record) FROM cugen.about") != "11|416":
         complain("tables of format 9 were not brought up to date")
 
 
@@ -148,7 +151,9 @@ def wrong_rows_are_found(bench, server):
     cases = [("UPDATE cugen.record SET occupancy = 7 WHERE id = (SELECT min(id) FROM cugen.record)", "out of range",
               "UPDATE cugen.record SET occupancy = 0 WHERE occupancy = 7"),
              ("UPDATE cugen.record SET hash = 'x' WHERE id = (SELECT min(id) FROM cugen.record)", "is not a hash",
-              "UPDATE cugen.record SET hash = md5('x') WHERE hash = 'x'")]
+              "UPDATE cugen.record SET hash = md5('x') WHERE hash = 'x'"),
+             ("INSERT INTO cugen.portfolio VALUES (1, 'd', 'c', '', 'o', '', 'time', 1700000000, 'rule')", "no portfolio",
+              "DELETE FROM cugen.portfolio WHERE id = 1")]
     for wrong, says, right in cases:
         server.sql(wrong)
         bench.expect(server.address(), "cache", "verify", code=9, says=[says])

@@ -20,7 +20,7 @@
 static void the_format_is_pinned(void **state) {
   struct fixture *fixture = *state;
   assert_sql(fixture, "PRAGMA application_id", "1668638574");
-  assert_sql(fixture, "PRAGMA user_version", "10");
+  assert_sql(fixture, "PRAGMA user_version", "11");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('space')",
              "id,device,config,problem,options");
   assert_sql(
@@ -34,6 +34,8 @@ static void the_format_is_pinned(void **state) {
              "id,key,checksum,hash,made_at,log,data,seal");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image_entry')",
              "key,position,name,registers,max_threads,static_shared,local_bytes,spill_bytes,constant_bytes");
+  assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('portfolio')",
+             "id,device,config,class,options,origin,objective,learnt_at,body");
   assert_sql(fixture,
              "SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE type = 'index' AND sql <> '' "
              "ORDER BY name)",
@@ -104,7 +106,7 @@ static void format_1_is_brought_up_to_date(void **state) {
   make_format_1(fixture, "");
   assert_sql(fixture, everything_sql, everything);
   assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL), CUGEN_OK);
-  assert_sql(fixture, "PRAGMA user_version", "10");
+  assert_sql(fixture, "PRAGMA user_version", "11");
   assert_sql(fixture, everything_sql, everything);
   assert_sql(fixture, "SELECT DISTINCT source_hash || launches_hash || arguments_hash || proof_hash FROM record", "");
   assert_sql(fixture, "SELECT count(*) FROM image", "0"); /* nobody sealed it */
@@ -132,12 +134,13 @@ static void bring_up_to_date(void **state, const char *const *drops, const struc
   free(records);
 }
 
-#define DROP(column) "ALTER TABLE record DROP COLUMN " column
-#define DROP_ENERGY  DROP("energy"), DROP("energy_resolution")
-#define DROP_RUN     DROP_ENERGY, DROP("run_began"), DROP("run_seconds")
-#define DROP_ASKED   DROP_RUN, DROP("requested")
-#define DROP_SEAL    DROP_ASKED, "DROP INDEX record_variant", "ALTER TABLE image DROP COLUMN seal"
-#define DROP_COST    DROP_SEAL, DROP("compile_seconds"), DROP("measure_seconds")
+#define DROP(column)   "ALTER TABLE record DROP COLUMN " column
+#define DROP_PORTFOLIO "DROP TABLE portfolio"
+#define DROP_ENERGY    DROP_PORTFOLIO, DROP("energy"), DROP("energy_resolution")
+#define DROP_RUN       DROP_ENERGY, DROP("run_began"), DROP("run_seconds")
+#define DROP_ASKED     DROP_RUN, DROP("requested")
+#define DROP_SEAL      DROP_ASKED, "DROP INDEX record_variant", "ALTER TABLE image DROP COLUMN seal"
+#define DROP_COST      DROP_SEAL, DROP("compile_seconds"), DROP("measure_seconds")
 #define DROP_ORIGIN                                                                                                  \
   "DROP INDEX record_current", DROP("origin"),                                                                       \
       "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0"

@@ -4,7 +4,7 @@
    connection.c    a connection that is renewed, statements, what their failures mean
    row.c           records to parameters, and from rows
    tables.c        the tables: made, looked at, brought up to date; sets
-   records.c, manage.c, image.c, claims.c    what engine.h asks for, a subject each
+   records.c, manage.c, image.c, portfolio.c, claims.c    what engine.h asks for, a subject each
    stage.c         an import
    postgres.c      opens and closes; the table of them all
 
@@ -48,6 +48,10 @@ int postgres_stage_add(struct cache_stage *base, const struct cache_entry *entry
                        cugen_error *err);
 int postgres_stage_merge(struct cache_stage *base, struct cache_merged *out, cugen_error *err);
 void postgres_stage_close(struct cache_stage *base);
+int postgres_portfolios(struct cache *base, const struct cache_key *key, struct cache_portfolios *out,
+                        cugen_error *err);
+int postgres_portfolios_change(struct cache *base, const struct cache_portfolio *portfolios, size_t count,
+                               bool removed, cugen_error *err);
 int postgres_image_load(struct cache *base, const char *name, struct cache_image_row *out, bool *found,
                         cugen_error *err);
 int postgres_image_store(struct cache *base, const char *name, const struct compiled *compiled,

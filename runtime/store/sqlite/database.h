@@ -5,7 +5,7 @@
    schema.c        whether the tables of a file are cugen's
    row.c           keys and records to and from rows
    transaction.c   transactions, and what is durable when
-   load.c, store.c, walk.c, manage.c, image.c, verify.c    what engine.h asks for, a subject each
+   load.c, store.c, walk.c, manage.c, image.c, portfolio.c, verify.c    what engine.h asks for, a subject each
    merge.c, stage.c    an import
    open.c          opens and closes
    sqlite.c        the table of them all */
@@ -225,6 +225,10 @@ int sqlite_stage_add(struct cache_stage *base, const struct cache_entry *entry, 
                      cugen_error *err);
 int sqlite_stage_merge(struct cache_stage *base, struct cache_merged *out, cugen_error *err);
 void sqlite_stage_close(struct cache_stage *base);
+int sqlite_portfolios(struct cache *base, const struct cache_key *key, struct cache_portfolios *out,
+                      cugen_error *err);
+int sqlite_portfolios_change(struct cache *base, const struct cache_portfolio *portfolios, size_t count, bool removed,
+                             cugen_error *err);
 int sqlite_image_load(struct cache *base, const char *name, struct cache_image_row *out, bool *found,
                       cugen_error *err);
 int sqlite_image_store(struct cache *base, const char *name, const struct compiled *compiled,

@@ -68,6 +68,13 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
 /* Of all records: without it whoever looks for a set's history, or removes a set, reads the whole table. */
 #define VARIANT_SQL "CREATE INDEX record_variant ON record (space_id, variant, hash);\n"
 
+/* What a portfolio says is text of its own (runtime/store/portfolio.h). */
+#define PORTFOLIO_SQL                                                                                                \
+  "CREATE TABLE portfolio (\n"                                                                                       \
+  "  id INTEGER PRIMARY KEY, device TEXT NOT NULL, config TEXT NOT NULL, class TEXT NOT NULL,\n"                     \
+  "  options TEXT NOT NULL, origin TEXT NOT NULL, objective TEXT NOT NULL, learnt_at INTEGER NOT NULL,\n"            \
+  "  body TEXT NOT NULL, UNIQUE (device, config, class, options, origin, objective)) STRICT;\n"
+
 /* "%t": the columns with their types. */
 const char cache_tables_sql[] =
     "CREATE TABLE space (\n"
@@ -82,7 +89,7 @@ const char cache_tables_sql[] =
     "  key TEXT NOT NULL REFERENCES image (key) ON DELETE CASCADE, position INTEGER NOT NULL, name TEXT NOT NULL,\n"
     "  registers INTEGER NOT NULL, max_threads INTEGER NOT NULL, static_shared INTEGER NOT NULL,\n"
     "  local_bytes INTEGER NOT NULL, spill_bytes INTEGER NOT NULL, constant_bytes INTEGER NOT NULL,\n"
-    "  PRIMARY KEY (key, position)) STRICT, WITHOUT ROWID;\n";
+    "  PRIMARY KEY (key, position)) STRICT, WITHOUT ROWID;\n" PORTFOLIO_SQL;
 
 /* What image look-ups read: the database itself, or with a read-only one behind (attached as disk) both. */
 #define IMAGES(schema) "SELECT key, hash, log, data, seal FROM " schema ".image"
@@ -186,6 +193,7 @@ static const char *const migrations[CACHE_FORMAT_VERSION] = {
     [7] = "",
     [8] = "",
     [9] = "",
+    [10] = PORTFOLIO_SQL,
 };
 
 static bool migrate(sqlite3 *db, int format) {
@@ -205,7 +213,11 @@ static bool migrate(sqlite3 *db, int format) {
   "SELECT id, device, config, problem, options FROM disk.space;"                                                     \
   "INSERT INTO main.record (id, space_id, superseded, %s, origin) "                                                  \
   "SELECT id, space_id, superseded, %o, " origin " FROM disk.record"
-static const char copy_sql[] = COPY_SQL("origin"), copy_4_sql[] = COPY_SQL("''"); /* of format 5, before */
+#define COPY_PORTFOLIOS_SQL                                                                                          \
+  ";INSERT INTO main.portfolio (id, device, config, class, options, origin, objective, learnt_at, body) "            \
+  "SELECT id, device, config, class, options, origin, objective, learnt_at, body FROM disk.portfolio"
+static const char copy_sql[] = COPY_SQL("origin") COPY_PORTFOLIOS_SQL;               /* of the latest format */
+static const char copy_10_sql[] = COPY_SQL("origin"), copy_4_sql[] = COPY_SQL("''"); /* of formats 5 to 10, before */
 
 bool cache_is_current(sqlite3 *db) {
   return query_number(db, "PRAGMA user_version") >= CACHE_FORMAT_VERSION;
@@ -224,17 +236,27 @@ bool cache_migrate(sqlite3 *db) {
 bool cache_copy_disk(sqlite3 *db) {
   struct text sql = {0};
   int format = query_number(db, "PRAGMA disk.user_version");
-  cache_write_sql(format < 5 ? copy_4_sql : copy_sql, format, &sql);
+  cache_write_sql(format < 5 ? copy_4_sql : format < 11 ? copy_10_sql : copy_sql, format, &sql);
   bool good = !sql.failed && cache_sql(db, text_get(&sql));
   text_free(&sql);
   return good;
 }
 
+/* Before format 11 there is none, and none in an import's own database. */
+static bool has_portfolios(sqlite3 *db, const char *schema) {
+  struct text sql = {0};
+  text_addf(&sql, "SELECT count(*) FROM %s.sqlite_schema WHERE type = 'table' AND name = 'portfolio'", schema);
+  bool has = !sql.failed && query_is(db, text_get(&sql), "1");
+  text_free(&sql);
+  return has;
+}
+
 int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_error *err) {
-  static const char *const tables[] = {"space", "record"};
+  static const char *const tables[] = {"space", "record", "portfolio"};
+  const size_t count = sizeof tables / sizeof *tables - !has_portfolios(db, schema);
   struct text sql = {0}, answer = {0};
   int status = CUGEN_OK;
-  for (size_t i = 0; status == CUGEN_OK && i < sizeof tables / sizeof *tables; i++) {
+  for (size_t i = 0; status == CUGEN_OK && i < count; i++) {
     text_clear(&sql);
     text_clear(&answer);
     text_addf(&sql, "PRAGMA %s.quick_check('%s')", schema, tables[i]);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/system.h"
 #include "format.h"
@@ -85,7 +86,9 @@ struct reader {
   struct cache_stage *stage; /* from the header on */
   size_t line;               /* the one being read, from 1 on */
   size_t promised, count;    /* by the header; so far */
-  int format;                /* of the cache that its version goes with: later columns are not in it */
+  size_t promised_portfolios, portfolio_count;
+  struct cache_portfolio *portfolios; /* they are few, and stored when all records are */
+  int format;                         /* of the cache that its version goes with: later columns are not in it */
   struct text scratch;
   cugen_error *err;
 };
@@ -141,8 +144,21 @@ static int wrong_type(const struct reader *reader, const char *name, const char 
 
 /* ---- The header ---- */
 
+/* Version 8 has portfolios. */
+static int read_portfolio_count(struct reader *reader, json_t *object, size_t *used) {
+  json_t *value = NULL;
+  int status = get(reader, object, "portfolios", &value, used);
+  if (status) return status;
+  const json_int_t count = json_integer_value(value);
+  if (!json_is_integer(value) || count < 0) return wrong_type(reader, "portfolios", "a whole number");
+  if (count > WISDOM_MAX_PORTFOLIOS)
+    return refuse(reader, "%lld portfolios; %d are the most", (long long)count, WISDOM_MAX_PORTFOLIOS);
+  reader->promised_portfolios = (size_t)count;
+  return CUGEN_OK;
+}
+
 static int read_header(struct reader *reader, const char *line, size_t length) {
-  static const int formats[WISDOM_VERSION + 1] = {0, 2, 3, 4, 6, 8, 9, 10}; /* by version */
+  static const int formats[WISDOM_VERSION + 1] = {0, 2, 3, 4, 6, 8, 9, 10, 11}; /* by version */
   json_t *object, *format = NULL, *version = NULL, *writer = NULL, *records = NULL;
   json_error_t error;
   size_t used = 1;
@@ -167,6 +183,7 @@ static int read_header(struct reader *reader, const char *line, size_t length) {
   if (!status && !json_is_string(writer)) status = wrong_type(reader, "cugen", "a string");
   if (!status && !(json_is_integer(records) && json_integer_value(records) >= 0))
     status = wrong_type(reader, "records", "a whole number");
+  if (!status && number >= 8) status = read_portfolio_count(reader, object, &used);
   if (!status && json_object_size(object) != used)
     status = refuse(reader, "the header has a field that is not known");
   if (!status && json_integer_value(records) > WISDOM_MAX_RECORDS)
@@ -304,11 +321,71 @@ static int read_record(struct reader *reader, const char *line, size_t length) {
                                                                                    : read_any(reader, line, length);
 }
 
+/* ---- A portfolio ---- */
+
+static int copy_text(const struct reader *reader, json_t *object, const char *name, size_t *used, char **out) {
+  json_t *value = NULL;
+  const char *text = NULL;
+  int status = get(reader, object, name, &value, used);
+  if (!status) status = read_text(reader, name, value, &text);
+  if (status || !text) return status;
+  *out = strdup(text);
+  return *out ? CUGEN_OK : error_memory(reader->err);
+}
+
+static int check_portfolio(const struct reader *reader, const struct cache_portfolio *p) {
+  struct portfolio_body body;
+  cugen_error why;
+  const char *name, *wrong = cache_portfolio_wrong(p, &name);
+  if (wrong) return refuse(reader, "'%s' %s", name, wrong);
+  if (portfolio_body_parse(p->body, &body, &why))
+    return why.status == CUGEN_ERROR_MEMORY ? error_memory(reader->err) : refuse(reader, "%s", why.message);
+  portfolio_body_free(&body);
+  return CUGEN_OK;
+}
+
+/* Of which file it is nobody knows here. */
+static int fill_portfolio(const struct reader *reader, json_t *object, struct cache_portfolio *out) {
+  json_t *value = NULL;
+  size_t used = 1;
+  int status = CUGEN_OK;
+#define X(field)                                                                                                     \
+  if (!status && strcmp(#field, "origin") != 0) status = copy_text(reader, object, #field, &used, &out->field);
+  CACHE_PORTFOLIO_KEY(X)
+#undef X
+  if (!status) status = copy_text(reader, object, "portfolio", &used, &out->body);
+  if (!status) status = get(reader, object, "learnt_at", &value, &used);
+  if (!status && !json_is_integer(value)) status = wrong_type(reader, "learnt_at", "a whole number");
+  if (!status && json_object_size(object) != used)
+    status = refuse(reader, "a portfolio has a field that is not known");
+  if (status) return status;
+  out->learnt_at = json_integer_value(value);
+  out->origin = strdup("");
+  return out->origin ? check_portfolio(reader, out) : error_memory(reader->err);
+}
+
+static int read_portfolio(struct reader *reader, const char *line, size_t length) {
+  json_t *object = NULL;
+  if (reader->portfolio_count == reader->promised_portfolios)
+    return refuse(reader, "the file has more lines than its first line promises: %zu records, %zu portfolios",
+                  reader->promised, reader->promised_portfolios);
+  struct cache_portfolio *all = array_grow(reader->portfolios, reader->portfolio_count, sizeof *all);
+  if (!all) return error_memory(reader->err);
+  reader->portfolios = all;
+  all[reader->portfolio_count] = (struct cache_portfolio){0};
+  int status = read_object(reader, line, length, &object);
+  if (!status) status = fill_portfolio(reader, object, &all[reader->portfolio_count++]);
+  json_decref(object);
+  return status;
+}
+
 /* ---- The file ---- */
 
 static int read_line(struct reader *reader, const char *line, size_t length) {
   reader->line++;
   if (length > WISDOM_MAX_LINE) return refuse(reader, "a line of more than %d bytes", WISDOM_MAX_LINE);
+  if (reader->line > 1 && reader->count == reader->promised && reader->promised_portfolios)
+    return read_portfolio(reader, line, length);
   if (reader->line > 1) return read_record(reader, line, length);
   int status = read_header(reader, line, length);
   return status ? status
@@ -331,14 +408,22 @@ static int read_lines(struct reader *reader, struct source *source) {
   if (reader->count != reader->promised)
     return refuse(reader, "the file ends after %zu of the %zu records that its first line promises", reader->count,
                   reader->promised);
+  if (reader->portfolio_count != reader->promised_portfolios)
+    return refuse(reader, "the file ends after %zu of the %zu portfolios that its first line promises",
+                  reader->portfolio_count, reader->promised_portfolios);
   return CUGEN_OK;
 }
 
+/* A stage may have the cache for itself until it is closed: portfolios come after that. */
 static int import(struct reader *reader, struct source *source, struct cache_merged *out) {
   *out = (struct cache_merged){0};
   int status = read_lines(reader, source);
   if (!status) status = cache_stage_merge(reader->stage, out, reader->err);
   cache_stage_close(reader->stage);
+  if (!status)
+    status = cache_portfolios_store(reader->cache, reader->portfolios, reader->portfolio_count, reader->err);
+  if (!status) out->portfolios = reader->portfolio_count;
+  cache_portfolios_free(reader->portfolios, reader->portfolio_count);
   text_free(&reader->scratch);
   return status;
 }

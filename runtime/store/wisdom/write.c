@@ -101,6 +101,49 @@ static int write_entry(struct cache *cache, struct cache_entry *entry, struct te
   return write_failed(cache, entry, err);
 }
 
+/* ---- Portfolios -------------------------------------------------------------------------------------------------- */
+
+static int write_portfolio(struct cache *cache, const struct cache_portfolio *p, struct text *out, cugen_error *err) {
+  const char *name, *wrong = cache_portfolio_wrong(p, &name);
+  struct portfolio_body body;
+  int status =
+      wrong ? error_set(err, CUGEN_ERROR_CACHE, "%s %s", name, wrong) : portfolio_body_parse(p->body, &body, err);
+  if (status)
+    return error_prefix(err, "%s: the portfolio of %s %s is not as it should be", cache_path(cache), p->config,
+                        p->class);
+  portfolio_body_free(&body);
+  json_t *object = json_object();
+  bool good = object != NULL;
+#define X(field)                                                                                                     \
+  if (good && strcmp(#field, "origin") != 0) good = json_object_set_new(object, #field, json_string(p->field)) == 0;
+  CACHE_PORTFOLIO_KEY(X)
+#undef X
+  good = good && json_object_set_new(object, "learnt_at", json_integer((json_int_t)p->learnt_at)) == 0 &&
+         json_object_set_new(object, "portfolio", json_string(p->body)) == 0;
+  if (good) return write_line(object, out, err);
+  json_decref(object);
+  return error_set(err, CUGEN_ERROR_CACHE, "%s: a text of the portfolio of %s %s is not UTF-8", cache_path(cache),
+                   p->config, p->class);
+}
+
+/* Those that the filter means; the caller frees. */
+static int list_portfolios(struct cache *cache, const struct cache_filter *filter, struct cache_portfolio **out,
+                           size_t *count, cugen_error *err) {
+  size_t all, kept = 0;
+  int status = cache_portfolios(cache, NULL, out, &all, err);
+  for (size_t i = 0; i < all; i++) {
+    struct cache_portfolio *p = &(*out)[i];
+    const struct cache_key key = {
+        .device = p->device, .config = p->config, .problem = p->class, .options = p->options};
+    if (cache_filter_takes(filter, &key))
+      (*out)[kept++] = *p;
+    else
+      cache_portfolio_free(p);
+  }
+  *count = kept;
+  return status;
+}
+
 /* ---- A stream of them -------------------------------------------------------------------------------------------- */
 
 struct writer {
@@ -108,6 +151,8 @@ struct writer {
   const struct wisdom_sink *sink;
   struct text lines; /* what it has not been given yet */
   size_t written, records;
+  struct cache_portfolio *portfolios;
+  size_t portfolio_count;
 };
 
 static int hand_over(struct writer *writer, cugen_error *err) {
@@ -127,6 +172,7 @@ static int begin(void *context, size_t count, cugen_error *err) {
   json_object_set_new(header, "version", json_integer(WISDOM_VERSION));
   json_object_set_new(header, "cugen", json_string(CUGEN_VERSION));
   json_object_set_new(header, "records", json_integer((json_int_t)count));
+  json_object_set_new(header, "portfolios", json_integer((json_int_t)writer->portfolio_count));
   return write_line(header, &writer->lines, err);
 }
 
@@ -142,8 +188,12 @@ int wisdom_write(struct cache *cache, const struct cache_filter *filter, const s
                  size_t *count, cugen_error *err) {
   struct writer writer = {.cache = cache, .sink = sink};
   const struct cache_visit visit = {begin, add, &writer};
-  int status = cache_each(cache, filter, &visit, err);
+  int status = list_portfolios(cache, filter, &writer.portfolios, &writer.portfolio_count, err);
+  if (!status) status = cache_each(cache, filter, &visit, err);
+  for (size_t i = 0; i < writer.portfolio_count && !status; i++)
+    status = write_portfolio(cache, &writer.portfolios[i], &writer.lines, err);
   if (!status) status = hand_over(&writer, err);
+  cache_portfolios_free(writer.portfolios, writer.portfolio_count);
   text_free(&writer.lines);
   *count = writer.written;
   return status;

@@ -1,0 +1,98 @@
+/* Portfolios of a cache: what does not depend on the engine; see cache.h. They are few, so all are read and nothing is done in steps. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "engine.h"
+
+struct cache_portfolio *cache_portfolios_next(struct cache_portfolios *portfolios) {
+  struct cache_portfolio *data = array_grow(portfolios->data, portfolios->count, sizeof *data);
+  if (!data) return NULL;
+  portfolios->data = data;
+  data[portfolios->count] = (struct cache_portfolio){0};
+  return &data[portfolios->count++];
+}
+
+/* Under the lock. */
+static int list(struct cache *cache, const struct cache_key *key, struct cache_portfolios *out, cugen_error *err) {
+  *out = (struct cache_portfolios){0};
+  int status = cache->engine->portfolios(cache, key, out, err);
+  if (!status) return CUGEN_OK;
+  cache_portfolios_free(out->data, out->count);
+  *out = (struct cache_portfolios){0};
+  return status;
+}
+
+int cache_portfolios(struct cache *cache, const struct cache_key *key, struct cache_portfolio **out, size_t *count,
+                     cugen_error *err) {
+  struct cache_portfolios all;
+  pthread_mutex_lock(&cache->lock);
+  int status = list(cache, key, &all, err);
+  pthread_mutex_unlock(&cache->lock);
+  *out = all.data, *count = all.count;
+  return status;
+}
+
+static int change(struct cache *cache, const struct cache_portfolio *portfolios, size_t count, bool removed,
+                  cugen_error *err) {
+  if (!count) return CUGEN_OK;
+  pthread_mutex_lock(&cache->lock);
+  int status = cache->engine->portfolios_change(cache, portfolios, count, removed, err);
+  pthread_mutex_unlock(&cache->lock);
+  return status;
+}
+
+int cache_portfolios_store(struct cache *cache, const struct cache_portfolio *portfolios, size_t count,
+                           cugen_error *err) {
+  return change(cache, portfolios, count, false, err);
+}
+
+/* ---- Removing ------------------------------------------------------------------------------------------------------ */
+
+static bool is_meant(const struct cache_filter *filter, const struct cache_portfolio *p) {
+  const struct cache_key key = {.device = p->device, .config = p->config, .problem = p->class, .options = p->options};
+  if (filter->failed || (filter->before && p->learnt_at >= filter->before)) return false;
+  if (filter->origin && strcmp(filter->origin, p->origin) != 0 && !(filter->unknown && !*p->origin)) return false;
+  return cache_filter_takes(filter, &key);
+}
+
+int cache_portfolios_remove(struct cache *cache, const struct cache_filter *filter, bool really, size_t *count,
+                            cugen_error *err) {
+  struct cache_portfolio *all;
+  size_t found, meant = 0;
+  *count = 0;
+  int status = cache_portfolios(cache, NULL, &all, &found, err);
+  for (size_t i = 0; i < found; i++) { /* those that are meant come first */
+    if (!is_meant(filter, &all[i])) continue;
+    const struct cache_portfolio swapped = all[meant];
+    all[meant++] = all[i];
+    all[i] = swapped;
+  }
+  if (!status && really) status = change(cache, all, meant, true, err);
+  if (!status) *count = meant;
+  cache_portfolios_free(all, found);
+  return status;
+}
+
+/* ---- Checking ------------------------------------------------------------------------------------------------------ */
+
+static void check_one(struct cache_check *check, const struct cache_portfolio *p) {
+  struct portfolio_body body;
+  cugen_error err;
+  check->out->portfolios++;
+  if (portfolio_body_parse(p->body, &body, &err) == CUGEN_OK)
+    portfolio_body_free(&body);
+  else if (err.status == CUGEN_ERROR_MEMORY)
+    check->wrong->failed = true;
+  else
+    cache_check_add(check, "the portfolio of %s %s: %s", p->config, p->class, err.message);
+}
+
+int cache_check_portfolios(struct cache_check *check, cugen_error *err) {
+  struct cache_portfolios all;
+  int status = list(check->cache, NULL, &all, err);
+  for (size_t i = 0; i < all.count; i++) check_one(check, &all.data[i]);
+  cache_portfolios_free(all.data, all.count);
+  return status;
+}
