@@ -3,9 +3,10 @@
    The files of api/, from below to above; none uses one behind it:
    - kept, find_worker, library: the library's handle, and what functions hand out;
    - models, predictions, devices, facts: a device that is here or described, and what is known of it;
-   - lookup, judgement: a config for one problem on one device, and which of its records still say something (lookup.h);
+   - lookup, problem_text, judgement: a config for one problem on one device, and which of its records still say something (lookup.h);
+   - portfolio, portfolio_data, portfolio_out: few variants for many problems (portfolio.h);
    - kernel, filter, selection, choice, pinning, source, launches, explain, records: the kernel's handle, and which variant a plan takes;
-   - verify, tuning, tuning_set, check, why, plan: what is done with it. cache and transfer need the library only. */
+   - verify, tuning, learning, tuning_set, check, why, plan: what is done with it. cache and transfer need the library only. */
 #ifndef API_API_H
 #define API_API_H
 
@@ -39,8 +40,8 @@ struct cugen_kernel {
   struct cache_record *records; /* what is remembered, loaded when first asked for */
   size_t record_count;
   bool records_loaded;
-  struct kept choice, stored, why, check, launches; /* what their functions handed out */
-  struct text export_name, export_notes;            /* and an export */
+  struct kept choice, stored, why, check, launches, learnt, portfolios; /* what their functions handed out */
+  struct text export_name, export_notes;                                /* and an export */
   int64_t tuned_at; /* when this handle last began to tune; 0: never. Records since then are its own */
 };
 
@@ -58,8 +59,8 @@ void api_describe_argument(const struct kernel_argument *argument, cugen_argumen
 
 /* ---- selection.c ---- */
 
-/* distance as in cugen_plan_options. *out is to be freed whatever comes back. */
-int api_select(struct lookup *lookup, double distance, struct selection *out, cugen_error *err);
+/* distance as in cugen_plan_options. by_portfolio: the portfolio comes before the policy. *out is to be freed whatever comes back. */
+int api_select(struct lookup *lookup, double distance, bool by_portfolio, struct selection *out, cugen_error *err);
 /* The variant of a space that is not empty where nothing is known; named: the config names it (try). */
 uint64_t api_default(const struct lookup *lookup, bool *named);
 /* The default is the model's choice. */
@@ -69,11 +70,6 @@ void api_selection_free(struct selection *selection);
 /* The variants of the look-up's space that lead the remembered problems nearest to its own: where tuning begins. Only
    sizes may differ, by however much. */
 int api_near_leaders(struct lookup *lookup, struct cache *cache, uint64_t *indices, size_t room, size_t *count,
-                     cugen_error *err);
-
-/* Reads what problem_print wrote, parameters left out that have their default. *known is false, and nothing is to be freed,
-   when the config has changed since. */
-int api_read_problem(const struct config *config, const char *text, struct problem *out, bool *known,
                      cugen_error *err);
 
 /* ---- pinning.c ---- */
@@ -110,8 +106,14 @@ int api_check_tune_options(const cugen_tune_options *options, cugen_error *err);
 int api_tune_device(cugen_kernel *kernel, cugen_error *err);
 /* Opens the space that is tuned, of the check problem on the cpu device, and refuses what no variant can serve. */
 int api_prepare_tuning(cugen_kernel *kernel, cugen_error *err);
-/* As cugen_kernel_tune, of options that were checked. */
-int api_tune(cugen_kernel *kernel, const cugen_tune_options *options, cugen_tune_result *result, cugen_error *err);
+/* As cugen_kernel_tune, of options that were checked. listed: only these variants are tried, in that order, those that are none here
+   aside; NULL: all. */
+struct api_listed {
+  const char *const *variants;
+  size_t count;
+};
+int api_tune(cugen_kernel *kernel, const cugen_tune_options *options, const struct api_listed *listed,
+             cugen_tune_result *result, cugen_error *err);
 
 /* ---- verify.c ---- */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "lookup.h"
+#include "portfolio_out.h"
 #include "runtime/devices.h"
 #include "runtime/store/wisdom.h"
 #include "set_best.h"
@@ -198,6 +198,45 @@ int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_c
   return status;
 }
 
+static int list_portfolios(struct cache *cache, const struct meant *meant, struct portfolio_holdings *out,
+                           cugen_error *err) {
+  struct cache_portfolio *all;
+  size_t count;
+  int status = cache_portfolios(cache, NULL, &all, &count, err);
+  for (size_t i = 0; i < count && !status; i++) {
+    const struct cache_key key = {
+        .device = all[i].device, .config = all[i].config, .problem = all[i].class, .options = all[i].options};
+    struct portfolio_holding *h = NULL;
+    if (!cache_filter_takes(&meant->filter, &key)) continue;
+    h = portfolio_holding_add(out, err);
+    if (!h) status = CUGEN_ERROR_MEMORY;
+    if (!status) status = portfolio_body_parse(all[i].body, &h->body, err);
+    if (status) break;
+    h->kept = all[i];
+    all[i] = (struct cache_portfolio){0};
+    status = portfolio_publish(h, &out->out[out->count - 1], err);
+  }
+  cache_portfolios_free(all, count);
+  return status;
+}
+
+int cugen_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cugen_portfolio **out, size_t *count,
+                           cugen_error *error) {
+  struct cache *cache;
+  struct meant meant = {0};
+  struct portfolio_holdings *h = NULL;
+  if (API_NEEDS(error, "lib, out, count", lib, out, count)) return CUGEN_ERROR_USAGE;
+  *out = NULL, *count = 0;
+  int status = api_cache_to_read(lib, &cache, error);
+  if (!status) status = take_filter(lib, cache, filter, &meant, error);
+  if (!status) h = kept_renew(&lib->portfolios, sizeof *h, portfolio_holdings_clear, error);
+  if (!status && !h) status = CUGEN_ERROR_MEMORY;
+  if (!status) status = list_portfolios(cache, &meant, h, error);
+  meant_free(&meant);
+  if (!status) *out = h->out, *count = h->count;
+  return status;
+}
+
 /* What changes the cache on purpose must not change only what this process has of it. */
 static int check_writable(const cugen *lib, const char *what, cugen_error *err) {
   if (!lib->warning.length) return CUGEN_OK;
@@ -260,9 +299,14 @@ int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
   if (!status) status = take_removal(lib, cache, filter, &meant, error);
   if (!status) status = check_writable(lib, "removed", error);
   if (!status) status = cache_remove(cache, &meant.filter, really != 0, &removed, error);
+  if (!status) status = cache_portfolios_remove(cache, &meant.filter, really != 0, &out->portfolios, error);
   meant_free(&meant);
-  *out =
-      (cugen_cache_counts){removed.spaces, removed.records, removed.history, removed.images, removed.image_bytes, 0};
+  *out = (cugen_cache_counts){.sets = removed.spaces,
+                              .records = removed.records,
+                              .history = removed.history,
+                              .images = removed.images,
+                              .image_bytes = removed.image_bytes,
+                              .portfolios = out->portfolios};
   return status;
 }
 
@@ -278,8 +322,13 @@ int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, 
   int status = checked ? api_cache_to_read(lib, &cache, error) : CUGEN_ERROR_MEMORY;
   if (status) return status;
   status = cache_verify(cache, &counts, &checked->wrong, &checked->foreign, error);
-  *out = (cugen_cache_counts){counts.spaces, counts.records,     counts.history,
-                              counts.images, counts.image_bytes, counts.foreign_images};
+  *out = (cugen_cache_counts){.sets = counts.spaces,
+                              .records = counts.records,
+                              .history = counts.history,
+                              .images = counts.images,
+                              .image_bytes = counts.image_bytes,
+                              .foreign_images = counts.foreign_images,
+                              .portfolios = counts.portfolios};
   const char *lines = text_get(&checked->wrong);
   if (!status && !*lines && checked->foreign.length && wrong) *wrong = text_get(&checked->foreign);
   if (status || !*lines) return status;
@@ -357,7 +406,11 @@ int cugen_cache_import(cugen *lib, const char *path, cugen_import_callback progr
   int status = api_cache(lib, &cache, error);
   if (!status) status = check_writable(lib, "imported", error);
   if (!status) status = wisdom_import_file(cache, path, progress ? &watch : NULL, &merged, error);
-  *out = (cugen_cache_merged){merged.added + merged.better + merged.worse + merged.known, merged.added, merged.better,
-                              merged.worse, merged.known};
+  *out = (cugen_cache_merged){.records = merged.added + merged.better + merged.worse + merged.known,
+                              .added = merged.added,
+                              .better = merged.better,
+                              .worse = merged.worse,
+                              .known = merged.known,
+                              .portfolios = merged.portfolios};
   return status;
 }

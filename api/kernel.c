@@ -121,7 +121,7 @@ int cugen_kernel_open(cugen *lib, const char *config, const char *const *setting
 void cugen_kernel_close(cugen_kernel *k) {
   if (!k) return;
   api_forget_records(k);
-  struct kept *kept[] = {&k->choice, &k->stored, &k->why, &k->check, &k->launches};
+  struct kept *kept[] = {&k->choice, &k->stored, &k->why, &k->check, &k->launches, &k->learnt, &k->portfolios};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) kept_close(kept[i]);
   lookup_close(&k->lookup);
   problem_free(&k->problem);

@@ -173,7 +173,7 @@ void cugen_close(cugen *lib) {
                      lib->cache_path, lib->toolkit_dir, lib->compiler,   lib->worker,       lib->objective,
                      lib->prefer,     lib->pin,         lib->cache_name};
   for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) free(strings[i]);
-  struct kept *kept[] = {&lib->sets, &lib->checked, &lib->transfer};
+  struct kept *kept[] = {&lib->sets, &lib->checked, &lib->portfolios, &lib->transfer};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) kept_close(kept[i]);
   cache_close(lib->cache);
   cache_close(lib->nothing);

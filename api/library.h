@@ -31,10 +31,10 @@ struct cugen {
   struct gpu_model *models;    /* the described GPUs that ship, likewise */
   size_t model_count;
   struct text where, why;
-  struct text worker_places; /* looked at for `worker` */
-  struct text warning;       /* of the cache: that it cannot be written */
-  struct kept sets, checked; /* what cache.c handed out */
-  struct kept transfer;      /* and transfer.c */
+  struct text worker_places;             /* looked at for `worker` */
+  struct text warning;                   /* of the cache: that it cannot be written */
+  struct kept sets, checked, portfolios; /* what cache.c handed out */
+  struct kept transfer;                  /* and transfer.c */
 };
 
 /* The program to start for isolated work, for a library that was given none: *out is NULL when there is none, and places

@@ -140,6 +140,13 @@ int api_print_problem(const struct config *config, const struct problem *problem
 /* What cache_key.origin says of the config at this path. */
 int api_origin(const struct sources *sources, const char *path, struct text *out, cugen_error *err);
 
+/* ---- problem_text.c ---- */
+
+/* Reads what problem_print wrote, parameters left out that have their default. *known is false, and nothing is to be freed,
+   when the config has changed since. */
+int api_read_problem(const struct config *config, const char *text, struct problem *out, bool *known,
+                     cugen_error *err);
+
 /* ---- judgement.c: whether a record still says something ---- */
 
 /* What a record is to a look-up now. */

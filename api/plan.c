@@ -104,7 +104,8 @@ static int make_image(const struct lookup *l, cugen_plan *p, cugen_error *err) {
 
 static void describe_record(cugen_kernel *k, cugen_plan *p) {
   const struct cache_record *record = &p->selection.best.record;
-  if (p->selection.how == CUGEN_PLAN_DEFAULT || p->selection.how == CUGEN_PLAN_PINNED) {
+  const cugen_plan_choice how = p->selection.how;
+  if (how == CUGEN_PLAN_DEFAULT || how == CUGEN_PLAN_PINNED || how == CUGEN_PLAN_PORTFOLIO) {
     p->info.record = (cugen_record){
         .variant = p->spec.variant, .reason = "", .flops = p->spec.flops, .bytes = p->spec.bytes, .limiter = ""};
     p->info.record.order = p->selection.index;
@@ -147,7 +148,8 @@ static int choose(struct lookup *l, const cugen_plan_options *options, struct se
   bool pinned = false;
   if (options->choice) return api_select_bytes(l, options->choice, options->choice_size, out, err);
   int status = api_select_pinned(l, out, &pinned, err);
-  return status || pinned ? status : api_select(l, options->distance, out, err);
+  return status || pinned ? status
+                          : api_select(l, options->distance, options->flags & CUGEN_PLAN_BY_PORTFOLIO, out, err);
 }
 
 static int open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
@@ -164,7 +166,7 @@ static int open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_
 }
 
 static int check_options(const cugen_plan_options *options, cugen_error *err) {
-  const unsigned known = CUGEN_PLAN_TUNED_ONLY | CUGEN_PLAN_PRIMARY;
+  const unsigned known = CUGEN_PLAN_TUNED_ONLY | CUGEN_PLAN_PRIMARY | CUGEN_PLAN_BY_PORTFOLIO;
   if (API_SIZE(err, cugen_plan_options, CUGEN_PLAN_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   if (options->flags & ~known)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.flags: 0x%x is no flag", options->flags & ~known);

@@ -7,6 +7,7 @@
 
 #include "api.h"
 #include "base/array.h"
+#include "portfolio.h"
 
 /* ---- Distances between problems --------------------------------------------------------------------------------- */
 
@@ -37,67 +38,6 @@ static struct distance problem_distance(const struct problem *a, const struct pr
   }
   distance.largest = log2(distance.ratio);
   return distance;
-}
-
-/* ---- Problems that were tuned ------------------------------------------------------------------------------------ */
-
-/* The first setting behind `at` that is of parameter `from` or a later one, which *found then is. */
-static char *next_setting(const struct config *config, char *at, size_t from, size_t *found) {
-  char *next = NULL;
-  for (size_t i = from; i < config->problem_count; i++) {
-    const char *name = config->problems[i].name;
-    const size_t length = strlen(name);
-    char *space = strchr(at, ' ');
-    while (space && (strncmp(space + 1, name, length) != 0 || space[1 + length] != '='))
-      space = strchr(space + 1, ' ');
-    if (space && (!next || space < next)) next = space, *found = i;
-  }
-  return next;
-}
-
-/* Cuts "M=4 N=8" into "M=4" and "N=8"; how many they are. */
-static size_t cut(const struct config *config, char *text, const char **settings) {
-  size_t count = 0, at = 0;
-  while (*text && count < config->problem_count) {
-    settings[count++] = text;
-    char *next = next_setting(config, text, at, &at);
-    at++;
-    if (!next) break;
-    *next = '\0';
-    text = next + 1;
-  }
-  return count;
-}
-
-/* But for parameters left out that have their default. */
-static int prints_as(const struct config *config, const struct problem *problem, const char *text, bool *same,
-                     cugen_error *err) {
-  struct text printed = {0}, settings = {0};
-  uint64_t lacks;
-  int status = api_print_problem(config, problem, &printed, &settings, err);
-  const struct cache_key key = {.problem = text_get(&printed), .settings = text_get(&settings)};
-  *same = !status && cache_lacks(&key, text, &lacks);
-  text_free(&printed);
-  text_free(&settings);
-  return status;
-}
-
-int api_read_problem(const struct config *config, const char *text, struct problem *out, bool *known,
-                     cugen_error *err) {
-  char *copy = strdup(text);
-  const char **settings = calloc(config->problem_count + 1, sizeof *settings);
-  int status = copy && settings ? CUGEN_OK : error_memory(err);
-  *known = false;
-  if (!status) {
-    cugen_error why;
-    int set = problem_set(config, settings, cut(config, copy, settings), false, out, &why);
-    if (set == CUGEN_OK) status = prints_as(config, out, text, known, err);
-    if (set == CUGEN_OK && !*known) problem_free(out);
-    if (set == CUGEN_ERROR_MEMORY) status = error_memory(err);
-  }
-  free(settings);
-  free(copy);
-  return status;
 }
 
 /* ---- The nearest -------------------------------------------------------------------------------------------------- */
@@ -303,15 +243,28 @@ static int select_bucket(struct lookup *l, struct selection *out, bool *found, c
 
 /* ---- All of them ------------------------------------------------------------------------------------------------------ */
 
-static int select_other(struct lookup *l, double distance, struct selection *out, bool *found, cugen_error *err) {
+/* Its variant was expanded to be compared: that is the plan's kernel. */
+static int select_portfolio(struct lookup *l, struct selection *out, bool *found, cugen_error *err) {
+  struct portfolio_answer answer;
+  int status = portfolio_serve(l, &answer, found, err);
+  if (status || !*found) return status;
+  out->how = CUGEN_PLAN_PORTFOLIO;
+  out->index = answer.index;
+  out->best = (struct best_record){.found = true, .index = answer.index, .spec = answer.spec};
+  return CUGEN_OK;
+}
+
+static int select_other(struct lookup *l, double distance, bool by_portfolio, struct selection *out, bool *found,
+                        cugen_error *err) {
   const struct config_policy *policy = &l->config->policy;
+  int status = CUGEN_OK;
   if (distance < 0) return CUGEN_OK;
+  if (by_portfolio || (distance == 0 && policy->kind == POLICY_PORTFOLIO))
+    status = select_portfolio(l, out, found, err);
+  if (status || *found) return status;
   if (distance > 0) return select_nearest(l, distance, out, found, err);
-  switch (policy->kind) {
-  case POLICY_NEAREST: return select_nearest(l, policy->distance, out, found, err);
-  case POLICY_BUCKETS: return select_bucket(l, out, found, err);
-  default: return CUGEN_OK;
-  }
+  if (policy->kind == POLICY_BUCKETS) return select_bucket(l, out, found, err);
+  return policy->distance > 0 ? select_nearest(l, policy->distance, out, found, err) : CUGEN_OK;
 }
 
 /* The model's choice, where predictions for this device and problem are remembered: a look-up, nothing is computed. */
@@ -350,13 +303,13 @@ static int select_exact(struct lookup *l, struct selection *out, bool *found, cu
   return status;
 }
 
-int api_select(struct lookup *l, double distance, struct selection *out, cugen_error *err) {
+int api_select(struct lookup *l, double distance, bool by_portfolio, struct selection *out, cugen_error *err) {
   bool found = false;
   *out = (struct selection){.how = CUGEN_PLAN_EXACT};
   int status = lookup_space(l, err);
   if (!status && space_valid(l->space) == 0) status = space_explain_empty(l->space, err);
   if (!status) status = select_exact(l, out, &found, err);
-  if (!status && !found && !l->predicted) status = select_other(l, distance, out, &found, err);
+  if (!status && !found && !l->predicted) status = select_other(l, distance, by_portfolio, out, &found, err);
   if (!status && !found) {
     out->how = CUGEN_PLAN_DEFAULT;
     status = select_predicted(l, out, err);
@@ -380,11 +333,12 @@ int cugen_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cug
   if (!selection) return CUGEN_ERROR_MEMORY;
   if (!(distance < 1000))
     return error_set(error, CUGEN_ERROR_USAGE, "distance is %g, should be below 1000", distance);
-  int status = api_select(&k->lookup, distance, selection, error);
+  int status = api_select(&k->lookup, distance, false, selection, error);
   if (!status) status = api_variant_text(k, selection->index, &out->variant, error);
   if (status) return status;
   out->how = selection->how;
-  out->tuned_for = out->how == CUGEN_PLAN_DEFAULT ? NULL : text_get(&selection->problem);
+  out->tuned_for =
+      out->how == CUGEN_PLAN_DEFAULT || out->how == CUGEN_PLAN_PORTFOLIO ? NULL : text_get(&selection->problem);
   out->distance = selection->distance;
   out->predicted = api_is_predicted(selection);
   out->named = selection->named;

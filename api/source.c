@@ -7,7 +7,7 @@
 static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_error *err) {
   struct selection selection;
   const struct lookup *l = &k->lookup;
-  int status = api_select(&k->lookup, best ? -1 : 0, &selection, err);
+  int status = api_select(&k->lookup, best ? -1 : 0, false, &selection, err);
   bool missing = best && selection.how == CUGEN_PLAN_DEFAULT;
   *index = selection.index;
   api_selection_free(&selection);

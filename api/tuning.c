@@ -7,6 +7,7 @@
 #include "base/system.h"
 #include "runtime/compile/toolkit.h"
 #include "tune/energy.h"
+#include "tune/portfolio/learn.h"
 #include "tune/search/strategy.h"
 #include "tune/trial.h"
 
@@ -82,6 +83,9 @@ int api_check_tune_options(const cugen_tune_options *options, cugen_error *err) 
   if (!(options->variant_timeout >= 0) || !(options->variant_timeout <= 1e6))
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.variant_timeout is %g, should be 0 to 1e6",
                      options->variant_timeout);
+  if (options->portfolio > PORTFOLIO_MOST)
+    return error_set(err, CUGEN_ERROR_USAGE, "a portfolio of %zu variants: 1 to %d are possible", options->portfolio,
+                     PORTFOLIO_MOST);
   if (options->threads < 0 || options->threads > most_threads)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.threads is %d, should be 0 to %d", options->threads,
                      most_threads);
@@ -143,12 +147,28 @@ int api_tune_device(cugen_kernel *k, cugen_error *err) {
   return status ? status : check_measure(l, err);
 }
 
-static int tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result, cugen_error *err) {
+/* What is tried first: of a list, its variants, and so many are tried. */
+static int list_leaders(struct lookup *l, const struct api_listed *listed, struct tune_target *target,
+                        uint64_t *leaders, cugen_error *err) {
+  target->leaders = leaders;
+  if (!listed) return api_near_leaders(l, target->cache, leaders, TUNE_LEADERS, &target->leader_count, err);
+  for (size_t i = 0; i < listed->count; i++)
+    target->leader_count += space_look_up(l->space, listed->variants[i], &leaders[target->leader_count]);
+  return CUGEN_OK;
+}
+
+static int run(cugen_kernel *k, const cugen_tune_options *options, const struct api_listed *listed, uint64_t *leaders,
+               cugen_tune_result *result, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct tune_target target;
+  cugen_tune_options own = *options;
   int status = api_tune_device(k, err);
   if (!status) status = make_target(k, &target, err);
-  if (!status) status = api_near_leaders(l, target.cache, target.leaders, TUNE_LEADERS, &target.leader_count, err);
+  if (!status) status = list_leaders(l, listed, &target, leaders, err);
+  if (!status && listed && !target.leader_count) return CUGEN_OK; /* none of them is searched here */
+  if (listed && (!own.budget_count || own.budget_count > target.leader_count)) own.budget_count = target.leader_count;
+  if (listed) own.strategy = NULL;
+  options = &own;
   target.in_process = options->flags & CUGEN_TUNE_IN_PROCESS;
   if (!status && target.in_process) status = lookup_context(l, options->cuda_context, &target.cuda_context, err);
   if (!status) status = tune_run(&target, options, result, err);
@@ -157,16 +177,27 @@ static int tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_r
   return status || !l->predicted ? status : conclude(k, result, err);
 }
 
+static int tune(cugen_kernel *k, const cugen_tune_options *options, const struct api_listed *listed,
+                cugen_tune_result *result, cugen_error *err) {
+  const size_t most = listed && listed->count > TUNE_LEADERS ? listed->count : TUNE_LEADERS;
+  uint64_t *leaders = calloc(most, sizeof *leaders);
+  if (!leaders) return error_memory(err);
+  int status = run(k, options, listed, leaders, result, err);
+  free(leaders);
+  return status;
+}
+
 const char *cugen_strategy(size_t index, const char **what) {
   const struct strategy_ops *ops = strategy_at(index);
   if (what) *what = ops ? ops->what : NULL;
   return ops ? ops->name : NULL;
 }
 
-int api_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result, cugen_error *err) {
+int api_tune(cugen_kernel *k, const cugen_tune_options *options, const struct api_listed *listed,
+             cugen_tune_result *result, cugen_error *err) {
   int64_t begin = clock_unix();
   *result = (cugen_tune_result){0};
-  int status = tune(k, options, result, err);
+  int status = tune(k, options, listed, result, err);
   k->tuned_at = result->tried ? begin : 0;
   api_forget_records(k);
   return status;
@@ -179,7 +210,7 @@ int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_
   if (!options) options = &defaults;
   if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   int status = api_check_tune_options(options, error);
-  return status ? status : api_tune(k, options, result ? result : &ignored, error);
+  return status ? status : api_tune(k, options, NULL, result ? result : &ignored, error);
 }
 
 static int run_once(const struct tune_target *target, uint64_t index, double timeout, struct cache_record *out,

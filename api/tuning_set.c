@@ -5,6 +5,9 @@
    cache: a variant whose sizes are launch parameters is compiled once, and measured wherever it serves. What one problem leaves
    of its share, since nothing is left to try, is the others'.
 
+   For a portfolio the later rounds are one: the leaders of all problems (portfolio_candidates) are measured on every problem that has no record
+   of them, the most promising first. That fills the matrix from which cugen_kernels_learn chooses.
+
    A problem without a correct record comes first. So a run that was interrupted, or had too little time for all, goes on with
    those it did not reach. */
 #include <math.h>
@@ -13,6 +16,7 @@
 
 #include "api.h"
 #include "base/system.h"
+#include "portfolio.h"
 
 enum { MOST_ROUNDS = 4 };
 
@@ -99,12 +103,22 @@ static void choose_budget(struct set *set) {
   if (set->budget == 0 && !set->options->budget_count) set->budget = tune_default_budget(gpu) * (double)set->count;
 }
 
+/* A plan for a real device never asks what is of predictions. */
+static int refuse_predictions(const struct set *set, cugen_error *err) {
+  return error_set(
+      err, CUGEN_ERROR_USAGE,
+      "times for %s are predicted, and a portfolio is learnt from measurements: tune on the device itself. "
+      "--budget 0 learns from what is remembered of it",
+      set->kernels[0]->lookup.device.name);
+}
+
 static int open_set(struct set *set, cugen_error *err) {
   set->order = calloc(set->count, sizeof *set->order);
   set->right = calloc(set->count, sizeof *set->right);
   if (!set->order || !set->right) return error_memory(err);
   int status = CUGEN_OK;
   for (size_t i = 0; i < set->count && !status; i++) status = prepare(set, i, err);
+  if (!status && set->options->portfolio && set->kernels[0]->lookup.predicted) status = refuse_predictions(set, err);
   size_t at = 0;
   for (size_t i = 0; i < set->count; i++)
     if (!set->right[i]) set->order[at++] = i;
@@ -172,7 +186,8 @@ static void add_result(cugen_tune_result *all, const cugen_tune_result *one, siz
   all->unsettled += before.unsettled;
 }
 
-static int tune_one(struct set *set, size_t round, size_t i, size_t open, cugen_error *err) {
+static int tune_one(struct set *set, size_t round, size_t i, size_t open, const struct api_listed *listed,
+                    cugen_error *err) {
   cugen_kernel *k = set->kernels[i];
   cugen_tune_options options;
   cugen_tune_result result;
@@ -180,7 +195,7 @@ static int tune_one(struct set *set, size_t round, size_t i, size_t open, cugen_
   share(set, round, open, &options);
   if (options.progress) options.progress = report, options.context = set;
   set->current = i;
-  int status = api_tune(k, &options, &result, &why);
+  int status = api_tune(k, &options, listed, &result, &why);
   lookup_drop_space(&k->lookup);
   add_result(&set->results[i], &result, round);
   set->tried += result.tried;
@@ -200,7 +215,7 @@ static int tune_round(struct set *set, size_t round, cugen_error *err) {
   for (size_t i = 0; i < set->count; i++) open += is_open(set, round, i);
   for (size_t at = 0; at < set->count && !status && !is_spent(set); at++) {
     const size_t i = set->order[at];
-    if (is_open(set, round, i)) status = tune_one(set, round, i, open--, err);
+    if (is_open(set, round, i)) status = tune_one(set, round, i, open--, NULL, err);
   }
   return status;
 }
@@ -212,6 +227,73 @@ static bool has_next(const struct set *set, size_t round, size_t before) {
   const bool worth = set->budget <= 0 || set->budget - time_spent(set) > fmax(set->least, 0.05 * set->budget);
   return open && worth && !is_spent(set) && round < MOST_ROUNDS && (round == 1 || set->tried > before);
 }
+
+/* ---- For a portfolio --------------------------------------------------------------------------------------------- */
+
+/* One class of the problems, and what is to be measured of it. */
+struct filling {
+  struct set *set;
+  struct portfolio_data data;
+  size_t candidates[PORTFOLIO_MOST_CANDIDATES], candidate_count;
+};
+
+/* The kernel of a row; count: none, so that it was tuned by nobody here. */
+static size_t kernel_of(const struct filling *f, size_t row) {
+  size_t i = 0;
+  while (i < f->set->count && f->set->kernels[i]->lookup.problem != f->data.rows[row].problem) i++;
+  return i;
+}
+
+static int fill_row(struct filling *f, size_t row, size_t open, cugen_error *err) {
+  size_t missing[PORTFOLIO_MOST_CANDIDATES];
+  const char *variants[PORTFOLIO_MOST_CANDIDATES];
+  struct api_listed listed = {.variants = variants};
+  const size_t kernel = kernel_of(f, row);
+  listed.count = portfolio_missing(&f->data, row, f->candidates, f->candidate_count, missing);
+  for (size_t i = 0; i < listed.count; i++) variants[i] = f->data.variants[missing[i]];
+  return listed.count && kernel < f->set->count ? tune_one(f->set, 1, kernel, open, &listed, err) : CUGEN_OK;
+}
+
+static int fill_class(struct set *set, const struct problem *const *problems, size_t count, size_t *open,
+                      cugen_error *err) {
+  struct filling f = {.set = set};
+  int status = portfolio_data_open(&set->kernels[0]->lookup, problems, count, &f.data, err);
+  if (!status)
+    status = portfolio_candidates(&f.data, PORTFOLIO_MOST_CANDIDATES, f.candidates, &f.candidate_count, err);
+  for (size_t row = 0; row < count && !status && !is_spent(set); row++, --*open)
+    status = fill_row(&f, row, *open, err);
+  portfolio_data_free(&f.data);
+  return status;
+}
+
+static bool same_class(const struct config *config, const struct problem *a, const struct problem *b) {
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (!config_is_size(config, i) && !value_equal(a->values[i], b->values[i])) return false;
+  return true;
+}
+
+static int fill_matrix(struct set *set, cugen_error *err) {
+  const struct config *config = set->kernels[0]->lookup.config;
+  const struct problem **problems = calloc(set->count, sizeof(const struct problem *));
+  bool *done = calloc(set->count, sizeof *done);
+  size_t open = set->count;
+  int status = problems && done ? CUGEN_OK : error_memory(err);
+  for (size_t i = 0; i < set->count && !status && !is_spent(set); i++) {
+    size_t count = 0;
+    for (size_t k = i; k < set->count && !done[i]; k++) {
+      if (done[k] || !same_class(config, set->kernels[i]->lookup.problem, set->kernels[k]->lookup.problem)) continue;
+      problems[count++] = set->kernels[k]->lookup.problem;
+      done[k] = k > i;
+    }
+    done[i] = true;
+    if (count) status = fill_class(set, problems, count, &open, err);
+  }
+  free(problems);
+  free(done);
+  return status;
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
 
 static int conclude(const struct set *set, cugen_error *err) {
   size_t without = 0, first = 0;
@@ -227,10 +309,12 @@ static int tune_set(struct set *set, cugen_error *err) {
   int status = open_set(set, err);
   size_t before = 0;
   set->begin = clock_seconds();
-  for (size_t round = 0; !status && (round == 0 || has_next(set, round, before)); round++) {
+  const bool fills = set->options->portfolio > 0;
+  for (size_t round = 0; !status && (round == 0 || (!fills && has_next(set, round, before))); round++) {
     before = set->tried;
     status = tune_round(set, round, err);
   }
+  if (!status && fills && !is_spent(set)) status = fill_matrix(set, err);
   return status ? status : conclude(set, err);
 }
 

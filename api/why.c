@@ -403,14 +403,19 @@ static const char *say_selected(struct why *why, const struct selection *selecti
   struct text name = {0};
   const struct variant variant = lookup_variant(why->lookup, selection->index);
   variant_print(&variant, &name);
-  const char *said = selection->how == CUGEN_PLAN_NEAR
-                         ? keepf(why, "%s. By the config's policy (%s) a plan takes '%s', the best for %s", verdict,
-                                 why->policy, text_get(&name), text_get(&selection->problem))
-                         : keepf(why, "%s. A plan takes the %s, '%s'", verdict,
-                                 api_is_predicted(selection) ? "model's choice, predicted"
-                                 : selection->named          ? "first that the config names as good"
-                                                             : "first valid variant",
-                                 text_get(&name));
+  const char *said = NULL;
+  if (selection->how == CUGEN_PLAN_NEAR)
+    said = keepf(why, "%s. By the config's policy (%s) a plan takes '%s', the best for %s", verdict, why->policy,
+                 text_get(&name), text_get(&selection->problem));
+  else if (selection->how == CUGEN_PLAN_PORTFOLIO)
+    said = keepf(why, "%s. By the config's policy (%s) a plan takes '%s', which the portfolio has for such sizes",
+                 verdict, why->policy, text_get(&name));
+  else
+    said = keepf(why, "%s. A plan takes the %s, '%s'", verdict,
+                 api_is_predicted(selection) ? "model's choice, predicted"
+                 : selection->named          ? "first that the config names as good"
+                                             : "first valid variant",
+                 text_get(&name));
   if (name.failed) why->failed = true;
   text_free(&name);
   return said;
@@ -420,7 +425,7 @@ static const char *say_selected(struct why *why, const struct selection *selecti
 static int say_instead(struct why *why, cugen_why *out, cugen_error *err) {
   struct selection selection;
   cugen_error reason;
-  int status = api_select(why->lookup, 0, &selection, &reason);
+  int status = api_select(why->lookup, 0, false, &selection, &reason);
   if (!status) {
     out->verdict = say_selected(why, &selection, out->verdict);
   } else if (status == CUGEN_ERROR_EMPTY) {

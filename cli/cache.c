@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "portfolio.h"
 #include "print.h"
 #include "settings.h"
 #include "table.h"
@@ -31,6 +32,12 @@ static json_t *path_json(struct cli *cli) {
   int length;
   const char *path = cli_where(cli, "cache", &length);
   return json_stringn(path, (size_t)length);
+}
+
+static json_t *portfolios_json(const cugen_portfolio *portfolios, size_t count) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < count; i++) json_array_append_new(array, portfolio_json(&portfolios[i]));
+  return array;
 }
 
 /* ---- ls --------------------------------------------------------------------------------------------------------- */
@@ -141,26 +148,43 @@ static json_t *set_json(const cugen_cache_set *set) {
   return object;
 }
 
-int command_cache_ls(struct cli *cli) {
-  cugen_cache_filter filter;
+/* What is listed. */
+struct listing {
   const cugen_cache_set *sets;
   size_t count;
-  int status = take_filter(cli, &filter);
-  if (!status) status = cli_open_cache(cli);
-  if (!status) status = cugen_cache_list(cli->lib, &filter, &sets, &count, &cli->error);
-  if (status) return status;
-  if (options_given(cli, OPTION_JSON)) {
-    json_t *object = json_object(), *array = json_array();
-    json_object_set_new(object, "cache", path_json(cli));
-    json_object_set_new(object, "sets", array);
-    for (size_t i = 0; i < count; i++) json_array_append_new(array, set_json(&sets[i]));
-    return cli_print_json(cli, object);
-  }
-  if (count) return print_sets(cli, sets, count);
+  const cugen_portfolio *portfolios;
+  size_t portfolio_count;
+};
+
+static int print_listing_json(struct cli *cli, const struct listing *l) {
+  json_t *object = json_object(), *sets = json_array();
+  json_object_set_new(object, "cache", path_json(cli));
+  json_object_set_new(object, "sets", sets);
+  for (size_t i = 0; i < l->count; i++) json_array_append_new(sets, set_json(&l->sets[i]));
+  json_object_set_new(object, "portfolios", portfolios_json(l->portfolios, l->portfolio_count));
+  return cli_print_json(cli, object);
+}
+
+static int print_listing(struct cli *cli, const struct listing *l) {
+  int status = l->count ? print_sets(cli, l->sets, l->count) : CUGEN_OK;
+  if (l->count && l->portfolio_count && !status) putchar('\n');
+  if (l->portfolio_count && !status) status = portfolio_print_list(cli, l->portfolios, l->portfolio_count);
+  if (l->count || l->portfolio_count) return status;
   int length;
   const char *path = cli_where(cli, "cache", &length);
   if (!cli_remark_no_cache(cli)) cli_remark(cli, "no record matches in %.*s", length, path);
-  return CUGEN_OK;
+  return status;
+}
+
+int command_cache_ls(struct cli *cli) {
+  cugen_cache_filter filter;
+  struct listing l = {0};
+  int status = take_filter(cli, &filter);
+  if (!status) status = cli_open_cache(cli);
+  if (!status) status = cugen_cache_list(cli->lib, &filter, &l.sets, &l.count, &cli->error);
+  if (!status) status = cugen_cache_portfolios(cli->lib, &filter, &l.portfolios, &l.portfolio_count, &cli->error);
+  if (status) return status;
+  return options_given(cli, OPTION_JSON) ? print_listing_json(cli, &l) : print_listing(cli, &l);
 }
 
 /* ---- show ------------------------------------------------------------------------------------------------------- */
@@ -192,7 +216,23 @@ static int print_stored(struct cli *cli, const cugen_stored_record *all, size_t 
   return table_close(&table, 0, stdout, &cli->error);
 }
 
+/* Those that a plan asks for a problem of this class. */
+static int print_portfolios(struct cli *cli) {
+  const cugen_portfolio *portfolios;
+  size_t count;
+  int status = cugen_kernel_portfolios(cli->kernel, &portfolios, &count, &cli->error);
+  for (size_t i = 0; i < count && !status; i++) {
+    putchar('\n');
+    status = portfolio_print(cli, &portfolios[i]);
+  }
+  return status;
+}
+
 static int stored_json(struct cli *cli, const cugen_stored_record *all, size_t count) {
+  const cugen_portfolio *portfolios;
+  size_t portfolio_count;
+  int status = cugen_kernel_portfolios(cli->kernel, &portfolios, &portfolio_count, &cli->error);
+  if (status) return status;
   json_t *object = json_object(), *array = json_array();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
@@ -207,6 +247,7 @@ static int stored_json(struct cli *cli, const cugen_stored_record *all, size_t c
     json_object_set_new(record, "nvrtc_version", integer(all[i].nvrtc_version));
     json_array_append_new(array, record);
   }
+  json_object_set_new(object, "portfolios", portfolios_json(portfolios, portfolio_count));
   return cli_print_json(cli, object);
 }
 
@@ -221,7 +262,8 @@ int command_cache_show(struct cli *cli) {
   if (!options_given(cli, OPTION_QUIET)) cli_print_head(cli);
   for (size_t i = 0; i < count; i++) stale += !all[i].current && !all[i].superseded;
   if (count) status = print_stored(cli, all, count);
-  if (!count && cli_remark_no_cache(cli)) return status;
+  if (!status) status = print_portfolios(cli);
+  if (status || (!count && cli_remark_no_cache(cli))) return status;
   char *why = !count || stale ? hint_text(cli, "cache why") : NULL;
   if (why)
     cli_remark(cli, "%s; '%s' says why",
@@ -243,6 +285,7 @@ static int counts_json(struct cli *cli, const cugen_cache_counts *counts, const 
   json_object_set_new(object, "history", integer((int64_t)counts->history));
   json_object_set_new(object, "images", integer((int64_t)counts->images));
   json_object_set_new(object, "image_bytes", integer(counts->image_bytes));
+  json_object_set_new(object, "portfolios", integer((int64_t)counts->portfolios));
   if (strcmp(flag, "good") == 0)
     json_object_set_new(object, "foreign_images", integer((int64_t)counts->foreign_images));
   return cli_print_json(cli, object);
@@ -252,6 +295,8 @@ static int counts_json(struct cli *cli, const cugen_cache_counts *counts, const 
 static void print_counts(const cugen_cache_counts *counts) {
   printf("%s record%s", print_count(counts->records).text, counts->records == 1 ? "" : "s");
   if (counts->history) printf(", %s in history", print_count(counts->history).text);
+  if (counts->portfolios)
+    printf(", %s portfolio%s", print_count(counts->portfolios).text, counts->portfolios == 1 ? "" : "s");
   if (!counts->images) return;
   printf(", %s compiled kernel%s", print_count(counts->images).text, counts->images == 1 ? "" : "s");
   printf(" (%s)", print_bytes(counts->image_bytes).text);
@@ -321,7 +366,8 @@ int command_cache_rm(struct cli *cli) {
   if (!status) status = cli_open_cache(cli);
   if (!status) status = cugen_cache_remove(cli->lib, &filter, 0, &counts, &cli->error);
   if (status) return status;
-  if (counts.records || counts.history || counts.images) return remove_records(cli, &filter, &counts);
+  if (counts.records || counts.history || counts.images || counts.portfolios)
+    return remove_records(cli, &filter, &counts);
   if (options_given(cli, OPTION_JSON)) return counts_json(cli, &counts, "removed", false);
   const bool no_cache = cli_remark_no_cache(cli);
   if (!options_given(cli, OPTION_QUIET)) puts("Nothing of that is remembered.");

@@ -306,6 +306,10 @@ int problem_set_of_config(struct cli *cli, struct problem_set *out) {
   return status;
 }
 
+int problem_set_of_one(struct cli *cli, struct problem_set *out) {
+  return add_line(cli, out, "", "", 0);
+}
+
 void problem_set_free(struct problem_set *set) {
   for (size_t i = 0; i < set->count; i++) {
     struct problem_settings *problem = &set->problems[i];

@@ -20,6 +20,8 @@ struct problem_set {
 int problem_set_read(struct cli *cli, struct problem_set *out);
 /* Those of the config's problems { }, of cli->kernel; none: it has none. */
 int problem_set_of_config(struct cli *cli, struct problem_set *out);
+/* The one problem that --set means. */
+int problem_set_of_one(struct cli *cli, struct problem_set *out);
 void problem_set_free(struct problem_set *set);
 
 #endif

@@ -42,13 +42,15 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
   if (choice->how == CUGEN_PLAN_NEAR)
     fprintf(stderr, "cugen: not tuned for this problem: the best of %s (policy %s, distance %.2g); ",
             choice->tuned_for, cugen_kernel_policy(cli->kernel), choice->distance);
+  else if (choice->how == CUGEN_PLAN_PORTFOLIO)
+    fputs("cugen: not tuned for this problem: what the portfolio has for such sizes; ", stderr);
   else
     fprintf(stderr, "cugen: nothing is %s for this problem: using the %s; ",
             choice->predicted ? "measured" : "remembered",
             choice->predicted ? "model's choice, predicted"
             : choice->named   ? "config's first suggestion (tuned on another GPU)"
                               : "first valid variant");
-  advise_tuning(cli, choice->how == CUGEN_PLAN_NEAR, choice->predicted);
+  advise_tuning(cli, choice->how != CUGEN_PLAN_DEFAULT, choice->predicted);
   const struct cli here = cli_here(cli);
   fputc('\'', stderr);
   hint_print(&here, "cache why", stderr);
@@ -56,7 +58,7 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
 }
 
 json_t *json_choice(const cugen_choice *choice) {
-  static const char *const names[] = {"exact", "near", "default", "pinned"};
+  static const char *const names[] = {"exact", "near", "default", "pinned", "portfolio"};
   if (!choice->variant) return json_null();
   json_t *object = json_object();
   json_object_set_new(object, "how", json_string(names[choice->how]));

@@ -14,10 +14,16 @@
 
 /* ---- Options ---- */
 
+/* --portfolio N --budget 0: nothing is measured. */
+static bool only_learns(const struct cli *cli) {
+  const char *budget = cli->values[OPTION_BUDGET];
+  return options_given(cli, OPTION_PORTFOLIO) && budget && (!strcmp(budget, "0") || !strcmp(budget, "0s"));
+}
+
 /* 90s, 5m: a time; 500: so many variants; none: until nothing is left. */
 static int read_budget(struct cli *cli, cugen_tune_options *options) {
   const char *text = cli->values[OPTION_BUDGET];
-  if (!text || options_read_seconds(text, true, &options->budget_seconds)) return CUGEN_OK;
+  if (!text || only_learns(cli) || options_read_seconds(text, true, &options->budget_seconds)) return CUGEN_OK;
   options->budget_seconds = -1;
   if (strcmp(text, "none") == 0) return CUGEN_OK;
   if (options_count(cli, OPTION_BUDGET, 1, &options->budget_count) == CUGEN_OK) return CUGEN_OK;
@@ -43,6 +49,7 @@ static int read_options(struct cli *cli, cugen_tune_options *options, size_t *to
   if (!status) status = options_count(cli, OPTION_SEED, 0, &seed);
   if (!status) status = options_count(cli, OPTION_THREADS, 1, &threads);
   if (!status) status = options_count(cli, OPTION_TOP, 0, top);
+  if (!status) status = options_count(cli, OPTION_PORTFOLIO, 1, &options->portfolio);
   if (!status) status = options_seconds(cli, OPTION_TIMEOUT, &options->variant_timeout);
   if (!status) status = options_seconds(cli, OPTION_COMPILE_TIMEOUT, &options->compile_timeout);
   options->seed = seed;
@@ -280,13 +287,17 @@ static int tune_one(struct cli *cli, cugen_tune_options *options, size_t top) {
   return status ? status : tune(cli, options, &space, top);
 }
 
-/* Several problems: of --set and --problems, else the config's own. */
+/* Several problems: of --set and --problems, else the config's own. A portfolio may be of one. */
 static int tune_problems(struct cli *cli, cugen_tune_options *options, size_t top) {
   struct problem_set set = {0};
   int status = problem_set_read(cli, &set);
   if (!status && !set.count) status = cli_open_kernel(cli);
-  if (!status && !set.count && !cli->setting_count) status = problem_set_of_config(cli, &set);
-  if (!status) status = set.count ? tune_set(cli, &set, options, use_device) : tune_one(cli, options, top);
+  if (!status && !set.count && !cli->setting_count && !only_learns(cli)) status = problem_set_of_config(cli, &set);
+  if (!status && !set.count && options->portfolio && !only_learns(cli)) status = problem_set_of_one(cli, &set);
+  if (!status && only_learns(cli))
+    status = tune_set_learn(cli, &set, options->portfolio, top);
+  else if (!status)
+    status = set.count ? tune_set(cli, &set, options, top, use_device) : tune_one(cli, options, top);
   problem_set_free(&set);
   return status;
 }

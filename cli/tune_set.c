@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "portfolio.h"
 #include "print.h"
 #include "progress.h"
 #include "settings.h"
@@ -18,6 +19,8 @@ struct tuning {
   cugen_tune_result *results;
   struct progress progress;
   bool headed;
+  const cugen_portfolio *portfolios; /* that were learnt from them */
+  size_t portfolio_count, top;
 };
 
 /* ---- Opening ---- */
@@ -216,6 +219,13 @@ static json_t *problem_json(const struct tuning *tuning, size_t i) {
   return object;
 }
 
+static json_t *portfolios_json(const struct tuning *tuning) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < tuning->portfolio_count; i++)
+    json_array_append_new(array, portfolio_json(&tuning->portfolios[i]));
+  return array;
+}
+
 static int print_json(const struct tuning *tuning) {
   struct cli *cli = tuning->cli;
   json_t *object = json_object(), *problems = json_array();
@@ -227,7 +237,31 @@ static int print_json(const struct tuning *tuning) {
   json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
   json_object_set_new(object, "problems", problems);
   for (size_t i = 0; i < tuning->count; i++) json_array_append_new(problems, problem_json(tuning, i));
+  if (tuning->portfolio_count) json_object_set_new(object, "portfolios", portfolios_json(tuning));
   return cli_print_json(cli, object);
+}
+
+/* ---- A portfolio ---- */
+
+static int print_portfolios(const struct tuning *tuning) {
+  struct cli *cli = tuning->cli;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < tuning->portfolio_count && !status; i++) {
+    const cugen_portfolio *p = &tuning->portfolios[i];
+    if (i) putchar('\n');
+    status = portfolio_print_problems(cli, p, tuning->top);
+    putchar('\n');
+    if (!status) status = portfolio_print(cli, p);
+  }
+  return status;
+}
+
+static int learn(struct tuning *tuning, size_t most, bool remembered) {
+  cugen_learn_options options = CUGEN_LEARN_OPTIONS_INIT;
+  options.most = most;
+  options.remembered = remembered;
+  return cugen_kernels_learn(tuning->kernels, tuning->count, &options, &tuning->portfolios, &tuning->portfolio_count,
+                             &tuning->cli->error);
 }
 
 /* ---- The run ---- */
@@ -237,7 +271,7 @@ static int print_results(struct tuning *tuning) {
   print_head(tuning);
   if (options_given(tuning->cli, OPTION_JSON)) return print_json(tuning);
   if (!quiet) putchar('\n');
-  int status = print_table(tuning);
+  int status = tuning->portfolio_count ? print_portfolios(tuning) : print_table(tuning);
   if (!status && !quiet) print_numbers(tuning);
   return status;
 }
@@ -252,18 +286,42 @@ static int run(struct tuning *tuning, cugen_tune_options *options) {
   progress_close(&tuning->progress);
   if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
   cugen_error tuned = cli->error;
+  int learnt =
+      options->portfolio && status != CUGEN_ERROR_INTERRUPTED ? learn(tuning, options->portfolio, false) : CUGEN_OK;
+  if (learnt && !status) status = learnt, tuned = cli->error;
   int printed = print_results(tuning);
   if (printed) return printed;
   cli->error = tuned;
   return status;
 }
 
-int tune_set(struct cli *cli, const struct problem_set *set, cugen_tune_options *options,
+int tune_set(struct cli *cli, const struct problem_set *set, cugen_tune_options *options, size_t top,
              int (*prepare)(struct cli *cli)) {
-  struct tuning tuning = {.cli = cli};
+  struct tuning tuning = {.cli = cli, .top = top};
   int status = open_all(&tuning, set, prepare);
   stop_catch();
   if (!status) status = run(&tuning, options);
   close_all(&tuning);
+  return status;
+}
+
+/* ---- Without a run ---- */
+
+static int print_learnt(struct tuning *tuning) {
+  struct cli *cli = tuning->cli;
+  if (!options_given(cli, OPTION_JSON)) return print_portfolios(tuning);
+  json_t *object = json_object();
+  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
+  json_object_set_new(object, "portfolios", portfolios_json(tuning));
+  return cli_print_json(cli, object);
+}
+
+int tune_set_learn(struct cli *cli, const struct problem_set *set, size_t most, size_t top) {
+  struct tuning tuning = {.cli = cli, .top = top};
+  int status = set->count ? open_all(&tuning, set, cli_use_check_on_cpu) : CUGEN_OK;
+  if (!set->count) tuning.kernels = &cli->kernel, tuning.count = 1;
+  if (!status) status = learn(&tuning, most, !set->count);
+  if (!status) status = print_learnt(&tuning);
+  if (set->count) close_all(&tuning);
   return status;
 }

@@ -138,6 +138,8 @@ static void print_merged(const cugen_cache_merged *merged) {
   printf("%s better than what was here, ", print_count(merged->better).text);
   printf("%s worse and kept as history, ", print_count(merged->worse).text);
   printf("%s known already.\n", print_count(merged->known).text);
+  if (merged->portfolios)
+    printf("%s portfolio%s.\n", print_count(merged->portfolios).text, merged->portfolios == 1 ? "" : "s");
 }
 
 static int merged_json(struct cli *cli, const cugen_cache_merged *merged) {
@@ -147,6 +149,7 @@ static int merged_json(struct cli *cli, const cugen_cache_merged *merged) {
   json_object_set_new(object, "better", json_integer((json_int_t)merged->better));
   json_object_set_new(object, "worse", json_integer((json_int_t)merged->worse));
   json_object_set_new(object, "known", json_integer((json_int_t)merged->known));
+  json_object_set_new(object, "portfolios", json_integer((json_int_t)merged->portfolios));
   return cli_print_json(cli, object);
 }
 

@@ -19,10 +19,6 @@ struct coder {
   cugen_error *err;
 };
 
-bool export_is_size(const struct config *config, size_t problem) {
-  return config->problems[problem].values[0].type == VALUE_INT;
-}
-
 /* The problem behind a slot; problem_count: none. */
 static size_t problem_of(const struct config *config, int slot) {
   size_t at = slot < config->first_problem ? config->problem_count : (size_t)(slot - config->first_problem);
@@ -199,7 +195,7 @@ static void put_label(const char *name, struct value value, struct text *out) {
 static void put_fixed(const struct coder *c, struct export_code *out) {
   for (size_t i = 0; i < c->config->problem_count; i++) {
     int slot = c->config->first_problem + (int)i;
-    bool size = export_is_size(c->config, i);
+    bool size = config_is_size(c->config, i);
     const char *name = c->config->problems[i].name;
     if (!size || c->known[slot]) put_equal(name, c->slots[slot], size ? &out->conditions : &out->class);
     out->pinned = out->pinned || (size && c->known[slot]);
@@ -443,7 +439,7 @@ static int fill_slots(struct coder *c, const struct variant *variant) {
   if (tunables) memcpy(c->slots + first, variant->values, tunables * sizeof *c->slots);
   for (size_t i = 0; i < c->slot_count; i++) {
     size_t problem = problem_of(c->config, (int)i);
-    bool size = problem < c->config->problem_count && export_is_size(c->config, problem);
+    bool size = problem < c->config->problem_count && config_is_size(c->config, problem);
     c->known[i] = !size || (i < reads && read[i]);
   }
   return CUGEN_OK;

@@ -423,7 +423,7 @@ static int add_class_defaults(struct exporter *x, size_t device, const struct pr
   int status = problem.values ? add_default(x, device, from, true, err) : error_memory(err);
   for (int which = 0; which < PROBES && !status; which++) {
     for (size_t i = 0; i < from->count; i++)
-      problem.values[i] = export_is_size(x->base->opened.config, i) ? probe(x->base, i, which) : from->values[i];
+      problem.values[i] = config_is_size(x->base->opened.config, i) ? probe(x->base, i, which) : from->values[i];
     status = add_default(x, device, &problem, which == PROBE_BASE, err);
     if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK; /* these sizes do not go together: nobody asked for them */
   }

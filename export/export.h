@@ -106,8 +106,6 @@ int export_open_device(const struct lookup *base, const char *text, const char *
 int export_code(const struct lookup *lookup, const struct variant *variant, const struct kernel_spec *spec,
                 struct export_code *out, cugen_error *err);
 void export_code_free(struct export_code *code);
-/* Whether a problem value is a size: a whole number that may be another at run time. */
-bool export_is_size(const struct config *config, size_t problem);
 /* A string as C writes it. */
 void export_quote(const char *string, struct text *out);
 

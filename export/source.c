@@ -285,7 +285,7 @@ static void add_classes(const struct exporter *x, struct text *out) {
 
 static size_t count_sizes(const struct config *config) {
   size_t count = 0;
-  for (size_t i = 0; i < config->problem_count; i++) count += export_is_size(config, i);
+  for (size_t i = 0; i < config->problem_count; i++) count += config_is_size(config, i);
   return count;
 }
 
@@ -294,7 +294,7 @@ static void add_sizes_of(const struct config *config, struct text *out) {
   text_addf(out, "enum { SIZES = %zu };\nstatic const size_t size_count = SIZES;\n\n", count_sizes(config));
   text_add(out, "static void sizes_of(const problem_values *p, long long *out) {\n  (void)p, (void)out;\n");
   for (size_t i = 0; i < config->problem_count; i++)
-    if (export_is_size(config, i)) text_addf(out, "  out[%zu] = p->%s;\n", at++, config->problems[i].name);
+    if (config_is_size(config, i)) text_addf(out, "  out[%zu] = p->%s;\n", at++, config->problems[i].name);
   text_add(out, "}\n\n/* Everything but sizes is equal. */\n"
                 "static int same_class(const problem_values *a, const problem_values *b) {\n  (void)a, (void)b;\n"
                 "  return 1");
@@ -348,7 +348,7 @@ static void add_buckets(const struct config *config, struct text *out) {
   struct text rows = {0};
   for (size_t i = 0; i < config->problem_count; i++) {
     const struct policy_bucket *bucket = bucket_of(config, i);
-    if (!export_is_size(config, i)) continue;
+    if (!config_is_size(config, i)) continue;
     if (!bucket) {
       text_add(&rows, "    {NULL, 0},\n");
       continue;

@@ -297,8 +297,9 @@ typedef struct cugen_plan cugen_plan;
 
 /* For cugen_plan_options.flags. */
 enum {
-  CUGEN_PLAN_TUNED_ONLY = 1, /* CUGEN_ERROR_USAGE rather than a variant that was never measured */
-  CUGEN_PLAN_PRIMARY = 2     /* the device's primary context, whatever is current; no effect on the cpu device */
+  CUGEN_PLAN_TUNED_ONLY = 1,  /* CUGEN_ERROR_USAGE rather than a variant that was never measured */
+  CUGEN_PLAN_PRIMARY = 2,     /* the device's primary context, whatever is current; no effect on the cpu device */
+  CUGEN_PLAN_BY_PORTFOLIO = 4 /* what is not tuned is served by the kernel's portfolio, before what the policy says */
 };
 
 /* Which variant, and where to load it. */
@@ -316,14 +317,15 @@ typedef struct cugen_plan_options {
 
 /* Where a plan's variant comes from. */
 typedef enum cugen_plan_choice {
-  CUGEN_PLAN_EXACT,   /* the best remembered for this problem */
-  CUGEN_PLAN_NEAR,    /* the best remembered for the problem that the policy selects: the nearest, or its bucket's */
-  CUGEN_PLAN_DEFAULT, /* never measured: the fastest by the model, if predictions for this device and problem are
+  CUGEN_PLAN_EXACT,    /* the best remembered for this problem */
+  CUGEN_PLAN_NEAR,     /* the best remembered for the problem that the policy selects: the nearest, or its bucket's */
+  CUGEN_PLAN_DEFAULT,  /* never measured: the fastest by the model, if predictions for this device and problem are
                          remembered; else on a GPU the first valid one that the config suggests (try); else the first valid one */
-  CUGEN_PLAN_PINNED   /* named by options.choice, or in the file of options.pin or $CUGEN_PIN */
+  CUGEN_PLAN_PINNED,   /* named by options.choice, or in the file of options.pin or $CUGEN_PIN */
+  CUGEN_PLAN_PORTFOLIO /* by a portfolio's rule: measured for other sizes */
 } cugen_plan_choice;
 
-/* A plan, and why it was chosen. Of a default or pinned one tuned_for is NULL, measured_at and the versions are 0, and record has
+/* A plan, and why it was chosen. Of a default, pinned or portfolio one tuned_for is NULL, measured_at and the versions are 0, and record has
    only variant, flops, bytes and predicted. */
 typedef struct cugen_plan_info {
   const char *kernel, *problem;
@@ -347,6 +349,7 @@ typedef struct cugen_plan_info {
    - nearest: the nearest tuned problem serves. Each size may differ by a factor of at most 2^distance (distance is the
      largest |log2| of a ratio of sizes). Types, layouts, flags and sizes below 1 must be equal.
    - buckets: the problem with each size rounded up to its bucket's bound serves; sizes above the last bound take the last.
+   - portfolio: the variant that the rule of the kernel's portfolio names, and where none serves, as nearest if it has a distance.
    The variant must be valid here, and measured with the source as it is now; else that problem's next best is taken.
    If nothing remembered serves, the plan is CUGEN_PLAN_DEFAULT, which is no error unless CUGEN_PLAN_TUNED_ONLY. Compiles the
    variant, or takes the image from the cache. CUGEN_ERROR_USAGE: the context is of another device, or one was given for the
@@ -460,10 +463,12 @@ typedef struct cugen_tune_options {
   void *cuda_context;               /* with CUGEN_TUNE_IN_PROCESS: as cugen_plan_options.context */
   double verify_seconds;  /* predictions: how long the fastest may be verified on the CPU; 0: 30; < 0: not at all */
   double compile_timeout; /* seconds one compile may take before it is stopped; 0: 60 */
+  size_t portfolio; /* cugen_kernels_tune: half of the budget measures the best of each problem on all others, so that
+                             cugen_kernels_learn finds so many variants for all; 0: no */
 } cugen_tune_options;
 
 #define CUGEN_TUNE_OPTIONS_INIT                                                                                      \
-  { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL, 0.0, 0.0 }
+  { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL, 0.0, 0.0, 0 }
 
 /* What one cugen_kernel_tune did. */
 typedef struct cugen_tune_result {
@@ -533,11 +538,12 @@ int cugen_kernel_record(cugen_kernel *kernel, size_t index, cugen_record *out, c
 
 /* What an import did with the records of a file. */
 typedef struct cugen_cache_merged {
-  size_t records; /* in the file: the sum of the following */
-  size_t added;   /* of variants that had no record */
-  size_t better;  /* replace the record of their variant, which is kept as history */
-  size_t worse;   /* kept as history themselves */
-  size_t known;   /* were in the cache already */
+  size_t records;    /* in the file: the sum of the following */
+  size_t added;      /* of variants that had no record */
+  size_t better;     /* replace the record of their variant, which is kept as history */
+  size_t worse;      /* kept as history themselves */
+  size_t known;      /* were in the cache already */
+  size_t portfolios; /* in the file; one replaces an earlier one of its kernel, class and device */
 } cugen_cache_merged;
 
 /* How far an import is; valid during the callback. */

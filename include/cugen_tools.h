@@ -528,13 +528,14 @@ typedef struct cugen_cache_counts {
   int64_t image_bytes;
   size_t
       foreign_images; /* cugen_cache_verify: images not used, since another user, or an unknown one, compiled them */
+  size_t portfolios;  /* few variants for many sizes */
 } cugen_cache_counts;
 
 /* *out lives until the next call. filter (may be NULL: all): its first three. A missing database is not created. */
 int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out, size_t *count,
                      cugen_error *error);
 
-/* Removes the records meant, and each image that no remaining record can want, in short transactions: other processes go on
+/* Removes the records and portfolios meant, and each image that no remaining record can want, in short transactions: other processes go on
    reading and storing. A failure may come after some are removed; *out counts them. If filter->config is a config and not a
    kernel's name, only records from that file are removed, and those of no known file (such as imported ones). The file need
    not exist any more. A kernel of that name in another file keeps its own. really 0: only counts. CUGEN_ERROR_IO: the cache
@@ -556,8 +557,8 @@ typedef struct cugen_export_progress {
 /* Called for each piece of some 64 KB, from the exporting thread; it must not use lib. Return nonzero to stop. */
 typedef int (*cugen_export_callback)(const cugen_export_progress *progress, void *context);
 
-/* Writes wisdom, which cugen_cache_import reads: the records that the filter's first three mean (NULL: all), without history, as
-   text, one line each (docs/cache.md). The file at path is replaced only when the new one is complete, and stays if progress
+/* Writes wisdom, which cugen_cache_import reads: the records that the filter's first three mean (NULL: all), without history, and the
+   portfolios, as text, one line each (docs/cache.md). The file at path is replaced only when the new one is complete, and stays if progress
    stops the export (CUGEN_ERROR_INTERRUPTED). path NULL: no file, progress takes the text. progress may be NULL. *records is how
    many were written. Memory does not grow with the records. */
 int cugen_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path, cugen_export_callback progress,
@@ -617,6 +618,70 @@ typedef struct cugen_why {
 /* Explains what a look-up of this kernel finds, field by field. variant: the record of that one (a text as for
    cugen_kernel_source); NULL: the best. A miss is no error. Everything in *out lives until the next call. */
 int cugen_kernel_why(cugen_kernel *kernel, const char *variant, cugen_why *out, cugen_error *error);
+
+/* ---- Portfolios: few variants for many sizes --------------------------------------------------------------------- */
+
+/* One variant of a portfolio. mean and worst: what its problems lose by it, as factors of their time (cost). stale and invalid are of
+   cugen_kernel_portfolios. */
+typedef struct cugen_portfolio_variant {
+  const char *variant; /* full text */
+  size_t serves;       /* of the problems that it was learnt from */
+  double mean, worst;  /* geometric mean, largest; 0: not known */
+  int stale;           /* its source is not the one that was measured: it serves nothing */
+  int invalid;         /* it is no variant for the kernel's problem */
+} cugen_portfolio_variant;
+
+/* One problem that a portfolio was learnt from, and what serves it. */
+typedef struct cugen_portfolio_problem {
+  const char *problem;
+  size_t variant;   /* index of variants; variant_count: none serves it */
+  double seconds;   /* with that variant; 0: not known, as it was not measured there */
+  const char *best; /* its own best variant */
+  double best_seconds;
+  double loss, held_out_loss; /* what it loses, as a factor; held out: were it not learnt from. 0: not known */
+} cugen_portfolio_problem;
+
+/* Few variants that serve all sizes of a kernel's problem, and a rule that says which serves which (docs/tuning.md). It is of a class:
+   values of the problem that are no whole numbers are equal in all its problems. The rule is an expression over sizes, such as
+   "select(M * N <= 4096, 0, 1)", whose value is an index of variants. Where that variant is not valid, the first one that is
+   serves. */
+typedef struct cugen_portfolio {
+  const char *config, *problem_class, *device, *options, *objective;
+  const char *rule;
+  const cugen_portfolio_variant *variants;
+  size_t variant_count;
+  size_t problems;                        /* that it was learnt from */
+  double mean, worst;                     /* what they lose, as factors; 0: not known */
+  double held_out_mean, held_out_worst;   /* what other sizes are to expect, by cross-validation */
+  int64_t learnt_at;                      /* seconds since the epoch */
+  const cugen_portfolio_problem *problem; /* cugen_kernels_learn: each of them; else NULL */
+  size_t unserved;                        /* likewise: problems that no variant is remembered to be right for */
+} cugen_portfolio;
+
+/* How to learn. */
+typedef struct cugen_learn_options {
+  size_t size;
+  size_t most;    /* variants, 1 to 64; 0: 8 */
+  int remembered; /* from all problems that are remembered on the device and agree with the first kernel's settings */
+  int dry;        /* remember nothing */
+} cugen_learn_options;
+
+#define CUGEN_LEARN_OPTIONS_INIT                                                                                     \
+  { sizeof(cugen_learn_options), 0, 0, 0 }
+
+/* Learns a portfolio for each class of the kernels' problems from what is remembered of them, and remembers it in place of an earlier one.
+   Nothing is measured and the device need not be here; cugen_tune_options.portfolio measures what it needs. The kernels are of one config
+   and library. *out has an element for each class, and lives until the next call on the first kernel. CUGEN_ERROR_USAGE: no problem, or
+   not one has a correct variant. */
+int cugen_kernels_learn(cugen_kernel *const *kernels, size_t count, const cugen_learn_options *options,
+                        const cugen_portfolio **out, size_t *portfolios, cugen_error *error);
+
+/* The portfolios that a plan for the kernel asks, in that order: of its class, device and options. *out lives until the next call. */
+int cugen_kernel_portfolios(cugen_kernel *kernel, const cugen_portfolio **out, size_t *count, cugen_error *error);
+
+/* All that the filter's first three mean (NULL: all); its problem is compared with the class. *out lives until the next call. */
+int cugen_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cugen_portfolio **out, size_t *count,
+                           cugen_error *error);
 
 /* ---- Replay: strategies on recorded spaces ------------------------------------------------------------------------ */
 

@@ -88,7 +88,7 @@ static int open_with(struct tuner *t, uint64_t *firsts, cugen_error *err) {
 }
 
 int tuner_open_strategy(struct tuner *t, cugen_error *err) {
-  uint64_t *firsts = calloc(2 * TUNE_LEADERS + config_tries(t->target->config), sizeof *firsts);
+  uint64_t *firsts = calloc(TUNE_LEADERS + t->target->leader_count + config_tries(t->target->config), sizeof *firsts);
   if (!firsts) return error_memory(err);
   int status = open_with(t, firsts, err);
   free(firsts);

@@ -31,10 +31,10 @@ struct tune_target {
   struct cache *images; /* of references, generators and verify kernels, which several runs share; NULL: none */
   struct cache_key key;
   int nvrtc_version;
-  bool problem_is_check;          /* the problem is the check problem: verified once */
-  enum measure_way measure;       /* how variants are timed; predictions are not */
-  bool predicted;                 /* the device is not here: times come from the model, and nothing runs */
-  uint64_t leaders[TUNE_LEADERS]; /* variants that are the best of near problems, or predicted to be: tried first */
+  bool problem_is_check;    /* the problem is the check problem: verified once */
+  enum measure_way measure; /* how variants are timed; predictions are not */
+  bool predicted;           /* the device is not here: times come from the model, and nothing runs */
+  const uint64_t *leaders;  /* variants that are the best of near problems, or predicted to be: tried first */
   size_t leader_count;
 };
 

@@ -226,8 +226,8 @@ struct config_implementation {
   uint32_t facts; /* of the device, that its expressions mention: bit i is enum device_fact i */
 };
 
-/* Which tuned problem serves one that was not tuned: none, the nearest, or that of its bucket. */
-enum policy_kind { POLICY_EXACT, POLICY_NEAREST, POLICY_BUCKETS };
+/* What serves a problem that was not tuned: nothing, the best of the nearest one or of its bucket's, or a portfolio. */
+enum policy_kind { POLICY_EXACT, POLICY_NEAREST, POLICY_BUCKETS, POLICY_PORTFOLIO };
 
 struct policy_bucket { /* M = { 64, 256, 1024 } */
   size_t problem;      /* index */
@@ -237,7 +237,8 @@ struct policy_bucket { /* M = { 64, 256, 1024 } */
 
 struct config_policy { /* policy "nearest" { distance = 1 } */
   enum policy_kind kind;
-  double distance;               /* nearest: how far, see problem_distance */
+  double
+      distance; /* nearest: how far, see problem_distance; portfolio: the same where it does not serve, 0: not so */
   struct policy_bucket *buckets; /* buckets: in the order of the problems */
   size_t bucket_count;
 };
@@ -304,11 +305,17 @@ int64_t policy_bound(const struct policy_bucket *bucket, int64_t size);
 /* "exact", "nearest { distance = 1 }", "buckets { M = { 64, 256 } }" */
 void policy_print(const struct config *config, struct text *out);
 void problem_free(struct problem *problem);
+/* Whether a value of problems is a size: a whole number that may be another at run time. All others, types, layouts and flags, make the
+   class of a problem. */
+bool config_is_size(const struct config *config, size_t problem);
 /* "M=4096 N=4096 dtype=f32" */
 void problem_print(const struct config *config, const struct problem *problem, struct text *out);
 /* The same, a line each; a '?' in front: it has its default, and the check problem too, as if the config did not have this
    parameter. */
 void problem_print_settings(const struct config *config, const struct problem *problem, struct text *out);
+/* Both of the class alone: "dtype=f32". */
+void problem_print_class(const struct config *config, const struct problem *problem, struct text *out,
+                         struct text *settings);
 /* The same for a reader: what has its default and is neither a number nor an element type is left out. */
 void problem_print_short(const struct config *config, const struct problem *problem, struct text *out);
 

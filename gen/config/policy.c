@@ -5,32 +5,37 @@
 
 #include "build.h"
 
-enum { KINDS = POLICY_BUCKETS + 1 };
+enum { KINDS = POLICY_PORTFOLIO + 1 };
 
-static const char *const kinds[KINDS] = {"exact", "nearest", "buckets"};
+static const char *const kinds[KINDS] = {"exact", "nearest", "buckets", "portfolio"};
 static const char *const examples[KINDS] = {
     "policy \"exact\"",
     "policy \"nearest\" { distance = 1 }",
     "policy \"buckets\" { M = { 256, 1024, 4096 } }",
+    "policy \"portfolio\" { distance = 1 }",
 };
 
-/* ---- nearest { distance = 1 } ---- */
+/* ---- nearest { distance = 1 }, portfolio { distance = 1 } ---- */
 
-static int read_nearest(struct build *build, struct config_line line, int table) {
+static int read_distance(struct build *build, struct config_line line, int table, enum policy_kind kind) {
   static const char *const known[] = {"distance"};
   struct value value;
+  struct text what = {0};
   const char *odd = unknown_key(build, table, known, 1);
-  if (odd) return refuse_name(build, line, odd, known, 1, "unknown field '%s' of policy \"nearest\"", odd);
+  if (odd) return refuse_name(build, line, odd, known, 1, "unknown field '%s' of policy \"%s\"", odd, kinds[kind]);
   if (!push_field(build, table, "distance"))
-    return build_fail(build, line, "policy \"nearest\" has no distance: %s", examples[POLICY_NEAREST]);
-  int status = read_value(build, line, "distance of policy \"nearest\"", &value);
+    return build_fail(build, line, "policy \"%s\" has no distance: %s", kinds[kind], examples[kind]);
+  text_addf(&what, "distance of policy \"%s\"", kinds[kind]);
+  int status = read_value(build, line, text_get(&what), &value);
+  text_free(&what);
   lua_pop(build->L, 1);
   if (status) return status;
   double distance = value.type == VALUE_INT ? (double)value.integer : value.type == VALUE_FLOAT ? value.real : 0;
   if (distance <= 0)
     return build_fail(build, line,
-                      "distance of policy \"nearest\" is a number above 0, the largest |log2| of a ratio of sizes: 1 "
-                      "is twice or half");
+                      "distance of policy \"%s\" is a number above 0, the largest |log2| of a ratio of sizes: 1 "
+                      "is twice or half",
+                      kinds[kind]);
   build->config->policy.distance = distance;
   return CUGEN_OK;
 }
@@ -104,21 +109,21 @@ static int read_buckets(struct build *build, struct config_line line, int table)
   return status;
 }
 
-/* ---- All three ---- */
+/* ---- All of them ---- */
 
 static int unknown_kind(struct build *build, struct config_line line, const char *name) {
-  return refuse_name(build, line, name, kinds, KINDS, "policy '%.80s' is none of %s, %s, %s", name, kinds[0],
-                     kinds[1], kinds[2]);
+  return refuse_name(build, line, name, kinds, KINDS, "policy '%.80s' is none of %s, %s, %s, %s", name, kinds[0],
+                     kinds[1], kinds[2], kinds[3]);
 }
 
 static int read_policy_value(struct build *build, struct config_line line, enum policy_kind kind) {
   int table = lua_gettop(build->L);
   build->config->policy.kind = kind;
-  if (kind == POLICY_EXACT && lua_isnil(build->L, table)) return CUGEN_OK;
+  if ((kind == POLICY_EXACT || kind == POLICY_PORTFOLIO) && lua_isnil(build->L, table)) return CUGEN_OK;
   if (kind == POLICY_EXACT) return build_fail(build, line, "policy \"exact\" takes nothing more: %s", examples[kind]);
   if (lua_type(build->L, table) != LUA_TTABLE)
     return build_fail(build, line, "policy \"%s\" needs its values in braces: %s", kinds[kind], examples[kind]);
-  return kind == POLICY_NEAREST ? read_nearest(build, line, table) : read_buckets(build, line, table);
+  return kind == POLICY_BUCKETS ? read_buckets(build, line, table) : read_distance(build, line, table, kind);
 }
 
 int read_policy(struct build *build, const struct list *list) {
@@ -152,7 +157,7 @@ static void print_bucket(const struct config *config, const struct policy_bucket
 void policy_print(const struct config *config, struct text *out) {
   const struct config_policy *policy = &config->policy;
   text_add(out, kinds[policy->kind]);
-  if (policy->kind == POLICY_NEAREST) {
+  if (policy->distance > 0) {
     text_add(out, " { distance = ");
     bool whole = policy->distance == floor(policy->distance) && policy->distance < 1e15;
     value_print(whole ? value_int((int64_t)policy->distance) : value_float(policy->distance), out);

@@ -245,13 +245,28 @@ void problem_print(const struct config *config, const struct problem *problem, s
   print_settings(config, problem, true, out);
 }
 
+static void print_setting(const struct config_problem *p, struct value value, struct text *out) {
+  bool checked = p->check.type == VALUE_NIL || value_equal(p->check, p->values[0]);
+  text_addf(out, "%s%s=", checked && value_equal(value, p->values[0]) ? "?" : "", p->name);
+  value_print(value, out);
+  text_add_char(out, '\n');
+}
+
 void problem_print_settings(const struct config *config, const struct problem *problem, struct text *out) {
+  for (size_t i = 0; i < config->problem_count; i++) print_setting(&config->problems[i], problem->values[i], out);
+}
+
+bool config_is_size(const struct config *config, size_t problem) {
+  return config->problems[problem].values[0].type == VALUE_INT;
+}
+
+void problem_print_class(const struct config *config, const struct problem *problem, struct text *out,
+                         struct text *settings) {
   for (size_t i = 0; i < config->problem_count; i++) {
-    const struct config_problem *p = &config->problems[i];
-    bool checked = p->check.type == VALUE_NIL || value_equal(p->check, p->values[0]);
-    text_addf(out, "%s%s=", checked && value_equal(problem->values[i], p->values[0]) ? "?" : "", p->name);
+    if (config_is_size(config, i)) continue;
+    text_addf(out, "%s%s=", out->length ? " " : "", config->problems[i].name);
     value_print(problem->values[i], out);
-    text_add_char(out, '\n');
+    print_setting(&config->problems[i], problem->values[i], settings);
   }
 }
 

@@ -373,6 +373,7 @@ class Record:
 
 PLAN_TUNED_ONLY = 1
 PLAN_PRIMARY = 2
+PLAN_BY_PORTFOLIO = 4
 
 
 class cugen_plan_options(Structure):
@@ -393,6 +394,7 @@ class PlanChoice(IntEnum):
     NEAR = 1  # the best remembered for the problem that the policy selects: the nearest, or its bucket's
     DEFAULT = 2  # never measured: the fastest by the model, if predictions for this device and problem are remembered; else on a GPU the first valid one that the config suggests (try); else the first valid one
     PINNED = 3  # named by options.choice, or in the file of options.pin or $CUGEN_PIN
+    PORTFOLIO = 4  # by a portfolio's rule: measured for other sizes
 
 
 class cugen_plan_info(Structure):
@@ -416,7 +418,7 @@ class cugen_plan_info(Structure):
 
 @dataclass(frozen=True)
 class PlanInfo:
-    """A plan, and why it was chosen. Of a default or pinned one tuned_for is None, measured_at and the versions are 0, and record has only variant, flops, bytes and predicted."""
+    """A plan, and why it was chosen. Of a default, pinned or portfolio one tuned_for is None, measured_at and the versions are 0, and record has only variant, flops, bytes and predicted."""
 
     kernel: str
     problem: str
@@ -544,6 +546,7 @@ class cugen_tune_options(Structure):
         ("cuda_context", c_void_p),
         ("verify_seconds", c_double),
         ("compile_timeout", c_double),
+        ("portfolio", c_size_t),
     ]
 
 
@@ -635,6 +638,7 @@ class cugen_cache_merged(Structure):
         ("better", c_size_t),
         ("worse", c_size_t),
         ("known", c_size_t),
+        ("portfolios", c_size_t),
     ]
 
 
@@ -647,6 +651,7 @@ class Merged:
     better: int  # replace the record of their variant, which is kept as history
     worse: int  # kept as history themselves
     known: int  # were in the cache already
+    portfolios: int  # in the file; one replaces an earlier one of its kernel, class and device
 
     @classmethod
     def _of(cls, c: cugen_cache_merged) -> Merged:
@@ -656,6 +661,7 @@ class Merged:
             better=c.better,
             worse=c.worse,
             known=c.known,
+            portfolios=c.portfolios,
         )
 
 
@@ -1170,6 +1176,7 @@ class cugen_cache_counts(Structure):
         ("images", c_size_t),
         ("image_bytes", c_int64),
         ("foreign_images", c_size_t),
+        ("portfolios", c_size_t),
     ]
 
 
@@ -1227,6 +1234,59 @@ class cugen_why(Structure):
         ("tune", c_int),
         ("matches", POINTER(cugen_why_match)),
         ("match_count", c_size_t),
+    ]
+
+
+class cugen_portfolio_variant(Structure):
+    _fields_ = [
+        ("variant", c_char_p),
+        ("serves", c_size_t),
+        ("mean", c_double),
+        ("worst", c_double),
+        ("stale", c_int),
+        ("invalid", c_int),
+    ]
+
+
+class cugen_portfolio_problem(Structure):
+    _fields_ = [
+        ("problem", c_char_p),
+        ("variant", c_size_t),
+        ("seconds", c_double),
+        ("best", c_char_p),
+        ("best_seconds", c_double),
+        ("loss", c_double),
+        ("held_out_loss", c_double),
+    ]
+
+
+class cugen_portfolio(Structure):
+    _fields_ = [
+        ("config", c_char_p),
+        ("problem_class", c_char_p),
+        ("device", c_char_p),
+        ("options", c_char_p),
+        ("objective", c_char_p),
+        ("rule", c_char_p),
+        ("variants", POINTER(cugen_portfolio_variant)),
+        ("variant_count", c_size_t),
+        ("problems", c_size_t),
+        ("mean", c_double),
+        ("worst", c_double),
+        ("held_out_mean", c_double),
+        ("held_out_worst", c_double),
+        ("learnt_at", c_int64),
+        ("problem", POINTER(cugen_portfolio_problem)),
+        ("unserved", c_size_t),
+    ]
+
+
+class cugen_learn_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("most", c_size_t),
+        ("remembered", c_int),
+        ("dry", c_int),
     ]
 
 
@@ -1422,6 +1482,9 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_cache_export": (c_int, [c_void_p, POINTER(cugen_cache_filter), c_char_p, cugen_export_callback, c_void_p, POINTER(c_size_t), POINTER(cugen_error)]),
     "cugen_kernel_stored": (c_int, [c_void_p, c_int, POINTER(POINTER(cugen_stored_record)), POINTER(c_size_t), POINTER(cugen_error)]),
     "cugen_kernel_why": (c_int, [c_void_p, c_char_p, POINTER(cugen_why), POINTER(cugen_error)]),
+    "cugen_kernels_learn": (c_int, [POINTER(c_void_p), c_size_t, POINTER(cugen_learn_options), POINTER(POINTER(cugen_portfolio)), POINTER(c_size_t), POINTER(cugen_error)]),
+    "cugen_kernel_portfolios": (c_int, [c_void_p, POINTER(POINTER(cugen_portfolio)), POINTER(c_size_t), POINTER(cugen_error)]),
+    "cugen_cache_portfolios": (c_int, [c_void_p, POINTER(cugen_cache_filter), POINTER(POINTER(cugen_portfolio)), POINTER(c_size_t), POINTER(cugen_error)]),
     "cugen_replay_open": (c_int, [c_char_p, POINTER(c_void_p), POINTER(cugen_error)]),
     "cugen_replay_close": (None, [c_void_p]),
     "cugen_replay_describe": (c_int, [c_void_p, POINTER(cugen_replay_info), POINTER(cugen_error)]),

@@ -304,7 +304,7 @@ static void expect_choice(const char *const settings[4], struct text *out) {
   struct text variant_text = {0};
   cugen_error err;
   set_problem(settings, 4, &problem);
-  if (api_select(&target.lookup, 0, &selection, &err)) fail_msg("%s", err.message);
+  if (api_select(&target.lookup, 0, false, &selection, &err)) fail_msg("%s", err.message);
   const struct variant variant = lookup_variant(&target.lookup, selection.index);
   variant_print(&variant, &variant_text);
   text_addf(out, "%s|%s|%s|%.9f\n", names[selection.how], text_get(&variant_text),

@@ -27,6 +27,8 @@ static void policies(void **state) {
   expect_policy("policy \"exact\"", "exact");
   expect_policy("policy \"nearest\" { distance = 1 }", "nearest { distance = 1 }");
   expect_policy("policy \"nearest\" { distance = 0.25 }", "nearest { distance = 0.25 }");
+  expect_policy("policy \"portfolio\"", "portfolio");
+  expect_policy("policy \"portfolio\" { distance = 2 }", "portfolio { distance = 2 }");
   expect_policy("policy \"buckets\" { N = { 8, 32 }, M = { 1 } }", "buckets { M = { 1 }, N = { 8, 32 } }");
 }
 
@@ -87,11 +89,14 @@ static void expect_policy_error(const char *policy, const char *want) {
 static void wrong_policies(void **state) {
   (void)state;
   expect_policy_error("policy \"nearst\" {}",
-                      "c.lua:3: policy 'nearst' is none of exact, nearest, buckets (nearest 'nearest')");
+                      "c.lua:3: policy 'nearst' is none of exact, nearest, buckets, portfolio (nearest 'nearest')");
   expect_policy_error("policy \"exact\" {}", "c.lua:3: policy \"exact\" takes nothing more: policy \"exact\"");
   expect_policy_error("policy \"exact\", policy \"exact\"", "c.lua:3: policy stands here twice");
   expect_policy_error("policy \"nearest\"",
                       "c.lua:3: policy \"nearest\" needs its values in braces: policy \"nearest\" { distance = 1 }");
+  expect_policy_error("policy \"portfolio\" { distance = 0 }",
+                      "c.lua:3: distance of policy \"portfolio\" is a number above 0");
+  expect_policy_error("policy \"portfolio\" { M = 1 }", "c.lua:3: unknown field 'M' of policy \"portfolio\"");
   expect_policy_error("policy \"nearest\" {}", "c.lua:3: policy \"nearest\" has no distance: policy \"nearest\"");
   expect_policy_error("policy \"nearest\" { distanse = 1 }",
                       "c.lua:3: unknown field 'distanse' of policy \"nearest\" (nearest 'distance')");

@@ -320,16 +320,19 @@ function problems(values) end
 ---@return cugen.check
 function check(values) end
 
----Which tuned problem lends its best variant to one that was not tuned.
+---Which tuned problem, or portfolio, lends its variant to one that was not tuned.
 ---```lua
 ---policy "exact"
 ---policy "nearest" { distance = 1 }
 ---policy "buckets" { M = { 256, 1024, 4096 } }
+---policy "portfolio" { distance = 1 }
 ---```
 ---@overload fun(name: "exact"): cugen.policy
 ---@overload fun(name: "nearest"): fun(attributes: cugen.nearest_attributes): cugen.policy
 ---@overload fun(name: "buckets"): fun(bounds: table<string, integer[]>): cugen.policy
----@param name "exact"|"nearest"|"buckets"
+---@overload fun(name: "portfolio"): cugen.policy
+---@overload fun(name: "portfolio"): fun(attributes: cugen.nearest_attributes): cugen.policy
+---@param name "exact"|"nearest"|"buckets"|"portfolio"
 ---@return any
 function policy(name) end
 

@@ -1,0 +1,481 @@
+/* Learning portfolios from what is remembered of many problems, and handing them out. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "base/array.h"
+#include "base/system.h"
+#include "portfolio_out.h"
+
+enum { USUAL_MOST = 8, MOST_COLUMNS = 256, MOST_PASSES = 16 };
+
+/* What is not known is 0 outside, and NAN inside. */
+static double known(double value) {
+  return isfinite(value) ? value : 0;
+}
+
+/* ---- Which variants are columns ----------------------------------------------------------------------------------- */
+
+struct ranked {
+  size_t variant, near;
+  double sum;
+};
+
+static int by_nearness(const void *a, const void *b) {
+  const struct ranked *x = a, *y = b;
+  if (x->near != y->near) return x->near > y->near ? -1 : 1;
+  if (x->sum != y->sum) return x->sum < y->sum ? -1 : 1;
+  return (x->variant > y->variant) - (x->variant < y->variant);
+}
+
+/* Those that are near the best of most problems. The caller frees. */
+static size_t *choose_columns(const struct portfolio_data *data, size_t *count, cugen_error *err) {
+  const double near = 1.5;
+  struct ranked *ranked = calloc(data->variant_count + 1, sizeof *ranked);
+  size_t *out = calloc(MOST_COLUMNS, sizeof *out);
+  *count = 0;
+  for (size_t v = 0; ranked && v < data->variant_count; v++) ranked[v].variant = v;
+  for (size_t i = 0; ranked && i < data->entry_count; i++) {
+    const double ratio = portfolio_entry_ratio(data, &data->entries[i]);
+    if (!(ratio <= near)) continue;
+    ranked[data->entries[i].variant].near++;
+    ranked[data->entries[i].variant].sum += ratio;
+  }
+  if (ranked && data->variant_count) qsort(ranked, data->variant_count, sizeof *ranked, by_nearness);
+  for (size_t i = 0; ranked && out && i < data->variant_count && *count < MOST_COLUMNS && ranked[i].near; i++)
+    out[(*count)++] = ranked[i].variant;
+  const bool good = ranked && out;
+  free(ranked);
+  if (good) return out;
+  free(out);
+  error_memory(err);
+  return NULL;
+}
+
+/* ---- Whether what was chosen is still what was measured ------------------------------------------------------------ */
+
+/* Judged entries of these variants: what is stale is as if it had not been measured. */
+struct judging {
+  struct portfolio_data *data;
+  const size_t *columns; /* variants */
+  const struct portfolio_learnt *learnt;
+  size_t stale;
+};
+
+static bool is_chosen(const struct judging *j, const char *variant, size_t *out) {
+  for (size_t i = 0; i < j->learnt->count; i++) {
+    *out = j->columns[j->learnt->chosen[i]];
+    if (strcmp(j->data->variants[*out], variant) == 0) return true;
+  }
+  return false;
+}
+
+static int judge_record(struct judging *j, struct lookup *l, size_t problem, const struct cache_record *record,
+                        cugen_error *err) {
+  struct judgement judgement;
+  size_t variant;
+  if (record->outcome != CUGEN_OUTCOME_OK || !is_chosen(j, record->variant, &variant)) return CUGEN_OK;
+  struct portfolio_entry *entry = portfolio_entry_of(j->data, problem, variant);
+  if (!entry || isnan(entry->cost)) return CUGEN_OK;
+  int status = api_judge(l, record, &judgement, err);
+  if (status) return status;
+  if (judgement.how == JUDGED_CURRENT)
+    entry->source = judgement.now.source_hash;
+  else
+    entry->cost = NAN, j->stale++;
+  return CUGEN_OK;
+}
+
+static int judge_row(struct judging *j, size_t problem, cugen_error *err) {
+  const struct lookup *base = j->data->base;
+  struct lookup l = {0};
+  struct cache *cache;
+  struct cache_record *records = NULL;
+  size_t count = 0;
+  int status = lookup_for_problem(base, j->data->rows[problem].problem, &l, err);
+  l.origin = base->origin;
+  if (!status && base->predicted) status = lookup_use_predictions(&l, err);
+  if (!status) status = lookup_space(&l, err);
+  if (!status) status = lookup_expander(&l, err);
+  if (!status) status = api_cache_to_read(base->lib, &cache, err);
+  const struct cache_key key = lookup_key(&l);
+  if (!status) status = cache_load(cache, &key, &records, &count, err);
+  for (size_t i = 0; i < count && !status; i++) status = judge_record(j, &l, problem, &records[i], err);
+  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
+  free(records);
+  lookup_close(&l);
+  return status;
+}
+
+/* ---- Learning ------------------------------------------------------------------------------------------------------ */
+
+/* Learns again where something that was chosen is stale. *columns: variants, to be freed whatever comes back. */
+static int learn_once(struct portfolio_data *data, size_t most, struct portfolio_learnt *out, size_t **columns,
+                      bool *again, cugen_error *err) {
+  struct portfolio_columns matrix = {0};
+  size_t count;
+  *columns = choose_columns(data, &count, err);
+  if (!*columns) return CUGEN_ERROR_MEMORY;
+  int status = portfolio_columns_open(data, *columns, count, &matrix, err);
+  if (!status) status = portfolio_learn(&matrix.matrix, most, out, err);
+  struct judging judging = {data, *columns, out, 0};
+  for (size_t p = 0; p < data->row_count && !status; p++) status = judge_row(&judging, p, err);
+  *again = !status && judging.stale;
+  portfolio_columns_free(&matrix);
+  return status;
+}
+
+static int learn(struct portfolio_data *data, size_t most, struct portfolio_learnt *out, size_t **columns,
+                 cugen_error *err) {
+  bool again = true;
+  int status = CUGEN_OK;
+  *columns = NULL;
+  for (int pass = 0; pass < MOST_PASSES && again && !status; pass++) {
+    portfolio_learnt_free(out);
+    free(*columns);
+    status = learn_once(data, most, out, columns, &again, err);
+  }
+  return status;
+}
+
+/* Where the variant was measured: at a problem that it serves, else at any. NULL: nowhere. */
+static const struct portfolio_entry *find_proof(const struct portfolio_data *data, const struct portfolio_learnt *l,
+                                                size_t choice, size_t variant) {
+  const struct portfolio_entry *any = NULL;
+  for (size_t p = 0; p < data->row_count; p++) {
+    const struct portfolio_entry *entry = portfolio_entry_of(data, p, variant);
+    if (!entry || isnan(entry->cost)) continue;
+    if (l->given[p] == choice) return entry;
+    if (!any) any = entry;
+  }
+  return any;
+}
+
+static int fill_body(const struct portfolio_data *data, const struct portfolio_learnt *l, const size_t *columns,
+                     struct portfolio_body *out, cugen_error *err) {
+  *out = (struct portfolio_body){.problems = (int64_t)data->row_count,
+                                 .tuned_mean = known(l->tuned_loss.mean),
+                                 .tuned_worst = known(l->tuned_loss.worst),
+                                 .held_mean = known(l->held_loss.mean),
+                                 .held_worst = known(l->held_loss.worst)};
+  out->rule = strdup(text_get(&l->rule));
+  out->variants = calloc(l->count + 1, sizeof *out->variants);
+  if (!out->rule || !out->variants) return error_memory(err);
+  for (size_t i = 0; i < l->count; i++) {
+    const size_t variant = columns[l->chosen[i]];
+    const struct portfolio_entry *proof = find_proof(data, l, i, variant);
+    struct portfolio_body_variant *v = &out->variants[out->count++];
+    v->variant = strdup(data->variants[variant]);
+    v->problem = strdup(proof ? data->rows[proof->problem].text : "");
+    if (!v->variant || !v->problem) return error_memory(err);
+    if (proof) v->source = proof->source;
+    for (size_t p = 0; p < data->row_count; p++) v->serves += l->given[p] == i;
+  }
+  return CUGEN_OK;
+}
+
+static int fill_key(const struct portfolio_data *data, struct cache_portfolio *out, cugen_error *err) {
+  const struct lookup *base = data->base;
+  const struct cache_key key = lookup_key(base);
+  struct text class = {0}, settings = {0};
+  problem_print_class(base->config, data->rows[0].problem, &class, &settings);
+  *out = (struct cache_portfolio){.device = strdup(key.device),
+                                  .config = strdup(key.config),
+                                  .class = class.failed ? NULL : strdup(text_get(&class)),
+                                  .options = strdup(key.options),
+                                  .origin = strdup(base->origin ? base->origin : ""),
+                                  .objective = strdup(portfolio_objective(base->config)),
+                                  .learnt_at = clock_unix()};
+  text_free(&class);
+  text_free(&settings);
+#define X(name) &&out->name
+  return 1 CACHE_PORTFOLIO_KEY(X) ? CUGEN_OK : error_memory(err);
+#undef X
+}
+
+static int describe_problems(struct portfolio_holding *from, const struct portfolio_learnt *l, const size_t *columns,
+                             cugen_portfolio *out, cugen_error *err) {
+  const struct portfolio_data *data = &from->data;
+  from->problems = calloc(data->row_count + 1, sizeof *from->problems);
+  if (!from->problems) return error_memory(err);
+  for (size_t p = 0; p < data->row_count; p++) {
+    const struct portfolio_row *row = &data->rows[p];
+    const bool served = l->given[p] < l->count;
+    const struct portfolio_entry *entry =
+        served ? portfolio_entry_of(data, p, columns[l->chosen[l->given[p]]]) : NULL;
+    from->problems[p] = (cugen_portfolio_problem){.problem = row->text,
+                                                  .variant = l->given[p],
+                                                  .seconds = entry ? known(entry->seconds) : 0,
+                                                  .best = row->best ? row->best : "",
+                                                  .best_seconds = row->best_seconds,
+                                                  .loss = known(l->tuned[p]),
+                                                  .held_out_loss = known(l->held[p])};
+    out->unserved += !(row->best_cost > 0);
+  }
+  out->problem = from->problems;
+  return CUGEN_OK;
+}
+
+/* Geometric mean and largest of what each variant's own problems lose. */
+static void sum_losses(struct portfolio_holding *from) {
+  for (size_t i = 0; i < from->body.count; i++) {
+    double sum = 0, worst = 0;
+    size_t count = 0;
+    for (size_t p = 0; p < from->data.row_count; p++) {
+      const cugen_portfolio_problem *problem = &from->problems[p];
+      if (problem->variant != i || !(problem->loss > 0)) continue;
+      sum += log(problem->loss);
+      worst = fmax(worst, problem->loss);
+      count++;
+    }
+    from->variants[i].mean = count ? exp(sum / (double)count) : 0;
+    from->variants[i].worst = worst;
+  }
+}
+
+static int refuse_untuned(const struct portfolio_data *data, cugen_error *err) {
+  return error_set(
+      err, CUGEN_ERROR_USAGE,
+      "no correct variant is remembered for %s%s of %s on %s: there is nothing to learn a portfolio from. "
+      "'cugen tune' with a budget measures them",
+      data->row_count == 1 ? "" : "any of the problems such as ", data->rows[0].text, data->base->config->name,
+      data->base->device.name);
+}
+
+/* Of problems of one class. */
+static int learn_class(const struct lookup *base, const struct problem *const *problems, size_t count,
+                       const cugen_learn_options *options, struct portfolio_holdings *out, cugen_error *err) {
+  struct portfolio_learnt learnt = {0};
+  size_t *columns = NULL;
+  struct portfolio_holding *h = portfolio_holding_add(out, err);
+  if (!h) return CUGEN_ERROR_MEMORY;
+  cugen_portfolio *shown = &out->out[out->count - 1];
+  int status = portfolio_data_open(base, problems, count, &h->data, err);
+  if (!status) status = learn(&h->data, options->most ? options->most : USUAL_MOST, &learnt, &columns, err);
+  if (!status && !learnt.count) status = refuse_untuned(&h->data, err);
+  if (!status) status = fill_key(&h->data, &h->kept, err);
+  if (!status) status = fill_body(&h->data, &learnt, columns, &h->body, err);
+  if (!status) status = portfolio_publish(h, shown, err);
+  if (!status) status = describe_problems(h, &learnt, columns, shown, err);
+  if (!status) sum_losses(h);
+  portfolio_learnt_free(&learnt);
+  free(columns);
+  return status;
+}
+
+/* ---- Problems ------------------------------------------------------------------------------------------------------ */
+
+/* Problems by class. */
+struct classes {
+  const struct lookup *base;
+  struct problem *own; /* those that were read */
+  size_t own_count;
+  const struct problem **all;
+  struct text *names; /* of the class of each */
+  size_t count;
+};
+
+static void free_classes(struct classes *c) {
+  for (size_t i = 0; i < c->own_count; i++) problem_free(&c->own[i]);
+  for (size_t i = 0; i < c->count; i++) text_free(&c->names[i]);
+  free(c->own);
+  free(c->all);
+  free(c->names);
+}
+
+static int list_classes(struct classes *c, cugen_error *err) {
+  c->names = calloc(c->count + 1, sizeof *c->names);
+  if (!c->names) return error_memory(err);
+  for (size_t i = 0; i < c->count; i++) {
+    struct text settings = {0};
+    problem_print_class(c->base->config, c->all[i], &c->names[i], &settings);
+    const bool failed = settings.failed || c->names[i].failed;
+    text_free(&settings);
+    if (failed) return error_memory(err);
+  }
+  return CUGEN_OK;
+}
+
+static int take_kernels(struct classes *c, cugen_kernel *const *kernels, size_t count, cugen_error *err) {
+  c->all = calloc(count + 1, sizeof(const struct problem *));
+  if (!c->all) return error_memory(err);
+  for (size_t i = 0; i < count; i++) c->all[c->count++] = kernels[i]->lookup.problem;
+  return CUGEN_OK;
+}
+
+struct reading {
+  struct classes *classes;
+  const cugen_kernel *kernel;
+};
+
+/* What the kernel's settings say is so of the problem, too. */
+static bool agrees(const cugen_kernel *k, const struct problem *problem) {
+  for (size_t i = 0; i < k->setting_count; i++)
+    for (size_t p = 0; p < problem->count; p++) {
+      const char *name = k->lookup.config->problems[p].name;
+      const size_t length = strlen(name);
+      const bool set = strncmp(k->settings[i], name, length) == 0 && k->settings[i][length] == '=';
+      if (set && !value_equal(problem->values[p], k->problem.values[p])) return false;
+    }
+  return true;
+}
+
+static int read_remembered(void *context, const char *text, cugen_error *err) {
+  struct reading *reading = context;
+  struct classes *c = reading->classes;
+  struct problem problem;
+  bool is_known;
+  int status = api_read_problem(c->base->config, text, &problem, &is_known, err);
+  if (status || !is_known) return status;
+  struct problem *own = agrees(reading->kernel, &problem) ? array_grow(c->own, c->own_count, sizeof *own) : NULL;
+  if (own) {
+    c->own = own;
+    own[c->own_count++] = problem;
+    return CUGEN_OK;
+  }
+  status = agrees(reading->kernel, &problem) ? error_memory(err) : CUGEN_OK;
+  problem_free(&problem);
+  return status;
+}
+
+static int take_remembered(struct classes *c, const cugen_kernel *k, cugen_error *err) {
+  const struct cache_key key = lookup_key(&k->lookup);
+  struct reading reading = {c, k};
+  struct cache *cache;
+  int status = api_cache_to_read(k->lookup.lib, &cache, err);
+  if (!status) status = cache_problems(cache, &key, read_remembered, &reading, err);
+  if (!status && !c->own_count)
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "nothing is remembered of %s on %s with these settings: there is nothing to learn a portfolio "
+                       "from. 'cugen tune' with a budget measures it",
+                       k->lookup.config->name, k->lookup.device.name);
+  c->all = calloc(c->own_count + 1, sizeof(const struct problem *));
+  if (!status && !c->all) status = error_memory(err);
+  for (size_t i = 0; i < c->own_count && !status; i++) c->all[c->count++] = &c->own[i];
+  return status;
+}
+
+/* Those of the first class come first in the order of the kernels. */
+static int learn_classes(struct classes *c, const cugen_learn_options *options, struct portfolio_holdings *out,
+                         cugen_error *err) {
+  const struct problem **same = calloc(c->count + 1, sizeof(const struct problem *));
+  bool *done = calloc(c->count + 1, sizeof *done);
+  int status = same && done ? CUGEN_OK : error_memory(err);
+  for (size_t i = 0; i < c->count && !status; i++) {
+    size_t count = 0;
+    for (size_t k = i; k < c->count && !done[i]; k++)
+      if (strcmp(text_get(&c->names[k]), text_get(&c->names[i])) == 0) same[count++] = c->all[k];
+    for (size_t k = c->count; k-- > i && count;)
+      done[k] |= strcmp(text_get(&c->names[k]), text_get(&c->names[i])) == 0;
+    if (count) status = learn_class(c->base, same, count, options, out, err);
+  }
+  free(same);
+  free(done);
+  return status;
+}
+
+/* As text that is kept. */
+static int store(const struct lookup *base, struct portfolio_holdings *h, cugen_error *err) {
+  struct cache *cache;
+  struct cache_portfolio *kept = calloc(h->count + 1, sizeof *kept);
+  int status = kept ? api_cache(base->lib, &cache, err) : error_memory(err);
+  for (size_t i = 0; i < h->count && !status; i++) {
+    struct text body = {0};
+    portfolio_body_print(&h->all[i].body, &body);
+    h->all[i].kept.body = text_take(&body);
+    if (!h->all[i].kept.body) status = error_memory(err);
+    kept[i] = h->all[i].kept;
+  }
+  if (!status) status = cache_portfolios_store(cache, kept, h->count, err);
+  free(kept);
+  return status;
+}
+
+/* ---- Public functions ---------------------------------------------------------------------------------------------- */
+
+static int check_options(const cugen_learn_options *options, cugen_error *err) {
+  if (API_SIZE(err, cugen_learn_options, CUGEN_LEARN_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
+  if (options->most > PORTFOLIO_MOST)
+    return error_set(err, CUGEN_ERROR_USAGE, "a portfolio of %zu variants: 1 to %d are possible", options->most,
+                     PORTFOLIO_MOST);
+  return CUGEN_OK;
+}
+
+static int check_kernels(cugen_kernel *const *kernels, size_t count, cugen_error *err) {
+  if (count == 0) return error_set(err, CUGEN_ERROR_USAGE, "no problem to learn a portfolio from");
+  for (size_t i = 0; i < count; i++) {
+    if (!kernels[i]) return error_set(err, CUGEN_ERROR_USAGE, "cugen_kernels_learn: kernels[%zu] is NULL", i);
+    if (kernels[i]->lookup.lib != kernels[0]->lookup.lib ||
+        strcmp(text_get(&kernels[i]->opened.origin), text_get(&kernels[0]->opened.origin)) != 0)
+      return error_set(err, CUGEN_ERROR_USAGE, "cugen_kernels_learn: kernels[%zu] is of another library or config",
+                       i);
+  }
+  return CUGEN_OK;
+}
+
+int cugen_kernels_learn(cugen_kernel *const *kernels, size_t count, const cugen_learn_options *options,
+                        const cugen_portfolio **out, size_t *portfolios, cugen_error *error) {
+  static const cugen_learn_options defaults = CUGEN_LEARN_OPTIONS_INIT;
+  if (!options) options = &defaults;
+  if (API_NEEDS(error, "kernels, out, portfolios", kernels, out, portfolios)) return CUGEN_ERROR_USAGE;
+  *out = NULL, *portfolios = 0;
+  int status = check_options(options, error);
+  if (!status) status = check_kernels(kernels, count, error);
+  if (status) return status;
+  struct portfolio_holdings *h = kept_renew(&kernels[0]->learnt, sizeof *h, portfolio_holdings_clear, error);
+  if (!h) return CUGEN_ERROR_MEMORY;
+  struct classes classes = {.base = &kernels[0]->lookup};
+  status = options->remembered ? take_remembered(&classes, kernels[0], error)
+                               : take_kernels(&classes, kernels, count, error);
+  if (!status) status = list_classes(&classes, error);
+  if (!status) status = learn_classes(&classes, options, h, error);
+  if (!status && !options->dry) status = store(classes.base, h, error);
+  free_classes(&classes);
+  if (status) return status;
+  *out = h->out;
+  *portfolios = h->count;
+  return CUGEN_OK;
+}
+
+/* Whether its variants still are what was measured, and are valid here. */
+static int judge_variants(struct lookup *l, struct portfolio_holding *h, cugen_error *err) {
+  int status = lookup_space(l, err);
+  if (!status) status = lookup_expander(l, err);
+  for (size_t i = 0; i < h->body.count && !status; i++) {
+    enum portfolio_state state;
+    struct kernel_spec spec;
+    uint64_t index;
+    status = portfolio_try(l, &h->body.variants[i], &state, &index, &spec, err);
+    kernel_spec_free(&spec);
+    h->variants[i].stale = state == PORTFOLIO_STALE;
+    h->variants[i].invalid = state == PORTFOLIO_INVALID;
+  }
+  return status;
+}
+
+int cugen_kernel_portfolios(cugen_kernel *k, const cugen_portfolio **out, size_t *count, cugen_error *error) {
+  struct portfolio_found *found = NULL;
+  size_t all = 0;
+  if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
+  *out = NULL, *count = 0;
+  struct portfolio_holdings *h = kept_renew(&k->portfolios, sizeof *h, portfolio_holdings_clear, error);
+  if (!h) return CUGEN_ERROR_MEMORY;
+  int status = portfolios_find(&k->lookup, &found, &all, error);
+  for (size_t i = 0; i < all && !status; i++) {
+    struct portfolio_holding *holding = portfolio_holding_add(h, error);
+    if (!holding) {
+      status = CUGEN_ERROR_MEMORY;
+      break;
+    }
+    holding->kept = found[i].kept, holding->body = found[i].body;
+    found[i] = (struct portfolio_found){0};
+    status = portfolio_publish(holding, &h->out[i], error);
+    if (!status) status = judge_variants(&k->lookup, holding, error);
+  }
+  portfolios_free(found, all);
+  if (status) return status;
+  *out = h->out;
+  *count = h->count;
+  return CUGEN_OK;
+}

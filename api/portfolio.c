@@ -1,0 +1,236 @@
+/* Which portfolio is a kernel's, and which variant it gives a problem; see portfolio.h.
+
+   The rule gives an index. Whether that variant is valid for the problem nobody knows before its space is asked, as for the nearest problem's
+   best: then the first of the portfolio that is valid serves. A variant whose source has changed since it was measured serves nothing. */
+#include "portfolio.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+const char *portfolio_objective(const struct config *config) {
+  return config->objective ? config->objective->text : objective_names[OBJECTIVE_TIME];
+}
+
+/* ---- Which ones --------------------------------------------------------------------------------------------------- */
+
+static bool is_meant(const struct lookup *l, const struct cache_portfolio *p, const struct cache_key *class_key) {
+  uint64_t lacks;
+  const bool own = !*p->origin || (l->origin && strcmp(p->origin, l->origin) == 0);
+  return own && strcmp(p->objective, portfolio_objective(l->config)) == 0 && cache_lacks(class_key, p->class, &lacks);
+}
+
+/* Takes what *kept has; what cannot be read is passed over: 'cugen cache verify' names it. */
+static int take(struct cache_portfolio *kept, struct portfolio_found **out, size_t *count, cugen_error *err) {
+  struct portfolio_found *all = array_grow(*out, *count, sizeof *all);
+  cugen_error why;
+  if (!all) return error_memory(err);
+  *out = all;
+  int status = portfolio_body_parse(kept->body, &all[*count].body, &why);
+  if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+  all[(*count)++].kept = *kept;
+  *kept = (struct cache_portfolio){0};
+  return CUGEN_OK;
+}
+
+static int find(const struct lookup *l, struct cache *cache, const struct cache_key *class_key,
+                struct portfolio_found **out, size_t *count, cugen_error *err) {
+  const struct cache_key key = lookup_measured_key(l);
+  struct cache_portfolio *kept;
+  size_t all;
+  int status = cache_portfolios(cache, &key, &kept, &all, err);
+  for (size_t i = 0; i < all && !status; i++)
+    if (is_meant(l, &kept[i], class_key)) status = take(&kept[i], out, count, err);
+  cache_portfolios_free(kept, all);
+  return status;
+}
+
+int portfolios_find(const struct lookup *l, struct portfolio_found **out, size_t *count, cugen_error *err) {
+  struct text class = {0}, settings = {0};
+  struct cache *cache;
+  *out = NULL, *count = 0;
+  problem_print_class(l->config, l->problem, &class, &settings);
+  const struct cache_key class_key = {.problem = text_get(&class), .settings = text_get(&settings)};
+  int status = class.failed || settings.failed ? error_memory(err) : api_cache_to_read(l->lib, &cache, err);
+  if (!status) status = find(l, cache, &class_key, out, count, err);
+  text_free(&class);
+  text_free(&settings);
+  if (status) portfolios_free(*out, *count), *out = NULL, *count = 0;
+  return status;
+}
+
+void portfolios_free(struct portfolio_found *found, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    cache_portfolio_free(&found[i].kept);
+    portfolio_body_free(&found[i].body);
+  }
+  free(found);
+}
+
+/* ---- What its rule says ------------------------------------------------------------------------------------------- */
+
+/* Sizes alone: all else is equal within a class. */
+static struct expr_symbol find_size(void *context, const char *name) {
+  const struct config *config = context;
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (config_is_size(config, i) && strcmp(config->problems[i].name, name) == 0)
+      return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = config->first_problem + (int)i};
+  return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
+}
+
+static const char *const *list_none(void *context, size_t *count) {
+  static const char *const none[] = {NULL};
+  (void)context;
+  *count = 0;
+  return none;
+}
+
+int portfolio_parse_rule(const struct portfolio_body *body, const struct config *config, struct expr **out,
+                         cugen_error *err) {
+  const struct expr_scope scope = {find_size, list_none, (void *)(uintptr_t)config};
+  return expr_parse(body->rule, &scope, out, err);
+}
+
+/* The slots of device facts are not read. */
+static int eval(const struct expr *rule, const struct config *config, const struct problem *problem, int64_t *out,
+                cugen_error *err) {
+  struct value *slots = calloc((size_t)config->first_problem + problem->count + 1, sizeof *slots);
+  cugen_error ignored;
+  if (!slots) return error_memory(err);
+  memcpy(slots + config->first_problem, problem->values, problem->count * sizeof *slots);
+  if (expr_eval_int(rule, slots, out, &ignored)) *out = -1;
+  free(slots);
+  return CUGEN_OK;
+}
+
+int portfolio_ask(const struct portfolio_body *body, const struct config *config, const struct problem *problem,
+                  size_t *out, cugen_error *err) {
+  struct expr *rule;
+  int64_t index = -1;
+  *out = body->count;
+  int status = portfolio_parse_rule(body, config, &rule, err);
+  if (status) return status;
+  status = eval(rule, config, problem, &index, err);
+  expr_free(rule);
+  if (index >= 0 && index < (int64_t)body->count) *out = (size_t)index;
+  return status;
+}
+
+/* ---- Its variants ------------------------------------------------------------------------------------------------- */
+
+static int expand(const struct lookup *l, uint64_t index, struct kernel_spec *out, cugen_error *why) {
+  const struct variant variant = lookup_variant(l, index);
+  return lookup_expand(l, &variant, out, why);
+}
+
+/* Where sizes are part of the source it is another one for each problem: the one that was measured is compared. */
+static int is_measured(const struct lookup *l, const struct portfolio_body_variant *v, bool *same, cugen_error *err) {
+  struct problem problem;
+  struct lookup other = {0};
+  struct kernel_spec spec = {0};
+  cugen_error why;
+  uint64_t index;
+  bool known;
+  *same = false;
+  int status = api_read_problem(l->config, v->problem, &problem, &known, err);
+  if (status || !known) return status;
+  status = lookup_for_problem(l, &problem, &other, err);
+  if (!status) status = lookup_space(&other, &why);
+  if (!status) status = space_find(other.space, v->variant, &index, &why);
+  if (!status) status = expand(&other, index, &spec, &why);
+  if (!status) *same = strcmp(spec.source_hash.hex, v->source.hex) == 0;
+  kernel_spec_free(&spec);
+  lookup_close(&other);
+  problem_free(&problem);
+  return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+}
+
+int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v, enum portfolio_state *state,
+                  uint64_t *index, struct kernel_spec *spec, cugen_error *err) {
+  cugen_error why;
+  bool same = false;
+  *spec = (struct kernel_spec){0};
+  *state = PORTFOLIO_INVALID;
+  int status = space_find(l->space, v->variant, index, &why);
+  if (!status) status = expand(l, *index, spec, &why);
+  if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+  same = strcmp(spec->source_hash.hex, v->source.hex) == 0;
+  if (!same) status = is_measured(l, v, &same, err);
+  *state = same ? PORTFOLIO_CURRENT : PORTFOLIO_STALE;
+  return status;
+}
+
+/* ---- Serving ------------------------------------------------------------------------------------------------------ */
+
+/* Variants that were seen to fail for this very problem: none of them is launched. */
+struct failures {
+  struct cache_record *records;
+  size_t count;
+};
+
+static int load_failures(const struct lookup *l, struct failures *out, cugen_error *err) {
+  const struct cache_key key = lookup_measured_key(l);
+  struct cache *cache;
+  *out = (struct failures){0};
+  int status = api_cache_to_read(l->lib, &cache, err);
+  return status ? status : cache_load(cache, &key, &out->records, &out->count, err);
+}
+
+static void free_failures(struct failures *failures) {
+  for (size_t i = 0; i < failures->count; i++) cache_record_free(&failures->records[i]);
+  free(failures->records);
+}
+
+static bool has_failed(const struct failures *failures, const char *variant) {
+  for (size_t i = 0; i < failures->count; i++)
+    if (failures->records[i].outcome != CUGEN_OUTCOME_OK && strcmp(failures->records[i].variant, variant) == 0)
+      return true;
+  return false;
+}
+
+static int try_one(struct lookup *l, const struct portfolio_body *body, size_t i, const struct failures *failures,
+                   struct portfolio_answer *out, bool *found, cugen_error *err) {
+  enum portfolio_state state;
+  struct kernel_spec spec;
+  if (has_failed(failures, body->variants[i].variant)) return CUGEN_OK;
+  int status = portfolio_try(l, &body->variants[i], &state, &out->index, &spec, err);
+  *found = !status && state == PORTFOLIO_CURRENT;
+  if (*found)
+    out->spec = spec;
+  else
+    kernel_spec_free(&spec);
+  return status;
+}
+
+/* The rule's first, then the others in their order. */
+static int serve(struct lookup *l, const struct portfolio_body *body, const struct failures *failures,
+                 struct portfolio_answer *out, bool *found, cugen_error *err) {
+  size_t first;
+  cugen_error ignored;
+  int status = portfolio_ask(body, l->config, l->problem, &first, &ignored);
+  if (status)
+    return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK; /* of a config that has other sizes */
+  if (first < body->count) status = try_one(l, body, first, failures, out, found, err);
+  out->first = *found;
+  for (size_t i = 0; i < body->count && !*found && !status; i++)
+    if (i != first) status = try_one(l, body, i, failures, out, found, err);
+  return status;
+}
+
+int portfolio_serve(struct lookup *l, struct portfolio_answer *out, bool *found, cugen_error *err) {
+  struct portfolio_found *all;
+  struct failures failures = {0};
+  size_t count;
+  *out = (struct portfolio_answer){0};
+  *found = false;
+  int status = portfolios_find(l, &all, &count, err);
+  if (!status && count) status = lookup_space(l, err);
+  if (!status && count) status = lookup_expander(l, err);
+  if (!status && count) status = load_failures(l, &failures, err);
+  for (size_t i = 0; i < count && !*found && !status; i++)
+    status = serve(l, &all[i].body, &failures, out, found, err);
+  free_failures(&failures);
+  portfolios_free(all, count);
+  return status;
+}

@@ -1,0 +1,105 @@
+/* Portfolios: which one is a kernel's, and what it says of a problem (portfolio.c); what is remembered of many problems as a matrix
+   (portfolio_data.c). Learning one is tune/portfolio, with records and handles joined in learning.c. */
+#ifndef API_PORTFOLIO_H
+#define API_PORTFOLIO_H
+
+#include "lookup.h"
+#include "tune/portfolio/learn.h"
+
+/* ---- portfolio.c ---- */
+
+/* The objective as a portfolio is kept under it. */
+const char *portfolio_objective(const struct config *config);
+
+/* A portfolio that is the look-up's: of its class, device, options and objective, from its own config file or of none that is known. */
+struct portfolio_found {
+  struct cache_portfolio kept;
+  struct portfolio_body body;
+};
+/* All of them, the latest first. Freed by portfolios_free. */
+int portfolios_find(const struct lookup *lookup, struct portfolio_found **out, size_t *count, cugen_error *err);
+void portfolios_free(struct portfolio_found *found, size_t count);
+
+/* Which variant the rule names; body->count or more: none, as where a product of sizes overflows. CUGEN_ERROR_CONFIG: it is no rule over
+   the config's sizes. */
+int portfolio_ask(const struct portfolio_body *body, const struct config *config, const struct problem *problem,
+                  size_t *out, cugen_error *err);
+/* The rule as a program over the slots of config_slots; err may be NULL. */
+int portfolio_parse_rule(const struct portfolio_body *body, const struct config *config, struct expr **out,
+                         cugen_error *err);
+
+/* What became of a variant of a portfolio. */
+enum portfolio_state { PORTFOLIO_CURRENT, PORTFOLIO_STALE, PORTFOLIO_INVALID };
+/* INVALID: it is no variant of the look-up's problem. STALE: its source is not the one that was measured. CURRENT: *index and *spec are
+   the variant's. *spec is to be freed whatever comes back. Space and expander are open. */
+int portfolio_try(struct lookup *lookup, const struct portfolio_body_variant *variant, enum portfolio_state *state,
+                  uint64_t *index, struct kernel_spec *spec, cugen_error *err);
+
+/* The variant that serves the look-up's problem: its index and expansion in *out, and which portfolio says so. *found false: none does. */
+struct portfolio_answer {
+  uint64_t index;
+  struct kernel_spec spec; /* to be freed by its taker */
+  bool first;              /* it is the one that the rule names */
+};
+int portfolio_serve(struct lookup *lookup, struct portfolio_answer *out, bool *found, cugen_error *err);
+
+/* ---- portfolio_data.c ---- */
+
+/* A record of a variant on a problem. */
+struct portfolio_entry {
+  size_t problem, variant;
+  double cost, seconds; /* NAN: it failed */
+  struct hash source;
+  uint64_t lacks;
+};
+
+struct portfolio_row {
+  const struct problem *problem; /* borrowed */
+  char *text;
+  double best_cost, best_seconds; /* of its best record; 0: none is right */
+  char *best;
+};
+
+/* What is remembered of problems of one class. */
+struct portfolio_data {
+  const struct lookup *base;
+  struct portfolio_row *rows;
+  size_t row_count;
+  char **variants; /* sorted, each once */
+  size_t variant_count;
+  struct portfolio_entry *entries; /* by problem, then by variant */
+  size_t entry_count;
+};
+
+/* Problems are sorted by their texts: their order is nobody's choice. To be freed whatever comes back. */
+int portfolio_data_open(const struct lookup *base, const struct problem *const *problems, size_t count,
+                        struct portfolio_data *out, cugen_error *err);
+void portfolio_data_free(struct portfolio_data *data);
+/* NULL: there is none. */
+struct portfolio_entry *portfolio_entry_of(const struct portfolio_data *data, size_t problem, size_t variant);
+/* Its cost by the best's, 1 or more; NAN: not known. */
+double portfolio_entry_ratio(const struct portfolio_data *data, const struct portfolio_entry *entry);
+
+enum { PORTFOLIO_MOST_CANDIDATES = 64 };
+/* Variants that are worth measuring on every problem: few that are near the best of each. Into out (room for `most`), those that cover the
+   most first. */
+int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t *out, size_t *count,
+                         cugen_error *err);
+
+/* Of these variants those of which nothing is remembered on the problem, the most promising first: what is fast for near sizes. Into out
+   (room for count); how many there are. */
+size_t portfolio_missing(const struct portfolio_data *data, size_t problem, const size_t *variants, size_t count,
+                         size_t *out);
+
+/* A matrix of those variants. */
+struct portfolio_columns {
+  struct portfolio_matrix matrix;
+  const char **names;
+  double *ratios;
+  int64_t *values;
+};
+int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, size_t count,
+                           struct portfolio_columns *out, cugen_error *err);
+void portfolio_columns_free(struct portfolio_columns *columns);
+
+#endif

@@ -1,0 +1,365 @@
+/* What is remembered of many problems of one kernel, as a matrix; see portfolio.h. It is sparse: each problem's own search tried what it
+   thought of, and only candidates were measured everywhere. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "portfolio.h"
+
+/* ---- Problems ----------------------------------------------------------------------------------------------------- */
+
+static int by_text(const void *a, const void *b) {
+  return strcmp(((const struct portfolio_row *)a)->text, ((const struct portfolio_row *)b)->text);
+}
+
+static int list_rows(struct portfolio_data *data, const struct problem *const *problems, size_t count,
+                     cugen_error *err) {
+  data->rows = calloc(count + 1, sizeof *data->rows);
+  if (!data->rows) return error_memory(err);
+  for (size_t i = 0; i < count; i++) {
+    struct text text = {0};
+    problem_print(data->base->config, problems[i], &text);
+    data->rows[data->row_count++] = (struct portfolio_row){.problem = problems[i], .text = text_take(&text)};
+    if (!data->rows[i].text) return error_memory(err);
+  }
+  qsort(data->rows, count, sizeof *data->rows, by_text);
+  return CUGEN_OK;
+}
+
+/* ---- Records ------------------------------------------------------------------------------------------------------ */
+
+/* An entry before variants have numbers. */
+struct loose {
+  char *variant;
+  struct portfolio_entry entry;
+};
+
+struct loose_list {
+  struct loose *all;
+  size_t count, capacity;
+};
+
+static void free_loose(struct loose_list *list) {
+  for (size_t i = 0; i < list->count; i++) free(list->all[i].variant);
+  free(list->all);
+}
+
+static int add_loose(struct loose_list *list, size_t problem, struct cache_record *record,
+                     const struct objective *objective, cugen_error *err) {
+  const bool right = record->outcome == CUGEN_OUTCOME_OK;
+  struct loose *all = array_reserve(list->all, &list->capacity, list->count, sizeof *all);
+  if (!all) return error_memory(err);
+  list->all = all;
+  all[list->count++] = (struct loose){record->variant,
+                                      {.problem = problem,
+                                       .cost = right ? cache_record_cost(record, objective) : (double)NAN,
+                                       .seconds = right ? record->seconds : (double)NAN,
+                                       .source = record->source_hash,
+                                       .lacks = record->lacks}};
+  record->variant = NULL; /* taken */
+  return CUGEN_OK;
+}
+
+/* Its best is judged, as ever. */
+static int take_best(struct lookup *l, struct portfolio_row *row, cugen_error *err) {
+  struct best_record best;
+  int status = api_best(l, &best, err);
+  if (!status && best.found) {
+    row->best_cost = cache_record_cost(&best.record, l->config->objective);
+    row->best_seconds = best.record.seconds;
+    row->best = best.record.variant;
+    best.record.variant = NULL;
+  }
+  api_best_free(&best);
+  return status;
+}
+
+static int load_records(struct lookup *l, size_t problem, struct loose_list *list, cugen_error *err) {
+  const struct cache_key key = lookup_key(l);
+  struct cache *cache;
+  struct cache_record *records = NULL;
+  size_t count = 0;
+  int status = api_cache_to_read(l->lib, &cache, err);
+  if (!status) status = cache_load(cache, &key, &records, &count, err);
+  for (size_t i = 0; i < count && !status; i++)
+    status = add_loose(list, problem, &records[i], l->config->objective, err);
+  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
+  free(records);
+  return status;
+}
+
+static int open_row(const struct portfolio_data *data, size_t problem, struct lookup *out, cugen_error *err) {
+  int status = lookup_for_problem(data->base, data->rows[problem].problem, out, err);
+  out->origin = data->base->origin;
+  if (!status && data->base->predicted) status = lookup_use_predictions(out, err);
+  return status ? status : lookup_space(out, err);
+}
+
+static int load_row(struct portfolio_data *data, size_t problem, struct loose_list *list, cugen_error *err) {
+  struct lookup l = {0};
+  int status = open_row(data, problem, &l, err);
+  if (!status) status = take_best(&l, &data->rows[problem], err);
+  if (!status) status = load_records(&l, problem, list, err);
+  lookup_close(&l);
+  return status;
+}
+
+/* ---- As a table --------------------------------------------------------------------------------------------------- */
+
+static int by_variant(const void *a, const void *b) {
+  const struct loose *x = a, *y = b;
+  const int order = strcmp(x->variant, y->variant);
+  if (order) return order;
+  return (x->entry.problem > y->entry.problem) - (x->entry.problem < y->entry.problem);
+}
+
+static int by_place(const void *a, const void *b) {
+  const struct portfolio_entry *x = a, *y = b;
+  if (x->problem != y->problem) return x->problem < y->problem ? -1 : 1;
+  return (x->variant > y->variant) - (x->variant < y->variant);
+}
+
+/* Of two records of one variant and problem, of two files, the faster one, unless one failed. */
+static void join(struct portfolio_entry *into, const struct portfolio_entry *from) {
+  if (isnan(into->cost) || from->cost >= into->cost) return;
+  *into = *from;
+}
+
+static int make_table(struct portfolio_data *data, struct loose_list *list, cugen_error *err) {
+  data->variants = calloc(list->count + 1, sizeof *data->variants);
+  data->entries = calloc(list->count + 1, sizeof *data->entries);
+  if (!data->variants || !data->entries) return error_memory(err);
+  if (list->count) qsort(list->all, list->count, sizeof *list->all, by_variant);
+  for (size_t i = 0; i < list->count; i++) {
+    struct loose *loose = &list->all[i];
+    const bool same =
+        i && data->variant_count && strcmp(loose->variant, data->variants[data->variant_count - 1]) == 0;
+    if (!same) data->variants[data->variant_count++] = loose->variant, loose->variant = NULL;
+    loose->entry.variant = data->variant_count - 1;
+    struct portfolio_entry *last = data->entry_count ? &data->entries[data->entry_count - 1] : NULL;
+    if (same && last && last->problem == loose->entry.problem)
+      join(last, &loose->entry);
+    else
+      data->entries[data->entry_count++] = loose->entry;
+    if (!same) continue;
+    free(loose->variant);
+    loose->variant = NULL;
+  }
+  if (data->entry_count) qsort(data->entries, data->entry_count, sizeof *data->entries, by_place);
+  return CUGEN_OK;
+}
+
+int portfolio_data_open(const struct lookup *base, const struct problem *const *problems, size_t count,
+                        struct portfolio_data *out, cugen_error *err) {
+  struct loose_list list = {0};
+  *out = (struct portfolio_data){.base = base};
+  int status = list_rows(out, problems, count, err);
+  for (size_t i = 0; i < out->row_count && !status; i++) status = load_row(out, i, &list, err);
+  if (!status) status = make_table(out, &list, err);
+  free_loose(&list);
+  return status;
+}
+
+void portfolio_data_free(struct portfolio_data *data) {
+  for (size_t i = 0; i < data->row_count; i++) free(data->rows[i].text), free(data->rows[i].best);
+  for (size_t i = 0; i < data->variant_count; i++) free(data->variants[i]);
+  free(data->rows);
+  free(data->variants);
+  free(data->entries);
+  *data = (struct portfolio_data){0};
+}
+
+struct portfolio_entry *portfolio_entry_of(const struct portfolio_data *data, size_t problem, size_t variant) {
+  const struct portfolio_entry wanted = {.problem = problem, .variant = variant};
+  if (!data->entry_count) return NULL;
+  return bsearch(&wanted, data->entries, data->entry_count, sizeof wanted, by_place);
+}
+
+double portfolio_entry_ratio(const struct portfolio_data *data, const struct portfolio_entry *entry) {
+  const double best = data->rows[entry->problem].best_cost;
+  if (isnan(entry->cost) || !(best > 0) || isinf(entry->cost)) return NAN;
+  return fmax(entry->cost / best, 1);
+}
+
+/* ---- Candidates --------------------------------------------------------------------------------------------------- */
+
+/* Which problems are covered by a variant that is at most so much slower than their best. */
+struct cover {
+  const struct portfolio_data *data;
+  double ratio;
+  bool *covered; /* problems */
+  size_t *gains; /* of variants: problems that it covers and none of the chosen does */
+  double *sums;  /* of their ratios */
+  size_t count, most;
+  size_t *out;
+};
+
+static void count_gains(struct cover *c) {
+  memset(c->gains, 0, c->data->variant_count * sizeof *c->gains);
+  memset(c->sums, 0, c->data->variant_count * sizeof *c->sums);
+  for (size_t i = 0; i < c->data->entry_count; i++) {
+    const struct portfolio_entry *entry = &c->data->entries[i];
+    const double ratio = portfolio_entry_ratio(c->data, entry);
+    if (c->covered[entry->problem] || !(ratio <= c->ratio)) continue;
+    c->gains[entry->variant]++;
+    c->sums[entry->variant] += ratio;
+  }
+}
+
+/* The one that covers most, nearest to the best ones. */
+static size_t most_gain(const struct cover *c) {
+  size_t best = 0;
+  for (size_t v = 1; v < c->data->variant_count; v++)
+    if (c->gains[v] > c->gains[best] || (c->gains[v] == c->gains[best] && c->sums[v] < c->sums[best])) best = v;
+  return best;
+}
+
+static void mark(struct cover *c, size_t variant) {
+  for (size_t i = 0; i < c->data->entry_count; i++) {
+    const struct portfolio_entry *entry = &c->data->entries[i];
+    if (entry->variant == variant && portfolio_entry_ratio(c->data, entry) <= c->ratio)
+      c->covered[entry->problem] = true;
+  }
+}
+
+/* Whether so many cover all that can be covered. */
+static bool cover_all(struct cover *c) {
+  memset(c->covered, 0, c->data->row_count * sizeof *c->covered);
+  for (c->count = 0; c->count < c->most; c->count++) {
+    count_gains(c);
+    const size_t next = most_gain(c);
+    if (!c->gains[next]) return true;
+    c->out[c->count] = next;
+    mark(c, next);
+  }
+  count_gains(c);
+  return !c->gains[most_gain(c)];
+}
+
+/* As near as so few can be. Of variants that are nearly as fast one represents the others. */
+int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t *out, size_t *count,
+                         cugen_error *err) {
+  static const double ratios[] = {1.01, 1.02, 1.03, 1.05, 1.1, 1.2, 1.5};
+  struct cover c = {.data = data, .out = out, .most = most};
+  *count = 0;
+  if (!data->variant_count) return CUGEN_OK;
+  c.covered = calloc(data->row_count + 1, sizeof *c.covered);
+  c.gains = calloc(data->variant_count, sizeof *c.gains);
+  c.sums = calloc(data->variant_count, sizeof *c.sums);
+  int status = c.covered && c.gains && c.sums ? CUGEN_OK : error_memory(err);
+  for (size_t i = 0; i < sizeof ratios / sizeof *ratios && !status; i++) {
+    c.ratio = ratios[i];
+    if (cover_all(&c)) break;
+  }
+  if (!status) *count = c.count;
+  free(c.covered);
+  free(c.gains);
+  free(c.sums);
+  return status;
+}
+
+/* ---- What is missing ---------------------------------------------------------------------------------------------- */
+
+/* The square of how far apart two problems are, in factors of two. */
+static double distance_between(const struct config *config, const struct problem *a, const struct problem *b) {
+  double sum = 0;
+  for (size_t i = 0; i < config->problem_count; i++) {
+    if (!config_is_size(config, i) || a->values[i].integer < 1 || b->values[i].integer < 1) continue;
+    const double octaves = log2((double)a->values[i].integer / (double)b->values[i].integer);
+    sum += octaves * octaves;
+  }
+  return sum;
+}
+
+/* How slow it was elsewhere, in logarithms: near problems say most. What failed is as slow as can be. */
+static double expectation(const struct portfolio_data *data, size_t problem, size_t variant) {
+  const double nearby = 0.25, failed = 2;
+  double sum = 0, weights = 0;
+  for (size_t p = 0; p < data->row_count; p++) {
+    const struct portfolio_entry *entry = portfolio_entry_of(data, p, variant);
+    if (!entry) continue;
+    const double ratio = portfolio_entry_ratio(data, entry);
+    const double weight =
+        1 / (nearby + distance_between(data->base->config, data->rows[problem].problem, data->rows[p].problem));
+    sum += weight * (isnan(ratio) ? failed : log(ratio));
+    weights += weight;
+  }
+  return weights > 0 ? sum / weights : failed;
+}
+
+size_t portfolio_missing(const struct portfolio_data *data, size_t problem, const size_t *variants, size_t count,
+                         size_t *out) {
+  double expected[PORTFOLIO_MOST_CANDIDATES];
+  size_t missing = 0;
+  for (size_t i = 0; i < count && missing < PORTFOLIO_MOST_CANDIDATES; i++) {
+    if (portfolio_entry_of(data, problem, variants[i])) continue;
+    const double expects = expectation(data, problem, variants[i]);
+    size_t at = missing++;
+    for (; at > 0 && expected[at - 1] > expects; at--) expected[at] = expected[at - 1], out[at] = out[at - 1];
+    expected[at] = expects;
+    out[at] = variants[i];
+  }
+  return missing;
+}
+
+/* ---- Columns ------------------------------------------------------------------------------------------------------ */
+
+static bool is_valid(const struct lookup *l, const char *variant) {
+  uint64_t index;
+  cugen_error ignored;
+  return space_find(l->space, variant, &index, &ignored) == CUGEN_OK;
+}
+
+/* What was not measured there may be no variant: that is known before it is launched. */
+static int fill_row(struct portfolio_data *data, size_t problem, const size_t *variants, size_t count, double *out,
+                    cugen_error *err) {
+  struct lookup l = {0};
+  int status = open_row(data, problem, &l, err);
+  for (size_t i = 0; i < count && !status; i++) {
+    const struct portfolio_entry *entry = portfolio_entry_of(data, problem, variants[i]);
+    const bool valid = entry || is_valid(&l, data->variants[variants[i]]);
+    out[i] = entry ? portfolio_entry_ratio(data, entry) : valid ? (double)NAN : (double)INFINITY;
+  }
+  lookup_close(&l);
+  return status;
+}
+
+static size_t fill_sizes(const struct config *config, const struct problem *problem, int64_t *out) {
+  size_t count = 0;
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (config_is_size(config, i)) out[count++] = problem->values[i].integer;
+  return count;
+}
+
+int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, size_t count,
+                           struct portfolio_columns *out, cugen_error *err) {
+  const struct config *config = data->base->config;
+  size_t sizes = 0;
+  *out = (struct portfolio_columns){0};
+  for (size_t i = 0; i < config->problem_count; i++) sizes += config_is_size(config, i);
+  out->names = calloc(sizes + 1, sizeof *out->names);
+  out->ratios = calloc(data->row_count * count + 1, sizeof *out->ratios);
+  out->values = calloc(data->row_count * sizes + 1, sizeof *out->values);
+  int status = out->names && out->ratios && out->values ? CUGEN_OK : error_memory(err);
+  for (size_t i = 0, at = 0; i < config->problem_count && !status; i++)
+    if (config_is_size(config, i)) out->names[at++] = config->problems[i].name;
+  for (size_t p = 0; p < data->row_count && !status; p++) {
+    fill_sizes(config, data->rows[p].problem, &out->values[p * sizes]);
+    status = fill_row(data, p, variants, count, &out->ratios[p * count], err);
+  }
+  out->matrix = (struct portfolio_matrix){.problems = data->row_count,
+                                          .variants = count,
+                                          .ratios = out->ratios,
+                                          .sizes = sizes,
+                                          .names = out->names,
+                                          .values = out->values};
+  return status;
+}
+
+void portfolio_columns_free(struct portfolio_columns *columns) {
+  free(columns->names);
+  free(columns->ratios);
+  free(columns->values);
+  *columns = (struct portfolio_columns){0};
+}

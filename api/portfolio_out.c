@@ -1,0 +1,54 @@
+/* See portfolio_out.h. */
+#include "portfolio_out.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+void portfolio_holdings_clear(void *from) {
+  struct portfolio_holdings *h = from;
+  for (size_t i = 0; i < h->count; i++) {
+    cache_portfolio_free(&h->all[i].kept);
+    portfolio_body_free(&h->all[i].body);
+    portfolio_data_free(&h->all[i].data);
+    free(h->all[i].variants);
+    free(h->all[i].problems);
+  }
+  free(h->all);
+  free(h->out);
+}
+
+struct portfolio_holding *portfolio_holding_add(struct portfolio_holdings *h, cugen_error *err) {
+  struct portfolio_holding *all = array_grow(h->all, h->count, sizeof *all);
+  if (all) h->all = all;
+  cugen_portfolio *out = all ? array_grow(h->out, h->count, sizeof *out) : NULL;
+  if (!out) return error_memory(err), NULL;
+  h->out = out;
+  h->all[h->count] = (struct portfolio_holding){0};
+  h->out[h->count] = (cugen_portfolio){0};
+  return &h->all[h->count++];
+}
+
+int portfolio_publish(struct portfolio_holding *from, cugen_portfolio *out, cugen_error *err) {
+  const struct portfolio_body *body = &from->body;
+  from->variants = calloc(body->count + 1, sizeof *from->variants);
+  if (!from->variants) return error_memory(err);
+  for (size_t i = 0; i < body->count; i++)
+    from->variants[i] =
+        (cugen_portfolio_variant){.variant = body->variants[i].variant, .serves = (size_t)body->variants[i].serves};
+  *out = (cugen_portfolio){.config = from->kept.config,
+                           .problem_class = from->kept.class,
+                           .device = from->kept.device,
+                           .options = from->kept.options,
+                           .objective = from->kept.objective,
+                           .rule = body->rule,
+                           .variants = from->variants,
+                           .variant_count = body->count,
+                           .problems = (size_t)body->problems,
+                           .mean = body->tuned_mean,
+                           .worst = body->tuned_worst,
+                           .held_out_mean = body->held_mean,
+                           .held_out_worst = body->held_worst,
+                           .learnt_at = from->kept.learnt_at};
+  return CUGEN_OK;
+}

@@ -1,0 +1,208 @@
+/* Portfolios for people and as JSON; see portfolio.h. */
+#include "portfolio.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "print.h"
+#include "settings.h"
+#include "table.h"
+
+/* "1.2 %" of a factor of 1.012; "-": not known. */
+static struct shown loss(double factor) {
+  struct shown out = {"-"};
+  if (factor > 0) snprintf(out.text, sizeof out.text, "%.1f %%", 100 * (factor - 1));
+  return out;
+}
+
+static void print_losses(const cugen_portfolio *p) {
+  printf("On these problems it loses %s on average", loss(p->mean).text);
+  printf(", %s at worst", loss(p->worst).text);
+  if (p->held_out_mean > 0) {
+    printf("; on others, by cross-validation, %s", loss(p->held_out_mean).text);
+    printf(" and %s", loss(p->held_out_worst).text);
+  }
+  puts(".");
+}
+
+static const char *state_of(const cugen_portfolio_variant *v) {
+  return v->stale ? "stale" : v->invalid ? "not valid here" : "";
+}
+
+/* Which columns say something: losses of one that was just learnt, states of one that is remembered. */
+struct shown_columns {
+  bool losses, states;
+};
+
+static struct shown_columns choose_columns(const cugen_portfolio *p) {
+  struct shown_columns shown = {false, false};
+  for (size_t i = 0; i < p->variant_count; i++) {
+    shown.losses |= p->variants[i].mean > 0;
+    shown.states |= *state_of(&p->variants[i]) != '\0';
+  }
+  return shown;
+}
+
+static void add_variant(struct table *table, const cugen_portfolio *p, size_t i, struct shown_columns shown) {
+  const cugen_portfolio_variant *v = &p->variants[i];
+  table_cell(table, print_count(i).text);
+  table_cell(table, print_count(v->serves).text);
+  if (shown.losses) table_cell(table, loss(v->mean).text);
+  if (shown.losses) table_cell(table, loss(v->worst).text);
+  if (shown.states) table_cell(table, state_of(v));
+  table_cell(table, v->variant);
+}
+
+static int print_variants(struct cli *cli, const cugen_portfolio *p) {
+  const struct shown_columns shown = choose_columns(p);
+  struct table_column columns[6];
+  size_t count = 0;
+  struct table table;
+  columns[count++] = (struct table_column){"", TABLE_RIGHT, 0};
+  columns[count++] = (struct table_column){"serves", TABLE_RIGHT, 0};
+  if (shown.losses) columns[count++] = (struct table_column){"loses", TABLE_RIGHT, 1};
+  if (shown.losses) columns[count++] = (struct table_column){"at worst", TABLE_RIGHT, 2};
+  if (shown.states) columns[count++] = (struct table_column){"state", 0, 0};
+  columns[count++] = (struct table_column){"variant", TABLE_WRAP, 0};
+  table_open(&table, cli, columns, count);
+  for (size_t i = 0; i < p->variant_count; i++) add_variant(&table, p, i, shown);
+  return table_close(&table, 0, stdout, &cli->error);
+}
+
+int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
+  printf("Portfolio of %s variant%s", print_count(p->variant_count).text, p->variant_count == 1 ? "" : "s");
+  printf(" for %s problem%s", print_count(p->problems).text, p->problems == 1 ? "" : "s");
+  printf(" of %s%s%s:\n", p->config, *p->problem_class ? " " : "", p->problem_class);
+  int status = print_variants(cli, p);
+  if (status || options_given(cli, OPTION_QUIET)) return status;
+  printf("Rule: %s\n", p->rule);
+  print_losses(p);
+  if (p->unserved)
+    printf("%s problem%s no correct variant yet.\n", print_count(p->unserved).text,
+           p->unserved == 1 ? " has" : "s have");
+  return CUGEN_OK;
+}
+
+/* ---- Its problems -------------------------------------------------------------------------------------------------- */
+
+static int by_loss(const void *a, const void *b) {
+  const cugen_portfolio_problem *x = *(const cugen_portfolio_problem *const *)a,
+                                *y = *(const cugen_portfolio_problem *const *)b;
+  if (x->loss != y->loss) return x->loss > y->loss ? -1 : 1;
+  return strcmp(x->problem, y->problem);
+}
+
+static void add_problem(struct table *table, const cugen_portfolio *p, const cugen_portfolio_problem *problem) {
+  char *own = settings_take(problem->problem, p->problem_class, false);
+  const bool served = problem->variant < p->variant_count;
+  table_cell(table, own && *own ? own : problem->problem);
+  table_cell(table, served ? print_count(problem->variant).text : "-");
+  table_cell(table, problem->seconds > 0 ? print_seconds(problem->seconds).text : "-");
+  table_cell(table, problem->best_seconds > 0 ? print_seconds(problem->best_seconds).text : "-");
+  table_cell(table, loss(problem->loss).text);
+  table_cell(table, loss(problem->held_out_loss).text);
+  table_cell(table, *problem->best ? problem->best : "none is right");
+  free(own);
+}
+
+int portfolio_print_problems(struct cli *cli, const cugen_portfolio *p, size_t top) {
+  static const struct table_column columns[] = {{"problem", 0, 0},
+                                                {"variant", TABLE_RIGHT, 0},
+                                                {"time", TABLE_RIGHT, 0},
+                                                {"own best", TABLE_RIGHT, 1},
+                                                {"loses", TABLE_RIGHT, 0},
+                                                {"held out", TABLE_RIGHT, 2},
+                                                {"own best variant", TABLE_WRAP, 3}};
+  struct table table;
+  const cugen_portfolio_problem **sorted = calloc(p->problems + 1, sizeof(const cugen_portfolio_problem *));
+  if (!sorted) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  for (size_t i = 0; i < p->problems; i++) sorted[i] = &p->problem[i];
+  qsort(sorted, p->problems, sizeof *sorted, by_loss);
+  const size_t shown = options_given(cli, OPTION_WIDE) || p->problems < top ? p->problems : top;
+  table_open(&table, cli, columns, sizeof columns / sizeof *columns);
+  for (size_t i = 0; i < shown; i++) add_problem(&table, p, sorted[i]);
+  free(sorted);
+  int status = table_close(&table, 0, stdout, &cli->error);
+  if (!status && shown < p->problems)
+    printf("The %s that lose most of %s problems; --top N and --wide show more.\n", print_count(shown).text,
+           print_count(p->problems).text);
+  return status;
+}
+
+/* ---- A list of them ------------------------------------------------------------------------------------------------ */
+
+int portfolio_print_list(struct cli *cli, const cugen_portfolio *portfolios, size_t count) {
+  static const struct table_column columns[] = {{"portfolio", 0, 0},
+                                                {"class", TABLE_WRAP, 0},
+                                                {"variants", TABLE_RIGHT, 0},
+                                                {"problems", TABLE_RIGHT, 2},
+                                                {"loses", TABLE_RIGHT, 0},
+                                                {"held out", TABLE_RIGHT, 3},
+                                                {"objective", TABLE_FOLD, 4},
+                                                {"learnt", TABLE_FOLD, 5},
+                                                {"options", TABLE_WRAP | TABLE_FOLD, 6},
+                                                {"device", TABLE_WRAP | TABLE_FOLD, 0}};
+  struct table table;
+  table_open(&table, cli, columns, sizeof columns / sizeof *columns);
+  for (size_t i = 0; i < count; i++) {
+    const cugen_portfolio *p = &portfolios[i];
+    table_cell(&table, p->config);
+    table_cell(&table, *p->problem_class ? p->problem_class : "-");
+    table_cell(&table, print_count(p->variant_count).text);
+    table_cell(&table, print_count(p->problems).text);
+    table_cell(&table, loss(p->mean).text);
+    table_cell(&table, loss(p->held_out_mean).text);
+    table_cell(&table, p->objective);
+    table_cell(&table, print_moment(p->learnt_at).text);
+    table_cell(&table, p->options);
+    table_cell(&table, p->device);
+  }
+  return table_close(&table, 0, stdout, &cli->error);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------------------------- */
+
+static json_t *variant_json(const cugen_portfolio_variant *v) {
+  json_t *object = json_object();
+  json_object_set_new(object, "variant", json_string(v->variant));
+  json_object_set_new(object, "serves", json_integer((json_int_t)v->serves));
+  json_object_set_new(object, "mean", json_known(v->mean));
+  json_object_set_new(object, "worst", json_known(v->worst));
+  json_object_set_new(object, "stale", json_boolean(v->stale));
+  return object;
+}
+
+static json_t *problem_json(const cugen_portfolio *p, const cugen_portfolio_problem *problem) {
+  json_t *object = json_object();
+  const bool served = problem->variant < p->variant_count;
+  json_object_set_new(object, "problem", json_string(problem->problem));
+  json_object_set_new(object, "variant", served ? json_integer((json_int_t)problem->variant) : json_null());
+  json_object_set_new(object, "seconds", json_known(problem->seconds));
+  json_object_set_new(object, "best", json_optional_string(problem->best));
+  json_object_set_new(object, "best_seconds", json_known(problem->best_seconds));
+  json_object_set_new(object, "loss", json_known(problem->loss));
+  json_object_set_new(object, "held_out_loss", json_known(problem->held_out_loss));
+  return object;
+}
+
+json_t *portfolio_json(const cugen_portfolio *p) {
+  json_t *object = json_object(), *variants = json_array(), *problems = json_array();
+  json_object_set_new(object, "kernel", json_string(p->config));
+  json_object_set_new(object, "class", json_string(p->problem_class));
+  json_object_set_new(object, "device", json_string(p->device));
+  json_object_set_new(object, "options", json_string(p->options));
+  json_object_set_new(object, "objective", json_string(p->objective));
+  json_object_set_new(object, "rule", json_string(p->rule));
+  json_object_set_new(object, "problem_count", json_integer((json_int_t)p->problems));
+  json_object_set_new(object, "mean", json_known(p->mean));
+  json_object_set_new(object, "worst", json_known(p->worst));
+  json_object_set_new(object, "held_out_mean", json_known(p->held_out_mean));
+  json_object_set_new(object, "held_out_worst", json_known(p->held_out_worst));
+  json_object_set_new(object, "learnt_at", json_integer((json_int_t)p->learnt_at));
+  json_object_set_new(object, "variants", variants);
+  for (size_t i = 0; i < p->variant_count; i++) json_array_append_new(variants, variant_json(&p->variants[i]));
+  json_object_set_new(object, "problems", problems);
+  for (size_t i = 0; i < p->problems && p->problem; i++)
+    json_array_append_new(problems, problem_json(p, &p->problem[i]));
+  return object;
+}
