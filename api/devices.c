@@ -68,14 +68,16 @@ static int find_named(cugen *lib, const char *name, struct found_device *out, cu
   return status ? status : out->ops->describe(lib->toolkit, ordinal, &out->description, err);
 }
 
+/* Several tasks of a job take turns among the GPUs that each sees: one, or all of the machine's. */
 static int find_default(const cugen *lib, struct found_device *out, struct text *fallback, cugen_error *err) {
   cugen_error why = {0};
+  const int count = cuda_device_ops.count(lib->toolkit, &why);
   out->ops = &cuda_device_ops;
-  if (cuda_device_ops.count(lib->toolkit, &why) < 1) {
+  if (count < 1) {
     out->ops = &cpu_device_ops;
     text_add(fallback, why.message);
   }
-  return out->ops->describe(lib->toolkit, 0, &out->description, err);
+  return out->ops->describe(lib->toolkit, count < 1 ? 0 : lib->local_rank % count, &out->description, err);
 }
 
 int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback, cugen_error *err) {

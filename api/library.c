@@ -1,4 +1,5 @@
 /* Opening cugen, what was found on this machine, and its devices. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,13 @@ static int take(char **to, const char *option, const char *variable) {
   return from && *from && !*to ? CUGEN_ERROR_MEMORY : CUGEN_OK;
 }
 
+/* Slurm's number of this task among those of its job on this machine. */
+static int read_local_rank(void) {
+  const char *text = getenv("SLURM_LOCALID");
+  const long rank = text ? strtol(text, NULL, 10) : 0;
+  return rank > 0 && rank < INT_MAX ? (int)rank : 0;
+}
+
 /* $XDG_CACHE_HOME/cugen/cugen.db, ~/.cache/cugen/cugen.db, or no file. */
 static int default_cache(char **to) {
   struct text path = {0};
@@ -76,6 +84,7 @@ static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (take(rows[i].to, rows[i].option, rows[i].variable)) return error_memory(err);
+  lib->local_rank = read_local_rank();
   if (!lib->cache_path && default_cache(&lib->cache_path)) return error_memory(err);
   struct text name = {0};
   cache_name(lib->cache_path, &name);

@@ -29,6 +29,7 @@ static const struct item exit_codes[] = {
 static const struct item environment[] = {
     {"CUGEN_DEVICE", "the device when --device is not given"},
     {"CUGEN_CACHE", "the database when --cache is not given"},
+    {"SLURM_LOCALID", "which GPU a task of a Slurm job takes when no device is named"},
     {"CUGEN_TOOLKIT", "the CUDA toolkit when --toolkit is not given"},
     {"CUGEN_CXX", "C++ compiler for the cpu device when --compiler is not given"},
     {"CUGEN_WORKER", "the program that verifies and times in isolation (default: cugen itself)"},

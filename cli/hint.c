@@ -43,11 +43,24 @@ static void print_option(enum cli_option option, const char *value, FILE *out) {
   print_word(value, out);
 }
 
+/* A connection string's password stays out of it. */
+static const char *value_of(const struct cli *cli, enum cli_option option, char **own) {
+  const char *value = cli->values[option];
+  if (option != OPTION_CACHE || !strstr(value, "://")) return value;
+  int length;
+  const char *name = cli_where(cli, "cache", &length);
+  *own = strndup(name, (size_t)length);
+  return *own ? *own : "";
+}
+
 static void print_options(const struct cli *cli, const struct cli_command *command, const enum cli_option *options,
                           FILE *out) {
   for (; *options != OPTION_COUNT; options++)
-    if (cli->values[*options] && cli_options[*options].argument && commands_take(command, *options))
-      print_option(*options, cli->values[*options], out);
+    if (cli->values[*options] && cli_options[*options].argument && commands_take(command, *options)) {
+      char *own = NULL;
+      print_option(*options, value_of(cli, *options, &own), out);
+      free(own);
+    }
 }
 
 static void print_command(const struct cli *cli, const char *name, FILE *out) {

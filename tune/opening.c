@@ -67,7 +67,8 @@ static void fill_spans(struct tuner *t, const struct space_implementation *all, 
 }
 
 static int open_with(struct tuner *t, uint64_t *firsts, cugen_error *err) {
-  struct strategy_space space = {.firsts = firsts, .first_count = find_firsts(t, firsts), .seed = t->options->seed};
+  struct strategy_space space = {
+      .firsts = firsts, .first_count = find_firsts(t, firsts), .seed = t->options->seed ^ t->sharing.seed};
   const struct space_implementation *all = space_implementations(t->target->space, &space.span_count);
   const char *only = t->options->implementation;
   int status = only ? space_list_check(t->target->config, only, err) : CUGEN_OK;

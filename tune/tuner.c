@@ -15,7 +15,8 @@
      refusals that may be the config's fault wait: until one variant shows that they are not (hold_back, give_held).
    - The order in which variants are taken depends on which compile ends first. The verdict does not depend on it: the leaders are
      measured again, in turn, after the search (leaders.c).
-   - Budgets are looked at between two variants. */
+   - Budgets are looked at between two variants.
+   - Where the cache keeps claims, several tuners share the space (sharing.c): a variant is claimed before it is compiled. */
 #include "tuner_run.h"
 
 #include <math.h>
@@ -49,6 +50,7 @@ static double time_left(const struct tuner *t, double elapsed) {
 /* Calls the user's callback; true when it asks to stop. */
 static bool poll_user(struct tuner *t) {
   double now = clock_seconds(), elapsed = now - t->begin;
+  tuner_renew_claims(t);
   t->last_poll = now;
   if (t->interrupted || !t->options->progress) return t->interrupted;
   uint64_t open = t->result->valid - t->skipped;
@@ -102,8 +104,7 @@ static void tell_strategy(struct tuner *t, uint64_t index, const struct cache_re
                           record->compile_seconds + record->measure_seconds);
 }
 
-/* A remembered variant that this run met again and would otherwise have measured. */
-static void meet_known(struct tuner *t, uint64_t index, const struct cache_record *record) {
+void tuner_meet_known(struct tuner *t, uint64_t index, const struct cache_record *record) {
   t->skipped++;
   t->sound |= record->outcome == CUGEN_OUTCOME_OK;
   t->result->remembered++;
@@ -218,12 +219,14 @@ static int take_next(struct tuner *t, cugen_error *err) {
   const struct cache_record *known = tuner_find_known(t, &c->real);
   /* A prediction says nothing against a variant's having been seen to go wrong. */
   if (known && (!t->options->again || (t->target->predicted && cache_record_is_refuted(known)))) {
-    meet_known(t, index, known);
+    tuner_meet_known(t, index, known);
     candidate_close(&t->bench, c);
     return CUGEN_OK;
   }
-  status = candidate_build(&t->bench, c, err);
-  if (status) {
+  bool granted;
+  status = tuner_claim(t, c, &granted, err);
+  if (!status && granted) status = candidate_build(&t->bench, c, err);
+  if (status || !granted) {
     candidate_close(&t->bench, c);
     return status;
   }
@@ -237,7 +240,7 @@ static int take_next(struct tuner *t, cugen_error *err) {
 /* Keeps the compile threads ahead of the worker. */
 static int top_up(struct tuner *t, cugen_error *err) {
   int status = CUGEN_OK;
-  while (!status && !t->exhausted && t->pending_count < t->pending_most && !budget_spent(t) &&
+  while (!status && !t->exhausted && t->pending_count < tuner_most_ahead(t) && !budget_spent(t) &&
          !(t->options->budget_count && t->given >= t->options->budget_count)) {
     status = take_next(t, err);
     if (clock_seconds() - t->last_poll > 0.1 && poll_user(t)) break;
@@ -254,7 +257,9 @@ static int step(struct tuner *t, bool *over, cugen_error *err) {
     if (t->pending_count && !last) compile_pool_wait(t->bench.pool, 0.05);
     return CUGEN_OK;
   }
+  t->sharing.current = c;
   int status = measure_candidate(t, c, err);
+  t->sharing.current = NULL;
   if (status) {
     candidate_close(&t->bench, c);
     return status;
@@ -263,13 +268,20 @@ static int step(struct tuner *t, bool *over, cugen_error *err) {
   return tuner_close_candidate(t, c, err);
 }
 
+/* The strategy has nothing left, and neither this run nor another one is at a variant. */
+static bool is_done(const struct tuner *t) {
+  return t->exhausted && t->pending_count == 0 && t->sharing.count == 0;
+}
+
 static int search(struct tuner *t, cugen_error *err) {
   int status = CUGEN_OK;
   bool over = false;
   while (!status && !over && !budget_spent(t) && !tuner_is_alike(t) && !poll_user(t)) {
     status = top_up(t, err);
-    if (!status && t->exhausted && t->pending_count == 0) break;
+    if (!status) status = tuner_share(t, err);
+    if (!status && is_done(t)) break;
     if (!status) status = step(t, &over, err);
+    tuner_rest(t);
   }
   if (status == CUGEN_ERROR_INTERRUPTED && !t->interrupted) t->late = *err;
   return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
@@ -295,6 +307,7 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
                                 .interrupted = worker_poll,
                                 .context = t};
   int status = strategy_find(t->options->strategy, &t->strategy_ops, err);
+  if (!status) status = tuner_open_sharing(t, err);
   if (!status) status = tuner_load_known(t, err);
   if (!status) status = tuner_open_strategy(t, err);
   if (!status) bench.variants = variants_to_try(t);
@@ -332,6 +345,7 @@ static void note_loads(struct tuner *t) {
 static void tuner_close(struct tuner *t) {
   drop_pending(t);
   tuner_drop_counts(t);
+  tuner_close_sharing(t);
   tuner_close_queue(t);
   if (t->bench.pool) t->result->compiled = compile_pool_count(t->bench.pool);
   note_loads(t);
@@ -342,6 +356,13 @@ static void tuner_close(struct tuner *t) {
   free(t->alike.diagnostic);
   free(t->best);
   free(t->last);
+}
+
+/* Who is the fastest of those that are near the best. */
+static int settle(struct tuner *t, cugen_error *err) {
+  int status = tuner_gather_leaders(t, err);
+  if (!status) status = tuner_measure_energies(t, err);
+  return status ? status : tuner_settle_leaders(t, err);
 }
 
 double tune_default_budget(bool gpu) {
@@ -360,10 +381,9 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   t.budget = budget;
   int status = tuner_open(&t, err);
   if (!status) status = search(&t, err);
-  t.complete = t.exhausted && t.pending_count == 0;
+  t.complete = is_done(&t);
   if (!status) status = tuner_settle_counts(&t, err);
-  if (!status) status = tuner_measure_energies(&t, err);
-  if (!status) status = tuner_settle_leaders(&t, err);
+  if (!status && tuner_leads(&t)) status = settle(&t, err);
   if (t.bench.pool) compile_pool_stop(t.bench.pool);
   if (!status) status = use_compiled(&t, err);
   if (!status && t.sound) status = give_held(&t, err);

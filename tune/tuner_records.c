@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/error.h"
 #include "base/system.h"
 
 double tuner_cost(const struct tuner *t, const struct cache_record *record) {
@@ -31,6 +33,29 @@ int tuner_load_known(struct tuner *t, cugen_error *err) {
   int status = cache_load(t->target->cache, &t->target->key, &t->known, &t->known_count, err);
   if (t->known_count) qsort(t->known, t->known_count, sizeof *t->known, by_variant);
   return status;
+}
+
+int tuner_add_known(struct tuner *t, struct cache_record *record, bool *added, cugen_error *err) {
+  size_t at = 0, high = t->known_count;
+  while (at < high) {
+    const size_t middle = at + (high - at) / 2;
+    if (strcmp(t->known[middle].variant, record->variant) < 0)
+      at = middle + 1;
+    else
+      high = middle;
+  }
+  for (size_t i = at; i < t->known_count && strcmp(t->known[i].variant, record->variant) == 0; i++)
+    if (strcmp(t->known[i].hash.hex, record->hash.hex) == 0 && t->known[i].measured_at == record->measured_at)
+      return CUGEN_OK;
+  if (t->known_capacity < t->known_count) t->known_capacity = t->known_count; /* as it was loaded */
+  struct cache_record *known = array_reserve(t->known, &t->known_capacity, t->known_count, sizeof *known);
+  if (!known) return error_memory(err);
+  t->known = known;
+  memmove(&known[at + 1], &known[at], (t->known_count++ - at) * sizeof *known);
+  known[at] = *record;
+  record->variant = record->reason = NULL;
+  *added = true;
+  return CUGEN_OK;
 }
 
 /* It, or its compile, did not end in time, and more is asked for now than it took then. */

@@ -24,6 +24,22 @@ struct tuner_alike {
       wanted[STRATEGY_MAX_AXES]; /* values by axis: of those refused, of the whole space */
 };
 
+/* Several tuners on one space; see sharing.c. */
+struct tuner_sharing {
+  char owner[24]; /* of this run's claims; "": the cache keeps none, and nothing is shared */
+  uint64_t seed;  /* so that no two walk in the same order; 0 where nothing is shared */
+  int64_t since;  /* as of cache_news */
+  size_t tuners;
+  double asked, renewed;
+  struct tuner_waiting {
+    uint64_t index;
+    char *variant;
+    struct hash hash;
+  } * waiting; /* variants that other tuners have claimed */
+  size_t count, capacity;
+  const struct candidate *current; /* that is being measured */
+};
+
 struct tuner {
   const struct tune_target *target;
   const cugen_tune_options *options;
@@ -33,7 +49,8 @@ struct tuner {
   struct axes *axes; /* of the space, for the strategy */
   struct strategy *strategy;
   struct cache_record *known; /* remembered before this run, by variant text */
-  size_t known_count;
+  size_t known_count, known_capacity;
+  struct tuner_sharing sharing;
   struct cache_record *records; /* made in this run, and the remembered right ones: what leaders are chosen from */
   struct hash *images;          /* of each of them: candidate_image */
   size_t record_count, record_capacity;
@@ -75,6 +92,8 @@ bool tuner_cost_is_known(const struct tuner *t, const struct cache_record *recor
 double tuner_search_cost(const struct tuner *t, const struct cache_record *record);
 /* Fills known, sorted by variant. */
 int tuner_load_known(struct tuner *t, cugen_error *err);
+/* Adds one that another tuner has made meanwhile, and then has what it holds. *added: it is not there yet. */
+int tuner_add_known(struct tuner *t, struct cache_record *record, bool *added, cugen_error *err);
 /* What is remembered of the variant and still holds; NULL: nothing. */
 const struct cache_record *tuner_find_known(const struct tuner *t, const struct kernel_spec *spec);
 /* Notes when in this run the record was made. */
@@ -99,6 +118,31 @@ void tuner_close_queue(struct tuner *t);
 void tuner_note_fastest(struct tuner *t, uint64_t index, const struct cache_record *record);
 /* The candidate to be measured next, no longer among those pending; NULL: it is still being compiled. */
 struct candidate *tuner_take_ready(struct tuner *t);
+
+/* ---- tuner.c ---- */
+
+/* A remembered variant that this run met, or heard of from another tuner, and would otherwise have measured. */
+void tuner_meet_known(struct tuner *t, uint64_t index, const struct cache_record *record);
+
+/* ---- sharing.c ---- */
+
+bool tuner_shares(const struct tuner *t);
+/* Before what is known is loaded. */
+int tuner_open_sharing(struct tuner *t, cugen_error *err);
+void tuner_close_sharing(struct tuner *t);
+/* How many variants may be under way: fewer when few are left for each. */
+size_t tuner_most_ahead(const struct tuner *t);
+/* *granted false: another tuner is at it, or was. It waits. */
+int tuner_claim(struct tuner *t, const struct candidate *c, bool *granted, cugen_error *err);
+/* Of what is under way, when it is time. */
+void tuner_renew_claims(struct tuner *t);
+/* Takes what other tuners have found, and at the end what they have left, when it is time. */
+int tuner_share(struct tuner *t, cugen_error *err);
+/* A pause, where there is nothing to do but to wait for others. */
+void tuner_rest(const struct tuner *t);
+/* Whether this run settles the leaders: one of all does. */
+bool tuner_leads(struct tuner *t);
+int tuner_gather_leaders(struct tuner *t, cugen_error *err);
 
 /* ---- tuner_counting.c ---- */
 

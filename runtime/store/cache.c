@@ -132,6 +132,25 @@ int cache_spaces(struct cache *cache, struct cache_space **out, size_t *count, c
   return status;
 }
 
+/* ---- Claims ---------------------------------------------------------------------------------------------------- */
+
+bool cache_keeps_claims(const struct cache *cache) {
+  return cache->engine->claim != NULL;
+}
+
+int cache_claim(struct cache *cache, const struct cache_key *key, const struct cache_lease *lease,
+                struct cache_claim *claims, size_t count, cugen_error *err) {
+  LOCKED(cache, claim(cache, key, lease, claims, count, err));
+}
+
+int cache_unclaim(struct cache *cache, const char *owner, cugen_error *err) {
+  LOCKED(cache, unclaim(cache, owner, err));
+}
+
+int cache_news(struct cache *cache, const struct cache_key *key, struct cache_news *news, cugen_error *err) {
+  LOCKED(cache, news(cache, key, news, err));
+}
+
 /* ---- Imports --------------------------------------------------------------------------------------------------- */
 
 int cache_stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch, struct cache_stage **out,

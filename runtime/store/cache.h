@@ -73,6 +73,39 @@ struct cache_rate {
 int cache_greatest_rate(struct cache *cache, const char *device, const char *config, const char *word,
                         struct cache_rate *out, cugen_error *err);
 
+/* A growing array. */
+struct cache_records {
+  struct cache_record *data;
+  size_t count, capacity;
+};
+void cache_records_free(struct cache_records *records);
+
+/* ---- Claims: several tuners on one space, each at variants that no other is at ---- */
+
+/* Whether this cache keeps claims. A file does not: who shares one shares a machine as well. */
+bool cache_keeps_claims(const struct cache *cache);
+struct cache_claim {
+  const char *variant, *hash; /* kernel_spec.hash */
+  bool granted;
+};
+struct cache_lease {
+  const char *owner; /* a text that no other tuner has */
+  double seconds;    /* a claim ends after that unless it is claimed again, so that a killed tuner's come back */
+  int64_t since;     /* a variant whose kernel has a record that was measured then or later is not granted */
+};
+/* At most one owner is granted a variant at a time. */
+int cache_claim(struct cache *cache, const struct cache_key *key, const struct cache_lease *lease,
+                struct cache_claim *claims, size_t count, cugen_error *err);
+/* Gives back all that the owner has. */
+int cache_unclaim(struct cache *cache, const char *owner, cugen_error *err);
+struct cache_news {
+  int64_t since; /* below 0: nothing is news yet, and this call says from where on */
+  struct cache_records
+      records; /* current ones of the key that came since, in the order in which they came; some may have been seen. The caller frees */
+  size_t tuners; /* owners who have claims of the key now */
+};
+int cache_news(struct cache *cache, const struct cache_key *key, struct cache_news *news, cugen_error *err);
+
 /* ---- Looking through and tidying up ---- */
 
 /* One set of records. The strings belong to it. */

@@ -32,14 +32,8 @@ struct cache_stage {
 
 /* ---- What engines fill ---- */
 
-/* Growing arrays. */
-struct cache_records {
-  struct cache_record *data;
-  size_t count, capacity;
-};
 /* Where the next one goes; it counts when the engine has raised count. NULL: out of memory. */
 struct cache_record *cache_records_next(struct cache_records *records);
-void cache_records_free(struct cache_records *records);
 
 struct cache_spaces {
   struct cache_space *data;
@@ -125,6 +119,12 @@ struct cache_engine {
   /* Removes the oldest until so many bytes are left, but none of the fastest records' ones. */
   int (*image_trim)(struct cache *cache, size_t most, cugen_error *err);
   int (*images)(struct cache *cache, cache_image_visitor *visit, void *context, cugen_error *err);
+
+  /* NULL, all three: it keeps no claims. */
+  int (*claim)(struct cache *cache, const struct cache_key *key, const struct cache_lease *lease,
+               struct cache_claim *claims, size_t count, cugen_error *err);
+  int (*unclaim)(struct cache *cache, const char *owner, cugen_error *err);
+  int (*news)(struct cache *cache, const struct cache_key *key, struct cache_news *news, cugen_error *err);
 };
 
 extern const struct cache_engine *const cache_engines[];

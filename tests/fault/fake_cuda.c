@@ -1,7 +1,8 @@
 /* A stand-in for libcuda.so.1: one pretended H200 whose memory is the host's, any call of which can be made to fail.
    Kernels do what the test says. In the environment FAKE_CUDA_DEVICES, FAKE_CUDA_VERSION and FAKE_CUDA_CAPABILITY (61) set what
    scripts need, and at the
-   call with the number FAKE_CUDA_INTERRUPT the process is interrupted. */
+   call with the number FAKE_CUDA_INTERRUPT the process is interrupted. With FAKE_CUDA_SLEEP each launch sleeps for so many microseconds, and the time
+   between two events depends on the last launch's grid and block. */
 #include "fake_cuda.h"
 
 #include <cuda.h>
@@ -10,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct fake_cuda fake_cuda = {.version = 13000, .devices = 1};
 
@@ -272,13 +274,15 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   return CUDA_SUCCESS;
 }
 
+static float scripted; /* of the last launch that slept */
+
 #undef cuEventElapsedTime
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop);
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop) {
   (void)start;
   (void)stop;
   MAY_FAIL;
-  *milliseconds = fake_cuda.elapsed ? fake_cuda.elapsed() : 1.5f;
+  *milliseconds = fake_cuda.elapsed ? fake_cuda.elapsed() : setting("FAKE_CUDA_SLEEP", 0) ? scripted : 1.5f;
   return CUDA_SUCCESS;
 }
 
@@ -670,9 +674,18 @@ struct fake_graph {
 };
 static struct fake_graph *capturing; /* NULL: nothing is */
 
+static void sleep_for(const struct fake_launch *launch) {
+  const int time = setting("FAKE_CUDA_SLEEP", 0);
+  const unsigned mixed = (launch->grid[0] * 31 + launch->block[0]) % 97;
+  if (!time) return;
+  scripted = 2 + (float)mixed / 10;
+  usleep((useconds_t)time);
+}
+
 static void run_or_capture(const struct fake_launch *launch) {
   if (!capturing) {
     run(launch);
+    sleep_for(launch);
     return;
   }
   struct fake_launch *more = realloc(capturing->launches, (capturing->count + 1) * sizeof *more);

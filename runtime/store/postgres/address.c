@@ -1,6 +1,7 @@
 /* See address.h. libpq takes what stands before the first '@' for user and password, unless a '/' comes first. A password with one of "@/?#" in
    it that is not percent-encoded would be taken for host, port or database, and libpq quotes those in its messages. So an address with an
    '@' in another place, a port that is no number, or a wrong percent-encoding is refused before libpq sees it. */
+#define _GNU_SOURCE /* strcasestr */
 #include "address.h"
 
 #include <ctype.h>
@@ -23,6 +24,11 @@ static bool is_encoded(const char *text) {
   for (; (text = strchr(text, '%')); text++)
     if (!isxdigit((unsigned char)text[1]) || !isxdigit((unsigned char)text[2])) return false;
   return true;
+}
+
+/* password, sslpassword, passfile; what is encoded may be one of them, too. */
+static bool has_secret(const char *options) {
+  return strcasestr(options, "pass") || strchr(options, '%');
 }
 
 /* "host", "host:1234", "[::1]:1234", several with commas between. */
@@ -48,6 +54,6 @@ bool pg_address_show(const char *path, struct text *shown) {
     text_add_clean(shown, start, strcspn(start, ":@"));
     text_add_char(shown, '@');
   }
-  text_add_clean(shown, host, (size_t)(options - host));
+  text_add_clean(shown, host, has_secret(options) ? (size_t)(options - host) : strlen(host));
   return true;
 }

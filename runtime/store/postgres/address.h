@@ -8,7 +8,7 @@
 #include "base/text.h"
 
 bool pg_address_is(const char *path);
-/* "postgresql://USER@HOST:PORT/DB", without password and options. False: where the password ends cannot be told; then *shown has the scheme
+/* "postgresql://USER@HOST:PORT/DB?OPTIONS", without a password. False: where the password ends cannot be told; then *shown has the scheme
    alone. */
 bool pg_address_show(const char *path, struct text *shown);
 

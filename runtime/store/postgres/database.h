@@ -59,7 +59,12 @@ int postgres_image_store(struct cache *base, const char *name, const struct comp
 int postgres_image_trim(struct cache *base, size_t most, cugen_error *err);
 int postgres_images(struct cache *base, cache_image_visitor *visit, void *context, cugen_error *err);
 
-int postgres_news(struct cache *base, const struct cache_key *key, int64_t *since, struct cache_records *out,
-                  cugen_error *err);
+int postgres_claim(struct cache *base, const struct cache_key *key, const struct cache_lease *lease,
+                   struct cache_claim *claims, size_t count, cugen_error *err);
+int postgres_unclaim(struct cache *base, const char *owner, cugen_error *err);
+int postgres_news(struct cache *base, const struct cache_key *key, struct cache_news *news, cugen_error *err);
+
+/* records.c: the records of the key with an id above news->since, and some below. */
+int pg_load_since(struct pg_cache *cache, const struct cache_key *key, struct cache_news *news, cugen_error *err);
 
 #endif

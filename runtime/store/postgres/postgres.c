@@ -96,4 +96,7 @@ const struct cache_engine cache_postgres = {
     .image_store = postgres_image_store,
     .image_trim = postgres_image_trim,
     .images = postgres_images,
+    .claim = postgres_claim,
+    .unclaim = postgres_unclaim,
+    .news = postgres_news,
 };

@@ -49,23 +49,21 @@ int postgres_history(struct cache *base, const struct cache_key *key, struct cac
               &parameters, out, err);
 }
 
-int postgres_news(struct cache *base, const struct cache_key *key, int64_t *since, struct cache_records *out,
-                  cugen_error *err) {
+int pg_load_since(struct pg_cache *cache, const struct cache_key *key, struct cache_news *news, cugen_error *err) {
   /* Ids are given before they are seen: a record that another machine stored at the same moment may show later than one with a
      greater id. */
-  enum { LATE = 256 };
-  struct pg_cache *cache = pg_cache_of(base);
+  enum { LATE = 32 };
   struct pg_parameters parameters = {0};
   struct pg_result *result;
   pg_add_key(&parameters, key);
-  pg_add_integer(&parameters, *since - LATE);
+  pg_add_integer(&parameters, news->since - LATE);
   int status =
       pg_run(cache, PG_ALONE,
              "SELECT %s, 0, id FROM cugen.record WHERE superseded = 0 AND id > $5 AND " OF_KEY " ORDER BY id",
              &parameters, "read", &result, err);
-  if (!status) status = take_all(cache, result, out, err);
+  if (!status) status = take_all(cache, result, &news->records, err);
   const int rows = status ? 0 : pg_rows(cache, result);
-  if (rows) *since = pg_integer(cache, result, rows - 1, CACHE_COLUMNS + 1);
+  if (rows) news->since = pg_integer(cache, result, rows - 1, CACHE_COLUMNS + 1);
   pg_clear(cache, result);
   return status;
 }

@@ -1,0 +1,116 @@
+/* Claims of variants; see cache.h.
+
+   A claim is a row with an end, by the server's clock. One statement takes what nobody has, what has ended and what is this handle's already, and
+   refuses what has a record. The insert waits for whoever inserts the same row at that moment, so two never get it. A claim is
+   not given back when its record is stored: until it ends, it keeps out who has not seen the record yet. */
+#include <string.h>
+
+#include "base/error.h"
+#include "database.h"
+
+static const char doing[] = "claim variants";
+
+/* In the order of variants: two who want the same ones do not wait for each other in a circle. */
+static const char claim_sql[] =
+    "INSERT INTO cugen.claim AS c (space_id, variant, owner, until) SELECT $1::bigint, name, $4, clock_timestamp() + "
+    "make_interval(secs => $5) FROM unnest($2::text[], $3::text[]) AS u (name, kernel) WHERE NOT EXISTS (SELECT FROM "
+    "cugen.record WHERE space_id = $1 AND variant = name AND hash = kernel AND superseded = 0 AND measured_at >= $6) "
+    "ORDER "
+    "BY name ON CONFLICT (space_id, variant) DO UPDATE SET owner = excluded.owner, until = excluded.until WHERE "
+    "c.owner = "
+    "excluded.owner OR c.until < clock_timestamp() RETURNING variant";
+
+static void note_granted(struct pg_cache *cache, const struct pg_result *result, struct cache_claim *claims,
+                         size_t count) {
+  for (int row = 0; row < pg_rows(cache, result); row++)
+    for (size_t i = 0; i < count; i++)
+      claims[i].granted = claims[i].granted || strcmp(claims[i].variant, pg_text(cache, result, row, 0)) == 0;
+}
+
+static int claim(struct pg_cache *cache, int64_t space, const struct cache_lease *lease, struct cache_claim *claims,
+                 size_t count, cugen_error *err) {
+  struct text names = {0}, kernels = {0};
+  struct pg_parameters parameters = {0};
+  struct pg_result *result = NULL;
+  for (size_t i = 0; i < count; i++) {
+    claims[i].granted = false;
+    pg_array_text(&names, claims[i].variant);
+    pg_array_text(&kernels, claims[i].hash);
+  }
+  pg_array_end(&names);
+  pg_array_end(&kernels);
+  pg_add_integer(&parameters, space);
+  pg_add_text(&parameters, text_get(&names));
+  pg_add_text(&parameters, text_get(&kernels));
+  pg_add_text(&parameters, lease->owner);
+  pg_add_real(&parameters, lease->seconds);
+  pg_add_integer(&parameters, lease->since);
+  int status = names.failed || kernels.failed ? error_memory(err) : CUGEN_OK;
+  if (!status) status = pg_run(cache, PG_STORE, claim_sql, &parameters, doing, &result, err);
+  if (!status) note_granted(cache, result, claims, count);
+  pg_clear(cache, result);
+  text_free(&names);
+  text_free(&kernels);
+  return status;
+}
+
+/* The set may have been removed since its id was read. */
+int postgres_claim(struct cache *base, const struct cache_key *key, const struct cache_lease *lease,
+                   struct cache_claim *claims, size_t count, cugen_error *err) {
+  enum { TRIES = 3 };
+  struct pg_cache *cache = pg_cache_of(base);
+  cugen_error own;
+  int64_t space;
+  int status = CUGEN_OK;
+  if (!err) err = &own;
+  for (int i = 0; i < TRIES; i++) {
+    status = pg_space(cache, key, true, &space, err);
+    if (!status) status = claim(cache, space, lease, claims, count, err);
+    if (!status || !pg_is_passing(err)) break;
+    pg_forget_space(cache);
+  }
+  return status;
+}
+
+/* What ended long ago goes, too. */
+int postgres_unclaim(struct cache *base, const char *owner, cugen_error *err) {
+  struct pg_parameters parameters = {0};
+  pg_add_text(&parameters, owner);
+  return pg_run(pg_cache_of(base), PG_ALONE,
+                "DELETE FROM cugen.claim WHERE owner = $1 OR until < clock_timestamp() - interval '1 hour'",
+                &parameters, doing, NULL, err);
+}
+
+/* ---- News ------------------------------------------------------------------------------------------------------- */
+
+#define OF_KEY                                                                                                       \
+  "space_id = (SELECT id FROM cugen.space WHERE device = $1 AND config = $2 AND problem = $3 AND options = $4)"
+
+/* Who has a claim that has not ended. */
+static int count_owners(struct pg_cache *cache, const struct cache_key *key, size_t *owners, cugen_error *err) {
+  struct pg_parameters parameters = {0};
+  struct pg_result *result;
+  pg_add_key(&parameters, key);
+  int status = pg_run(cache, PG_ALONE,
+                      "SELECT count(DISTINCT owner) FROM cugen.claim "
+                      "WHERE until > clock_timestamp() AND " OF_KEY,
+                      &parameters, "read", &result, err);
+  *owners = status ? 0 : (size_t)pg_integer(cache, result, 0, 0);
+  pg_clear(cache, result);
+  return status;
+}
+
+static int latest(struct pg_cache *cache, int64_t *id, cugen_error *err) {
+  struct pg_result *result;
+  int status = pg_run(cache, PG_ALONE, "SELECT coalesce(max(id), 0) FROM cugen.record", NULL, "read", &result, err);
+  *id = status ? 0 : pg_integer(cache, result, 0, 0);
+  pg_clear(cache, result);
+  return status;
+}
+
+int postgres_news(struct cache *base, const struct cache_key *key, struct cache_news *news, cugen_error *err) {
+  struct pg_cache *cache = pg_cache_of(base);
+  int status = count_owners(cache, key, &news->tuners, err);
+  if (status) return status;
+  return news->since < 0 ? latest(cache, &news->since, err) : pg_load_since(cache, key, news, err);
+}

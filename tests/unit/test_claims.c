@@ -1,0 +1,146 @@
+/* Claims of variants: on a server (tests/postgres/conformance.py) one owner has a variant at a time, until its lease ends or there is a record; a cache
+   in memory or in a file keeps none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/system.h"
+#include "caches.h"
+
+static const char hash[] = "0123456789abcdef0123456789abcdef", other_hash[] = "1123456789abcdef0123456789abcdef";
+
+static struct cache *cache_of(void **state) {
+  struct fixture *fixture = *state;
+  if (!cache_keeps_claims(fixture->cache)) skip();
+  return fixture->cache;
+}
+
+/* What of "a", "b", "c" the owner gets. */
+static void assert_granted(struct cache *cache, const char *owner, const char *kernel, double seconds, int64_t since,
+                           const char *want) {
+  struct cache_claim claims[] = {{"a", kernel, false}, {"b", kernel, false}, {"c", kernel, false}};
+  const struct cache_lease lease = {owner, seconds, since};
+  char got[4] = "";
+  assert_int_equal(cache_claim(cache, &key, &lease, claims, 3, NULL), CUGEN_OK);
+  for (int i = 0; i < 3; i++)
+    if (claims[i].granted) strcat(got, claims[i].variant);
+  assert_string_equal(got, want);
+}
+
+static void claim_one(struct cache *cache, const char *owner, const char *variant, bool want) {
+  struct cache_claim claim = {variant, hash, false};
+  const struct cache_lease lease = {owner, 30, 0};
+  assert_int_equal(cache_claim(cache, &key, &lease, &claim, 1, NULL), CUGEN_OK);
+  assert_int_equal(claim.granted, want);
+}
+
+static void a_file_keeps_none(void **state) {
+  struct cache *cache;
+  (void)state;
+  assert_int_equal(cache_open("none", &cache, NULL, NULL), CUGEN_OK);
+  assert_false(cache_keeps_claims(cache));
+  cache_close(cache);
+}
+
+static void one_owner_at_a_time(void **state) {
+  struct cache *cache = cache_of(state);
+  claim_one(cache, "first", "b", true);
+  assert_granted(cache, "second", hash, 30, 0, "ac");
+  assert_granted(cache, "first", hash, 30, 0, "b");
+  assert_granted(cache, "third", hash, 30, 0, "");
+  assert_int_equal(cache_unclaim(cache, "second", NULL), CUGEN_OK);
+  assert_granted(cache, "third", hash, 30, 0, "ac");
+}
+
+static void a_lease_ends(void **state) {
+  struct cache *cache = cache_of(state);
+  assert_granted(cache, "killed", hash, 0.2, 0, "abc");
+  assert_granted(cache, "alive", hash, 30, 0, "");
+  usleep(300000);
+  assert_granted(cache, "alive", hash, 30, 0, "abc");
+  assert_granted(cache, "killed", hash, 30, 0, "");
+}
+
+/* A record of this kernel, measured since. */
+static void what_has_a_record_is_not_granted(void **state) {
+  struct cache *cache = cache_of(state);
+  struct cache_record record = record_of("b", 1);
+  const int64_t now = clock_unix();
+  record.measured_at = now;
+  memcpy(record.hash.hex, hash, sizeof hash);
+  store(cache, &key, record);
+  assert_granted(cache, "first", hash, 30, 0, "ac");
+  assert_granted(cache, "first", hash, 30, now + 1, "abc"); /* to be measured anew */
+  assert_int_equal(cache_unclaim(cache, "first", NULL), CUGEN_OK);
+  assert_granted(cache, "second", other_hash, 30, 0, "abc");
+}
+
+static void assert_news(struct cache *cache, struct cache_news *news, const char *want, size_t tuners) {
+  struct text got = {0};
+  assert_int_equal(cache_news(cache, &key, news, NULL), CUGEN_OK);
+  for (size_t i = 0; i < news->records.count; i++) text_add(&got, news->records.data[i].variant);
+  assert_string_equal(text_get(&got), want);
+  assert_int_equal(news->tuners, tuners);
+  cache_records_free(&news->records);
+  news->records = (struct cache_records){0};
+  text_free(&got);
+}
+
+static void news_are_what_came_since(void **state) {
+  struct cache *cache = cache_of(state);
+  struct cache_key elsewhere = key;
+  struct cache_news news = {.since = -1};
+  store(cache, &key, record_of("a", 1));
+  assert_news(cache, &news, "", 0);
+  elsewhere.problem = "M=1";
+  store(cache, &elsewhere, record_of("x", 1));
+  store(cache, &key, record_of("b", 1));
+  store(cache, &key, record_of("c", 1));
+  claim_one(cache, "first", "d", true);
+  claim_one(cache, "second", "e", true);
+  assert_news(cache, &news, "abc", 2); /* with some that came shortly before */
+  assert_int_equal(cache_unclaim(cache, "second", NULL), CUGEN_OK);
+  store(cache, &key, record_of("f", 1));
+  assert_news(cache, &news, "abcf", 1);
+  for (int i = 0; i < 40; i++) {
+    char name[8] = {(char)('A' + i % 26), (char)('0' + i / 26)};
+    store(cache, &elsewhere, record_of(name, 1));
+  }
+  store(cache, &key, record_of("g", 1));
+  assert_news(cache, &news, "abcfg", 1);
+  store(cache, &key, record_of("h", 1));
+  assert_news(cache, &news, "gh", 1); /* what is older by 32 records is no news any more */
+}
+
+/* Claims end with the set, and come back with it. */
+static void a_removed_set_is_made_again(void **state) {
+  struct cache *cache = cache_of(state);
+  const struct cache_filter all = {0};
+  struct cache_removal removed;
+  claim_one(cache, "first", "a", true);
+  store(cache, &key, record_of("b", 1));
+  assert_int_equal(cache_remove(cache, &all, true, &removed, NULL), CUGEN_OK);
+  claim_one(cache, "second", "a", false); /* a set with claims stays */
+  assert_int_equal(cache_unclaim(cache, "first", NULL), CUGEN_OK);
+  assert_int_equal(cache_remove(cache, &all, true, &removed, NULL), CUGEN_OK);
+  claim_one(cache, "second", "a", true);
+  store(cache, &key, record_of("b", 1));
+  assert_variants(cache, &key, "b");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_file_keeps_none),
+                                     WITH_CACHE(one_owner_at_a_time),
+                                     WITH_CACHE(a_lease_ends),
+                                     WITH_CACHE(what_has_a_record_is_not_granted),
+                                     WITH_CACHE(news_are_what_came_since),
+                                     WITH_CACHE(a_removed_set_is_made_again)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

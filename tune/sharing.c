@@ -1,0 +1,251 @@
+/* One space, several tuners; see tuner_run.h.
+
+   Each tuner claims a variant before it compiles it. What another one has claimed waits here. Between two variants the records that others have stored since
+   are asked for: they end the wait, and the strategy learns from them as from its own. When the strategy has nothing left, what still waits is claimed
+   again and again, since the tuner that has it may be dead; then its claims end after `lease`.
+
+   Tuners walk in different random orders, and hold fewer variants ahead the fewer are left for each, so that all end at about the same time. One of
+   them settles the leaders. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/system.h"
+#include "tuner_run.h"
+
+/* Seconds. */
+static const double lease = 30, renewed_after = 7, asked_after = 0.25;
+
+/* Many tuners ask less often: what each hears of grows with their number, and so the work of the server with its square. */
+static double pause_of(const struct tuner_sharing *s) {
+  static const double each = 0.01, most = 5;
+  return fmin(fmax(asked_after, each * (double)s->tuners), most);
+}
+
+bool tuner_shares(const struct tuner *t) {
+  return t->sharing.owner[0] != '\0';
+}
+
+static struct cache_lease lease_of(const struct tuner *t) {
+  enum { MICROSECONDS = 1000000 };
+  return (struct cache_lease){t->sharing.owner, lease, t->options->again ? t->began_at / MICROSECONDS : 0};
+}
+
+int tuner_open_sharing(struct tuner *t, cugen_error *err) {
+  struct tuner_sharing *s = &t->sharing;
+  struct cache_news news = {.since = -1};
+  if (!cache_keeps_claims(t->target->cache)) return CUGEN_OK;
+  if (getrandom(&s->seed, sizeof s->seed, 0) != sizeof s->seed)
+    return error_set(err, CUGEN_ERROR_IO, "no random numbers: %s", strerror(errno));
+  snprintf(s->owner, sizeof s->owner, "%016llx", (unsigned long long)s->seed);
+  int status = cache_news(t->target->cache, &t->target->key, &news, err);
+  s->since = news.since;
+  s->tuners = 1;
+  return status;
+}
+
+void tuner_close_sharing(struct tuner *t) {
+  struct tuner_sharing *s = &t->sharing;
+  cugen_error ignored;
+  if (tuner_shares(t)) cache_unclaim(t->target->cache, s->owner, &ignored);
+  for (size_t i = 0; i < s->count; i++) free(s->waiting[i].variant);
+  free(s->waiting);
+}
+
+size_t tuner_most_ahead(const struct tuner *t) {
+  const uint64_t met = t->skipped + t->result->tried, left = t->result->valid > met ? t->result->valid - met : 0;
+  const uint64_t share = left / (2 * (t->sharing.tuners ? t->sharing.tuners : 1));
+  if (!tuner_shares(t) || share >= t->pending_most) return t->pending_most;
+  return share ? (size_t)share : 1;
+}
+
+/* ---- Claims ---- */
+
+static int wait_for(struct tuner *t, const struct candidate *c, cugen_error *err) {
+  struct tuner_sharing *s = &t->sharing;
+  struct tuner_waiting *waiting = array_reserve(s->waiting, &s->capacity, s->count, sizeof *waiting);
+  if (!waiting) return error_memory(err);
+  s->waiting = waiting;
+  waiting[s->count] = (struct tuner_waiting){c->index, strdup(c->real.variant), c->real.hash};
+  return waiting[s->count].variant ? (s->count++, CUGEN_OK) : error_memory(err);
+}
+
+int tuner_claim(struct tuner *t, const struct candidate *c, bool *granted, cugen_error *err) {
+  const struct cache_lease terms = lease_of(t);
+  struct cache_claim claim = {.variant = c->real.variant, .hash = c->real.hash.hex};
+  *granted = true;
+  if (!tuner_shares(t)) return CUGEN_OK;
+  int status = cache_claim(t->target->cache, &t->target->key, &terms, &claim, 1, err);
+  *granted = claim.granted;
+  return status || *granted ? status : wait_for(t, c, err);
+}
+
+/* Of what is under way. A failure shows when a record is stored. */
+void tuner_renew_claims(struct tuner *t) {
+  enum { MOST = 256 };
+  struct cache_claim claims[MOST];
+  const struct cache_lease terms = lease_of(t);
+  const double now = clock_seconds();
+  size_t count = 0;
+  cugen_error ignored;
+  if (!tuner_shares(t) || now - t->sharing.renewed < renewed_after) return;
+  t->sharing.renewed = now;
+  for (size_t i = 0; i < t->pending_count && count < MOST - 1; i++)
+    claims[count++] = (struct cache_claim){t->pending[i]->real.variant, t->pending[i]->real.hash.hex, false};
+  if (t->sharing.current)
+    claims[count++] =
+        (struct cache_claim){t->sharing.current->real.variant, t->sharing.current->real.hash.hex, false};
+  if (count) cache_claim(t->target->cache, &t->target->key, &terms, claims, count, &ignored);
+}
+
+bool tuner_leads(struct tuner *t) {
+  const struct cache_lease terms = lease_of(t);
+  struct cache_claim claim = {.variant = "(the leaders)", .hash = ""};
+  cugen_error ignored;
+  return !tuner_shares(t) || cache_claim(t->target->cache, &t->target->key, &terms, &claim, 1, &ignored) ||
+         claim.granted;
+}
+
+/* ---- News ---- */
+
+static void forget(struct tuner_sharing *s, size_t at) {
+  free(s->waiting[at].variant);
+  s->waiting[at] = s->waiting[--s->count];
+}
+
+/* Where it waits; count: it does not. */
+static size_t find_waiting(const struct tuner_sharing *s, const char *variant) {
+  size_t at = 0;
+  while (at < s->count && strcmp(s->waiting[at].variant, variant) != 0) at++;
+  return at;
+}
+
+static bool is_under_way(const struct tuner *t, const char *variant) {
+  for (size_t i = 0; i < t->pending_count; i++)
+    if (strcmp(t->pending[i]->real.variant, variant) == 0) return true;
+  return false;
+}
+
+/* What another tuner measured of this very kernel. */
+static int hear_of(struct tuner *t, const char *variant, cugen_error *err) {
+  struct tuner_sharing *s = &t->sharing;
+  const size_t at = find_waiting(s, variant);
+  const bool waited = at < s->count;
+  uint64_t index = waited ? s->waiting[at].index : 0;
+  struct candidate *c;
+  if (!waited && (!space_look_up(t->target->space, variant, &index) || !tuner_wants_index(t, index))) return CUGEN_OK;
+  int status = candidate_open(&t->bench, index, &c, err);
+  if (status) return status;
+  const struct cache_record *known = tuner_find_known(t, &c->real);
+  if (known) {
+    if (waited) forget(s, at);
+    t->strategy_ops->taken(t->strategy, index);
+    tuner_meet_known(t, index, known);
+  }
+  candidate_close(&t->bench, c);
+  return CUGEN_OK;
+}
+
+/* Those that this run has made, or has heard of before, are no news. */
+static int take_news(struct tuner *t, struct cache_records *news, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < news->count && !status; i++) {
+    struct cache_record *record = &news->data[i];
+    if (record->run_began == t->began_at || is_under_way(t, record->variant)) continue;
+    bool added = false;
+    const char *variant = record->variant; /* which it may take over */
+    status = tuner_add_known(t, record, &added, err);
+    if (!status && added) status = hear_of(t, variant, err);
+  }
+  return status;
+}
+
+static int ask(struct tuner *t, cugen_error *err) {
+  struct cache_news news = {.since = t->sharing.since};
+  int status = cache_news(t->target->cache, &t->target->key, &news, err);
+  t->sharing.since = news.since;
+  t->sharing.tuners = news.tuners ? news.tuners : 1;
+  if (!status) status = take_news(t, &news.records, err);
+  cache_records_free(&news.records);
+  return status;
+}
+
+/* ---- What still waits when nothing else is left ---- */
+
+static int begin(struct tuner *t, size_t at, cugen_error *err) {
+  struct candidate *c;
+  int status = candidate_open(&t->bench, t->sharing.waiting[at].index, &c, err);
+  if (status) return status;
+  status = candidate_build(&t->bench, c, err);
+  if (status) {
+    candidate_close(&t->bench, c);
+    return status;
+  }
+  forget(&t->sharing, at);
+  t->given++;
+  t->pending[t->pending_count++] = c;
+  return CUGEN_OK;
+}
+
+static int claim_again(struct tuner *t, cugen_error *err) {
+  enum { MOST = 64 };
+  struct tuner_sharing *s = &t->sharing;
+  struct cache_claim claims[MOST];
+  const struct cache_lease terms = lease_of(t);
+  const size_t most = tuner_most_ahead(t), room = most > t->pending_count ? most - t->pending_count : 0;
+  size_t count = 0;
+  for (; count < room && count < MOST && count < s->count; count++)
+    claims[count] = (struct cache_claim){s->waiting[count].variant, s->waiting[count].hash.hex, false};
+  if (!count) return CUGEN_OK;
+  int status = cache_claim(t->target->cache, &t->target->key, &terms, claims, count, err);
+  for (size_t i = count; i > 0 && !status; i--) /* from the last on: what is begun leaves the list */
+    if (claims[i - 1].granted) status = begin(t, i - 1, err);
+  if (!status && s->count > count) { /* others are asked for next time */
+    struct tuner_waiting first = s->waiting[0];
+    memmove(&s->waiting[0], &s->waiting[1], (s->count - 1) * sizeof *s->waiting);
+    s->waiting[s->count - 1] = first;
+  }
+  return status;
+}
+
+int tuner_share(struct tuner *t, cugen_error *err) {
+  const double now = clock_seconds();
+  tuner_renew_claims(t);
+  if (!tuner_shares(t) || now - t->sharing.asked < pause_of(&t->sharing)) return CUGEN_OK;
+  t->sharing.asked = now;
+  int status = ask(t, err);
+  return !status && t->exhausted ? claim_again(t, err) : status;
+}
+
+void tuner_rest(const struct tuner *t) {
+  const struct timespec pause = {0, 50000000};
+  if (t->exhausted && t->pending_count == 0 && t->sharing.count) nanosleep(&pause, NULL);
+}
+
+/* ---- The leaders of all ---- */
+
+/* Beside this run's own records those of others that come near the best: leaders are chosen from both. */
+int tuner_gather_leaders(struct tuner *t, cugen_error *err) {
+  enum { MICROSECONDS = 1000000 };
+  static const double near = 1.15;
+  const int64_t began = t->began_at / MICROSECONDS;
+  int status = CUGEN_OK;
+  for (size_t i = 0; tuner_shares(t) && t->best && i < t->known_count && !status; i++) {
+    const struct cache_record *known = &t->known[i];
+    struct cache_record copy = *known;
+    if (known->measured_at < began || known->outcome != CUGEN_OUTCOME_OK ||
+        tuner_search_cost(t, known) > near * t->best_cost)
+      continue;
+    copy.variant = strdup(known->variant);
+    copy.reason = strdup(known->reason);
+    status = copy.variant && copy.reason ? tuner_keep_record(t, &copy, (struct hash){{0}}, err) : error_memory(err);
+    if (status) cache_record_free(&copy);
+  }
+  return status;
+}
