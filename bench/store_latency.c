@@ -20,6 +20,7 @@ static const char *const names[CALLS] = {"claim", "store", "news"};
 struct times {
   double seconds[CALLS][MOST];
   size_t count;
+  double batch; /* of a claim of 64 variants that have records */
   double whole; /* of news that are all records, and how many those are */
   size_t rows;
 };
@@ -65,13 +66,27 @@ static double news_of_all(struct cache *cache, size_t *rows) {
   return clock_seconds() - begin;
 }
 
+static double claim_of_many(struct cache *cache, const struct cache_lease *lease) {
+  enum { MANY = 64, TIMES = 50 };
+  static char variants[MANY][64];
+  struct cache_claim claims[MANY];
+  cugen_error err;
+  for (int i = 0; i < MANY; i++) {
+    snprintf(variants[i], sizeof variants[i], "v rank=0 number=%d", i);
+    claims[i] = (struct cache_claim){variants[i], "0123456789abcdef0123456789abcdef", CACHE_CLAIM_TAKEN};
+  }
+  const double begin = clock_seconds();
+  for (int i = 0; i < TIMES; i++) cache_claim(cache, &key, lease, claims, MANY, &err);
+  return (clock_seconds() - begin) / TIMES;
+}
+
 static int work(const char *address, int rank, double seconds, struct times *times) {
   struct cache *cache;
   cugen_error err = {0};
   char owner[32], variant[64];
   struct cache_news news = {.since = -1};
   snprintf(owner, sizeof owner, "latency-%d", rank);
-  const struct cache_lease lease = {owner, 30, 0};
+  const struct cache_lease lease = {owner, 30, 0, 0};
   if (cache_open(address, &cache, NULL, &err)) return fail(&err);
   const double end = clock_seconds() + seconds;
   while (clock_seconds() < end && times->count < MOST) {
@@ -82,6 +97,7 @@ static int work(const char *address, int rank, double seconds, struct times *tim
     times->count++;
   }
   cache_unclaim(cache, owner, &err);
+  if (rank == 0) times->batch = claim_of_many(cache, &lease);
   if (rank == 0) times->whole = news_of_all(cache, &times->rows);
   cache_close(cache);
   return 0;
@@ -106,6 +122,7 @@ static void report(const struct times *times, int processes, double seconds) {
     printf("; %s %.2f ms, p99 %.2f", names[i], total ? 1e3 * sum / (double)total : 0.0,
            total ? 1e3 * all[total * 99 / 100] : 0.0);
   }
+  printf("; claim of 64 %.2f ms", 1e3 * times[0].batch);
   printf("; news of %zu records %.1f ms\n", times[0].rows, 1e3 * times[0].whole);
   free(all);
 }

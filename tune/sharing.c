@@ -2,7 +2,7 @@
 
    Each tuner claims a variant before it compiles it. What another one has claimed waits here. Between two variants the records that others have stored since
    are asked for: they end the wait, and the strategy learns from them as from its own. When the strategy has nothing left, what still waits is claimed
-   again and again, since the tuner that has it may be dead; then its claims end after `lease`.
+   again and again, since the tuner that has it may be dead; then its claims end after `lease`. While others have all that this one asks for, it asks for more at a time.
 
    Tuners walk in different random orders, and hold fewer variants ahead the fewer are left for each, so that all end at about the same time. One of
    them settles the leaders. */
@@ -34,7 +34,7 @@ bool tuner_shares(const struct tuner *t) {
 
 static struct cache_lease lease_of(const struct tuner *t) {
   enum { MICROSECONDS = 1000000 };
-  return (struct cache_lease){t->sharing.owner, lease, t->options->again ? t->began_at / MICROSECONDS : 0};
+  return (struct cache_lease){t->sharing.owner, lease, t->options->again ? t->began_at / MICROSECONDS : 0, 0};
 }
 
 int tuner_open_sharing(struct tuner *t, cugen_error *err) {
@@ -46,7 +46,7 @@ int tuner_open_sharing(struct tuner *t, cugen_error *err) {
   snprintf(s->owner, sizeof s->owner, "%016llx", (unsigned long long)s->seed);
   int status = cache_news(t->target->cache, &t->target->key, &news, err);
   s->since = news.since;
-  s->tuners = 1;
+  s->tuners = s->batch_size = 1;
   return status;
 }
 
@@ -54,6 +54,7 @@ void tuner_close_sharing(struct tuner *t) {
   struct tuner_sharing *s = &t->sharing;
   cugen_error ignored;
   if (tuner_shares(t)) cache_unclaim(t->target->cache, s->owner, &ignored);
+  for (size_t i = 0; i < s->batch_count; i++) candidate_close(&t->bench, s->batch[i]);
   for (size_t i = 0; i < s->count; i++) free(s->waiting[i].variant);
   free(s->waiting);
 }
@@ -72,18 +73,52 @@ static int wait_for(struct tuner *t, const struct candidate *c, cugen_error *err
   struct tuner_waiting *waiting = array_reserve(s->waiting, &s->capacity, s->count, sizeof *waiting);
   if (!waiting) return error_memory(err);
   s->waiting = waiting;
-  waiting[s->count] = (struct tuner_waiting){c->index, strdup(c->real.variant), c->real.hash};
+  waiting[s->count] = (struct tuner_waiting){c->index, strdup(c->real.variant), c->real.hash, 0};
   return waiting[s->count].variant ? (s->count++, CUGEN_OK) : error_memory(err);
 }
 
-int tuner_claim(struct tuner *t, const struct candidate *c, bool *granted, cugen_error *err) {
-  const struct cache_lease terms = lease_of(t);
-  struct cache_claim claim = {.variant = c->real.variant, .hash = c->real.hash.hex};
-  *granted = true;
-  if (!tuner_shares(t)) return CUGEN_OK;
-  int status = cache_claim(t->target->cache, &t->target->key, &terms, &claim, 1, err);
-  *granted = claim.granted;
-  return status || *granted ? status : wait_for(t, c, err);
+/* What became of a candidate that was asked for. */
+static int settle(struct tuner *t, struct candidate *c, enum cache_claim_state state, cugen_error *err) {
+  if (state == CACHE_CLAIM_GRANTED) return tuner_begin(t, c, err);
+  const struct cache_record *known = state == CACHE_CLAIM_RECORDED ? tuner_find_known(t, &c->real) : NULL;
+  int status = CUGEN_OK;
+  if (known)
+    tuner_meet_known(t, c->index, known);
+  else
+    status = wait_for(t, c, err);
+  candidate_close(&t->bench, c);
+  return status;
+}
+
+/* Those that were left stay, the first ones. */
+static int claim_batch(struct tuner *t, cugen_error *err) {
+  struct tuner_sharing *s = &t->sharing;
+  struct cache_claim claims[TUNER_BATCH];
+  struct cache_lease terms = lease_of(t);
+  const size_t count = s->batch_count, most = tuner_most_ahead(t);
+  size_t granted = 0;
+  if (most <= t->pending_count) return CUGEN_OK;
+  terms.most = most - t->pending_count;
+  for (size_t i = 0; i < count; i++)
+    claims[i] = (struct cache_claim){s->batch[i]->real.variant, s->batch[i]->real.hash.hex, CACHE_CLAIM_TAKEN};
+  int status = cache_claim(t->target->cache, &t->target->key, &terms, claims, count, err);
+  if (status) return status;
+  s->batch_count = 0;
+  for (size_t i = 0; i < count; i++) {
+    granted += claims[i].state == CACHE_CLAIM_GRANTED;
+    if (status || claims[i].state == CACHE_CLAIM_LEFT)
+      s->batch[s->batch_count++] = s->batch[i];
+    else
+      status = settle(t, s->batch[i], claims[i].state, err);
+  }
+  s->batch_size = granted ? 1 : s->batch_size < TUNER_BATCH / 2 ? 2 * s->batch_size : TUNER_BATCH;
+  return status;
+}
+
+int tuner_propose(struct tuner *t, struct candidate *c, cugen_error *err) {
+  struct tuner_sharing *s = &t->sharing;
+  s->batch[s->batch_count++] = c;
+  return s->batch_count < s->batch_size ? CUGEN_OK : claim_batch(t, err);
 }
 
 /* Of what is under way. A failure shows when a record is stored. */
@@ -97,10 +132,11 @@ void tuner_renew_claims(struct tuner *t) {
   if (!tuner_shares(t) || now - t->sharing.renewed < renewed_after) return;
   t->sharing.renewed = now;
   for (size_t i = 0; i < t->pending_count && count < MOST - 1; i++)
-    claims[count++] = (struct cache_claim){t->pending[i]->real.variant, t->pending[i]->real.hash.hex, false};
+    claims[count++] =
+        (struct cache_claim){t->pending[i]->real.variant, t->pending[i]->real.hash.hex, CACHE_CLAIM_TAKEN};
   if (t->sharing.current)
     claims[count++] =
-        (struct cache_claim){t->sharing.current->real.variant, t->sharing.current->real.hash.hex, false};
+        (struct cache_claim){t->sharing.current->real.variant, t->sharing.current->real.hash.hex, CACHE_CLAIM_TAKEN};
   if (count) cache_claim(t->target->cache, &t->target->key, &terms, claims, count, &ignored);
 }
 
@@ -109,7 +145,7 @@ bool tuner_leads(struct tuner *t) {
   struct cache_claim claim = {.variant = "(the leaders)", .hash = ""};
   cugen_error ignored;
   return !tuner_shares(t) || cache_claim(t->target->cache, &t->target->key, &terms, &claim, 1, &ignored) ||
-         claim.granted;
+         claim.state == CACHE_CLAIM_GRANTED;
 }
 
 /* ---- News ---- */
@@ -124,6 +160,13 @@ static size_t find_waiting(const struct tuner_sharing *s, const char *variant) {
   size_t at = 0;
   while (at < s->count && strcmp(s->waiting[at].variant, variant) != 0) at++;
   return at;
+}
+
+/* It is met when its claim is refused. */
+static bool is_proposed(const struct tuner *t, const char *variant) {
+  for (size_t i = 0; i < t->sharing.batch_count; i++)
+    if (strcmp(t->sharing.batch[i]->real.variant, variant) == 0) return true;
+  return false;
 }
 
 static bool is_under_way(const struct tuner *t, const char *variant) {
@@ -161,7 +204,7 @@ static int take_news(struct tuner *t, struct cache_records *news, cugen_error *e
     bool added = false;
     const char *variant = record->variant; /* which it may take over */
     status = tuner_add_known(t, record, &added, err);
-    if (!status && added) status = hear_of(t, variant, err);
+    if (!status && added && !is_proposed(t, variant)) status = hear_of(t, variant, err);
   }
   return status;
 }
@@ -182,14 +225,15 @@ static int begin(struct tuner *t, size_t at, cugen_error *err) {
   struct candidate *c;
   int status = candidate_open(&t->bench, t->sharing.waiting[at].index, &c, err);
   if (status) return status;
-  status = candidate_build(&t->bench, c, err);
-  if (status) {
-    candidate_close(&t->bench, c);
-    return status;
-  }
   forget(&t->sharing, at);
-  t->given++;
-  t->pending[t->pending_count++] = c;
+  return tuner_begin(t, c, err);
+}
+
+/* One that has a record which says nothing here, such as of a shorter time limit, is another tuner's matter. */
+static int take_answer(struct tuner *t, size_t at, enum cache_claim_state state, cugen_error *err) {
+  enum { ENOUGH = 20 }; /* news of it should have come by now */
+  if (state == CACHE_CLAIM_GRANTED) return begin(t, at, err);
+  if (state == CACHE_CLAIM_RECORDED && ++t->sharing.waiting[at].recorded == ENOUGH) forget(&t->sharing, at);
   return CUGEN_OK;
 }
 
@@ -201,11 +245,11 @@ static int claim_again(struct tuner *t, cugen_error *err) {
   const size_t most = tuner_most_ahead(t), room = most > t->pending_count ? most - t->pending_count : 0;
   size_t count = 0;
   for (; count < room && count < MOST && count < s->count; count++)
-    claims[count] = (struct cache_claim){s->waiting[count].variant, s->waiting[count].hash.hex, false};
+    claims[count] = (struct cache_claim){s->waiting[count].variant, s->waiting[count].hash.hex, CACHE_CLAIM_TAKEN};
   if (!count) return CUGEN_OK;
   int status = cache_claim(t->target->cache, &t->target->key, &terms, claims, count, err);
   for (size_t i = count; i > 0 && !status; i--) /* from the last on: what is begun leaves the list */
-    if (claims[i - 1].granted) status = begin(t, i - 1, err);
+    status = take_answer(t, i - 1, claims[i - 1].state, err);
   if (!status && s->count > count) { /* others are asked for next time */
     struct tuner_waiting first = s->waiting[0];
     memmove(&s->waiting[0], &s->waiting[1], (s->count - 1) * sizeof *s->waiting);
@@ -217,6 +261,10 @@ static int claim_again(struct tuner *t, cugen_error *err) {
 int tuner_share(struct tuner *t, cugen_error *err) {
   const double now = clock_seconds();
   tuner_renew_claims(t);
+  if (t->exhausted && t->sharing.batch_count) {
+    int status = claim_batch(t, err);
+    if (status) return status;
+  }
   if (!tuner_shares(t) || now - t->sharing.asked < pause_of(&t->sharing)) return CUGEN_OK;
   t->sharing.asked = now;
   int status = ask(t, err);

@@ -78,40 +78,6 @@ static bool worker_poll(void *context) {
   return poll_user(context);
 }
 
-/* ---- The best so far ---- */
-
-static bool is_fastest(const struct tuner *t, const struct cache_record *record) {
-  return record->outcome == CUGEN_OUTCOME_OK && (!t->best || tuner_search_cost(t, record) < t->best_cost);
-}
-
-static void note_best(struct tuner *t, const struct cache_record *record) {
-  if (!is_fastest(t, record)) return;
-  char *copy = strdup(record->variant);
-  if (!copy) return;
-  free(t->best);
-  t->best = copy;
-  t->best_seconds = record->seconds;
-  t->best_cost = tuner_search_cost(t, record);
-  t->flops = record->flops;
-  t->bytes = record->bytes;
-}
-
-static void tell_strategy(struct tuner *t, uint64_t index, const struct cache_record *record) {
-  tuner_note_end(t, index, record);
-  tuner_note_fastest(t, index, record);
-  bool right = record->outcome == CUGEN_OUTCOME_OK;
-  t->strategy_ops->report(t->strategy, index, right ? tuner_search_cost(t, record) : (double)INFINITY,
-                          record->compile_seconds + record->measure_seconds);
-}
-
-void tuner_meet_known(struct tuner *t, uint64_t index, const struct cache_record *record) {
-  t->skipped++;
-  t->sound |= record->outcome == CUGEN_OUTCOME_OK;
-  t->result->remembered++;
-  note_best(t, record);
-  tell_strategy(t, index, record);
-}
-
 /* ---- One result ---- */
 
 /* What may be wrong with all variants is remembered of none; what is ends the run. Asked anew each time that there are twice as many. */
@@ -144,7 +110,7 @@ static int finish(struct tuner *t, const struct candidate *c, struct cache_recor
     t->result->unpredicted++;
   else if (record->outcome != CUGEN_OUTCOME_OK)
     t->result->failed++;
-  note_best(t, record);
+  tuner_note_best(t, record);
   free(t->last);
   t->last = strdup(record->variant);
   return CUGEN_OK;
@@ -223,18 +189,7 @@ static int take_next(struct tuner *t, cugen_error *err) {
     candidate_close(&t->bench, c);
     return CUGEN_OK;
   }
-  bool granted;
-  status = tuner_claim(t, c, &granted, err);
-  if (!status && granted) status = candidate_build(&t->bench, c, err);
-  if (status || !granted) {
-    candidate_close(&t->bench, c);
-    return status;
-  }
-  t->given++;
-  for (size_t i = 0; i < t->target->leader_count && t->strategy_ops->takes_firsts; i++)
-    t->result->leaders += t->target->leaders[i] == index;
-  t->pending[t->pending_count++] = c;
-  return CUGEN_OK;
+  return tuner_shares(t) ? tuner_propose(t, c, err) : tuner_begin(t, c, err);
 }
 
 /* Keeps the compile threads ahead of the worker. */
@@ -264,13 +219,13 @@ static int step(struct tuner *t, bool *over, cugen_error *err) {
     candidate_close(&t->bench, c);
     return status;
   }
-  tell_strategy(t, c->index, &t->records[t->record_count - 1]);
+  tuner_tell_strategy(t, c->index, &t->records[t->record_count - 1]);
   return tuner_close_candidate(t, c, err);
 }
 
 /* The strategy has nothing left, and neither this run nor another one is at a variant. */
 static bool is_done(const struct tuner *t) {
-  return t->exhausted && t->pending_count == 0 && t->sharing.count == 0;
+  return t->exhausted && t->pending_count + t->sharing.count + t->sharing.batch_count == 0;
 }
 
 static int search(struct tuner *t, cugen_error *err) {

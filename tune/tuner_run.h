@@ -25,6 +25,7 @@ struct tuner_alike {
 };
 
 /* Several tuners on one space; see sharing.c. */
+enum { TUNER_BATCH = 64 };
 struct tuner_sharing {
   char owner[24]; /* of this run's claims; "": the cache keeps none, and nothing is shared */
   uint64_t seed;  /* so that no two walk in the same order; 0 where nothing is shared */
@@ -35,8 +36,11 @@ struct tuner_sharing {
     uint64_t index;
     char *variant;
     struct hash hash;
-  } * waiting; /* variants that other tuners have claimed */
+    int recorded; /* how often a claim was refused since there is a record */
+  } * waiting;    /* variants that other tuners have claimed */
   size_t count, capacity;
+  struct candidate *batch[TUNER_BATCH]; /* that are asked for at once, when there are batch_size of them */
+  size_t batch_count, batch_size;
   const struct candidate *current; /* that is being measured */
 };
 
@@ -119,10 +123,14 @@ void tuner_note_fastest(struct tuner *t, uint64_t index, const struct cache_reco
 /* The candidate to be measured next, no longer among those pending; NULL: it is still being compiled. */
 struct candidate *tuner_take_ready(struct tuner *t);
 
-/* ---- tuner.c ---- */
+/* ---- tuner_best.c ---- */
 
+void tuner_note_best(struct tuner *t, const struct cache_record *record);
+void tuner_tell_strategy(struct tuner *t, uint64_t index, const struct cache_record *record);
 /* A remembered variant that this run met, or heard of from another tuner, and would otherwise have measured. */
 void tuner_meet_known(struct tuner *t, uint64_t index, const struct cache_record *record);
+/* Has it compiled, and then measured; takes it over. */
+int tuner_begin(struct tuner *t, struct candidate *c, cugen_error *err);
 
 /* ---- sharing.c ---- */
 
@@ -132,8 +140,8 @@ int tuner_open_sharing(struct tuner *t, cugen_error *err);
 void tuner_close_sharing(struct tuner *t);
 /* How many variants may be under way: fewer when few are left for each. */
 size_t tuner_most_ahead(const struct tuner *t);
-/* *granted false: another tuner is at it, or was. It waits. */
-int tuner_claim(struct tuner *t, const struct candidate *c, bool *granted, cugen_error *err);
+/* A candidate that is to be claimed first. It is begun, or waits until another tuner has measured it; this takes it over. */
+int tuner_propose(struct tuner *t, struct candidate *c, cugen_error *err);
 /* Of what is under way, when it is time. */
 void tuner_renew_claims(struct tuner *t);
 /* Takes what other tuners have found, and at the end what they have left, when it is time. */

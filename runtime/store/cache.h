@@ -84,14 +84,21 @@ void cache_records_free(struct cache_records *records);
 
 /* Whether this cache keeps claims. A file does not: who shares one shares a machine as well. */
 bool cache_keeps_claims(const struct cache *cache);
+enum cache_claim_state {
+  CACHE_CLAIM_TAKEN, /* by another owner */
+  CACHE_CLAIM_GRANTED,
+  CACHE_CLAIM_RECORDED, /* there is a record of this kernel */
+  CACHE_CLAIM_LEFT      /* as many as are wanted stand before it */
+};
 struct cache_claim {
   const char *variant, *hash; /* kernel_spec.hash */
-  bool granted;
+  enum cache_claim_state state;
 };
 struct cache_lease {
   const char *owner; /* a text that no other tuner has */
   double seconds;    /* a claim ends after that unless it is claimed again, so that a killed tuner's come back */
   int64_t since;     /* a variant whose kernel has a record that was measured then or later is not granted */
+  size_t most;       /* so many are granted at most, the first ones; 0: all */
 };
 /* At most one owner is granted a variant at a time. */
 int cache_claim(struct cache *cache, const struct cache_key *key, const struct cache_lease *lease,

@@ -25,20 +25,20 @@ static struct cache *cache_of(void **state) {
 /* What of "a", "b", "c" the owner gets. */
 static void assert_granted(struct cache *cache, const char *owner, const char *kernel, double seconds, int64_t since,
                            const char *want) {
-  struct cache_claim claims[] = {{"a", kernel, false}, {"b", kernel, false}, {"c", kernel, false}};
-  const struct cache_lease lease = {owner, seconds, since};
+  struct cache_claim claims[] = {{"a", kernel, 0}, {"b", kernel, 0}, {"c", kernel, 0}};
+  const struct cache_lease lease = {owner, seconds, since, 0};
   char got[4] = "";
   assert_int_equal(cache_claim(cache, &key, &lease, claims, 3, NULL), CUGEN_OK);
   for (int i = 0; i < 3; i++)
-    if (claims[i].granted) strcat(got, claims[i].variant);
+    if (claims[i].state == CACHE_CLAIM_GRANTED) strcat(got, claims[i].variant);
   assert_string_equal(got, want);
 }
 
 static void claim_one(struct cache *cache, const char *owner, const char *variant, bool want) {
-  struct cache_claim claim = {variant, hash, false};
-  const struct cache_lease lease = {owner, 30, 0};
+  struct cache_claim claim = {variant, hash, 0};
+  const struct cache_lease lease = {owner, 30, 0, 0};
   assert_int_equal(cache_claim(cache, &key, &lease, &claim, 1, NULL), CUGEN_OK);
-  assert_int_equal(claim.granted, want);
+  assert_int_equal(claim.state == CACHE_CLAIM_GRANTED, want);
 }
 
 static void a_file_keeps_none(void **state) {
@@ -57,6 +57,22 @@ static void one_owner_at_a_time(void **state) {
   assert_granted(cache, "third", hash, 30, 0, "");
   assert_int_equal(cache_unclaim(cache, "second", NULL), CUGEN_OK);
   assert_granted(cache, "third", hash, 30, 0, "ac");
+}
+
+/* Of many as many as are wanted, and each says why not. */
+static void as_many_as_are_wanted(void **state) {
+  struct cache *cache = cache_of(state);
+  struct cache_claim claims[] = {{"a", hash, 0}, {"b", hash, 0}, {"c", hash, 0}, {"d", hash, 0}, {"e", hash, 0}};
+  static const enum cache_claim_state want[] = {CACHE_CLAIM_RECORDED, CACHE_CLAIM_TAKEN, CACHE_CLAIM_GRANTED,
+                                                CACHE_CLAIM_GRANTED, CACHE_CLAIM_LEFT};
+  const struct cache_lease lease = {"first", 30, 0, 2};
+  struct cache_record record = record_of("a", 1);
+  record.measured_at = clock_unix();
+  memcpy(record.hash.hex, hash, sizeof hash);
+  store(cache, &key, record);
+  claim_one(cache, "second", "b", true);
+  assert_int_equal(cache_claim(cache, &key, &lease, claims, 5, NULL), CUGEN_OK);
+  for (int i = 0; i < 5; i++) assert_int_equal(claims[i].state, want[i]);
 }
 
 static void a_lease_ends(void **state) {
@@ -138,6 +154,7 @@ static void a_removed_set_is_made_again(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_file_keeps_none),
                                      WITH_CACHE(one_owner_at_a_time),
+                                     WITH_CACHE(as_many_as_are_wanted),
                                      WITH_CACHE(a_lease_ends),
                                      WITH_CACHE(what_has_a_record_is_not_granted),
                                      WITH_CACHE(news_are_what_came_since),

@@ -3,28 +3,45 @@
    A claim is a row with an end, by the server's clock. One statement takes what nobody has, what has ended and what is this handle's already, and
    refuses what has a record. The insert waits for whoever inserts the same row at that moment, so two never get it. A claim is
    not given back when its record is stored: until it ends, it keeps out who has not seen the record yet. */
-#include <string.h>
-
 #include "base/error.h"
 #include "database.h"
 
 static const char doing[] = "claim variants";
 
-/* In the order of variants: two who want the same ones do not wait for each other in a circle. */
+/* Those that are free by now are tried, as many as are wanted, in the order of their names: two who want the same ones do not wait for each other in a
+   circle. A row is a variant's place, and whether it was granted or has a record. */
 static const char claim_sql[] =
-    "INSERT INTO cugen.claim AS c (space_id, variant, owner, until) SELECT $1::bigint, name, $4, clock_timestamp() + "
-    "make_interval(secs => $5) FROM unnest($2::text[], $3::text[]) AS u (name, kernel) WHERE NOT EXISTS (SELECT FROM "
-    "cugen.record WHERE space_id = $1 AND variant = name AND hash = kernel AND superseded = 0 AND measured_at >= $6) "
-    "ORDER "
-    "BY name ON CONFLICT (space_id, variant) DO UPDATE SET owner = excluded.owner, until = excluded.until WHERE "
-    "c.owner = "
-    "excluded.owner OR c.until < clock_timestamp() RETURNING variant";
+    "WITH wanted AS (SELECT name, place, EXISTS (SELECT FROM cugen.record WHERE space_id = $1::bigint AND variant = "
+    "name "
+    "AND hash = kernel AND superseded = 0 AND measured_at >= $6) AS recorded FROM unnest($2::text[], $3::text[]) "
+    "WITH "
+    "ORDINALITY AS u (name, kernel, place)), free AS (SELECT name FROM wanted WHERE NOT recorded AND NOT EXISTS "
+    "(SELECT "
+    "FROM cugen.claim o WHERE o.space_id = $1::bigint AND o.variant = name AND o.owner <> $4 AND o.until >= "
+    "clock_timestamp()) ORDER BY place LIMIT $7::bigint), got AS (INSERT INTO cugen.claim AS c (space_id, variant, "
+    "owner, "
+    "until) SELECT $1::bigint, name, $4, clock_timestamp() + make_interval(secs => $5) FROM free ORDER BY name ON "
+    "CONFLICT "
+    "(space_id, variant) DO UPDATE SET owner = excluded.owner, until = excluded.until WHERE c.owner = excluded.owner "
+    "OR "
+    "c.until < clock_timestamp() RETURNING variant) SELECT place, recorded::integer FROM wanted WHERE recorded UNION "
+    "ALL "
+    "SELECT place, 0 FROM wanted JOIN got ON variant = name";
 
-static void note_granted(struct pg_cache *cache, const struct pg_result *result, struct cache_claim *claims,
-                         size_t count) {
-  for (int row = 0; row < pg_rows(cache, result); row++)
-    for (size_t i = 0; i < count; i++)
-      claims[i].granted = claims[i].granted || strcmp(claims[i].variant, pg_text(cache, result, row, 0)) == 0;
+/* What stands behind the last one granted was not looked at when there are as many as were wanted. */
+static void note_states(struct pg_cache *cache, const struct pg_result *result, size_t most,
+                        struct cache_claim *claims, size_t count) {
+  size_t granted = 0, last = 0;
+  for (int row = 0; row < pg_rows(cache, result); row++) {
+    const size_t at = (size_t)pg_integer(cache, result, row, 0) - 1;
+    const bool recorded = pg_integer(cache, result, row, 1) != 0;
+    if (at >= count) continue;
+    claims[at].state = recorded ? CACHE_CLAIM_RECORDED : CACHE_CLAIM_GRANTED;
+    granted += !recorded;
+    if (!recorded && at > last) last = at;
+  }
+  for (size_t i = last + 1; most && granted == most && i < count; i++)
+    if (claims[i].state == CACHE_CLAIM_TAKEN) claims[i].state = CACHE_CLAIM_LEFT;
 }
 
 static int claim(struct pg_cache *cache, int64_t space, const struct cache_lease *lease, struct cache_claim *claims,
@@ -33,7 +50,7 @@ static int claim(struct pg_cache *cache, int64_t space, const struct cache_lease
   struct pg_parameters parameters = {0};
   struct pg_result *result = NULL;
   for (size_t i = 0; i < count; i++) {
-    claims[i].granted = false;
+    claims[i].state = CACHE_CLAIM_TAKEN;
     pg_array_text(&names, claims[i].variant);
     pg_array_text(&kernels, claims[i].hash);
   }
@@ -45,9 +62,13 @@ static int claim(struct pg_cache *cache, int64_t space, const struct cache_lease
   pg_add_text(&parameters, lease->owner);
   pg_add_real(&parameters, lease->seconds);
   pg_add_integer(&parameters, lease->since);
+  if (lease->most)
+    pg_add_integer(&parameters, (int64_t)lease->most);
+  else
+    pg_add_null(&parameters);
   int status = names.failed || kernels.failed ? error_memory(err) : CUGEN_OK;
   if (!status) status = pg_run(cache, PG_STORE, claim_sql, &parameters, doing, &result, err);
-  if (!status) note_granted(cache, result, claims, count);
+  if (!status) note_states(cache, result, lease->most, claims, count);
   pg_clear(cache, result);
   text_free(&names);
   text_free(&kernels);

@@ -72,12 +72,16 @@ static int begin(struct postgres_stage *stage, cugen_error *err) {
   return status ? status : pg_run(stage->cache, PG_WITHIN, table_sql, NULL, doing, NULL, err);
 }
 
+static void end(struct postgres_stage *stage) {
+  if (!stage->begun) return;
+  pg_rollback(stage->cache); /* does nothing after a commit */
+  pthread_mutex_unlock(&stage->cache->base.lock);
+  stage->begun = false;
+}
+
 void postgres_stage_close(struct cache_stage *base) {
   struct postgres_stage *stage = stage_of(base);
-  if (stage->begun) {
-    pg_rollback(stage->cache); /* does nothing after a commit */
-    pthread_mutex_unlock(&stage->cache->base.lock);
-  }
+  end(stage);
   text_free(&stage->lines);
   free(stage->seen);
   free(stage);
@@ -356,6 +360,7 @@ int postgres_stage_merge(struct cache_stage *base, struct cache_merged *out, cug
   if (!err) err = &own;
   int status = batch ? send_lines(stage, err) : error_memory(err);
   if (!status) status = merge(stage, batch, out, err);
+  end(stage);
   free(batch);
   return status;
 }
