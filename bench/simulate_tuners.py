@@ -20,7 +20,7 @@ def replayed(path, count, seconds):
     times = []
     for result in results:
         given = result["times"]
-        times.append(given.get("compilation") or 0 + sum(given.get("runtimes") or [0]) + (given.get("framework") or 0))
+        times.append((given.get("compilation") or 0) + sum(given.get("runtimes") or [0]) + (given.get("framework") or 0))
     scale, rng = seconds * len(times) / sum(times), random.Random(1)
     return [scale * rng.choice(times) for _ in range(count)]
 
