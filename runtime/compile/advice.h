@@ -8,6 +8,7 @@
 /* What the cpu device calls the source that it compiles, and what it puts behind it. */
 #define CPU_UNIT_NAME    "kernel.cpp"
 #define CPU_ENTRIES_NAME "cugen entries"
+#define CPU_HEADERS_NAME "cugen_headers" /* a folder beside the unit */
 
 /* One for the diagnostics of one source. */
 struct advice {

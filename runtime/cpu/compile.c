@@ -106,7 +106,6 @@ static const char *const empty_headers[] = {"cuda_fp16.h",
                                             "device_atomic_functions.h",
                                             "math_functions.h",
                                             "sm_30_intrinsics.h",
-                                            "mma.h",
                                             "cuda.h",
                                             "device_launch_parameters.h",
                                             "math_constants.h"};
@@ -164,6 +163,7 @@ struct place {
   int depth;        /* in how many braces */
   bool macro;       /* in a directive */
   unsigned refused; /* things so far that have no form here */
+  int launches;     /* open ones, `<<<` */
 };
 
 /* The words in front of a type, in any order. */
@@ -285,6 +285,25 @@ static const char *translate_shared(const char *at, const struct place *place, s
   return past;
 }
 
+/* A launch by a kernel: what compiles it is refused, by a call of a function whose attribute says so. `k<<<1, 32>>>(x)` becomes
+   `k, ({ refused }), cugen_ignored(1, 32), cugen_ignored(x)`, on its lines. */
+static const char *translate_launch(const char *at, struct place *place, struct text *out) {
+  if (!strncmp(at, "<<<", 3)) {
+    place->launches++;
+    text_addf(out,
+              ", ({ extern void cugen_refused_%u() __attribute__((__error__(\"a launch by a kernel (dynamic "
+              "parallelism) has no "
+              "form on the cpu device\"))); cugen_refused_%u(); 0; }), cugen_ignored(",
+              place->refused, place->refused);
+    place->refused++;
+    return at + 3;
+  }
+  if (!place->launches || strncmp(at, ">>>", 3) != 0) return NULL;
+  place->launches--;
+  text_add(out, "), cugen_ignored");
+  return at + 3;
+}
+
 static const char *translate_word(const char *at, struct place *place, struct text *out) {
   const char *past = translate_shared(at, place, out);
   if (!past && (*at == 'a' || *at == '_') && (place->depth || place->macro))
@@ -309,6 +328,11 @@ void cpu_translate(const char *source, struct text *out) {
         continue;
       }
       while (is_word(*end)) end++;
+    }
+    const char *launch = end == at && (*at == '<' || *at == '>') ? translate_launch(at, &place, out) : NULL;
+    if (launch) {
+      at = launch;
+      continue;
     }
     if (end == at) {
       if (*at == '\n' && (at == source || at[-1] != '\\')) place.macro = begins_directive(at + 1);
@@ -362,8 +386,13 @@ static const struct {
       "cudaFilter", "cudaP", "cudaChannel", "cudaMipmapped", "cudaSuccess", "cudaTextureReadMode"}},
     {"CUGEN_VIRTUAL", {"virtual"}},
     {"CUGEN_PTX", {"asm"}},
+    {"CUGEN_SURFACES", {"surf"}},
+    {"CUGEN_LAUNCHES", {"<<<"}},
     {"CUGEN_NEW", {"new ", "new(", "delete"}},
 };
+
+/* Headers of the toolkit that compile here as they are, where there is one. */
+static const char *const toolkit_words[] = {"curand_kernel", "curand_", "cufft.h", "cufftXt.h", NULL};
 
 static bool mentions(const char *text, const char *const *words) {
   for (; *words; words++)
@@ -399,12 +428,15 @@ static void write_unit(const struct compile_request *request, struct text *out) 
 /* ---- The compiler ---- */
 
 struct job {
-  struct text folder, source, object, symbols, standard, log;
+  struct text folder, headers, source, object, symbols, standard, log;
+  struct text toolkit; /* its headers, for what the cpu device has no own of */
 };
 
 static void job_free(struct job *job) {
   if (job->folder.length) folder_remove(text_get(&job->folder));
   text_free(&job->folder);
+  text_free(&job->headers);
+  text_free(&job->toolkit);
   text_free(&job->source);
   text_free(&job->object);
   text_free(&job->symbols);
@@ -434,23 +466,29 @@ static bool wants_header(const char *source, const char *name) {
   struct text family = {0};
   size_t length = strcspn(name, "/.");
   text_add_n(&family, name, length + (name[length] == '/'));
-  const bool wants = !strncmp(name, "cugen_", 6) || strstr(source, text_get(&family));
+  const bool of_curand = strstr(source, "curand") && (!strncmp(name, "cuda/", 5) || !strncmp(name, "nv/", 3));
+  const bool wants = !strncmp(name, "cugen_", 6) || of_curand || strstr(source, text_get(&family));
   text_free(&family);
   return wants;
 }
 
 static int write_header(const struct job *job, const struct cpu_header *header, cugen_error *err) {
-  int status = CUGEN_OK;
-  struct text text = {0};
+  struct text text = {0}, path = {0};
+  text_addf(&path, "%s/" CPU_HEADERS_NAME, text_get(&job->folder));
+  int status = folder_make(text_get(&path), err);
+  text_clear(&path);
   for (const char *slash = header->name; !status && (slash = strchr(slash, '/')); slash++) {
     struct text folder = {0};
-    text_addf(&folder, "%s/%.*s", text_get(&job->folder), (int)(slash - header->name), header->name);
+    text_addf(&folder, "%s/" CPU_HEADERS_NAME "/%.*s", text_get(&job->folder), (int)(slash - header->name),
+              header->name);
     status = folder.failed ? error_memory(err) : folder_make(text_get(&folder), err);
     text_free(&folder);
   }
   text_add_n(&text, header->text, header->length);
-  if (!status) status = write_file(job, header->name, &text, err);
+  text_addf(&path, CPU_HEADERS_NAME "/%s", header->name);
+  if (!status) status = path.failed ? error_memory(err) : write_file(job, text_get(&path), &text, err);
   text_free(&text);
+  text_free(&path);
   return status;
 }
 
@@ -474,6 +512,8 @@ static int write_files(const struct compile_request *request, struct job *job, c
   int status = folder_temporary(&job->folder, err);
   text_addf(&job->source, "%s/" CPU_UNIT_NAME, text_get(&job->folder));
   text_addf(&job->object, "%s/kernel.so", text_get(&job->folder));
+  text_addf(&job->headers, "%s/" CPU_HEADERS_NAME, text_get(&job->folder));
+  if (mentions(request->source, toolkit_words)) text_add(&job->toolkit, text_get(&request->toolkit->include));
   write_unit(request, &unit);
   if (!status && !unit.failed)
     status = includes_check(text_get(&unit), err); /* moving words about may have made one */
@@ -561,16 +601,16 @@ static int crashed(const struct compile_request *request, const char *signal, si
 /* "k.cu:3:7: error: call to 'cugen_refused_0' declared with attribute error: the instruction 'x' has no form": of it what is the
    user's. */
 static void take_refusal(struct text *line) {
-  static const char call[] = "call to ", attribute[] = " error: ";
+  static const char call[] = "call to ";
   const char *text = text_get(line), *begin = strstr(text, call), *name = strstr(text, "cugen_refused_");
-  if (!name) name = strstr(text, "cugen_launched_");
-  const char *end = begin && name ? strstr(name, attribute) : NULL;
+  const char *end =
+      begin && name ? strstr(name, ": ") : NULL; /* behind "attribute error" or, of clang++, "'error' attribute" */
   if (!end) return;
   const char *column = strstr(text, ": error: "); /* that of the call, which is none of the source's */
   struct text out = {0};
   while (column && column > text && isdigit((unsigned char)column[-1])) column--;
   text_add_n(&out, text, column && column > text && column < begin ? (size_t)(column - 1 - text) : 0);
-  text_addf(&out, ": error: %s", end + sizeof attribute - 1);
+  text_addf(&out, ": error: %s", end + 2);
   text_free(line);
   *line = out;
 }
@@ -666,6 +706,9 @@ static size_t add_flags(const struct compile_request *request, const struct job 
   if (job->standard.length) argv[n++] = text_get(&job->standard); /* of two the later one counts */
   argv[n++] = "-I";
   argv[n++] = text_get(&job->folder);
+  argv[n++] = "-I";
+  argv[n++] = text_get(&job->headers);
+  if (job->toolkit.length) argv[n++] = "-idirafter", argv[n++] = text_get(&job->toolkit);
   return n;
 }
 
@@ -690,7 +733,7 @@ static int run(const struct compile_request *request, struct job *job, const cha
 /* From the source, or from an assembly. */
 static int run_whole(const struct compile_request *request, struct job *job, bool clang, const char *input, int jail,
                      int *code, cugen_error *err) {
-  const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + 12] = {text_get(&request->toolkit->compiler)};
+  const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + 16] = {text_get(&request->toolkit->compiler)};
   size_t n = 1;
   n += add_flags(request, job, clang, argv + n);
   argv[n++] = text_get(&job->symbols);
@@ -705,7 +748,7 @@ static int run_whole(const struct compile_request *request, struct job *job, boo
 /* What it includes is looked at before a word of it is passed on, the assembly before it is assembled. */
 static int run_unjailed(const struct compile_request *request, struct job *job, bool clang,
                         const struct tool_places *places, int *code, cugen_error *err) {
-  const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + 12] = {text_get(&request->toolkit->compiler)};
+  const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + 16] = {text_get(&request->toolkit->compiler)};
   struct text assembly = {0};
   size_t n = 1;
   text_addf(&assembly, "%s/kernel.s", text_get(&job->folder));

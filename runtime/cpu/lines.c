@@ -38,6 +38,7 @@ static enum answer read_place(const char *line, size_t length, char file[LINES_N
   line = without_folder(line);
   size_t name = (size_t)(colon - line);
   if (name >= sizeof unit - 1 && strncmp(colon - (sizeof unit - 1), unit, sizeof unit - 1) == 0) return ANSWER_SHIM;
+  if (memmem(line, name, "/" CPU_HEADERS_NAME "/", sizeof CPU_HEADERS_NAME + 1)) return ANSWER_SHIM;
   if (name == sizeof CPU_ENTRIES_NAME - 1 && strncmp(line, CPU_ENTRIES_NAME, name) == 0) return ANSWER_SHIM;
   *number = atoi(colon + 1);
   if (*number <= 0 || name >= LINES_NAME) return ANSWER_NOTHING;

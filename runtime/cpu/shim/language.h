@@ -67,6 +67,8 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const
 #define __builtin_assume(...) ((void)0)
 #endif
 #define __nv_loop_unroll(...)
+#define __NV_SILENCE_DEPRECATION_BEGIN
+#define __NV_SILENCE_DEPRECATION_END
 
 #define CUGEN_TEXT_OF(text) #text
 #define CUGEN_TEXT(text)    CUGEN_TEXT_OF(text)

@@ -172,6 +172,32 @@ static inline float norm3df(float x, float y, float z) { return sqrtf(x * x + y 
 static inline double norm3d(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
 static inline float fdividef(float x, float y) { return x / y; }
 
+static inline void sincospi(double x, double *s, double *c) { sincos(x * 3.14159265358979323846, s, c); }
+static inline void sincospif(float x, float *s, float *c) {
+  double wide_s, wide_c;
+  sincospi((double)x, &wide_s, &wide_c);
+  *s = (float)wide_s, *c = (float)wide_c;
+}
+/* Winitzki's approximation (2008), then Newton's steps; erfc where the result is large, since 1 - y has no digits left there. */
+static inline double erfcinv(double y) {
+  if (!(y > 0 && y < 2)) return y == 0 ? __builtin_inf() : y == 2 ? -__builtin_inf() : __builtin_nan("");
+  if (y > 1) return -erfcinv(2 - y);
+  const double part = log(y * (2 - y)), half = 4.3307467508 + part / 2;
+  double x = sqrt(sqrt(half * half - part / 0.147) - half);
+  for (int i = 0; i < 4; ++i) x += (erfc(x) - y) / (1.1283791670955126 * exp(-x * x));
+  return x;
+}
+static inline double erfinv(double y) {
+  if (!(fabs(y) < 0.5)) return y < 0 ? -erfcinv(1 + y) : erfcinv(1 - y);
+  double x = y * 0.886226925452758;
+  for (int i = 0; i < 5; ++i) x -= (erf(x) - y) / (1.1283791670955126 * exp(-x * x));
+  return x;
+}
+static inline double normcdfinv(double y) { return -1.4142135623730951 * erfcinv(2 * y); }
+static inline float erfcinvf(float y) { return (float)erfcinv((double)y); }
+static inline float erfinvf(float y) { return (float)erfinv((double)y); }
+static inline float normcdfinvf(float y) { return (float)normcdfinv((double)y); }
+
 static inline float __saturatef(float x) { return x >= 1.0f ? 1.0f : x > 0.0f ? x : 0.0f; }
 /* Macros, since the GNU C library has functions of some of these names. */
 #define __expf    expf

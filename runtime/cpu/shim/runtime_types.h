@@ -43,6 +43,9 @@ struct cudaPitchedPtr {
   size_t pitch, xsize, ysize;
 };
 #endif
+#ifdef CUGEN_LAUNCHES
+template <class... Value> CUGEN_INLINE void cugen_ignored(const Value &...) {}
+#endif
 #ifdef CUGEN_VIRTUAL
 extern "C" __attribute__((__visibility__("hidden"))) void __cxa_pure_virtual() { cugen_own_hooks->trap("a pure virtual function was called"); }
 #endif

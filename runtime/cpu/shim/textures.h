@@ -2,7 +2,7 @@
 /* clang-format off */
 /* ---- Textures: point-sampled, one channel ---------------------------------------------------------------------- */
 
-typedef unsigned long long cudaTextureObject_t;
+typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 
 /* The element that a coordinate means along a dimension; -1: none, zero is read. */
 CUGEN_INLINE long long cugen_texel_index(const cpu_texture *texture, float at, long long count) {
@@ -38,3 +38,54 @@ template <class Value> CUGEN_INLINE Value tex2D(cudaTextureObject_t object, floa
 template <class Value> CUGEN_INLINE Value tex1D(cudaTextureObject_t object, float x) {
   return tex3D<Value>(object, x, 0, 0);
 }
+/* There is one level. A layer is a slice. */
+template <class Value> CUGEN_INLINE Value tex1DLod(cudaTextureObject_t object, float x, float) { return tex3D<Value>(object, x, 0, 0); }
+template <class Value> CUGEN_INLINE Value tex2DLod(cudaTextureObject_t object, float x, float y, float) { return tex3D<Value>(object, x, y, 0); }
+template <class Value> CUGEN_INLINE Value tex3DLod(cudaTextureObject_t object, float x, float y, float z, float) { return tex3D<Value>(object, x, y, z); }
+template <class Value> CUGEN_INLINE Value tex1DLayered(cudaTextureObject_t object, float x, int layer) { return tex3D<Value>(object, x, 0, (float)layer); }
+template <class Value> CUGEN_INLINE Value tex2DLayered(cudaTextureObject_t object, float x, float y, int layer) {
+  return tex3D<Value>(object, x, y, (float)layer);
+}
+/* By index; outside of it, zero. */
+template <class Value> CUGEN_INLINE Value tex1Dfetch(cudaTextureObject_t object, int i) {
+  const cpu_texture *texture = reinterpret_cast<const cpu_texture *>(object);
+  return i < 0 || i >= texture->width ? Value() : cugen_texel<Value>::load(texture, i);
+}
+
+/* ---- Surfaces: the same memory, by byte along x; what lies outside ends the launch, as the default mode does -------- */
+
+enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
+template <class Value> CUGEN_INLINE Value *cugen_surface(cudaSurfaceObject_t object, int x, int y, int z, cudaSurfaceBoundaryMode mode) {
+  const cpu_texture *surface = reinterpret_cast<const cpu_texture *>(object);
+  long long i = x / (long long)sizeof(Value), j = y, k = z;
+  const bool inside = x >= 0 && i < surface->width && j >= 0 && j < surface->height && k >= 0 && k < surface->depth;
+  if (!inside && mode == cudaBoundaryModeTrap) cugen_own_hooks->trap("an access outside of a surface");
+  if (!inside && mode == cudaBoundaryModeZero) return 0;
+  i = i < 0 ? 0 : i < surface->width ? i : surface->width - 1;
+  j = j < 0 ? 0 : j < surface->height ? j : surface->height - 1;
+  k = k < 0 ? 0 : k < surface->depth ? k : surface->depth - 1;
+  return const_cast<Value *>(static_cast<const Value *>(surface->base)) + i + j * surface->row + k * surface->slice;
+}
+#ifdef CUGEN_SURFACES
+#define CUGEN_SURFACE(name, x_y_z, ...)                                                                               \
+  template <class Value> CUGEN_INLINE Value surf##name##read(cudaSurfaceObject_t object, __VA_ARGS__,                   \
+                                                             cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {    \
+    const Value *at = cugen_surface<Value> x_y_z;                                                                      \
+    return at ? *at : Value();                                                                                         \
+  }                                                                                                                    \
+  template <class Value> CUGEN_INLINE void surf##name##read(Value *to, cudaSurfaceObject_t object, __VA_ARGS__,         \
+                                                            cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {     \
+    const Value *at = cugen_surface<Value> x_y_z;                                                                      \
+    *to = at ? *at : Value();                                                                                          \
+  }                                                                                                                    \
+  template <class Value> CUGEN_INLINE void surf##name##write(Value value, cudaSurfaceObject_t object, __VA_ARGS__,      \
+                                                             cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {    \
+    Value *at = cugen_surface<Value> x_y_z;                                                                            \
+    if (at) *at = value;                                                                                               \
+  }
+CUGEN_SURFACE(1D, (object, x, 0, 0, mode), int x)
+CUGEN_SURFACE(2D, (object, x, y, 0, mode), int x, int y)
+CUGEN_SURFACE(3D, (object, x, y, z, mode), int x, int y, int z)
+CUGEN_SURFACE(2DLayered, (object, x, y, z, mode), int x, int y, int z)
+#undef CUGEN_SURFACE
+#endif

@@ -1,0 +1,399 @@
+/* <cub/cub.cuh>: what blocks and warps have of CUB. Through shared memory and the block's barriers, as CUB's own, so that storage which is
+   used again too early is a race here, too. What only some threads get is left to the others as it was. */
+/* clang-format off */
+#ifndef CUGEN_CUB
+#define CUGEN_CUB
+#define CUGEN_CUB_CALL __inline__ __attribute__((__always_inline__))
+namespace cub {
+enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_RAKING, BLOCK_REDUCE_WARP_REDUCTIONS };
+enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
+enum BlockLoadAlgorithm {
+  BLOCK_LOAD_DIRECT,
+  BLOCK_LOAD_STRIPED,
+  BLOCK_LOAD_VECTORIZE,
+  BLOCK_LOAD_TRANSPOSE,
+  BLOCK_LOAD_WARP_TRANSPOSE,
+  BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED
+};
+enum BlockStoreAlgorithm {
+  BLOCK_STORE_DIRECT,
+  BLOCK_STORE_STRIPED,
+  BLOCK_STORE_VECTORIZE,
+  BLOCK_STORE_TRANSPOSE,
+  BLOCK_STORE_WARP_TRANSPOSE,
+  BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED
+};
+
+#define CUGEN_OPERATION(name, expression)                                                                             \
+  struct name {                                                                                                       \
+    template <class Value> CUGEN_CUB_CALL Value operator()(const Value &a, const Value &b) const { return expression; } \
+  };
+CUGEN_OPERATION(Sum, a + b)
+CUGEN_OPERATION(Max, a < b ? b : a)
+CUGEN_OPERATION(Min, b < a ? b : a)
+#undef CUGEN_OPERATION
+struct Equality {
+  template <class Value> CUGEN_CUB_CALL bool operator()(const Value &a, const Value &b) const { return a == b; }
+};
+template <class Key_, class Value_> struct KeyValuePair {
+  typedef Key_ Key;
+  typedef Value_ Value;
+  Key key;
+  Value value;
+};
+struct ArgMax {
+  template <class Pair> CUGEN_CUB_CALL Pair operator()(const Pair &a, const Pair &b) const {
+    return b.value > a.value || (a.value == b.value && b.key < a.key) ? b : a;
+  }
+};
+struct ArgMin {
+  template <class Pair> CUGEN_CUB_CALL Pair operator()(const Pair &a, const Pair &b) const {
+    return b.value < a.value || (a.value == b.value && b.key < a.key) ? b : a;
+  }
+};
+template <class Storage> struct Uninitialized {
+  alignas(Storage) char bytes[sizeof(Storage)];
+  CUGEN_CUB_CALL Storage &Alias() { return reinterpret_cast<Storage &>(bytes); }
+};
+struct NullType {};
+struct cugen_empty {};
+
+/* ---- Of a block: one value of each thread in shared memory ---- */
+
+template <class Value, int x, BlockReduceAlgorithm = BLOCK_REDUCE_WARP_REDUCTIONS, int y = 1, int z = 1, int = 0> class BlockReduce {
+public:
+  struct TempStorage {
+    Value parts[x * y * z];
+  };
+
+private:
+  TempStorage &storage;
+  static CUGEN_CUB_CALL TempStorage &own() {
+    __shared__ TempStorage all;
+    return all;
+  }
+
+public:
+  CUGEN_CUB_CALL BlockReduce() : storage(own()) {}
+  CUGEN_CUB_CALL explicit BlockReduce(TempStorage &all) : storage(all) {}
+  template <class Operation> CUGEN_CUB_CALL Value Reduce(Value value, Operation operation, int valid) {
+    const int thread = (int)cugen_own_builtins.linear;
+    if (thread < valid) storage.parts[thread] = value;
+    cugen_barrier(CPU_BARRIER_PLAIN, 0);
+    if (thread == 0)
+      for (int i = 1; i < valid; ++i) value = operation(value, storage.parts[i]);
+    cugen_note(&storage, valid * sizeof(Value), 0); /* where CUB's own threads look is theirs: a barrier is to stand before the next use */
+    return value;
+  }
+  template <class Operation> CUGEN_CUB_CALL Value Reduce(Value value, Operation operation) { return Reduce(value, operation, x * y * z); }
+  template <int count, class Operation> CUGEN_CUB_CALL Value Reduce(Value (&values)[count], Operation operation) {
+    Value all = values[0];
+    for (int i = 1; i < count; ++i) all = operation(all, values[i]);
+    return Reduce(all, operation);
+  }
+  CUGEN_CUB_CALL Value Sum(Value value) { return Reduce(value, cub::Sum()); }
+  CUGEN_CUB_CALL Value Sum(Value value, int valid) { return Reduce(value, cub::Sum(), valid); }
+  template <int count> CUGEN_CUB_CALL Value Sum(Value (&values)[count]) { return Reduce(values, cub::Sum()); }
+};
+
+template <class Value, int x, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int y = 1, int z = 1, int = 0> class BlockScan {
+public:
+  struct TempStorage {
+    Value parts[x * y * z + 1];
+  };
+
+private:
+  TempStorage &storage;
+  static CUGEN_CUB_CALL TempStorage &own() {
+    __shared__ TempStorage all;
+    return all;
+  }
+  /* Thread 0 makes of each part what comes before it, from `first` on; the last one is all. */
+  template <class Operation> CUGEN_CUB_CALL Value scan(Value value, Operation operation, bool starts, Value first, Value &all) {
+    const int thread = (int)cugen_own_builtins.linear;
+    storage.parts[thread] = value;
+    cugen_barrier(CPU_BARRIER_PLAIN, 0);
+    if (thread == 0) {
+      Value before = starts ? operation(first, storage.parts[0]) : storage.parts[0];
+      storage.parts[0] = first;
+      for (int i = 1; i <= x * y * z; ++i) {
+        const Value next = i < x * y * z ? operation(before, storage.parts[i]) : before;
+        storage.parts[i] = before;
+        before = next;
+      }
+    }
+    cugen_barrier(CPU_BARRIER_PLAIN, 0);
+    all = storage.parts[x * y * z];
+    cugen_note(&storage, sizeof storage, 0); /* where CUB's own threads look is theirs: a barrier is to stand before the next use */
+    return storage.parts[thread];
+  }
+  template <class Operation> CUGEN_CUB_CALL Value including(Value value, Operation operation, Value before) {
+    return cugen_own_builtins.linear ? operation(before, value) : value;
+  }
+
+public:
+  CUGEN_CUB_CALL BlockScan() : storage(own()) {}
+  CUGEN_CUB_CALL explicit BlockScan(TempStorage &all) : storage(all) {}
+  template <class Operation> CUGEN_CUB_CALL void ExclusiveScan(Value in, Value &out, Value first, Operation operation, Value &all) {
+    out = scan(in, operation, true, first, all);
+  }
+  template <class Operation> CUGEN_CUB_CALL void ExclusiveScan(Value in, Value &out, Value first, Operation operation) {
+    Value all;
+    out = scan(in, operation, true, first, all);
+  }
+  template <class Operation> CUGEN_CUB_CALL void InclusiveScan(Value in, Value &out, Operation operation, Value &all) {
+    out = including(in, operation, scan(in, operation, false, in, all));
+  }
+  template <class Operation> CUGEN_CUB_CALL void InclusiveScan(Value in, Value &out, Operation operation) {
+    Value all;
+    InclusiveScan(in, out, operation, all);
+  }
+  CUGEN_CUB_CALL void ExclusiveSum(Value in, Value &out) { ExclusiveScan(in, out, Value(), Sum()); }
+  CUGEN_CUB_CALL void ExclusiveSum(Value in, Value &out, Value &all) { ExclusiveScan(in, out, Value(), Sum(), all); }
+  CUGEN_CUB_CALL void InclusiveSum(Value in, Value &out) { InclusiveScan(in, out, Sum()); }
+  CUGEN_CUB_CALL void InclusiveSum(Value in, Value &out, Value &all) { InclusiveScan(in, out, Sum(), all); }
+  /* Of several values a thread: its own, then what comes before the thread. */
+  template <int count, class Operation> CUGEN_CUB_CALL void InclusiveScan(Value (&in)[count], Value (&out)[count], Operation operation, Value &all) {
+    Value sums[count];
+    sums[0] = in[0];
+    for (int i = 1; i < count; ++i) sums[i] = operation(sums[i - 1], in[i]);
+    const Value before = scan(sums[count - 1], operation, false, sums[count - 1], all);
+    for (int i = 0; i < count; ++i) out[i] = including(sums[i], operation, before);
+  }
+  template <int count, class Operation> CUGEN_CUB_CALL void InclusiveScan(Value (&in)[count], Value (&out)[count], Operation operation) {
+    Value all;
+    InclusiveScan(in, out, operation, all);
+  }
+  template <int count, class Operation>
+  CUGEN_CUB_CALL void ExclusiveScan(Value (&in)[count], Value (&out)[count], Value first, Operation operation, Value &all) {
+    Value sum = in[0];
+    for (int i = 1; i < count; ++i) sum = operation(sum, in[i]);
+    Value before = scan(sum, operation, true, first, all);
+    for (int i = 0; i < count; ++i) {
+      const Value next = operation(before, in[i]);
+      out[i] = before;
+      before = next;
+    }
+  }
+  template <int count> CUGEN_CUB_CALL void InclusiveSum(Value (&in)[count], Value (&out)[count]) { InclusiveScan(in, out, Sum()); }
+  template <int count> CUGEN_CUB_CALL void InclusiveSum(Value (&in)[count], Value (&out)[count], Value &all) { InclusiveScan(in, out, Sum(), all); }
+  template <int count> CUGEN_CUB_CALL void ExclusiveSum(Value (&in)[count], Value (&out)[count]) {
+    Value all;
+    ExclusiveScan(in, out, Value(), Sum(), all);
+  }
+  template <int count> CUGEN_CUB_CALL void ExclusiveSum(Value (&in)[count], Value (&out)[count], Value &all) {
+    ExclusiveScan(in, out, Value(), Sum(), all);
+  }
+};
+
+/* ---- Of a warp, or a part of one ---- */
+
+template <int threads> CUGEN_CUB_CALL unsigned cugen_cub_mask() {
+  const unsigned from = cugen_lane() / threads * threads;
+  return threads >= 32 ? ~0u : ((1u << threads) - 1) << from;
+}
+template <class Value, int threads = 32, int = 0> class WarpReduce {
+public:
+  struct TempStorage {};
+  CUGEN_CUB_CALL explicit WarpReduce(TempStorage &) {}
+  template <class Operation> CUGEN_CUB_CALL Value Reduce(Value value, Operation operation, int valid = threads) {
+    const unsigned mask = cugen_cub_mask<threads>(), rank = cugen_lane() % threads;
+    for (int by = 1; by < threads; by *= 2) {
+      const Value other = __shfl_down_sync(mask, value, by, threads);
+      if (rank % (2 * by) == 0 && (int)rank + by < valid) value = operation(value, other);
+    }
+    return value;
+  }
+  CUGEN_CUB_CALL Value Sum(Value value) { return Reduce(value, cub::Sum()); }
+  CUGEN_CUB_CALL Value Sum(Value value, int valid) { return Reduce(value, cub::Sum(), valid); }
+  CUGEN_CUB_CALL Value Max(Value value) { return Reduce(value, cub::Max()); }
+  CUGEN_CUB_CALL Value Min(Value value) { return Reduce(value, cub::Min()); }
+};
+template <class Value, int threads = 32, int = 0> class WarpScan {
+  template <class Operation> CUGEN_CUB_CALL Value scan(Value value, Operation operation) {
+    const unsigned mask = cugen_cub_mask<threads>(), rank = cugen_lane() % threads;
+    for (int by = 1; by < threads; by *= 2) {
+      const Value other = __shfl_up_sync(mask, value, by, threads);
+      if ((int)rank >= by) value = operation(other, value);
+    }
+    return value;
+  }
+
+public:
+  struct TempStorage {};
+  CUGEN_CUB_CALL explicit WarpScan(TempStorage &) {}
+  template <class Operation> CUGEN_CUB_CALL void InclusiveScan(Value in, Value &out, Operation operation) { out = scan(in, operation); }
+  template <class Operation> CUGEN_CUB_CALL void ExclusiveScan(Value in, Value &out, Value first, Operation operation) {
+    const Value before = __shfl_up_sync(cugen_cub_mask<threads>(), scan(in, operation), 1, threads);
+    out = cugen_lane() % threads ? operation(first, before) : first;
+  }
+  CUGEN_CUB_CALL void InclusiveSum(Value in, Value &out) { out = scan(in, Sum()); }
+  CUGEN_CUB_CALL void InclusiveSum(Value in, Value &out, Value &all) {
+    out = scan(in, Sum());
+    all = __shfl_sync(cugen_cub_mask<threads>(), out, threads - 1, threads);
+  }
+  CUGEN_CUB_CALL void ExclusiveSum(Value in, Value &out) { ExclusiveScan(in, out, Value(), Sum()); }
+  CUGEN_CUB_CALL void ExclusiveSum(Value in, Value &out, Value &all) {
+    Value with;
+    InclusiveSum(in, with, all);
+    ExclusiveSum(in, out);
+  }
+  CUGEN_CUB_CALL Value Broadcast(Value in, unsigned from) { return __shfl_sync(cugen_cub_mask<threads>(), in, from, threads); }
+};
+
+/* ---- Loads, stores, exchanges ---- */
+
+#define CUGEN_MOVES(name, place)                                                                                      \
+  template <int threads, class Value, int count, class From>                                                          \
+  CUGEN_CUB_CALL void Load##name(int thread, From from, Value (&to)[count]) {                                         \
+    for (int i = 0; i < count; ++i) to[i] = from[place];                                                              \
+  }                                                                                                                   \
+  template <int threads, class Value, int count, class From>                                                          \
+  CUGEN_CUB_CALL void Load##name(int thread, From from, Value (&to)[count], int valid) {                              \
+    for (int i = 0; i < count; ++i)                                                                                   \
+      if (place < valid) to[i] = from[place];                                                                         \
+  }                                                                                                                   \
+  template <int threads, class Value, int count, class From, class Default>                                           \
+  CUGEN_CUB_CALL void Load##name(int thread, From from, Value (&to)[count], int valid, Default other) {               \
+    for (int i = 0; i < count; ++i) to[i] = place < valid ? (Value)from[place] : (Value)other;                        \
+  }                                                                                                                   \
+  template <int threads, class Value, int count, class To>                                                            \
+  CUGEN_CUB_CALL void Store##name(int thread, To to, Value (&from)[count]) {                                          \
+    for (int i = 0; i < count; ++i) to[place] = from[i];                                                              \
+  }                                                                                                                   \
+  template <int threads, class Value, int count, class To>                                                            \
+  CUGEN_CUB_CALL void Store##name(int thread, To to, Value (&from)[count], int valid) {                               \
+    for (int i = 0; i < count; ++i)                                                                                   \
+      if (place < valid) to[place] = from[i];                                                                         \
+  }
+CUGEN_MOVES(DirectStriped, i * threads + thread)
+CUGEN_MOVES(DirectPlaced, thread * count + i)
+#undef CUGEN_MOVES
+template <class Value, int count, class From, class... Rest>
+CUGEN_CUB_CALL void LoadDirectBlocked(int thread, From from, Value (&to)[count], Rest... rest) {
+  LoadDirectPlaced<1>(thread, from, to, rest...);
+}
+template <class Value, int count, class To, class... Rest>
+CUGEN_CUB_CALL void StoreDirectBlocked(int thread, To to, Value (&from)[count], Rest... rest) {
+  StoreDirectPlaced<1>(thread, to, from, rest...);
+}
+template <class Value, int x, int count, BlockLoadAlgorithm algorithm = BLOCK_LOAD_DIRECT, int y = 1, int z = 1, int = 0> class BlockLoad {
+public:
+  struct TempStorage {};
+  CUGEN_CUB_CALL BlockLoad() {}
+  CUGEN_CUB_CALL explicit BlockLoad(TempStorage &) {}
+  template <class From, class... Rest> CUGEN_CUB_CALL void Load(From from, Value (&to)[count], Rest... rest) {
+    if (algorithm == BLOCK_LOAD_STRIPED) LoadDirectStriped<x * y * z>((int)cugen_own_builtins.linear, from, to, rest...);
+    else LoadDirectBlocked((int)cugen_own_builtins.linear, from, to, rest...);
+  }
+};
+template <class Value, int x, int count, BlockStoreAlgorithm algorithm = BLOCK_STORE_DIRECT, int y = 1, int z = 1, int = 0> class BlockStore {
+public:
+  struct TempStorage {};
+  CUGEN_CUB_CALL BlockStore() {}
+  CUGEN_CUB_CALL explicit BlockStore(TempStorage &) {}
+  template <class To, class... Rest> CUGEN_CUB_CALL void Store(To to, Value (&from)[count], Rest... rest) {
+    if (algorithm == BLOCK_STORE_STRIPED) StoreDirectStriped<x * y * z>((int)cugen_own_builtins.linear, to, from, rest...);
+    else StoreDirectBlocked((int)cugen_own_builtins.linear, to, from, rest...);
+  }
+};
+/* Values change threads: written where they are, read where they are to be. */
+#define CUGEN_EXCHANGE_WAYS                                                                                           \
+  template <class Out> CUGEN_CUB_CALL void BlockedToStriped(Value (&in)[count], Out (&out)[count]) { exchange(in, out, true); } \
+  template <class Out> CUGEN_CUB_CALL void StripedToBlocked(Value (&in)[count], Out (&out)[count]) { exchange(in, out, false); } \
+  CUGEN_CUB_CALL void BlockedToStriped(Value (&both)[count]) { exchange(both, both, true); }                          \
+  CUGEN_CUB_CALL void StripedToBlocked(Value (&both)[count]) { exchange(both, both, false); }
+#define CUGEN_EXCHANGE(threads, thread, meet)                                                                         \
+  template <class Out> CUGEN_CUB_CALL void exchange(Value (&in)[count], Out (&out)[count], bool striped) {            \
+    for (int i = 0; i < count; ++i) storage.parts[striped ? thread * count + i : i * threads + thread] = in[i];       \
+    meet;                                                                                                             \
+    for (int i = 0; i < count; ++i) out[i] = storage.parts[striped ? i * threads + thread : thread * count + i];      \
+  }
+template <class Value, int x, int count, bool = false, int y = 1, int z = 1, int = 0> class BlockExchange {
+public:
+  struct TempStorage {
+    Value parts[x * y * z * count];
+  };
+
+private:
+  TempStorage &storage;
+  CUGEN_EXCHANGE(x * y * z, (int)cugen_own_builtins.linear, cugen_barrier(CPU_BARRIER_PLAIN, 0))
+
+public:
+  CUGEN_CUB_CALL explicit BlockExchange(TempStorage &all) : storage(all) {}
+  CUGEN_EXCHANGE_WAYS
+};
+enum WarpExchangeAlgorithm { WARP_EXCHANGE_SMEM, WARP_EXCHANGE_SHUFFLE };
+template <class Value, int count, int threads = 32, WarpExchangeAlgorithm = WARP_EXCHANGE_SMEM, int = 0> class WarpExchange {
+public:
+  struct TempStorage {
+    Value parts[threads * count];
+  };
+
+private:
+  TempStorage &storage;
+  CUGEN_EXCHANGE(threads, (int)(cugen_lane() % threads), __syncwarp(cugen_cub_mask<threads>()))
+
+public:
+  CUGEN_CUB_CALL explicit WarpExchange(TempStorage &all) : storage(all) {}
+  CUGEN_EXCHANGE_WAYS
+};
+#undef CUGEN_EXCHANGE
+#undef CUGEN_EXCHANGE_WAYS
+
+/* Each thread counts how many keys belong in front of its own; equal ones keep their order. Bits are those of the keys' order. */
+template <class Key, int x, int count, class Value = NullType, int = 4, bool = false, BlockScanAlgorithm = BLOCK_SCAN_WARP_SCANS, int = 0,
+          int y = 1, int z = 1, int = 0>
+class BlockRadixSort {
+public:
+  struct TempStorage {
+    Key keys[x * y * z * count];
+    Value values[x * y * z * count];
+  };
+
+private:
+  TempStorage &storage;
+  static constexpr int threads = x * y * z, total = threads * count;
+  template <bool down, bool striped, bool with> CUGEN_CUB_CALL void sort(Key (&keys)[count], Value (&values)[count]) {
+    const int thread = (int)cugen_own_builtins.linear;
+    Key own[count];
+    int rank[count];
+    for (int i = 0; i < count; ++i) storage.keys[thread * count + i] = own[i] = keys[i];
+    cugen_barrier(CPU_BARRIER_PLAIN, 0);
+    for (int i = 0; i < count; ++i) {
+      rank[i] = 0;
+      for (int other = 0; other < total; ++other) {
+        const Key key = storage.keys[other];
+        const bool before = down ? own[i] < key : key < own[i];
+        rank[i] += before || (!(key < own[i]) && !(own[i] < key) && other < thread * count + i);
+      }
+    }
+    cugen_barrier(CPU_BARRIER_PLAIN, 0);
+    for (int i = 0; i < count; ++i) {
+      storage.keys[rank[i]] = own[i];
+      if (with) storage.values[rank[i]] = values[i];
+    }
+    cugen_barrier(CPU_BARRIER_PLAIN, 0);
+    for (int i = 0; i < count; ++i) {
+      const int at = striped ? i * threads + thread : thread * count + i;
+      keys[i] = storage.keys[at];
+      if (with) values[i] = storage.values[at];
+    }
+  }
+
+public:
+  CUGEN_CUB_CALL explicit BlockRadixSort(TempStorage &all) : storage(all) {}
+#define CUGEN_SORT(name, down, striped)                                                                               \
+  CUGEN_CUB_CALL void name(Key (&keys)[count]) {                                                                      \
+    Value none[count];                                                                                                \
+    sort<down, striped, false>(keys, none);                                                                           \
+  }                                                                                                                   \
+  CUGEN_CUB_CALL void name(Key (&keys)[count], Value (&values)[count]) { sort<down, striped, true>(keys, values); }
+  CUGEN_SORT(Sort, false, false)
+  CUGEN_SORT(SortDescending, true, false)
+  CUGEN_SORT(SortBlockedToStriped, false, true)
+  CUGEN_SORT(SortDescendingBlockedToStriped, true, true)
+#undef CUGEN_SORT
+};
+} // namespace cub
+#endif

@@ -1,0 +1,2 @@
+/* All of it is in one header. */
+#include <cub/cub.cuh>
