@@ -65,6 +65,8 @@ template <class One> struct __attribute__((__aligned__(4))) cugen_float8x4 {
   cugen_float8x4() = default;
   explicit cugen_float8x4(float4 v) : __x(One(v.x).__x | One(v.y).__x << 8 | One(v.z).__x << 16 | (unsigned)One(v.w).__x << 24) {}
   explicit cugen_float8x4(double4 v) : __x(One(v.x).__x | One(v.y).__x << 8 | One(v.z).__x << 16 | (unsigned)One(v.w).__x << 24) {}
+  template <class Two> cugen_float8x4(const Two &low, const Two &high)
+      : __x(One((float)low.x).__x | One((float)low.y).__x << 8 | One((float)high.x).__x << 16 | (unsigned)One((float)high.y).__x << 24) {}
   explicit operator float4() const { return {cugen_part(0), cugen_part(1), cugen_part(2), cugen_part(3)}; }
   float cugen_part(int i) const {
     One one;

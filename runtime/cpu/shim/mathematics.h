@@ -172,6 +172,23 @@ static inline float norm3df(float x, float y, float z) { return sqrtf(x * x + y 
 static inline double norm3d(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
 static inline float fdividef(float x, float y) { return x / y; }
 
+#ifdef CUGEN_COMPLEX /* <complex> has one of long double, too */
+#define CUGEN_LONG(name) static inline long double name(long double x) { return name((double)x); }
+CUGEN_LONG(log)
+CUGEN_LONG(log10)
+CUGEN_LONG(exp)
+CUGEN_LONG(sqrt)
+CUGEN_LONG(sin)
+CUGEN_LONG(cos)
+CUGEN_LONG(tan)
+CUGEN_LONG(sinh)
+CUGEN_LONG(cosh)
+CUGEN_LONG(tanh)
+CUGEN_LONG(fabs)
+#undef CUGEN_LONG
+static inline long double pow(long double x, long double y) { return pow((double)x, (double)y); }
+static inline long double atan2(long double x, long double y) { return atan2((double)x, (double)y); }
+#endif
 static inline void sincospi(double x, double *s, double *c) { sincos(x * 3.14159265358979323846, s, c); }
 static inline void sincospif(float x, float *s, float *c) {
   double wide_s, wide_c;
