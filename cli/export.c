@@ -40,6 +40,7 @@ static int print_json(struct cli *cli, const char *folder, const cugen_export_re
   json_object_set_new(object, "problems", integer((int64_t)r->problems));
   json_object_set_new(object, "variants", integer((int64_t)r->variants));
   json_object_set_new(object, "images", integer((int64_t)r->images));
+  json_object_set_new(object, "portfolios", integer((int64_t)r->portfolios));
   json_object_set_new(object, "compiled", integer((int64_t)r->compiled));
   json_object_set_new(object, "stale", integer((int64_t)r->stale));
   json_object_set_new(object, "image_bytes", integer(r->image_bytes));
@@ -62,6 +63,7 @@ static void print_result(const struct cli *cli, const char *folder, const cugen_
   printf("%zu device%s, %zu tuned problem%s, %zu variant%s in %zu image%s: %s of code, %s of source\n", r->devices,
          plural(r->devices), r->problems, plural(r->problems), r->variants, plural(r->variants), r->images,
          plural(r->images), print_bytes(r->image_bytes).text, print_bytes(r->source_bytes).text);
+  if (r->portfolios) printf("%zu portfolio%s\n", r->portfolios, plural(r->portfolios));
   printf("Build it: cc -std=c11 -O2 -c %s.c; link with -ldl. README.md there says how it is used.\n", r->name);
 }
 
@@ -81,6 +83,7 @@ int command_export(struct cli *cli) {
   options.problems = cli->values[OPTION_PROBLEMS];
   options.ptx = options_given(cli, OPTION_PTX);
   options.force = options_given(cli, OPTION_FORCE);
+  options.portfolio = options_given(cli, OPTION_ONLY_PORTFOLIO);
   int status = take_distance(cli, &options.distance);
   if (!status) status = cli_open_kernel(cli);
   if (!status) status = cugen_kernel_export(cli->kernel, &options, folder, &result, &cli->error);

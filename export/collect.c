@@ -3,8 +3,8 @@
 
    For each tuned problem of each device the records are read, the fastest first. A variant joins the bundle if no faster one of
    the problem serves wherever it serves (is_beaten): what is left is the best for any problem near it whose sizes, or alignment of
-   memory, the best one does not take. Variants whose generated C is the same are one code (add_code), and equal images are stored
-   once (add_image). Classes are the values of a problem that are no sizes (dtype, layout): each gets a default, for problems that
+   memory, the best one does not take. Variants whose generated C is the same are one code (codes.c), and equal images are stored
+   once (codes.c). Classes are the values of a problem that are no sizes (dtype, layout): each gets a default, for problems that
    nobody tuned.
 
    Nothing is measured here. What is not compiled yet is compiled now. */
@@ -13,8 +13,6 @@
 
 #include "base/array.h"
 #include "export.h"
-#include "runtime/model/model.h"
-#include "runtime/plan.h"
 
 void export_free(struct exporter *x) {
   for (size_t i = 0; i < x->device_count; i++) export_device_free(&x->devices[i]);
@@ -23,116 +21,9 @@ void export_free(struct exporter *x) {
   for (size_t i = 0; i < x->tuned_count; i++) problem_free(&x->tuned[i].problem), free(x->tuned[i].text);
   for (size_t i = 0; i < x->problem_count; i++) problem_free(&x->problems[i]);
   for (size_t i = 0; i < x->class_count; i++) text_free(&x->classes[i]);
+  export_portfolios_free(x);
   void *arrays[] = {x->devices, x->images, x->codes, x->tuned, x->measured, x->defaults, x->problems, x->classes};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
-}
-
-/* ---- Images ---------------------------------------------------------------------------------------------------------- */
-
-/* From the cache, or compiled now and kept there. */
-static int get_image(struct exporter *x, const struct lookup *l, const struct kernel_spec *spec, bool ptx,
-                     struct compiled *out, cugen_error *err) {
-  const char *entries[KERNEL_MAX_ENTRIES];
-  struct text key = {0};
-  bool found = false;
-  int status = CUGEN_OK;
-  *out = (struct compiled){0};
-  if (!ptx) {
-    status = cache_image_key(spec, l->arch, text_get(&l->options), l->nvrtc_version, &key, err);
-    if (!status) status = cache_image_load(x->cache, text_get(&key), out, &found, err);
-    if (found && out->entry_count != plan_entries(spec, entries)) compiled_free(out), found = false;
-  }
-  if (!status && !found) {
-    status = lookup_compile(l, spec, false, out, err);
-    if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
-    x->result->compiled += !status;
-    if (!status && !ptx) cache_image_store(x->cache, text_get(&key), out, NULL);
-  }
-  text_free(&key);
-  return status;
-}
-
-static int add_image(struct exporter *x, struct compiled *compiled, bool ptx, size_t *index, cugen_error *err) {
-  for (*index = 0; *index < x->image_count; ++*index)
-    if (x->images[*index].bytes == compiled->image_length && x->images[*index].ptx == ptx &&
-        memcmp(x->images[*index].data, compiled->image, compiled->image_length) == 0)
-      return CUGEN_OK;
-  struct export_image *images = array_grow(x->images, x->image_count, sizeof *images);
-  if (!images) return error_memory(err);
-  x->images = images;
-  images[x->image_count++] =
-      (struct export_image){compiled->image_hash, compiled->image, compiled->image_length, ptx};
-  compiled->image = NULL;
-  return CUGEN_OK;
-}
-
-/* Found now, not by the bundle's first call. */
-static int check_symbols(const struct kernel_spec *spec, const struct lookup *l, const struct compiled *compiled,
-                         cugen_error *err) {
-  int status = model_check_symbols(spec, compiled, err);
-  if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
-  return status;
-}
-
-/* The names that its launches have in the image. */
-static int name_kernels(const struct kernel_spec *spec, const struct compiled *compiled, struct export_code *code,
-                        cugen_error *err) {
-  const char *entries[KERNEL_MAX_ENTRIES];
-  plan_entries(spec, entries);
-  for (size_t i = 0; i < spec->launch_count; i++) {
-    size_t at = 0;
-    while (strcmp(entries[at], spec->launches[i].entry) != 0) at++;
-    code->kernels[i] = strdup(compiled->entries[at]);
-    if (!code->kernels[i]) return error_memory(err);
-  }
-  return CUGEN_OK;
-}
-
-/* ---- Codes ------------------------------------------------------------------------------------------------------------ */
-
-static bool same_text(const struct text *a, const struct text *b) {
-  return strcmp(text_get(a), text_get(b)) == 0;
-}
-
-static bool same_code(const struct export_code *a, const struct export_code *b) {
-  return a->device == b->device && a->wide == b->wide && strcmp(a->variant, b->variant) == 0 &&
-         same_text(&a->class, &b->class) && same_text(&a->conditions, &b->conditions) &&
-         same_text(&a->sizes, &b->sizes);
-}
-
-/* The variant in C; without image. */
-static int make_code(struct exporter *x, size_t device, uint64_t index, struct export_code *out,
-                     struct kernel_spec *spec, cugen_error *err) {
-  const struct lookup *l = &x->devices[device].lookup;
-  const struct variant variant = lookup_variant(l, index);
-  *out = (struct export_code){0};
-  int status = lookup_expand_known(l, &variant, spec, err);
-  if (status) return status;
-  status = export_code(l, &variant, spec, out, err);
-  out->device = device;
-  if (status) kernel_spec_free(spec);
-  return status;
-}
-
-/* Takes the code and gives its image; an equal one that is there already is used instead. */
-static int add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec, size_t *index,
-                    cugen_error *err) {
-  bool ptx = x->devices[code->device].ptx;
-  struct compiled compiled = {0};
-  for (*index = 0; *index < x->code_count; ++*index)
-    if (same_code(&x->codes[*index], code)) return CUGEN_OK;
-  struct export_code *codes = array_grow(x->codes, x->code_count, sizeof *codes);
-  if (!codes) return error_memory(err);
-  x->codes = codes;
-  int status = get_image(x, &x->devices[code->device].lookup, spec, ptx, &compiled, err);
-  if (!status) status = check_symbols(spec, &x->devices[code->device].lookup, &compiled, err);
-  if (!status) status = name_kernels(spec, &compiled, code, err);
-  if (!status) status = add_image(x, &compiled, ptx, &code->image, err);
-  compiled_free(&compiled);
-  if (status) return status;
-  x->codes[x->code_count++] = *code;
-  *code = (struct export_code){0};
-  return CUGEN_OK;
 }
 
 /* ---- The variants of a tuned problem ----------------------------------------------------------------------------------- */
@@ -163,13 +54,6 @@ static bool is_beaten(const struct exporter *x, const struct export_tuned *tuned
   return false;
 }
 
-/* The first argument that is read as a texture, which a bundle does not make; NULL. */
-static const struct kernel_argument *textured_argument(const struct kernel_spec *spec) {
-  for (size_t i = 0; i < spec->argument_count; i++)
-    if (kernel_argument_textured(&spec->arguments[i])) return &spec->arguments[i];
-  return NULL;
-}
-
 static int consider(struct exporter *x, const struct export_tuned *tuned, const struct cache_record *record,
                     cugen_error *err) {
   const struct objective *objective = x->devices[tuned->device].lookup.config->objective;
@@ -178,15 +62,15 @@ static int consider(struct exporter *x, const struct export_tuned *tuned, const 
   struct kernel_spec spec;
   uint64_t place = 0;
   int status = space_find(x->devices[tuned->device].lookup.space, record->variant, &place, err);
-  if (!status) status = make_code(x, tuned->device, place, &code, &spec, err);
+  if (!status) status = export_make_code(x, tuned->device, place, &code, &spec, err);
   if (status) return status;
   measured.order = cache_record_order(record, place, objective);
-  const struct kernel_argument *textured = textured_argument(&spec);
+  const struct kernel_argument *textured = export_textured(&spec);
   if (textured)
     text_addf(x->notes, "%s, %s: %s is left out: it reads '%s' as a texture, which a bundle cannot\n",
               x->devices[tuned->device].text, tuned->text, spec.variant, textured->name);
   if (!textured && !is_beaten(x, tuned, &code, &measured)) {
-    status = add_code(x, &code, &spec, &measured.code, err);
+    status = export_add_code(x, &code, &spec, &measured.code, err);
     struct export_measured *all = status ? NULL : array_grow(x->measured, x->measured_count, sizeof *x->measured);
     if (!status && !all) status = error_memory(err);
     if (all) x->measured = all, all[x->measured_count++] = measured;
@@ -363,17 +247,17 @@ static int add_variant(struct exporter *x, size_t device, uint64_t at, size_t tr
   struct export_code code;
   struct kernel_spec spec;
   size_t index = x->code_count;
-  int status = make_code(x, device, at, &code, &spec, err);
+  int status = export_make_code(x, device, at, &code, &spec, err);
   if (status) return status;
   bool wanted = asked || !code.pinned;
-  const struct kernel_argument *textured = wanted ? textured_argument(&spec) : NULL;
+  const struct kernel_argument *textured = wanted ? export_textured(&spec) : NULL;
   if (textured)
     status = error_set(err, CUGEN_ERROR_USAGE,
                        "the config's default variant, '%s', serves problems that were not tuned; it reads '%s' as a "
                        "texture, which a bundle cannot: put access \"global\" first",
                        spec.variant, textured->name);
   else if (wanted)
-    status = add_code(x, &code, &spec, &index, err);
+    status = export_add_code(x, &code, &spec, &index, err);
   export_code_free(&code);
   kernel_spec_free(&spec);
   return status || !wanted ? status : keep_default(x, (struct export_default){device, index, try}, err);
@@ -510,7 +394,7 @@ static void sort_defaults(struct exporter *x) {
 static int collect_classes(struct exporter *x, cugen_error *err) {
   for (size_t i = 0; i < x->code_count; i++) {
     size_t at = 0;
-    while (at < x->class_count && !same_text(&x->classes[at], &x->codes[i].label)) at++;
+    while (at < x->class_count && !strcmp(text_get(&x->classes[at]), text_get(&x->codes[i].label)) == 0) at++;
     if (at < x->class_count) continue;
     struct text *all = array_grow(x->classes, x->class_count, sizeof *all);
     if (!all) return error_memory(err);
@@ -521,16 +405,44 @@ static int collect_classes(struct exporter *x, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* A plan asks portfolios where the policy says so; then only where all problems are wanted. */
+static bool asks_portfolios(const struct exporter *x) {
+  const bool by_policy = x->options->distance == 0 && x->base->opened.config->policy.kind == POLICY_PORTFOLIO;
+  return x->options->portfolio || (by_policy && !x->options->problems);
+}
+
+static int refuse_without_portfolio(const struct exporter *x, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "no portfolio of %s is remembered for these devices and settings: 'cugen tune --portfolio 8' "
+                   "learns one",
+                   x->base->opened.config->name);
+}
+
+/* What was measured on a device itself, nothing of which is of others. */
+static int add_measured(struct exporter *x, size_t device, cugen_error *err) {
+  if (x->devices[device].ptx || x->devices[device].anonymous) return CUGEN_OK;
+  const size_t before = x->portfolio_count;
+  int status = x->options->portfolio ? CUGEN_OK : add_all_tuned(x, device, err);
+  if (!status && asks_portfolios(x)) status = export_portfolios(x, device, err);
+  if (!status && x->options->portfolio && x->portfolio_count == before)
+    text_addf(x->notes, "%s: no portfolio is remembered, so there is nothing for it\n", x->devices[device].text);
+  return status;
+}
+
+/* With a portfolio alone nothing else is in the bundle. */
+static int add_rest(struct exporter *x, size_t device, cugen_error *err) {
+  if (x->options->portfolio) return CUGEN_OK;
+  note_untuned(x, device);
+  return add_defaults(x, device, err);
+}
+
 int export_collect(struct exporter *x, cugen_error *err) {
   int status = lookup_expander(&x->base->lookup, err);
   if (!status && x->options->problems) status = read_problems(x, err);
   if (!status) status = export_devices(x, err);
-  for (size_t i = 0; i < x->device_count && !status; i++)
-    if (!x->devices[i].ptx && !x->devices[i].anonymous) status = add_all_tuned(x, i, err);
-  for (size_t i = 0; i < x->device_count && !status; i++) {
-    note_untuned(x, i);
-    status = add_defaults(x, i, err);
-  }
+  for (size_t i = 0; i < x->device_count && !status; i++) status = add_measured(x, i, err);
+  if (!status && x->options->portfolio && !x->code_count) status = refuse_without_portfolio(x, err);
+  for (size_t i = 0; i < x->device_count && !status; i++) status = add_rest(x, i, err);
   if (status) return status;
   sort_defaults(x);
   status = collect_classes(x, err);

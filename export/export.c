@@ -200,6 +200,9 @@ static int check_options(const cugen_export_options *options, const char *folder
   if (!(options->distance < 1000))
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_export_options.distance is %g, should be below 1000",
                      options->distance);
+  if (options->portfolio && options->problems)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "an export of a portfolio alone is for all sizes: leave out cugen_export_options.problems");
   if (!folder || !*folder) return error_set(err, CUGEN_ERROR_USAGE, "an export needs a folder: -o FOLDER");
   return CUGEN_OK;
 }
@@ -256,6 +259,7 @@ static void count(const struct exporter *x, const struct file files[FILES]) {
   result->problems = x->tuned_count;
   result->variants = x->code_count;
   result->images = x->image_count;
+  result->portfolios = x->portfolio_count;
   for (size_t i = 0; i < x->image_count; i++) result->image_bytes += (int64_t)x->images[i].bytes;
   result->source_bytes = (int64_t)(files[0].content.length + files[1].content.length);
 }

@@ -1,5 +1,6 @@
 /* The inside of an export, shared by its files: export.c runs it and writes the folder, collect.c finds what goes
-   in, code.c says one variant in C, source.c prints the whole, readme.c what stands beside it. */
+   in, codes.c compiles variants and keeps each once, portfolio.c has portfolios, code.c says one variant in C, source.c
+   prints the whole, readme.c what stands beside it. */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
 
@@ -58,6 +59,14 @@ struct export_default {
   size_t try; /* which of the config's it is (space_default) */
 };
 
+/* Its variants are codes by the rule's index; SIZE_MAX: there is none of that index. */
+struct export_portfolio {
+  size_t device;
+  const struct problem *class; /* one of its class */
+  struct text rule;            /* an expression of C */
+  size_t first, count;         /* of members */
+};
+
 struct exporter {
   cugen_kernel *base;
   const cugen_export_options *options;
@@ -78,6 +87,12 @@ struct exporter {
   size_t tuned_count;
   struct export_default *defaults;
   size_t default_count;
+  struct export_portfolio *portfolios;
+  size_t portfolio_count;
+  size_t *members; /* codes */
+  size_t member_count;
+  struct problem **portfolio_classes;
+  size_t portfolio_class_count;
   struct text *classes; /* labels, each once */
   size_t class_count;
 };
@@ -87,6 +102,25 @@ struct exporter {
 /* Fills devices, tuned problems, defaults, codes and images. */
 int export_collect(struct exporter *x, cugen_error *err);
 void export_free(struct exporter *x);
+
+/* ---- codes.c ---- */
+
+/* A variant of the device's problem in C, without its image; spec is its expansion. */
+int export_make_code(struct exporter *x, size_t device, uint64_t index, struct export_code *out,
+                     struct kernel_spec *spec, cugen_error *err);
+/* Takes the code and gives its image; an equal one that is there already is used instead. */
+int export_add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec, size_t *index,
+                    cugen_error *err);
+/* The first argument that is read as a texture, which a bundle does not make; NULL. */
+const struct kernel_argument *export_textured(const struct kernel_spec *spec);
+/* The code of a variant of the device's problem, compiled; SIZE_MAX: a bundle cannot have it. */
+int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size_t *code, cugen_error *err);
+
+/* ---- portfolio.c ---- */
+
+/* Those of a device that a plan would ask. */
+int export_portfolios(struct exporter *x, size_t device, cugen_error *err);
+void export_portfolios_free(struct exporter *x);
 
 /* ---- devices.c ---- */
 

@@ -60,6 +60,24 @@ static void add_use(const char *name, const struct text *upper, const struct exp
             name, name, name, text_get(upper), name, name, name, name);
 }
 
+/* Rules as C has them, and the variants by their numbers. */
+static void add_portfolio_rows(const struct exporter *x, struct text *out) {
+  for (size_t i = 0; i < x->portfolio_count; i++) {
+    const struct export_portfolio *p = &x->portfolios[i];
+    struct text class = {0}, settings = {0};
+    problem_print_class(x->base->lookup.config, p->class, &class, &settings);
+    text_addf(out, "\n%s%s%s: `%s` of\n\n", x->devices[p->device].text, class.length ? ", " : "", text_get(&class),
+              text_get(&p->rule));
+    for (size_t k = 0; k < p->count; k++) {
+      const size_t code = x->members[p->first + k];
+      text_addf(out, "%zu. %s\n", k, code < x->code_count ? x->codes[code].variant : "(left out)");
+    }
+    out->failed |= class.failed || settings.failed;
+    text_free(&class);
+    text_free(&settings);
+  }
+}
+
 void export_readme(const struct exporter *x, struct text *out) {
   const char *name = text_get(&x->base->export_name);
   struct text upper = {0};
@@ -88,10 +106,16 @@ void export_readme(const struct exporter *x, struct text *out) {
              "The measured variants of each problem, the fastest first; a slower one is taken where a faster one "
              "is not valid.\n\n");
     add_tuned_rows(x, out);
-    text_add(out, "\nWhere nothing measured serves, the first of these that is valid:\n\n");
-  } else {
-    text_add(out, "No measured variant is in it. The first of these that is valid is taken:\n\n");
+  } else if (!x->portfolio_count) {
+    text_add(out, "No measured variant is in it.\n");
   }
+  if (x->portfolio_count)
+    text_add(
+        out,
+        "\nSizes that are not tuned are served by a portfolio: its rule gives the number of a variant; where that is "
+        "not valid, the first that is serves.\n");
+  add_portfolio_rows(x, out);
+  if (x->default_count) text_add(out, "\nWhere nothing measured serves, the first of these that is valid:\n\n");
   add_default_rows(x, out);
   if (x->notes->length) {
     text_add(out, "\n## What is not\n\n");

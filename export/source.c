@@ -271,6 +271,36 @@ static void add_tuned(const struct exporter *x, struct text *out) {
   text_add(out, "    {0, 0},\n};\n\n");
 }
 
+static void add_rule(const struct export_portfolio *p, size_t index, struct text *out) {
+  text_addf(
+      out,
+      "static long long rule_%zu(const problem_values *p) {\n  int wrong = 0, *e = &wrong;\n  (void)p, (void)e;\n"
+      "  long long says = %s;\n  return wrong ? -1 : says;\n}\n\n",
+      index, text_get(&p->rule));
+}
+
+static void add_portfolios(const struct exporter *x, struct text *out) {
+  text_add(out,
+           "/* ---- Portfolios: few variants for all sizes, and the rule that says which serves which ---- */\n\n");
+  for (size_t i = 0; i < x->portfolio_count; i++) add_rule(&x->portfolios[i], i, out);
+  text_add(out, "static const size_t members[] = {");
+  for (size_t i = 0; i < x->member_count; i++)
+    if (x->members[i] == SIZE_MAX)
+      text_add(out, "NO_CODE, ");
+    else
+      text_addf(out, "%zu, ", x->members[i]);
+  text_addf(out,
+            "NO_CODE};\nstatic const size_t portfolio_count = %zu;\nstatic const struct portfolio portfolios[] = {\n",
+            x->portfolio_count);
+  for (size_t i = 0; i < x->portfolio_count; i++) {
+    const struct export_portfolio *p = &x->portfolios[i];
+    text_addf(out, "    {%zu, ", p->device);
+    add_problem(p->class, out);
+    text_addf(out, ", rule_%zu, %zu, %zu},\n", i, p->first, p->count);
+  }
+  text_add(out, "    {.device = 0},\n};\n\n");
+}
+
 static void add_classes(const struct exporter *x, struct text *out) {
   text_add(out, "static const char *const classes[] = {\n");
   for (size_t i = 0; i < x->class_count; i++) {
@@ -368,6 +398,8 @@ static void add_policy(const struct exporter *x, struct text *out) {
   const struct config *config = x->base->lookup.config;
   double distance = x->options->distance;
   enum policy_kind kind = distance > 0 ? POLICY_NEAREST : distance < 0 ? POLICY_EXACT : config->policy.kind;
+  if (kind == POLICY_PORTFOLIO)
+    kind = config->policy.distance > 0 ? POLICY_NEAREST : POLICY_EXACT; /* where none serves */
   static const char *const functions[] = {[POLICY_EXACT] = "0",
                                           [POLICY_NEAREST] = "choose_nearest(device, p, sizes, s, out)",
                                           [POLICY_BUCKETS] = "choose_bucket(device, p, sizes, s, out)"};
@@ -401,6 +433,7 @@ static bool add_tables(const struct exporter *x, struct text *out) {
   add_images(x, out);
   bool done = add_codes(x, out);
   add_tuned(x, out);
+  add_portfolios(x, out);
   add_classes(x, out);
   add_policy(x, out);
   return done;

@@ -760,10 +760,11 @@ typedef struct cugen_export_options {
   double distance;      /* as in cugen_plan_options: 0: the config's policy */
   int ptx;              /* also PTX, which the driver of other devices compiles */
   int force;            /* write into a folder that holds other files; they stay */
+  int portfolio;        /* only the variants of portfolios and their rules: few kernels for all sizes */
 } cugen_export_options;
 
 #define CUGEN_EXPORT_OPTIONS_INIT                                                                                    \
-  { sizeof(cugen_export_options), NULL, NULL, 0.0, 0, 0 }
+  { sizeof(cugen_export_options), NULL, NULL, 0.0, 0, 0, 0 }
 
 /* What was exported. The strings live until the kernel is closed or exports again. */
 typedef struct cugen_export_result {
@@ -776,6 +777,7 @@ typedef struct cugen_export_result {
   size_t stale;     /* records that were not used, since their source has changed */
   int64_t image_bytes, source_bytes;
   const char *notes; /* lines: what was left out or replaced, and why; "" */
+  size_t portfolios; /* each device's and class's */
 } cugen_export_result;
 
 /* Writes a bundle into the folder: NAME.h, NAME.c, README.md, CMakeLists.txt and an example. At run time it needs only the

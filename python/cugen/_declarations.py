@@ -1351,6 +1351,7 @@ class cugen_export_options(Structure):
         ("distance", c_double),
         ("ptx", c_int),
         ("force", c_int),
+        ("portfolio", c_int),
     ]
 
 
@@ -1366,6 +1367,7 @@ class cugen_export_result(Structure):
         ("image_bytes", c_int64),
         ("source_bytes", c_int64),
         ("notes", c_char_p),
+        ("portfolios", c_size_t),
     ]
 
 
@@ -1383,6 +1385,7 @@ class ExportResult:
     image_bytes: int
     source_bytes: int
     notes: str  # lines: what was left out or replaced, and why; ""
+    portfolios: int  # each device's and class's
 
     @classmethod
     def _of(cls, c: cugen_export_result) -> ExportResult:
@@ -1397,6 +1400,7 @@ class ExportResult:
             image_bytes=c.image_bytes,
             source_bytes=c.source_bytes,
             notes=text(c.notes),
+            portfolios=c.portfolios,
         )
 
 

@@ -40,9 +40,10 @@ typedef struct bundle_device {
 } bundle_device;
 
 typedef enum bundle_choice {
-  BUNDLE_EXACT,  /* the best measured for this problem */
-  BUNDLE_NEAR,   /* the best measured for another problem, by the kernel's policy */
-  BUNDLE_DEFAULT /* the config's default variant, never measured */
+  BUNDLE_EXACT,    /* the best measured for this problem */
+  BUNDLE_NEAR,     /* the best measured for another problem, by the kernel's policy */
+  BUNDLE_DEFAULT,  /* the config's default variant, never measured */
+  BUNDLE_PORTFOLIO /* by the rule of a portfolio: measured for other sizes */
 } bundle_choice;
 
 typedef struct bundle_info {
@@ -97,12 +98,12 @@ enum { BUNDLE_MAX_RANK = 4 };
 typedef struct bundle_argument_info {
   const char *name;
   bundle_argument_kind kind;
-  const char *dtype;                                        /* "f32" */
-  int rank;                                                 /* 0 for a scalar */
+  const char *dtype;                                         /* "f32" */
+  int rank;                                                  /* 0 for a scalar */
   long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK]; /* elements */
-  long long bytes;                                          /* whole buffer, pitch included */
-  int compiled_in;                                          /* scalar: part of the code, not passed */
-  int overwrite;                                            /* input: the kernel may write to the buffer */
+  long long bytes;                                           /* whole buffer, pitch included */
+  int compiled_in;                                           /* scalar: part of the code, not passed */
+  int overwrite;                                             /* input: the kernel may write to the buffer */
 } bundle_argument_info;
 
 /* Where the plan's __device__ or __constant__ variable of that name lies, to be written and read with cuMemcpyAsync, and

@@ -129,6 +129,28 @@ MAYBE_UNUSED static int choose_bucket(const struct device *device, const bundle_
   return choose_exact(device, p, rounded, s, out);
 }
 
+static int choose_member(const struct device *device, size_t member, const bundle_problem *p, struct sizes *s,
+                         struct chosen *out) {
+  if (members[member] == NO_CODE || !usable(&codes[members[member]], device, p, s)) return 0;
+  out->code = &codes[members[member]];
+  return 1;
+}
+
+/* The one that the rule names, else the first that serves. */
+static int choose_portfolio(const struct device *device, const bundle_problem *p, struct sizes *s,
+                            struct chosen *out) {
+  for (size_t i = 0; i < portfolio_count; i++) {
+    const struct portfolio *portfolio = &portfolios[i];
+    if (&devices[portfolio->device] != device || !same_class(&portfolio->class, p)) continue;
+    long long says = portfolio->rule(p);
+    size_t first = says >= 0 && (size_t)says < portfolio->count ? (size_t)says : portfolio->count;
+    if (first < portfolio->count && choose_member(device, portfolio->first + first, p, s, out)) return 1;
+    for (size_t k = 0; k < portfolio->count; k++)
+      if (k != first && choose_member(device, portfolio->first + k, p, s, out)) return 1;
+  }
+  return 0;
+}
+
 static int choose_default(const struct device *device, const bundle_problem *p, struct sizes *s, struct chosen *out) {
   for (size_t i = 0; i < fallback_count; i++) {
     if (&devices[fallbacks[i].device] != device || !usable(&codes[fallbacks[i].code], device, p, s)) continue;
@@ -187,6 +209,8 @@ static int choose(const bundle_device *asked, const bundle_problem *p, struct si
   if (!out->device) return no_device(asked, error);
   sizes_of(p, sizes);
   if (same && choose_exact(out->device, p, sizes, s, out)) return BUNDLE_OK;
+  out->how = BUNDLE_PORTFOLIO;
+  if (same && choose_portfolio(out->device, p, s, out)) return BUNDLE_OK;
   out->how = BUNDLE_NEAR;
   if (same && CHOOSE_NEAR(out->device, p, sizes, s, out)) return BUNDLE_OK;
   out->how = BUNDLE_DEFAULT;

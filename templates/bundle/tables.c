@@ -47,6 +47,15 @@ struct fallback {
   size_t device, code;
 };
 
+/* The rule gives an index of its members, which are codes; below 0 it says nothing. class: a problem of the class that it is for. */
+struct portfolio {
+  size_t device;
+  bundle_problem class;
+  long long (*rule)(const bundle_problem *p);
+  size_t first, count; /* of members */
+};
+#define NO_CODE ((size_t)-1)
+
 struct bucket {
   const long long *bounds;
   size_t count;

@@ -164,6 +164,12 @@ static int set_up_buckets(void **state) {
                                            {NULL, NULL}});
 }
 
+static int set_up_portfolio(void **state) {
+  (void)state;
+  return open_with((const struct change[]){
+      {"policy \"nearest\" { distance = 1 }", "policy \"portfolio\" { distance = 0.5 }"}, {NULL, NULL}});
+}
+
 /* x through a texture or not, the factors by their address. */
 static int set_up_access(void **state) {
   (void)state;
@@ -298,7 +304,7 @@ static void test_builds(void **state) {
 
 /* What the live runtime takes, as tests/embed/bundle/picks.c prints it. */
 static void expect_choice(const char *const settings[4], struct text *out) {
-  static const char *const names[] = {"exact", "near", "default"};
+  static const char *const names[] = {"exact", "near", "default", "pinned", "portfolio"};
   struct problem problem;
   struct selection selection;
   struct text variant_text = {0};
@@ -308,7 +314,10 @@ static void expect_choice(const char *const settings[4], struct text *out) {
   const struct variant variant = lookup_variant(&target.lookup, selection.index);
   variant_print(&variant, &variant_text);
   text_addf(out, "%s|%s|%s|%.9f\n", names[selection.how], text_get(&variant_text),
-            selection.how == CUGEN_PLAN_DEFAULT ? "" : text_get(&selection.problem), selection.distance);
+            selection.how == CUGEN_PLAN_DEFAULT || selection.how == CUGEN_PLAN_PORTFOLIO
+                ? ""
+                : text_get(&selection.problem),
+            selection.distance);
   text_free(&variant_text);
   api_selection_free(&selection);
   problem_free(&problem);
@@ -357,6 +366,104 @@ static void test_picks(void **state) {
   assert_non_null(strstr(text_get(&want), "near|wide vec=1"));
   assert_non_null(strstr(text_get(&want), "default|"));
   text_free(&in), text_free(&want);
+}
+
+/* A portfolio of the look-up's class, of variants at M=500 N=1000; what begins with '!' has changed since. */
+static void keep_portfolio(const char *dtype, const char *rule, const char *const *variants, size_t count) {
+  const char *settings[] = {"M=500", "N=1000", dtype};
+  struct cache *cache;
+  struct problem problem;
+  struct text class = {0}, none = {0}, body = {0}, at = {0};
+  set_problem(settings, 3, &problem);
+  problem_print_class(base->opened.config, &problem, &class, &none);
+  problem_print(base->opened.config, &problem, &at);
+  text_addf(&body, "rule %s\nproblems 9\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\n", rule);
+  for (size_t i = 0; i < count; i++) {
+    const bool stale = *variants[i] == '!';
+    struct kernel_spec spec;
+    uint64_t index;
+    assert_int_equal(space_find(target.lookup.space, variants[i] + stale, &index, NULL), CUGEN_OK);
+    keep_image(index);
+    expand(index, &spec);
+    text_addf(&body, "variant 3 %s %s\nat %s\n", stale ? hash_bytes("other", 5).hex : spec.source_hash.hex,
+              variants[i] + stale, text_get(&at));
+    kernel_spec_free(&spec);
+  }
+  const struct cache_key key = lookup_key(&target.lookup);
+  char time_name[] = "time", origin[] = "";
+  const struct cache_portfolio kept = {.device = (char *)(uintptr_t)key.device,
+                                       .config = (char *)(uintptr_t)key.config,
+                                       .class = (char *)(uintptr_t)text_get(&class),
+                                       .options = (char *)(uintptr_t)key.options,
+                                       .origin = origin,
+                                       .objective = time_name,
+                                       .body = (char *)(uintptr_t)text_get(&body),
+                                       .learnt_at = 1700000000};
+  assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
+  assert_int_equal(cache_portfolios_store(cache, &kept, 1, NULL), CUGEN_OK);
+  text_free(&class), text_free(&none), text_free(&body), text_free(&at);
+  problem_free(&problem);
+}
+
+static void plant_portfolios(void) {
+  static const char *const single[] = {"wide vec=4 threads=128", "plain vec=1 threads=256", "wide vec=1 threads=64"},
+                           *const twice[] = {"!plain vec=1 threads=128", "wide vec=2 threads=64"};
+  keep_portfolio("dtype=f32", "select(M * N <= 500000, 1, N % 8 ~= 0, 2, M > 2000, 7, 0)", single, 3);
+  keep_portfolio("dtype=f64", "0", twice, 2);
+}
+
+static void add_random_cases(int count, struct text *in, struct text *want) {
+  uint64_t seed = 5;
+  for (int i = 0; i < count; i++) {
+    long long m = 40 + (long long)(random_next(&seed) % 4000), n = 40 + (long long)(random_next(&seed) % 6000);
+    add_case(m, n, i % 5 == 0, false, in, want);
+  }
+}
+
+static void test_picks_portfolio(void **state) {
+  (void)state;
+  cugen_export_result result;
+  struct text in = {0}, want = {0};
+  if (!has("cc")) skip();
+  plant_portfolios();
+  export_to("b", NULL, &result);
+  assert_int_equal(result.portfolios, 2);
+  assert_non_null(
+      strstr(result.notes, "'plain vec=1 threads=128' of the portfolio is left out: its source has changed"));
+  add_case(500, 1000, false, false, &in, &want);
+  add_case(500, 1001, false, false, &in, &want);
+  add_case(700, 700, false, true, &in, &want);
+  add_random_cases(400, &in, &want);
+  compare_picks(&in, &want);
+  static const char *const found[] = {"exact|wide vec=4 threads=128|M=500", "portfolio|wide vec=4 threads=128",
+                                      "portfolio|plain vec=1 threads=256",  "portfolio|wide vec=1 threads=64",
+                                      "portfolio|wide vec=2 threads=64",    "default|"};
+  for (size_t i = 0; i < sizeof found / sizeof *found; i++)
+    if (!strstr(text_get(&want), found[i])) fail_msg("no %s", found[i]);
+  text_free(&in), text_free(&want);
+}
+
+/* Alone: no other variant is in it, and tuned problems are served by it, too. */
+static void test_only_portfolio(void **state) {
+  (void)state;
+  cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
+  cugen_export_result result;
+  cugen_error err;
+  if (!has("cc")) skip();
+  options.portfolio = 1;
+  assert_int_equal(cugen_kernel_export(base, &options, in_folder("b"), &result, &err), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(err.message, "no portfolio of rows is remembered"));
+  plant_portfolios();
+  if (cugen_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
+  assert_int_equal(result.variants, 4);
+  assert_int_equal(result.problems, 0);
+  run("cd $FOLDER/b && cc " STRICT "-c rows.c && cd - && cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c "
+      "$FOLDER/b/rows.c -ldl -o $FOLDER/picks && "
+      "test \"$(printf '500 1000 f32 0\\n2000 1000 f32 0\\n9 9 f32 1\\n' | $FOLDER/picks | cut -d'|' -f1,2 | tr "
+      "'\\n' "
+      "',')\" = 'portfolio|plain vec=1 threads=256,portfolio|wide vec=4 threads=128,refused,'");
+  options.problems = "M=500 N=1000";
+  assert_int_equal(cugen_kernel_export(base, &options, in_folder("b"), &result, &err), CUGEN_ERROR_USAGE);
 }
 
 static void test_picks_buckets(void **state) {
@@ -644,6 +751,8 @@ int main(void) {
       TEST(test_full_disk),
       TEST(test_left_over),
       cmocka_unit_test_setup_teardown(test_picks_buckets, set_up_buckets, tear_down),
+      cmocka_unit_test_setup_teardown(test_picks_portfolio, set_up_portfolio, tear_down),
+      cmocka_unit_test_setup_teardown(test_only_portfolio, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_access, set_up_access, tear_down),
       cmocka_unit_test_setup_teardown(test_symbol, set_up_symbol, tear_down),
       cmocka_unit_test_setup_teardown(test_tensor, set_up_tensor, tear_down),

@@ -4,7 +4,7 @@
 #include "rows.h"
 
 int main(void) {
-  static const char *const choices[] = {"exact", "near", "default"};
+  static const char *const choices[] = {"exact", "near", "default", "portfolio"};
   const rows_device device = {"NVIDIA Pretended", 90, 132};
   char dtype[8];
   rows_problem problem = ROWS_PROBLEM_INIT;

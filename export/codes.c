@@ -1,0 +1,135 @@
+/* Codes and images of an export: variants in C, compiled, each once; see export.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "export.h"
+#include "runtime/model/model.h"
+#include "runtime/plan.h"
+
+/* ---- Images ---------------------------------------------------------------------------------------------------------- */
+
+/* From the cache, or compiled now and kept there. */
+static int get_image(struct exporter *x, const struct lookup *l, const struct kernel_spec *spec, bool ptx,
+                     struct compiled *out, cugen_error *err) {
+  const char *entries[KERNEL_MAX_ENTRIES];
+  struct text key = {0};
+  bool found = false;
+  int status = CUGEN_OK;
+  *out = (struct compiled){0};
+  if (!ptx) {
+    status = cache_image_key(spec, l->arch, text_get(&l->options), l->nvrtc_version, &key, err);
+    if (!status) status = cache_image_load(x->cache, text_get(&key), out, &found, err);
+    if (found && out->entry_count != plan_entries(spec, entries)) compiled_free(out), found = false;
+  }
+  if (!status && !found) {
+    status = lookup_compile(l, spec, false, out, err);
+    if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
+    x->result->compiled += !status;
+    if (!status && !ptx) cache_image_store(x->cache, text_get(&key), out, NULL);
+  }
+  text_free(&key);
+  return status;
+}
+
+static int add_image(struct exporter *x, struct compiled *compiled, bool ptx, size_t *index, cugen_error *err) {
+  for (*index = 0; *index < x->image_count; ++*index)
+    if (x->images[*index].bytes == compiled->image_length && x->images[*index].ptx == ptx &&
+        memcmp(x->images[*index].data, compiled->image, compiled->image_length) == 0)
+      return CUGEN_OK;
+  struct export_image *images = array_grow(x->images, x->image_count, sizeof *images);
+  if (!images) return error_memory(err);
+  x->images = images;
+  images[x->image_count++] =
+      (struct export_image){compiled->image_hash, compiled->image, compiled->image_length, ptx};
+  compiled->image = NULL;
+  return CUGEN_OK;
+}
+
+/* Found now, not by the bundle's first call. */
+static int check_symbols(const struct kernel_spec *spec, const struct lookup *l, const struct compiled *compiled,
+                         cugen_error *err) {
+  int status = model_check_symbols(spec, compiled, err);
+  if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
+  return status;
+}
+
+/* The names that its launches have in the image. */
+static int name_kernels(const struct kernel_spec *spec, const struct compiled *compiled, struct export_code *code,
+                        cugen_error *err) {
+  const char *entries[KERNEL_MAX_ENTRIES];
+  plan_entries(spec, entries);
+  for (size_t i = 0; i < spec->launch_count; i++) {
+    size_t at = 0;
+    while (strcmp(entries[at], spec->launches[i].entry) != 0) at++;
+    code->kernels[i] = strdup(compiled->entries[at]);
+    if (!code->kernels[i]) return error_memory(err);
+  }
+  return CUGEN_OK;
+}
+
+/* ---- Codes ------------------------------------------------------------------------------------------------------------ */
+
+static bool same_text(const struct text *a, const struct text *b) {
+  return strcmp(text_get(a), text_get(b)) == 0;
+}
+
+static bool same_code(const struct export_code *a, const struct export_code *b) {
+  return a->device == b->device && a->wide == b->wide && strcmp(a->variant, b->variant) == 0 &&
+         same_text(&a->class, &b->class) && same_text(&a->conditions, &b->conditions) &&
+         same_text(&a->sizes, &b->sizes);
+}
+
+/* The variant in C; without image. */
+int export_make_code(struct exporter *x, size_t device, uint64_t index, struct export_code *out,
+                     struct kernel_spec *spec, cugen_error *err) {
+  const struct lookup *l = &x->devices[device].lookup;
+  const struct variant variant = lookup_variant(l, index);
+  *out = (struct export_code){0};
+  int status = lookup_expand_known(l, &variant, spec, err);
+  if (status) return status;
+  status = export_code(l, &variant, spec, out, err);
+  out->device = device;
+  if (status) kernel_spec_free(spec);
+  return status;
+}
+
+/* Takes the code and gives its image; an equal one that is there already is used instead. */
+int export_add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec, size_t *index,
+                    cugen_error *err) {
+  bool ptx = x->devices[code->device].ptx;
+  struct compiled compiled = {0};
+  for (*index = 0; *index < x->code_count; ++*index)
+    if (same_code(&x->codes[*index], code)) return CUGEN_OK;
+  struct export_code *codes = array_grow(x->codes, x->code_count, sizeof *codes);
+  if (!codes) return error_memory(err);
+  x->codes = codes;
+  int status = get_image(x, &x->devices[code->device].lookup, spec, ptx, &compiled, err);
+  if (!status) status = check_symbols(spec, &x->devices[code->device].lookup, &compiled, err);
+  if (!status) status = name_kernels(spec, &compiled, code, err);
+  if (!status) status = add_image(x, &compiled, ptx, &code->image, err);
+  compiled_free(&compiled);
+  if (status) return status;
+  x->codes[x->code_count++] = *code;
+  *code = (struct export_code){0};
+  return CUGEN_OK;
+}
+
+/* The first argument that is read as a texture, which a bundle does not make; NULL. */
+const struct kernel_argument *export_textured(const struct kernel_spec *spec) {
+  for (size_t i = 0; i < spec->argument_count; i++)
+    if (kernel_argument_textured(&spec->arguments[i])) return &spec->arguments[i];
+  return NULL;
+}
+
+int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size_t *index, cugen_error *err) {
+  struct export_code code;
+  struct kernel_spec spec;
+  *index = SIZE_MAX;
+  int status = export_make_code(x, device, variant, &code, &spec, err);
+  if (status) return status;
+  if (!export_textured(&spec)) status = export_add_code(x, &code, &spec, index, err);
+  export_code_free(&code);
+  kernel_spec_free(&spec);
+  return status;
+}

@@ -1,0 +1,186 @@
+/* Portfolios in a bundle: their variants are codes like others, and the rule becomes a function of C. What a plan would ask is in the bundle,
+   in the same order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/portfolio.h"
+#include "base/array.h"
+#include "export.h"
+
+/* ---- The rule in C ------------------------------------------------------------------------------------------------ */
+
+struct naming {
+  const struct config *config;
+  struct text name;
+};
+
+static const char *slot_name(void *context, int slot) {
+  struct naming *naming = context;
+  text_clear(&naming->name);
+  text_addf(&naming->name, "p->%s", naming->config->problems[slot - naming->config->first_problem].name);
+  return text_get(&naming->name);
+}
+
+/* CUGEN_ERROR_CONFIG: it is none that C can say, or no whole number. */
+static int print_rule(const struct config *config, const struct portfolio_body *body, struct text *out,
+                      cugen_error *err) {
+  struct naming naming = {.config = config};
+  enum expr_kind kind = EXPR_WHOLE;
+  struct value constant;
+  struct expr *rule;
+  int status = portfolio_parse_rule(body, config, &rule, err);
+  if (status) return status;
+  if (expr_constant(rule, &constant))
+    value_print(constant, out);
+  else
+    status = expr_print_checked(rule, slot_name, &naming, out, &kind, err);
+  if (!status && kind != EXPR_WHOLE) status = error_set(err, CUGEN_ERROR_CONFIG, "its rule gives no whole number");
+  expr_free(rule);
+  text_free(&naming.name);
+  return status;
+}
+
+/* ---- Its variants ------------------------------------------------------------------------------------------------- */
+
+static int add_member(struct exporter *x, size_t code, cugen_error *err) {
+  size_t *members = array_grow(x->members, x->member_count, sizeof *members);
+  if (!members) return error_memory(err);
+  x->members = members;
+  members[x->member_count++] = code;
+  return CUGEN_OK;
+}
+
+static void note(struct exporter *x, size_t device, const char *variant, const char *why) {
+  text_addf(x->notes, "%s: '%s' of the portfolio is left out: %s\n", x->devices[device].text, variant, why);
+}
+
+/* At the problem where it was measured. A place in the rule that is left out stays one: no code serves it. */
+static int add_variant(struct exporter *x, size_t device, const struct portfolio_body_variant *v, cugen_error *err) {
+  struct lookup *l = &x->devices[device].lookup;
+  enum portfolio_state state = PORTFOLIO_INVALID;
+  struct kernel_spec spec = {0};
+  struct problem problem;
+  size_t code = SIZE_MAX;
+  uint64_t index;
+  bool known;
+  int status = api_read_problem(l->config, v->problem, &problem, &known, err);
+  if (status) return status;
+  if (known) status = lookup_set_problem(l, &problem, err);
+  if (known && !status) status = lookup_space(l, err);
+  if (known && !status) status = portfolio_try(l, v, &state, &index, &spec, err);
+  kernel_spec_free(&spec);
+  if (!status && state == PORTFOLIO_CURRENT) status = export_add_variant(x, device, index, &code, err);
+  if (!status && state == PORTFOLIO_STALE) note(x, device, v->variant, "its source has changed since; learn again");
+  if (!status && state == PORTFOLIO_INVALID) note(x, device, v->variant, "it is no variant of this config now");
+  if (!status && state == PORTFOLIO_CURRENT && code == SIZE_MAX)
+    note(x, device, v->variant, "it reads an input as a texture, which a bundle cannot");
+  if (known) problem_free(&problem);
+  return status ? status : add_member(x, code, err);
+}
+
+/* class: a problem of it, whose strings live as long as the exporter. */
+static int add_portfolio(struct exporter *x, size_t device, const struct portfolio_body *body,
+                         const struct problem *class, cugen_error *err) {
+  struct export_portfolio portfolio = {
+      .device = device, .class = class, .first = x->member_count, .count = body->count};
+  cugen_error why;
+  int status = print_rule(x->devices[device].lookup.config, body, &portfolio.rule, &why);
+  if (status) { /* of a config that had other sizes then: a plan passes it over, too */
+    text_free(&portfolio.rule);
+    return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+  }
+  for (size_t i = 0; i < body->count && !status; i++) status = add_variant(x, device, &body->variants[i], err);
+  struct export_portfolio *all = status ? NULL : array_grow(x->portfolios, x->portfolio_count, sizeof *all);
+  if (!status && !all) status = error_memory(err);
+  if (status) {
+    text_free(&portfolio.rule);
+    return status;
+  }
+  x->portfolios = all;
+  all[x->portfolio_count++] = portfolio;
+  return CUGEN_OK;
+}
+
+/* ---- Classes ------------------------------------------------------------------------------------------------------ */
+
+static bool same_class(const struct config *config, const struct problem *a, const struct problem *b) {
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (!config_is_size(config, i) && !value_equal(a->values[i], b->values[i])) return false;
+  return true;
+}
+
+/* The values that a setting gives are the base problem's; sizes do not matter. */
+static bool agrees(const cugen_kernel *base, const struct problem *problem) {
+  const struct config *config = base->opened.config;
+  for (size_t i = 0; i < base->setting_count; i++)
+    for (size_t p = 0; p < problem->count; p++) {
+      const size_t length = strlen(config->problems[p].name);
+      const bool set =
+          strncmp(base->settings[i], config->problems[p].name, length) == 0 && base->settings[i][length] == '=';
+      if (set && !config_is_size(config, p) && !value_equal(problem->values[p], base->problem.values[p]))
+        return false;
+    }
+  return true;
+}
+
+static bool is_done(const struct exporter *x, size_t device, const struct problem *problem) {
+  for (size_t i = 0; i < x->portfolio_count; i++)
+    if (x->portfolios[i].device == device && same_class(x->base->opened.config, x->portfolios[i].class, problem))
+      return true;
+  return false;
+}
+
+/* All that a plan asks for this class, in that order. Takes the problem. */
+static int add_class(struct exporter *x, size_t device, struct problem *problem, cugen_error *err) {
+  struct lookup *l = &x->devices[device].lookup;
+  struct portfolio_found *found = NULL;
+  size_t count = 0;
+  struct problem **classes = array_grow(x->portfolio_classes, x->portfolio_class_count, sizeof(struct problem *));
+  if (classes) x->portfolio_classes = classes;
+  struct problem *own = classes ? malloc(sizeof *own) : NULL;
+  if (!own) return problem_free(problem), error_memory(err);
+  *own = *problem;
+  classes[x->portfolio_class_count++] = own;
+  int status = lookup_set_problem(l, own, err);
+  if (!status) status = portfolios_find(l, &found, &count, err);
+  for (size_t i = 0; i < count && !status; i++) status = add_portfolio(x, device, &found[i].body, own, err);
+  portfolios_free(found, count);
+  return status;
+}
+
+/* One of the cache's: its class is that of the problem at which its first variant was measured. */
+static int add_kept(struct exporter *x, size_t device, const struct cache_portfolio *kept, cugen_error *err) {
+  struct portfolio_body body;
+  struct problem problem;
+  cugen_error ignored;
+  bool known = false;
+  int status = portfolio_body_parse(kept->body, &body, &ignored);
+  if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+  status = api_read_problem(x->base->opened.config, body.variants[0].problem, &problem, &known, err);
+  portfolio_body_free(&body);
+  if (status || !known) return status;
+  if (agrees(x->base, &problem) && !is_done(x, device, &problem)) return add_class(x, device, &problem, err);
+  problem_free(&problem);
+  return CUGEN_OK;
+}
+
+int export_portfolios(struct exporter *x, size_t device, cugen_error *err) {
+  const struct cache_key key = lookup_measured_key(&x->devices[device].lookup);
+  struct cache_portfolio *kept;
+  size_t count;
+  int status = cache_portfolios(x->cache, &key, &kept, &count, err);
+  for (size_t i = 0; i < count && !status; i++) status = add_kept(x, device, &kept[i], err);
+  cache_portfolios_free(kept, count);
+  return status;
+}
+
+void export_portfolios_free(struct exporter *x) {
+  for (size_t i = 0; i < x->portfolio_count; i++) text_free(&x->portfolios[i].rule);
+  for (size_t i = 0; i < x->portfolio_class_count; i++) {
+    problem_free(x->portfolio_classes[i]);
+    free(x->portfolio_classes[i]);
+  }
+  free(x->portfolios);
+  free(x->portfolio_classes);
+  free(x->members);
+}
