@@ -111,6 +111,30 @@ static const char *header_of(const char *line, size_t length) {
   return found;
 }
 
+/* ---- Names that CUDA had --------------------------------------------------------------------------------------------- */
+
+/* NULL: it is none of those. */
+static const char *gone_name(const char *line, size_t length) {
+  static const char *const rows[][2] = {
+      {"texture", "texture references are gone since CUDA 12; give the kernel a texture object"},
+      {"__shfl", "it is gone since sm_70; __shfl_sync names the lanes"},
+      {"__shfl_up", "it is gone since sm_70; __shfl_up_sync names the lanes"},
+      {"__shfl_down", "it is gone since sm_70; __shfl_down_sync names the lanes"},
+      {"__shfl_xor", "it is gone since sm_70; __shfl_xor_sync names the lanes"},
+      {"__ballot", "it is gone since sm_70; __ballot_sync names the lanes"},
+      {"__any", "it is gone since sm_70; __any_sync names the lanes"},
+      {"__all", "it is gone since sm_70; __all_sync names the lanes"}};
+  struct text name = {0};
+  const char *found = NULL;
+  const bool named = between(line, length, "identifier \"", "\" is undefined", &name) ||
+                     between(line, length, "error: '", "' was not declared", &name) ||
+                     between(line, length, "error: '", "' does not name a type", &name);
+  for (size_t i = 0; named && i < sizeof rows / sizeof *rows; i++)
+    if (strcmp(text_get(&name), rows[i][0]) == 0) found = rows[i][1];
+  text_free(&name);
+  return found;
+}
+
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
 static void advise_function(const struct blamed_function *function, struct text *out) {
@@ -166,6 +190,9 @@ static void add_own(struct advice *advice, const struct diagnostic *d, const cha
   text_add_n(out, line, length);
   if (missing) {
     advise_missing(advice, text_get(&header), out);
+    advice->given = true;
+  } else if (gone_name(line, length)) {
+    text_addf(out, ": %s", gone_name(line, length));
     advice->given = true;
   } else if (header_of(line, length)) {
     text_addf(out, ": it is in <%s>", header_of(line, length));

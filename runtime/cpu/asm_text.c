@@ -127,17 +127,16 @@ static void keep_lines(const char *at, const char *end, struct text *out) {
 /* `"=r"(x), "+r"(y)`: each as a call of that name; false: of another form. */
 static bool add_operands(const char *at, const char *end, const char *name, struct text *out) {
   while (skip(at) < end) {
-    const char *comma = find_separator(at, end, ','), *constraint = skip(at),
-               *value = find_separator(constraint, comma, ')');
+    const char *constraint = skip(at), *past = text_skip_opaque(constraint), *open = skip(past), *close = NULL;
     keep_lines(at, constraint, out);
-    if (*constraint != '"') return false;
-    value = text_skip_opaque(constraint);
-    const char *open = skip(value);
-    if (open >= comma || *open != '(') return false;
-    text_addf(out, ", %s(%.*s, ", name, (int)(value - constraint), constraint);
-    text_add_n(out, open, (size_t)(comma - open));
+    if (*constraint == '"' && open < end && *open == '(') close = find_close(open);
+    if (!close || close >= end) return false;
+    text_addf(out, ", %s(%.*s, ", name, (int)(past - constraint), constraint);
+    text_add_n(out, open, (size_t)(close + 1 - open));
     text_add_char(out, ')');
-    at = comma + (comma < end);
+    at = skip(close + 1); /* nvcc does not ask for the comma */
+    keep_lines(close + 1, at, out);
+    if (at < end && *at == ',') at++;
   }
   return true;
 }

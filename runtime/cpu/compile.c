@@ -393,7 +393,7 @@ static const struct {
 };
 
 /* Headers of the toolkit that compile here as they are, where there is one. */
-static const char *const toolkit_words[] = {"curand_kernel", "curand_", "cufft.h", "cufftXt.h", NULL};
+static const char *const toolkit_words[] = {"curand_kernel", "curand_", NULL};
 
 static bool mentions(const char *text, const char *const *words) {
   for (; *words; words++)

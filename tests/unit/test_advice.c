@@ -132,6 +132,22 @@ static void test_names(void **state) {
                 "k.cu:1: error: identifier \"INFINITYS\" is undefined");
 }
 
+static void test_gone_names(void **state) {
+  static const char source[] = "#line 1 \"k.cu\"\n__global__ void k(float *y) { *y = __shfl(*y, 0); }\n";
+  (void)state;
+  assert_advice(
+      source, false, NULL, "k.cu:1: error: identifier \"__shfl\" is undefined",
+      "k.cu:1: error: identifier \"__shfl\" is undefined: it is gone since sm_70; __shfl_sync names the lanes");
+  assert_advice(
+      source, true, NULL, "k.cu:1:5: error: '__shfl' was not declared in this scope; did you mean '__shfl_sync'?",
+      "k.cu:1:5: error: '__shfl' was not declared in this scope; did you mean '__shfl_sync'?: it is gone since "
+      "sm_70; __shfl_sync names the lanes");
+  assert_advice(
+      source, true, NULL, "k.cu:1:1: error: 'texture' does not name a type",
+      "k.cu:1:1: error: 'texture' does not name a type: texture references are gone since CUDA 12; give the "
+      "kernel a texture object");
+}
+
 static void test_missing_headers(void **state) {
   static const char source[] = "#line 3 \"k.cu\"\n#include <chrono>\n#line 4 \"k.cu\"\n#include <helper_cuda.h>\n";
   (void)state;
@@ -197,6 +213,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_host_functions),  cmocka_unit_test(test_functions_of_the_device),
       cmocka_unit_test(test_entries),         cmocka_unit_test(test_names),
+      cmocka_unit_test(test_gone_names),      cmocka_unit_test(test_gone_names),
       cmocka_unit_test(test_missing_headers), cmocka_unit_test(test_headers_that_lead_astray),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
