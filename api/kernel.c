@@ -4,6 +4,7 @@
 
 #include "api.h"
 #include "base/capability.h"
+#include "gen/template/mentions.h"
 #include "runtime/devices.h"
 
 /* ---- Opening ---- */
@@ -254,6 +255,24 @@ int cugen_kernel_space(cugen_kernel *k, cugen_space_info *out, cugen_error *erro
 
 static int no_such(const char *what, size_t index, size_t count, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_USAGE, "%s %zu: there are %zu", what, index, count);
+}
+
+int cugen_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most, size_t *count, cugen_error *error) {
+  if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
+  const struct lookup *l = &k->lookup;
+  struct unused_tunable *found = calloc(most + 1, sizeof *found);
+  if (!found) return error_memory(error);
+  int status = mentions_unused(&l->opened->sources, l->config, found, most, count, error);
+  for (size_t i = 0; !status && i < *count && i < most; i++) {
+    const struct config_tunable *tunable = found[i].tunable;
+    out[i] = (cugen_unused_tunable){.name = tunable->name,
+                                    .implementation = found[i].implementation ? found[i].implementation->name : "",
+                                    .file = tunable->line.path,
+                                    .line = tunable->line.number,
+                                    .values = tunable->value_count};
+  }
+  free(found);
+  return status;
 }
 
 int cugen_kernel_implementation(cugen_kernel *k, size_t index, cugen_implementation_info *out, cugen_error *error) {

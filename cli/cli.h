@@ -190,6 +190,8 @@ int cli_place(struct cli *cli, const char *file, size_t line);
 /* More of the message. */
 void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A remark on stderr, with a line end; nothing under --quiet. */
+/* Says on stderr which tunables of cli->kernel nothing uses. */
+void cli_remark_unused(const struct cli *cli);
 void cli_remark(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints the object of --json and releases it; a failure without one gets its own at the end. */
 int cli_print_json(struct cli *cli, json_t *object);

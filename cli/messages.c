@@ -41,6 +41,17 @@ void cli_remark(const struct cli *cli, const char *format, ...) {
   va_end(args);
 }
 
+void cli_remark_unused(const struct cli *cli) {
+  enum { MOST_TOLD = 8 };
+  cugen_unused_tunable unused[MOST_TOLD];
+  size_t count;
+  cugen_error ignored;
+  if (cugen_kernel_unused(cli->kernel, unused, MOST_TOLD, &count, &ignored)) return;
+  for (size_t i = 0; i < count && i < MOST_TOLD; i++)
+    cli_remark(cli, "%s:%d: nothing uses the tunable \"%s\": its %zu values make the same kernel", unused[i].file,
+               unused[i].line, unused[i].name, unused[i].values);
+}
+
 int cli_print_json(struct cli *cli, json_t *object) {
   cli->answered = true;
   return json_print(object, stdout, &cli->error);

@@ -282,6 +282,7 @@ int command_show(struct cli *cli) {
   int status = cli_open_kernel(cli);
   if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
   if (status) return status;
+  cli_remark_unused(cli);
   if (!options_given(cli, OPTION_JSON)) return print_whole(cli, print_kernel, &space);
   json_t *object = json_object();
   status = fill_json(cli, &space, object);

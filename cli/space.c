@@ -199,6 +199,7 @@ int command_space(struct cli *cli) {
   if (!status) status = cli_open_kernel(cli);
   if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
   if (status) return status;
+  cli_remark_unused(cli);
   uint64_t listed = most < space.valid ? most : space.valid;
   if (options_given(cli, OPTION_LIST) && !json) return list_variants(cli, listed, NULL);
   status = count_left_out(cli, &space, &left_out);

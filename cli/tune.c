@@ -85,6 +85,7 @@ static void print_head(struct run *run) {
   printf("%s remembered\n", print_count(run->remembered).text);
   fflush(stdout);
   cli_remark_cache(cli);
+  cli_remark_unused(cli);
 }
 
 static int on_progress(const cugen_progress *state, void *context) {

@@ -176,6 +176,19 @@ int cugen_kernel_space(cugen_kernel *kernel, cugen_space_info *out, cugen_error 
 int cugen_kernel_implementation(cugen_kernel *kernel, size_t index, cugen_implementation_info *out,
                                 cugen_error *error);
 int cugen_kernel_restriction(cugen_kernel *kernel, size_t index, cugen_restriction_info *out, cugen_error *error);
+/* A tunable of two or more values that no expression of the config, no argument and no template mentions: each of its values is
+   the same kernel. */
+typedef struct cugen_unused_tunable {
+  const char *name;
+  const char *implementation; /* "": it is one of all implementations */
+  const char *file;           /* that declares it */
+  int line;
+  size_t values;
+} cugen_unused_tunable;
+
+/* Fills in at most `most`; *count is how many there are. The strings live as long as the kernel. */
+int cugen_kernel_unused(cugen_kernel *kernel, cugen_unused_tunable *out, size_t most, size_t *count,
+                        cugen_error *error);
 /* The variant's text, such as "tiled tile=16 pad=1"; index < valid. */
 int cugen_kernel_variant(cugen_kernel *kernel, uint64_t index, const char **out, cugen_error *error);
 

@@ -214,8 +214,8 @@ static int complete_buffer(struct build *build, const struct config_argument *ar
 static int add_name(struct build *build, const struct config_argument *argument) {
   const struct scope_name *same = scope_find(build, argument->name);
   bool passes = argument->kind == CUGEN_ARGUMENT_SCALAR && !argument->value && !argument->struct_name && same;
-  return scope_add(
-      build, &(struct scope_name){argument->name, ROLE_ARGUMENT, argument->line, passes ? same->slot : -1, NULL});
+  return scope_add(build, &(struct scope_name){argument->name, ROLE_ARGUMENT, argument->line,
+                                               passes ? same->slot : -1, NULL, false});
 }
 
 static const struct {

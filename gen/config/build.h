@@ -23,6 +23,7 @@ struct scope_name {
   struct config_line line;
   int slot;
   const struct expr *expr;
+  bool used; /* of a tunable: an expression or an argument mentions it */
 };
 
 struct build {
@@ -110,6 +111,8 @@ const struct scope_name *scope_find(const struct build *build, const char *name)
 /* Ends an implementation: only the first count names stay. */
 void scope_end(struct build *build, size_t count);
 /* No name in force is one that templates get from an argument (A_t, A_stride0, ...). */
+/* Tells the tunables, of which the first has the first slot of all, whether they are used; of the names from `first` on. */
+void scope_note_used(const struct build *build, size_t first, struct config_tunable *tunables);
 int scope_check_generated(struct build *build);
 int scope_parse(struct build *build, const char *source, struct expr **out);
 /* As expressions see the name. */

@@ -32,6 +32,7 @@ struct config_tunable { /* tunable "tile" { 16, 32 } */
   struct config_line line;
   const struct value *values;
   size_t value_count;
+  bool used; /* an expression or an argument mentions it; a template may all the same */
 };
 
 struct config_derived { /* derive "threads" "tile * tile" */

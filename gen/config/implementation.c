@@ -75,7 +75,7 @@ static int read_tunable(struct build *build, const struct item *item, int slot, 
   *out = (struct config_tunable){.line = line};
   out->name = arena_string(build->arena, item->name, strlen(item->name));
   if (!out->name) return build_memory(build);
-  int status = scope_add(build, &(struct scope_name){out->name, ROLE_TUNABLE, line, slot, NULL});
+  int status = scope_add(build, &(struct scope_name){out->name, ROLE_TUNABLE, line, slot, NULL, false});
   if (status) return status;
   text_addf(&what, "tunable \"%s\"", out->name);
   status = read_values(build, line, text_get(&what), &out->values, &out->value_count);
@@ -112,7 +112,8 @@ static int read_derived(struct build *build, const struct item *item, struct con
   int status = read_expr(build, line, text_get(&what), &out->expr);
   build->facts = facts; /* it asks nothing until it is mentioned */
   text_free(&what);
-  return status ? status : scope_add(build, &(struct scope_name){out->name, ROLE_DERIVED, line, -1, out->expr});
+  return status ? status
+                : scope_add(build, &(struct scope_name){out->name, ROLE_DERIVED, line, -1, out->expr, false});
 }
 
 int read_rules(struct build *build, const struct list *list, struct config_derived *derived, size_t *derived_count,
@@ -376,6 +377,7 @@ int read_implementation(struct build *build, const struct list *kernel, const st
   int status = read_list(build, lua_gettop(build->L), PLACE_IMPLEMENTATION, text_get(&owner), out->line, &list);
   if (!status) status = read_parts_of(build, &list, text_get(&owner), out);
   lua_pop(build->L, 1);
+  if (!status) scope_note_used(build, shared_names, (struct config_tunable *)out->tunables); /* the arena's */
   scope_end(build, shared_names);
   out->facts = build->facts;
   build->facts = shared_facts;

@@ -32,7 +32,7 @@ static int read_problem(struct build *build, const struct item *item, int slot, 
   *out = (struct config_problem){.line = item->declaration->line, .check = {.type = VALUE_NIL}};
   out->name = arena_string(build->arena, item->name, strlen(item->name));
   if (!out->name) return build_memory(build);
-  int status = scope_add(build, &(struct scope_name){out->name, ROLE_PROBLEM, out->line, slot, NULL});
+  int status = scope_add(build, &(struct scope_name){out->name, ROLE_PROBLEM, out->line, slot, NULL, false});
   if (status) return status;
   text_addf(&what, "problem \"%s\"", out->name);
   status = read_problem_values(build, out, text_get(&what));
@@ -297,6 +297,7 @@ static int read_body(struct build *build, int table, struct config_line line) {
   if (!status) status = read_objective(build, &list);
   if (!status) status = read_measure(build, &list);
   if (!status) status = read_implementations(build, &list);
+  if (!status) scope_note_used(build, 0, (struct config_tunable *)build->config->shared_tunables); /* the arena's */
   build->config->facts = build->facts;
   return status;
 }

@@ -12,8 +12,10 @@
 /* The launch's other expressions see the step and how many there are. */
 int read_steps(struct build *build, struct config_line line, struct config_launch *out) {
   int status = read_expr(build, line, "steps", &out->steps);
-  if (!status) status = scope_add(build, &(struct scope_name){"step", ROLE_LAUNCH, line, out->step_slot, NULL});
-  return status ? status : scope_add(build, &(struct scope_name){"steps", ROLE_LAUNCH, line, out->steps_slot, NULL});
+  if (!status)
+    status = scope_add(build, &(struct scope_name){"step", ROLE_LAUNCH, line, out->step_slot, NULL, false});
+  return status ? status
+                : scope_add(build, &(struct scope_name){"steps", ROLE_LAUNCH, line, out->steps_slot, NULL, false});
 }
 
 static bool find_argument(const struct config *config, const char *name, size_t *out) {

@@ -40,7 +40,10 @@ static bool may_share(const struct scope_name *name, const struct scope_name *ol
 static int check_repeats(struct build *build, const struct scope_name *name) {
   for (size_t i = 0; i < build->name_count; i++) {
     const struct scope_name *old = &build->names[i];
-    if (strcmp(old->name, name->name) == 0 && !may_share(name, old))
+    if (strcmp(old->name, name->name) != 0) continue;
+    if (may_share(name, old))
+      build->names[i].used = true;
+    else
       return build_fail(build, name->line, "the name '%s' is taken by the %s at %s", name->name,
                         role_names[old->role], build_line(build, name->line, old->line));
   }
@@ -68,6 +71,12 @@ int scope_add(struct build *build, const struct scope_name *name) {
   if (!make_room(build)) return error_memory(build->err);
   build->names[build->name_count++] = *name;
   return CUGEN_OK;
+}
+
+void scope_note_used(const struct build *build, size_t first, struct config_tunable *tunables) {
+  for (size_t i = first; i < build->name_count; i++)
+    if (build->names[i].role == ROLE_TUNABLE)
+      tunables[build->names[i].slot - build->config->first_tunable].used = build->names[i].used;
 }
 
 void scope_end(struct build *build, size_t count) {
@@ -116,6 +125,7 @@ static void note_facts(struct build *build, const struct expr *expr) {
 struct expr_symbol scope_symbol(void *context, const char *name) {
   struct build *build = context;
   const struct scope_name *found = scope_find(build, name);
+  if (found) build->names[found - build->names].used = true;
   if (found && found->expr) {
     note_facts(build, found->expr);
     return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = found->expr};

@@ -735,6 +735,16 @@ class cugen_filter(Structure):
     ]
 
 
+class cugen_unused_tunable(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("implementation", c_char_p),
+        ("file", c_char_p),
+        ("line", c_int),
+        ("values", c_size_t),
+    ]
+
+
 class cugen_launch_info(Structure):
     _fields_ = [
         ("entry", c_char_p),
@@ -1466,6 +1476,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_kernel_space": (c_int, [c_void_p, POINTER(cugen_space_info), POINTER(cugen_error)]),
     "cugen_kernel_implementation": (c_int, [c_void_p, c_size_t, POINTER(cugen_implementation_info), POINTER(cugen_error)]),
     "cugen_kernel_restriction": (c_int, [c_void_p, c_size_t, POINTER(cugen_restriction_info), POINTER(cugen_error)]),
+    "cugen_kernel_unused": (c_int, [c_void_p, POINTER(cugen_unused_tunable), c_size_t, POINTER(c_size_t), POINTER(cugen_error)]),
     "cugen_kernel_variant": (c_int, [c_void_p, c_uint64, POINTER(c_char_p), POINTER(cugen_error)]),
     "cugen_kernel_source": (c_int, [c_void_p, c_char_p, POINTER(c_char_p), POINTER(c_char_p), POINTER(cugen_error)]),
     "cugen_kernel_ptx": (c_int, [c_void_p, c_char_p, POINTER(c_char_p), POINTER(cugen_error)]),

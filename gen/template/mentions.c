@@ -1,0 +1,158 @@
+/* Names that templates mention, without expanding them; see mentions.h. A branch that no variant takes counts, too, and so does a
+   comment: what is told unused really is. */
+#include "mentions.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Files that templates include are few; past these everything counts as used. */
+enum { MOST_FILES = 64 };
+
+/* Names that are looked for in files. */
+struct search {
+  const struct sources *sources;
+  const struct config *config;
+  const struct config_tunable *tunables;
+  size_t count;
+  bool *used;             /* of each */
+  char *seen[MOST_FILES]; /* paths */
+  size_t seen_count;
+  bool all;    /* what is included is not known */
+  bool failed; /* no memory */
+};
+
+static bool is_word(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The next place of the whole word, from `at` on; NULL: there is none. */
+static const char *find_word(const char *text, const char *at, const char *word) {
+  const size_t length = strlen(word);
+  for (; (at = strstr(at, word)); at++)
+    if ((at == text || !is_word(at[-1])) && !is_word(at[length])) return at;
+  return NULL;
+}
+
+static void look_for_names(struct search *s, const char *text) {
+  for (size_t i = 0; i < s->count; i++) s->used[i] |= find_word(text, text, s->tunables[i].name) != NULL;
+}
+
+static void search_file(struct search *s, const char *name, const char *from);
+
+/* include "name", include("name") or #include "name"; headers of systems know no tunable. */
+static void search_included(struct search *s, const char *at, const char *from) {
+  struct text name = {0};
+  while (*at == ' ' || *at == '\t' || *at == '(') at++;
+  if (*at == '<') return;
+  const size_t length = *at == '"' ? strcspn(at + 1, "\"\n") : 0;
+  if (!length || at[1 + length] != '"') {
+    s->all = true;
+    return;
+  }
+  text_add_n(&name, at + 1, length);
+  s->failed |= name.failed;
+  if (!name.failed) search_file(s, text_get(&name), from);
+  text_free(&name);
+}
+
+static bool note_file(struct search *s, const char *path) {
+  for (size_t i = 0; i < s->seen_count; i++)
+    if (strcmp(s->seen[i], path) == 0) return false;
+  if (s->seen_count == MOST_FILES) return s->all = true, false;
+  char *copy = strdup(path);
+  if (!copy) return s->failed = true, false;
+  s->seen[s->seen_count++] = copy;
+  return true;
+}
+
+static void search_text(struct search *s, const char *text, const char *path) {
+  static const char word[] = "include";
+  look_for_names(s, text);
+  for (const char *at = text; !s->all && !s->failed && (at = find_word(text, at, word)); at++)
+    search_included(s, at + sizeof word - 1, path);
+}
+
+static void search_file(struct search *s, const char *name, const char *from) {
+  struct text path = {0}, content = {0};
+  cugen_error ignored;
+  if (sources_template(s->sources, name, from, s->config->path, &path, &content, &ignored))
+    s->all = true; /* a header of another folder, or what whoever expands it will say */
+  else if (path.failed || content.failed)
+    s->failed = true;
+  else if (note_file(s, text_get(&path)))
+    search_text(s, text_get(&content), text_get(&path));
+  text_free(&path);
+  text_free(&content);
+}
+
+static void search_launches(struct search *s, const struct config_implementation *implementation) {
+  for (size_t i = 0; i < implementation->launch_count; i++)
+    if (implementation->launches[i].entry.text) look_for_names(s, implementation->launches[i].entry.text);
+}
+
+static bool search_open(struct search *s, const struct sources *sources, const struct config *config,
+                        const struct config_tunable *tunables, size_t count) {
+  *s = (struct search){.sources = sources, .config = config, .tunables = tunables, .count = count};
+  s->used = calloc(count + 1, sizeof *s->used);
+  for (size_t i = 0; s->used && i < count; i++) s->used[i] = tunables[i].used || tunables[i].value_count < 2;
+  return s->used != NULL;
+}
+
+/* Adds what is left over. */
+static int search_close(struct search *s, const struct config_implementation *implementation, size_t first,
+                        struct unused_tunable *out, size_t most, size_t *count, cugen_error *err) {
+  for (size_t i = first; s->used && !s->all && i < s->count; i++) {
+    if (s->used[i]) continue;
+    if (*count < most) out[*count] = (struct unused_tunable){implementation, &s->tunables[i]};
+    ++*count;
+  }
+  for (size_t i = 0; i < s->seen_count; i++) free(s->seen[i]);
+  const bool failed = s->failed || !s->used;
+  free(s->used);
+  return failed ? error_memory(err) : CUGEN_OK;
+}
+
+/* The reference and its like see the shared tunables. */
+static void search_proof(struct search *s) {
+  const struct config *config = s->config;
+  if (config->reference) search_file(s, config->reference, config->path);
+  if (config->verify) search_file(s, config->verify, config->path);
+  for (size_t i = 0; i < config->argument_count; i++)
+    if (config->arguments[i].data.kind == DATA_GENERATOR)
+      search_file(s, config->arguments[i].data.file, config->path);
+}
+
+static int add_shared(const struct sources *sources, const struct config *config, struct unused_tunable *out,
+                      size_t most, size_t *count, cugen_error *err) {
+  struct search s;
+  if (!config->shared_tunable_count) return CUGEN_OK;
+  if (!search_open(&s, sources, config, config->shared_tunables, config->shared_tunable_count))
+    return error_memory(err);
+  search_proof(&s);
+  for (size_t i = 0; i < config->implementation_count; i++) {
+    search_file(&s, config->implementations[i].template_name, config->path);
+    search_launches(&s, &config->implementations[i]);
+  }
+  return search_close(&s, NULL, 0, out, most, count, err);
+}
+
+static int add_own(const struct sources *sources, const struct config *config,
+                   const struct config_implementation *implementation, struct unused_tunable *out, size_t most,
+                   size_t *count, cugen_error *err) {
+  struct search s;
+  if (!search_open(&s, sources, config, implementation->tunables, implementation->tunable_count))
+    return error_memory(err);
+  search_file(&s, implementation->template_name, config->path);
+  search_launches(&s, implementation);
+  return search_close(&s, implementation, config->shared_tunable_count, out, most, count, err);
+}
+
+int mentions_unused(const struct sources *sources, const struct config *config, struct unused_tunable *out,
+                    size_t most, size_t *count, cugen_error *err) {
+  *count = 0;
+  int status = add_shared(sources, config, out, most, count, err);
+  for (size_t i = 0; i < config->implementation_count && !status; i++)
+    status = add_own(sources, config, &config->implementations[i], out, most, count, err);
+  return status;
+}
