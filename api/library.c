@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "capture.h"
 #include "library.h"
 #include "runtime/cuda/compilers.h"
 #include "runtime/cuda/nvrtc.h"
@@ -75,12 +76,19 @@ static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
     char **to;
     const char *option, *variable;
   } rows[] = {
-      {&lib->device, o->device, "CUGEN_DEVICE"}, {&lib->arch, o->arch, NULL},
-      {&lib->config_dir, o->config_dir, NULL},   {&lib->template_dir, o->template_dir, NULL},
-      {&lib->device_dir, o->device_dir, NULL},   {&lib->cache_path, o->cache, "CUGEN_CACHE"},
-      {&lib->toolkit_dir, o->toolkit, NULL},     {&lib->compiler, o->compiler, NULL},
-      {&lib->worker, o->worker, "CUGEN_WORKER"}, {&lib->objective, o->objective, NULL},
-      {&lib->prefer, o->prefer, NULL},           {&lib->pin, o->pin, "CUGEN_PIN"},
+      {&lib->device, o->device, "CUGEN_DEVICE"},
+      {&lib->arch, o->arch, NULL},
+      {&lib->config_dir, o->config_dir, NULL},
+      {&lib->template_dir, o->template_dir, NULL},
+      {&lib->device_dir, o->device_dir, NULL},
+      {&lib->cache_path, o->cache, "CUGEN_CACHE"},
+      {&lib->toolkit_dir, o->toolkit, NULL},
+      {&lib->compiler, o->compiler, NULL},
+      {&lib->worker, o->worker, "CUGEN_WORKER"},
+      {&lib->objective, o->objective, NULL},
+      {&lib->prefer, o->prefer, NULL},
+      {&lib->pin, o->pin, "CUGEN_PIN"},
+      {&lib->capture_path, o->capture, "CUGEN_CAPTURE"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (take(rows[i].to, rows[i].option, rows[i].variable)) return error_memory(err);
@@ -162,6 +170,7 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
   lib->stop_context = options->stop_context;
   int status = take_options(lib, options, error);
   if (!status) status = take_measure(lib, options->measure, error);
+  if (!status && lib->capture_path) status = capture_open(lib->capture_path, &lib->capture, error);
   if (!status) status = check_folders(lib, error);
   if (!status) status = check_objective(lib, error);
   if (!status) status = take_worker(lib, error);
@@ -180,10 +189,11 @@ void cugen_close(cugen *lib) {
   if (!lib) return;
   char *strings[] = {lib->device,     lib->arch,        lib->config_dir, lib->template_dir, lib->device_dir,
                      lib->cache_path, lib->toolkit_dir, lib->compiler,   lib->worker,       lib->objective,
-                     lib->prefer,     lib->pin,         lib->cache_name};
+                     lib->prefer,     lib->pin,         lib->cache_name, lib->capture_path};
   for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) free(strings[i]);
   struct kept *kept[] = {&lib->sets, &lib->checked, &lib->portfolios, &lib->transfer};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) kept_close(kept[i]);
+  capture_close(lib->capture);
   cache_close(lib->cache);
   cache_close(lib->nothing);
   cache_close(lib->images);
@@ -297,6 +307,11 @@ const char *cugen_where(cugen *lib) {
   if (lib->warning.length) text_addf(&lib->where, "warning: %s\n", text_get(&lib->warning));
   const char *unsealed = lib->cache ? cache_image_warning(lib->cache) : "";
   if (*unsealed) text_addf(&lib->where, "image key: %s\n", unsealed);
+  if (lib->capture) {
+    text_add(&lib->where, "capture: ");
+    capture_describe(lib->capture, &lib->where);
+    text_add_char(&lib->where, '\n');
+  }
   const char *worker = lib->worker ? lib->worker : text_get(&lib->worker_places);
   text_addf(&lib->where, "worker: %s%s\n", lib->worker ? "" : "not found; looked at ", worker);
   return text_get(&lib->where);

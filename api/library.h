@@ -12,10 +12,13 @@
 #include "runtime/compile/toolkit.h"
 #include "runtime/store/cache.h"
 
+struct capture;
+
 struct cugen {
   char *device, *arch, *config_dir, *template_dir, *device_dir, *cache_path, *cache_name, *toolkit_dir, *compiler,
-      *worker, *objective, *prefer, *pin;
+      *worker, *objective, *prefer, *pin, *capture_path;
   int local_rank;             /* of several processes on this machine; 0: the first, or the only one */
+  struct capture *capture;    /* NULL: nothing is captured */
   enum preference preference; /* that `prefer` names */
   enum measure_way measure;   /* MEASURE_WAYS: as the config says */
   cugen_stop_callback stop;   /* NULL: never */

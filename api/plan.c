@@ -1,9 +1,11 @@
 /* Plans and calls: a chosen variant loaded into an application's context, and launched on its streams. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api.h"
+#include "capture.h"
 #include "runtime/devices.h"
 #include "runtime/plan.h"
 
@@ -16,11 +18,15 @@ struct cugen_plan {
   struct text kernel, problem;
   struct text choice; /* as bytes */
   cugen_plan_info info;
+  struct capture *capture; /* NULL: nothing is captured */
+  char device_name[128];
+  atomic_uint_fast64_t launches; /* of closed calls */
 };
 
 struct cugen_call {
   struct call *call;
-  const cugen_plan *plan;
+  cugen_plan *plan;
+  atomic_uint_fast64_t launches;
   struct memory scratch[KERNEL_MAX_ARGUMENTS]; /* the call's own: with a base */
 };
 
@@ -152,17 +158,64 @@ static int choose(struct lookup *l, const cugen_plan_options *options, struct se
                           : api_select(l, options->distance, options->flags & CUGEN_PLAN_BY_PORTFOLIO, out, err);
 }
 
+/* ---- Opening: what is captured ---------------------------------------------------------------------------------- */
+
+static const char *const choice_words[] = {[CUGEN_PLAN_EXACT] = "exact",
+                                           [CUGEN_PLAN_PORTFOLIO] = "portfolio",
+                                           [CUGEN_PLAN_NEAR] = "near",
+                                           [CUGEN_PLAN_DEFAULT] = "default",
+                                           [CUGEN_PLAN_PINNED] = "pinned"};
+
+static void capture_opened(const cugen_kernel *k, cugen_plan *p) {
+  p->capture = k->lookup.lib->capture;
+  if (!p->capture) return;
+  memcpy(p->device_name, k->lookup.device.name, sizeof p->device_name);
+  const double seconds = p->info.record.predicted ? 0 : p->info.record.seconds;
+  capture_add(p->capture, &(struct capture_line){.kernel = p->info.kernel,
+                                                 .problem = p->info.problem,
+                                                 .device = p->device_name,
+                                                 .plan = choice_words[p->info.choice],
+                                                 .variant = p->info.variant,
+                                                 .seconds = seconds,
+                                                 .opens = 1});
+}
+
+/* What nothing tuned serves is what to tune most of all. */
+static void capture_refused(const cugen_kernel *k) {
+  capture_add(k->lookup.lib->capture, &(struct capture_line){.kernel = k->lookup.config->name,
+                                                             .problem = text_get(&k->lookup.problem_text),
+                                                             .device = k->lookup.device.name,
+                                                             .plan = "none",
+                                                             .variant = "",
+                                                             .opens = 1});
+}
+
+static void capture_closed(cugen_plan *p) {
+  const uint64_t launches = atomic_load_explicit(&p->launches, memory_order_relaxed);
+  if (!p->capture || !launches) return;
+  capture_add(p->capture, &(struct capture_line){.kernel = p->info.kernel,
+                                                 .problem = p->info.problem,
+                                                 .device = p->device_name,
+                                                 .plan = choice_words[p->info.choice],
+                                                 .variant = p->info.variant,
+                                                 .launches = launches});
+}
+
+/* ---- Opening ---------------------------------------------------------------------------------------------------- */
+
 static int open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
   int status = open_device(k, options, p, err);
   if (!status) status = choose(&k->lookup, options, &p->selection, err);
   if (!status && options->flags & CUGEN_PLAN_TUNED_ONLY && p->selection.how == CUGEN_PLAN_DEFAULT)
-    status = refuse_untuned(k, options, err);
+    capture_refused(k), status = refuse_untuned(k, options, err);
   if (!status) status = expand(&k->lookup, p, err);
   if (!status) status = api_write_choice(&k->lookup, &p->spec, &p->choice, err);
   if (!status) status = make_image(&k->lookup, p, err);
   if (!status) status = plan_open(p->device, &p->spec, &p->compiled, &p->plan, err);
   if (!status) drop_image(p);
-  return status ? status : describe(k, p, err);
+  if (!status) status = describe(k, p, err);
+  if (!status) capture_opened(k, p);
+  return status;
 }
 
 static int check_options(const cugen_plan_options *options, cugen_error *err) {
@@ -194,6 +247,7 @@ int cugen_plan_open(cugen_kernel *k, const cugen_plan_options *options, cugen_pl
 
 void cugen_plan_close(cugen_plan *p) {
   if (!p) return;
+  capture_closed(p);
   plan_close(p->plan);
   if (p->device) p->device->ops->close(p->device);
   compiled_free(&p->compiled);
@@ -310,14 +364,23 @@ int cugen_call_rebind(cugen_call *call, void *const *arguments, size_t count, cu
 
 void cugen_call_close(cugen_call *call) {
   if (!call) return;
+  atomic_fetch_add_explicit(&call->plan->launches, atomic_load_explicit(&call->launches, memory_order_relaxed),
+                            memory_order_relaxed);
   call_free(call->call);
   for (size_t i = 0; i < KERNEL_MAX_ARGUMENTS; i++)
     if (call->scratch[i].base) call->plan->device->ops->free(call->plan->device, &call->scratch[i]);
   free(call);
 }
 
+/* A call is used by one thread at a time: no locked instruction is needed. */
+static void count_launch(cugen_call *call) {
+  const uint_fast64_t before = atomic_load_explicit(&call->launches, memory_order_relaxed);
+  atomic_store_explicit(&call->launches, before + 1, memory_order_relaxed);
+}
+
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error) {
   if (!call) return API_NEEDS(error, "call", call);
+  count_launch((cugen_call *)(uintptr_t)call);
   return call_launch_on(call->call, stream, error);
 }
 

@@ -1,6 +1,7 @@
 /* Tuning several problems within one budget.
 
-   The problems are tuned in rounds. In the first each gets an equal share of half of the budget, in the later ones of all that is left.
+   The problems are tuned in rounds. In the first each gets an equal share (or one by its weight) of half of the budget, in the later ones
+   of all that is left.
    From the second round on each begins with what is fastest for the others (api_near_leaders), and finds their images in the
    cache: a variant whose sizes are launch parameters is compiled once, and measured wherever it serves. What one problem leaves
    of its share, since nothing is left to try, is the others'.
@@ -74,6 +75,14 @@ static int check_budget(const cugen_tune_options *options, size_t count, cugen_e
   return error_set(err, CUGEN_ERROR_USAGE,
                    "a budget of %zu variants for %zu problems: each problem needs one at least",
                    options->budget_count, count);
+}
+
+static int check_weights(const cugen_tune_options *options, size_t count, cugen_error *err) {
+  for (size_t i = 0; options->weights && i < count; i++)
+    if (!(options->weights[i] >= 0) || isinf(options->weights[i]))
+      return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.weights[%zu] is %g, should be 0 or more", i,
+                       options->weights[i]);
+  return CUGEN_OK;
 }
 
 /* The space is opened again when it is tuned: together they may take much memory. */
@@ -155,14 +164,30 @@ static bool is_spent(const struct set *set) {
   return (set->budget > 0 && time_spent(set) >= set->budget) || (most && set->tried >= most);
 }
 
-/* The share of one problem, where so many are still to come in this round. */
-static void share(const struct set *set, size_t round, size_t open, cugen_tune_options *out) {
+static bool is_open(const struct set *set, size_t round, size_t i) {
+  return round == 0 || set->results[i].left > 0;
+}
+
+/* The part of the problem at this place in the order of what is left of the round, by weight among those that are still to come. */
+static double part(const struct set *set, size_t round, size_t at) {
+  const double *weights = set->options->weights;
+  double sum = 0;
+  size_t open = 0;
+  for (size_t next = at; next < set->count; next++) {
+    if (!is_open(set, round, set->order[next])) continue;
+    open++;
+    if (weights) sum += weights[set->order[next]];
+  }
+  return sum > 0 ? weights[set->order[at]] / sum : 1 / (double)open;
+}
+
+/* own: the part of what is left of the round. */
+static void share(const struct set *set, size_t round, double own, cugen_tune_options *out) {
   *out = *set->options;
-  if (set->budget > 0)
-    out->budget_seconds = fmax((end_of_round(set, round) - time_spent(set)) / (double)open, set->least);
+  if (set->budget > 0) out->budget_seconds = fmax((end_of_round(set, round) - time_spent(set)) * own, set->least);
   if (out->budget_count) {
     const size_t end = count_of_round(set, round), left = end > set->tried ? end - set->tried : 0;
-    out->budget_count = open && left > open ? left / open : 1;
+    out->budget_count = (size_t)fmax((double)left * own * (1 + 1e-12), 1);
   }
   if (round > 0) out->again = 0; /* this run measured them */
 }
@@ -186,13 +211,13 @@ static void add_result(cugen_tune_result *all, const cugen_tune_result *one, siz
   all->unsettled += before.unsettled;
 }
 
-static int tune_one(struct set *set, size_t round, size_t i, size_t open, const struct api_listed *listed,
+static int tune_one(struct set *set, size_t round, size_t i, double own, const struct api_listed *listed,
                     cugen_error *err) {
   cugen_kernel *k = set->kernels[i];
   cugen_tune_options options;
   cugen_tune_result result;
   cugen_error why;
-  share(set, round, open, &options);
+  share(set, round, own, &options);
   if (options.progress) options.progress = report, options.context = set;
   set->current = i;
   int status = api_tune(k, &options, listed, &result, &why);
@@ -205,18 +230,11 @@ static int tune_one(struct set *set, size_t round, size_t i, size_t open, const 
   return !status || status == CUGEN_ERROR_WRONG ? CUGEN_OK : refuse(k, &why, err);
 }
 
-static bool is_open(const struct set *set, size_t round, size_t i) {
-  return round == 0 || set->results[i].left > 0;
-}
-
 static int tune_round(struct set *set, size_t round, cugen_error *err) {
-  size_t open = 0;
   int status = CUGEN_OK;
-  for (size_t i = 0; i < set->count; i++) open += is_open(set, round, i);
-  for (size_t at = 0; at < set->count && !status && !is_spent(set); at++) {
-    const size_t i = set->order[at];
-    if (is_open(set, round, i)) status = tune_one(set, round, i, open--, NULL, err);
-  }
+  for (size_t at = 0; at < set->count && !status && !is_spent(set); at++)
+    if (is_open(set, round, set->order[at]))
+      status = tune_one(set, round, set->order[at], part(set, round, at), NULL, err);
   return status;
 }
 
@@ -251,7 +269,9 @@ static int fill_row(struct filling *f, size_t row, size_t open, cugen_error *err
   const size_t kernel = kernel_of(f, row);
   listed.count = portfolio_missing(&f->data, row, f->candidates, f->candidate_count, missing);
   for (size_t i = 0; i < listed.count; i++) variants[i] = f->data.variants[missing[i]];
-  return listed.count && kernel < f->set->count ? tune_one(f->set, 1, kernel, open, &listed, err) : CUGEN_OK;
+  return listed.count && kernel < f->set->count
+             ? tune_one(f->set, 1, kernel, 1 / (double)(open ? open : 1), &listed, err)
+             : CUGEN_OK;
 }
 
 static int fill_class(struct set *set, const struct problem *const *problems, size_t count, size_t *open,
@@ -326,6 +346,7 @@ int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_t
   int status = check_kernels(kernels, count, error);
   if (!status) status = api_check_tune_options(options, error);
   if (!status) status = check_budget(options, count, error);
+  if (!status) status = check_weights(options, count, error);
   if (status) return status;
   cugen_tune_result *own = calloc(count, sizeof *own);
   if (!own) return error_memory(error);

@@ -18,6 +18,7 @@
   X(DEVICES, "devices", 0, "LIST", "devices by name or architecture: \"H200, sm_80\"")                               \
   X(PROBLEMS, "problems", 0, "LIST", "problems: \"M=1024 N=1024; M=4096\" (default: all)")                           \
   X(PROBLEM_FILE, "problems", 0, "FILE", "these problems, a line each: M=64 N=128; -: stdin")                        \
+  X(FROM, "from", 0, "FILE", "the problems that an application asked for: what CUGEN_CAPTURE wrote; -: stdin")       \
   X(DISTANCE, "distance", 0, "D", "serve problems this near, too (1: twice or half the size), whatever the policy")  \
   X(PTX, "ptx", 0, NULL, "gen: print PTX; export: add PTX for unknown GPUs")                                         \
   X(FORCE, "force", 0, NULL, "write into a folder that holds other files; they stay")                                \

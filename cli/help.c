@@ -34,6 +34,7 @@ static const struct item environment[] = {
     {"CUGEN_CXX", "C++ compiler for the cpu device when --compiler is not given"},
     {"CUGEN_WORKER", "the program that verifies and times in isolation (default: cugen itself)"},
     {"CUGEN_PIN", "a file of pinned choices, which an application's plans take"},
+    {"CUGEN_CAPTURE", "a file in which an application's plans are noted, for tune --from"},
     {"CUDA_HOME, CUDA_PATH", "folder of the CUDA toolkit, after CUGEN_TOOLKIT"},
     {"XDG_CACHE_HOME", "folder of caches (default: ~/.cache)"},
     {"TMPDIR", "folder for temporary files (default: /tmp)"},

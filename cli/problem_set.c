@@ -298,6 +298,10 @@ int problem_set_read(struct cli *cli, struct problem_set *out) {
   return listed ? add_line(cli, out, "", "", 0) : CUGEN_OK;
 }
 
+int problem_set_add(struct cli *cli, struct problem_set *set, const char *where, const char *text) {
+  return add_line(cli, set, where, text, strlen(text));
+}
+
 int problem_set_of_config(struct cli *cli, struct problem_set *out) {
   const char *set;
   int status = CUGEN_OK;

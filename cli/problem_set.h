@@ -11,8 +11,10 @@ struct problem_set {
     char *where;      /* "sizes.txt:3: " for messages; "" */
     const char *file; /* and as facts; NULL: no line of a file is one */
     size_t line;
+    double weight; /* of a captured one */
   } * problems;
   size_t count, capacity;
+  bool captured; /* of --from: what the config does not have is left out */
 };
 
 /* Those of --problems, each with what --set says of other parameters; without it those of --set if one has a list. None: one problem
@@ -22,6 +24,8 @@ int problem_set_read(struct cli *cli, struct problem_set *out);
 int problem_set_of_config(struct cli *cli, struct problem_set *out);
 /* The one problem that --set means. */
 int problem_set_of_one(struct cli *cli, struct problem_set *out);
+/* "M=64,128 N=64": all combinations, with what --set says besides. where: for messages, "log:3: ". */
+int problem_set_add(struct cli *cli, struct problem_set *set, const char *where, const char *text);
 void problem_set_free(struct problem_set *set);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture.h"
 #include "cli.h"
 #include "front.h"
 #include "print.h"
@@ -288,10 +289,18 @@ static int tune_one(struct cli *cli, cugen_tune_options *options, size_t top) {
   return status ? status : tune(cli, options, &space, top);
 }
 
-/* Several problems: of --set and --problems, else the config's own. A portfolio may be of one. */
+/* The config's name, which captured lines have, is known when it is open. */
+static int read_captured(struct cli *cli, struct problem_set *out) {
+  if (options_given(cli, OPTION_PROBLEM_FILE))
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "--from and --problems both name the problems: give one of them");
+  const int status = cli_open_kernel(cli);
+  return status ? status : capture_read(cli, out);
+}
+
+/* Several problems: of --from, --set and --problems, else the config's own. A portfolio may be of one. */
 static int tune_problems(struct cli *cli, cugen_tune_options *options, size_t top) {
   struct problem_set set = {0};
-  int status = problem_set_read(cli, &set);
+  int status = options_given(cli, OPTION_FROM) ? read_captured(cli, &set) : problem_set_read(cli, &set);
   if (!status && !set.count) status = cli_open_kernel(cli);
   if (!status && !set.count && !cli->setting_count && !only_learns(cli)) status = problem_set_of_config(cli, &set);
   if (!status && !set.count && options->portfolio && !only_learns(cli)) status = problem_set_of_one(cli, &set);

@@ -17,6 +17,8 @@ struct tuning {
   cugen_kernel **kernels;
   size_t count;
   cugen_tune_result *results;
+  double *weights; /* of captured problems; NULL: they have none */
+  double weight;   /* of all */
   struct progress progress;
   bool headed;
   const cugen_portfolio *portfolios; /* that were learnt from them */
@@ -25,10 +27,18 @@ struct tuning {
 
 /* ---- Opening ---- */
 
-static bool is_there(const struct tuning *tuning, const cugen_kernel *kernel) {
-  for (size_t i = 0; i < tuning->count; i++)
-    if (strcmp(cugen_kernel_problem(tuning->kernels[i]), cugen_kernel_problem(kernel)) == 0) return true;
-  return false;
+/* The config was changed since an application asked for it. */
+static int leave_out(const struct cli *cli, const struct problem_settings *problem) {
+  cli_remark(cli, "%sleft out: %s", problem->where, cli->error.message);
+  return CUGEN_OK;
+}
+
+/* The problem's place; tuning->count: it is not there. */
+static size_t find_problem(const struct tuning *tuning, const cugen_kernel *kernel) {
+  size_t i = 0;
+  while (i < tuning->count && strcmp(cugen_kernel_problem(tuning->kernels[i]), cugen_kernel_problem(kernel)) != 0)
+    i++;
+  return i;
 }
 
 /* The message gets the place in the file of problems in front; what is wrong in the config itself keeps its own. */
@@ -40,19 +50,30 @@ static int fail_at(struct cli *cli, const struct problem_settings *problem) {
 }
 
 /* One that is named twice is tuned once. */
+static void keep(struct tuning *tuning, cugen_kernel *kernel, double weight) {
+  const size_t at = find_problem(tuning, kernel);
+  if (at < tuning->count)
+    cugen_kernel_close(kernel);
+  else
+    tuning->kernels[tuning->count++] = kernel;
+  tuning->weight += weight;
+  if (tuning->weights) tuning->weights[at] += weight;
+}
+
 static int open_one(struct tuning *tuning, const struct problem_settings *problem, int (*prepare)(struct cli *cli)) {
   struct cli *cli = tuning->cli;
   cugen_kernel *kernel = NULL;
   int status = cugen_kernel_open(cli->lib, cli->operand, (const char *const *)problem->settings, problem->count,
                                  &kernel, &cli->error);
+  if (status == CUGEN_ERROR_USAGE && tuning->weights) return leave_out(cli, problem);
   if (status) return fail_at(cli, problem);
   cli->kernel = kernel;
   status = cli_filter(cli, options_given(cli, OPTION_EVERY));
   if (!status) status = prepare(cli);
-  if (status || is_there(tuning, kernel))
+  if (status)
     cugen_kernel_close(kernel);
   else
-    tuning->kernels[tuning->count++] = kernel;
+    keep(tuning, kernel, problem->weight);
   cli->kernel = tuning->count ? tuning->kernels[0] : NULL;
   return status;
 }
@@ -66,9 +87,14 @@ static int open_all(struct tuning *tuning, const struct problem_set *set, int (*
   if (!status) status = cli_fall_back(cli);
   tuning->kernels = calloc(set->count, sizeof(cugen_kernel *));
   tuning->results = calloc(set->count, sizeof *tuning->results);
-  if (!status && (!tuning->kernels || !tuning->results)) status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (set->captured) tuning->weights = calloc(set->count, sizeof *tuning->weights);
+  if (!status && (!tuning->kernels || !tuning->results || (set->captured && !tuning->weights)))
+    status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   for (size_t i = 0; tuning->kernels && i < set->count && !status; i++)
     status = open_one(tuning, &set->problems[i], prepare);
+  if (!status && !tuning->count)
+    status =
+        cli_fail(cli, CUGEN_ERROR_USAGE, "%s has none of the problems in %s", cli->operand, cli->values[OPTION_FROM]);
   return status;
 }
 
@@ -76,6 +102,7 @@ static void close_all(struct tuning *tuning) {
   for (size_t i = 1; i < tuning->count; i++) cugen_kernel_close(tuning->kernels[i]);
   free(tuning->kernels);
   free(tuning->results);
+  free(tuning->weights);
 }
 
 /* ---- The best of each ---- */
@@ -153,6 +180,11 @@ static const char *rate_unit(const struct tuning *tuning) {
   return NULL;
 }
 
+/* 0 to 1. */
+static double weight_of(const struct tuning *tuning, size_t i) {
+  return tuning->weight > 0 ? tuning->weights[i] / tuning->weight : 0;
+}
+
 static void add_row(const struct tuning *tuning, struct table *table, size_t i, const char *shared, bool rated) {
   cugen_record best;
   cugen_kernel *kernel = tuning->kernels[i];
@@ -160,6 +192,7 @@ static void add_row(const struct tuning *tuning, struct table *table, size_t i, 
   const bool found = find_best(tuning->cli, kernel, &best);
   char *own = settings_take(cugen_kernel_problem_short(kernel), shared, false);
   table_cell(table, own && *own ? own : cugen_kernel_problem_short(kernel));
+  if (tuning->weights) table_cell(table, print_percent(weight_of(tuning, i)).text);
   table_cell(table, found ? print_seconds(best.seconds).text : "-");
   if (rated) table_cell(table, found ? print_rate(best.flops, best.bytes, best.seconds).text : "-");
   table_cell(table, print_count(result->tried).text);
@@ -171,13 +204,10 @@ static void add_row(const struct tuning *tuning, struct table *table, size_t i, 
 
 static int print_table(const struct tuning *tuning) {
   const char *unit = rate_unit(tuning);
-  const struct table_column columns[] = {{"problem", 0, 0},
-                                         {"time", TABLE_RIGHT, 0},
-                                         {unit ? unit : "", TABLE_RIGHT, 1},
-                                         {"tried", TABLE_RIGHT, 2},
-                                         {"failed", TABLE_RIGHT | TABLE_FOLD, 3},
-                                         {"left", TABLE_RIGHT, 4},
-                                         {"best variant", TABLE_WRAP, 0}};
+  const struct table_column columns[] = {{"problem", 0, 0},         {tuning->weights ? "weight" : "", TABLE_RIGHT, 5},
+                                         {"time", TABLE_RIGHT, 0},  {unit ? unit : "", TABLE_RIGHT, 1},
+                                         {"tried", TABLE_RIGHT, 2}, {"failed", TABLE_RIGHT | TABLE_FOLD, 3},
+                                         {"left", TABLE_RIGHT, 4},  {"best variant", TABLE_WRAP, 0}};
   struct table_column shown[sizeof columns / sizeof *columns];
   size_t count = 0;
   for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
@@ -214,6 +244,7 @@ static json_t *problem_json(const struct tuning *tuning, size_t i) {
   cugen_kernel *kernel = tuning->kernels[i];
   json_t *object = json_object();
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(kernel)));
+  if (tuning->weights) json_object_set_new(object, "weight", json_real(weight_of(tuning, i)));
   json_object_set_new(object, "run", json_tune_result(&tuning->results[i]));
   json_object_set_new(object, "best", find_best(tuning->cli, kernel, &best) ? json_record(&best) : json_null());
   return object;
@@ -282,6 +313,7 @@ static int run(struct tuning *tuning, cugen_tune_options *options) {
   progress_open(&tuning->progress, options_given(cli, OPTION_QUIET));
   options->progress = on_progress;
   options->context = tuning;
+  options->weights = tuning->weights;
   int status = cugen_kernels_tune(tuning->kernels, tuning->count, options, tuning->results, &cli->error);
   progress_close(&tuning->progress);
   if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;

@@ -116,10 +116,15 @@ typedef struct cugen_options {
   const char *measure;      /* how variants are timed: "burst", "graph", "sustained", "cold" (docs/tuning.md); records
                                of two ways are kept apart. Default: what the config says, else "burst" */
   const char *pin;          /* file of choices (cugen_plan_save) for plans to take; default $CUGEN_PIN */
+  const char
+      *capture; /* file that gets a line for each plan opened, for 'cugen tune --from'; default $CUGEN_CAPTURE */
 } cugen_options;
 
 #define CUGEN_OPTIONS_INIT                                                                                           \
-  { sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+  {                                                                                                                  \
+    sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+        NULL                                                                                                         \
+  }
 
 /* Reads the environment; nothing reads it later. A missing driver or an unusable cache is reported by the function that
    needs it. Close everything opened from lib before lib. */
@@ -133,7 +138,7 @@ void cugen_close(cugen *lib);
 int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length, cugen_error *error);
 
 /* For a bug report: lines of "name: value" that say what was found where (driver, NVRTC, headers, compiler, cache,
-   worker), or every place searched. "warning: ..." is added once the cache was found not to be writable, and "image key: ..." if
+   worker), or every place searched. "capture: FILE" is there with options.capture, and says why lines are missing in it. "warning: ..." is added once the cache was found not to be writable, and "image key: ..." if
    compiled kernels are not kept, since the key that signs them may not be used. */
 const char *cugen_where(cugen *lib);
 
@@ -353,7 +358,7 @@ typedef struct cugen_plan_info {
    The variant must be valid here, and measured with the source as it is now; else that problem's next best is taken.
    If nothing remembered serves, the plan is CUGEN_PLAN_DEFAULT, which is no error unless CUGEN_PLAN_TUNED_ONLY. Compiles the
    variant, or takes the image from the cache. CUGEN_ERROR_USAGE: the context is of another device, or one was given for the
-   cpu device. */
+   cpu device. With options.capture of the library it appends a line to that file; a plan is opened whether or not that can be done. */
 int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
 void cugen_plan_close(cugen_plan *plan);
 const cugen_plan_info *cugen_plan_about(const cugen_plan *plan);
@@ -465,10 +470,11 @@ typedef struct cugen_tune_options {
   double compile_timeout; /* seconds one compile may take before it is stopped; 0: 60 */
   size_t portfolio; /* cugen_kernels_tune: half of the budget measures the best of each problem on all others, so that
                              cugen_kernels_learn finds so many variants for all; 0: no */
+  const double *weights; /* cugen_kernels_tune: of each kernel, for its share of the budget; NULL: all are equal */
 } cugen_tune_options;
 
 #define CUGEN_TUNE_OPTIONS_INIT                                                                                      \
-  { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL, 0.0, 0.0, 0 }
+  { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL, 0.0, 0.0, 0, NULL }
 
 /* What one cugen_kernel_tune did. */
 typedef struct cugen_tune_result {
@@ -520,7 +526,7 @@ enum { CUGEN_MOST_PROBLEMS = 1000 };
 
 /* Tunes several kernels of one library within one budget, such as one config for several problems: they stay the caller's. None may be
    in use elsewhere meanwhile. Nothing is tuned if one of them cannot be. What is not tuned yet comes first. Each gets a share of half
-   of the budget, then one of the rest. So each is tried with the best of all others. A right image whose sizes are launch parameters
+   of the budget, then one of the rest: an equal one, or by options->weights, which are 0 or more. So each is tried with the best of all others. A right image whose sizes are launch parameters
    serves all from the cache. budget_seconds 0, without a count, is the default for each. budget_count is at least the number of kernels.
 
    results: count of them, in the order of kernels, or NULL. Errors are those of cugen_kernel_tune, and name the problem.

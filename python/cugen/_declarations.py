@@ -85,6 +85,7 @@ class cugen_options(Structure):
         ("prefer", c_char_p),
         ("measure", c_char_p),
         ("pin", c_char_p),
+        ("capture", c_char_p),
     ]
 
 
@@ -547,6 +548,7 @@ class cugen_tune_options(Structure):
         ("verify_seconds", c_double),
         ("compile_timeout", c_double),
         ("portfolio", c_size_t),
+        ("weights", POINTER(c_double)),
     ]
 
 

@@ -85,6 +85,22 @@ static void each_is_tuned(void **state) {
   for (size_t i = 0; i < PROBLEMS; i++) assert_int_equal(results[i].tried, 0);
 }
 
+static void weights_share_the_budget(void **state) {
+  (void)state;
+  struct seen seen = {0};
+  double weights[PROBLEMS] = {0, 1, 5};
+  cugen_tune_options options = right_ones(&seen);
+  cugen_tune_result results[PROBLEMS];
+  options.budget_count = 7; /* 3 in the first half: one each at least */
+  options.weights = weights;
+  if (cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error)) fail_msg("%s", error.message);
+  assert_int_equal(results[0].tried + results[1].tried + results[2].tried, 7);
+  assert_true(results[2].tried > results[1].tried);
+  weights[1] = -1;
+  assert_int_equal(cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(error.message, "weights[1] is -1"));
+}
+
 static void a_stop_keeps_what_was_measured(void **state) {
   (void)state;
   struct seen seen = {.stop_at = 2};
@@ -158,6 +174,7 @@ static void one_that_fails_is_named(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(weights_share_the_budget, open_all, close_all),
       cmocka_unit_test_setup_teardown(each_is_tuned, open_all, close_all),
       cmocka_unit_test_setup_teardown(a_stop_keeps_what_was_measured, open_all, close_all),
       cmocka_unit_test_setup_teardown(a_count_is_shared, open_all, close_all),

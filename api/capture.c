@@ -1,0 +1,85 @@
+/* Writing captured problems; see capture.h. Each line is one write to a file opened for appending, so that threads and processes can
+   share the file without a lock: on a local file system such writes do not mix. A line that a full disk or a crash cut is found by
+   the reader. An application must not wait or fail for it. So a pipe is refused, where a write can block or raise SIGPIPE. */
+#include "capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct capture {
+  char *path;
+  atomic_int wrong; /* errno of the first line that was not written; 0: all were */
+};
+
+int capture_open(const char *path, struct capture **out, cugen_error *err) {
+  struct capture *capture = calloc(1, sizeof *capture);
+  char *copy = capture ? strdup(path) : NULL;
+  *out = copy ? capture : NULL;
+  if (!copy) return free(capture), error_memory(err);
+  capture->path = copy;
+  return CUGEN_OK;
+}
+
+void capture_close(struct capture *capture) {
+  if (!capture) return;
+  free(capture->path);
+  free(capture);
+}
+
+/* To be freed; NULL: out of memory, or a text is not UTF-8. */
+static char *print_line(const struct capture_line *line) {
+  json_t *object =
+      json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I}", "cugen_capture", 1, "kernel", line->kernel,
+                "problem", line->problem, "device", line->device, "plan", line->plan, "variant", line->variant,
+                "seconds", line->seconds, "opens", (json_int_t)line->opens, "launches", (json_int_t)line->launches);
+  char *text = object ? json_dumps(object, JSON_ENSURE_ASCII) : NULL;
+  char *whole = text ? realloc(text, strlen(text) + 2) : NULL;
+  json_decref(object);
+  if (whole)
+    strcat(whole, "\n");
+  else
+    free(text);
+  return whole;
+}
+
+static int write_line(int file, const char *text) {
+  struct stat about;
+  const size_t length = strlen(text);
+  if (fstat(file, &about)) return errno;
+  if (!S_ISREG(about.st_mode)) return ENOTSUP;
+  const ssize_t written = write(file, text, length);
+  return written < 0 ? errno : (size_t)written < length ? ENOSPC : 0;
+}
+
+static int append(const char *path, const char *text) {
+  const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
+  if (file < 0) return errno;
+  const int wrong = write_line(file, text);
+  close(file);
+  return wrong;
+}
+
+void capture_add(struct capture *capture, const struct capture_line *line) {
+  if (!capture) return;
+  const int before = errno;
+  char *text = print_line(line);
+  int none = 0, wrong = text ? append(capture->path, text) : ENOMEM;
+  free(text);
+  if (wrong) atomic_compare_exchange_strong(&capture->wrong, &none, wrong);
+  errno = before;
+}
+
+void capture_describe(const struct capture *capture, struct text *out) {
+  const int wrong = atomic_load(&capture->wrong);
+  text_add(out, capture->path);
+  if (!wrong) return;
+  text_add(out, " (lines are missing: ");
+  text_add(out, wrong == ENOTSUP ? "not a regular file" : strerror(wrong));
+  text_add_char(out, ')');
+}

@@ -1,0 +1,222 @@
+/* cugen tune --from FILE: reading what applications captured.
+
+   A line is a JSON object with "cugen_capture" in front, of one plan opened or closed. Lines of one problem are added up. A line that
+   begins as one and is not whole was cut by a full disk or a crash, and the next line may hang on to it: such lines are counted and left
+   out. Any other line means that the file is not of cugen.
+
+   A problem's weight is its launches (or plans opened, if that is more) times the time of one launch. A problem whose time is not known has the
+   mean time of the others. */
+#include "capture.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print.h"
+
+enum { VERSION = 1 };
+
+static const char mark[] = "{\"cugen_capture\":";
+
+struct captured {
+  const char *problem; /* of `problems` */
+  double opens, launches, seconds, weight;
+  size_t line; /* the last of it */
+};
+
+struct reading {
+  struct cli *cli;
+  const char *path;
+  size_t number;    /* of the line */
+  json_t *problems; /* text: index into `all` */
+  struct captured *all;
+  size_t count, capacity, cut, others;
+  double served[6]; /* plans opened, by plan_words */
+};
+
+static const char *const plan_words[6] = {"exact", "near", "portfolio", "default", "pinned", "none"};
+
+static int fail_at(const struct reading *reading, const char *why) {
+  cli_fail(reading->cli, CUGEN_ERROR_USAGE, "%s:%zu: %s", reading->path, reading->number, why);
+  return cli_place(reading->cli, reading->path, reading->number);
+}
+
+/* ---- One line ---------------------------------------------------------------------------------------------------- */
+
+/* NULL: out of memory. */
+static struct captured *find(struct reading *reading, const char *problem) {
+  const json_t *known = json_object_get(reading->problems, problem);
+  if (known) return &reading->all[json_integer_value(known)];
+  if (reading->count == reading->capacity) {
+    const size_t capacity = reading->capacity ? 2 * reading->capacity : 64;
+    struct captured *all = realloc(reading->all, capacity * sizeof *all);
+    if (!all) return NULL;
+    reading->all = all;
+    reading->capacity = capacity;
+  }
+  if (json_object_set_new(reading->problems, problem, json_integer((json_int_t)reading->count))) return NULL;
+  reading->all[reading->count] = (struct captured){0};
+  return &reading->all[reading->count++];
+}
+
+static void count_plan(struct reading *reading, const char *plan, double opens) {
+  for (size_t i = 0; i < sizeof plan_words / sizeof *plan_words; i++)
+    if (strcmp(plan, plan_words[i]) == 0) reading->served[i] += opens;
+}
+
+static int add_object(struct reading *reading, json_t *object) {
+  const char *kernel, *problem, *plan;
+  json_int_t version = 0, opens, launches;
+  double seconds;
+  if (json_unpack(object, "{s:I}", "cugen_capture", &version) || version != VERSION)
+    return fail_at(reading, "the line's version is not 1: a newer cugen wrote it");
+  if (json_unpack(object, "{s:s, s:s, s:s, s:F, s:I, s:I}", "kernel", &kernel, "problem", &problem, "plan", &plan,
+                  "seconds", &seconds, "opens", &opens, "launches", &launches) ||
+      opens < 0 || launches < 0 || !(seconds >= 0 && seconds < 1e6))
+    return fail_at(reading, "a field is missing or has a wrong value; CUGEN_CAPTURE writes such lines");
+  if (strcmp(kernel, cugen_kernel_name(reading->cli->kernel)) != 0) return reading->others++, CUGEN_OK;
+  struct captured *one = find(reading, problem);
+  if (!one) return cli_fail(reading->cli, CUGEN_ERROR_MEMORY, "out of memory");
+  one->opens += (double)opens;
+  one->launches += (double)launches;
+  if (seconds > 0) one->seconds = seconds;
+  one->line = reading->number;
+  count_plan(reading, plan, (double)opens);
+  return CUGEN_OK;
+}
+
+/* `mark`, whatever spaces are in it, or as much of it as there is of the line. */
+static bool begins_as_one(const char *text) {
+  for (const char *at = mark; *at; text++) {
+    if (*text == ' ') continue;
+    if (!*text) return true;
+    if (*text != *at++) return false;
+  }
+  return true;
+}
+
+static int add_line(struct reading *reading, char *text, size_t length) {
+  json_error_t ignored;
+  while (length && strchr(" \t\r\n", text[length - 1])) text[--length] = '\0';
+  if (!length) return CUGEN_OK;
+  if (!begins_as_one(text))
+    return fail_at(reading, "this is no line that CUGEN_CAPTURE wrote; --problems reads lines such as M=64 N=128");
+  json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &ignored);
+  if (!object) return reading->cut++, CUGEN_OK;
+  const int status = add_object(reading, object);
+  json_decref(object);
+  return status;
+}
+
+static int add_lines(struct reading *reading, FILE *file) {
+  char *text = NULL;
+  size_t room = 0;
+  ssize_t length;
+  int status = CUGEN_OK;
+  errno = 0;
+  while (!status && (length = getline(&text, &room, file)) > 0) {
+    reading->number++;
+    status = add_line(reading, text, (size_t)length);
+    errno = 0;
+  }
+  const int code = errno;
+  free(text);
+  if (status || !code) return status;
+  return cli_fail(reading->cli, CUGEN_ERROR_IO, "%s: cannot read what was captured: %s", reading->path,
+                  strerror(code));
+}
+
+static int read_lines(struct reading *reading) {
+  const bool standard = strcmp(reading->path, "-") == 0;
+  FILE *file = standard ? stdin : fopen(reading->path, "r");
+  if (!file)
+    return cli_fail(reading->cli, errno == ENOENT ? CUGEN_ERROR_MISSING : CUGEN_ERROR_IO,
+                    "%s: cannot read what was captured: %s", reading->path, strerror(errno));
+  if (standard) reading->path = "stdin";
+  const int status = add_lines(reading, file);
+  if (!standard) fclose(file);
+  return status;
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
+
+static double usual_seconds(const struct reading *reading) {
+  double sum = 0;
+  size_t count = 0;
+  for (size_t i = 0; i < reading->count; i++)
+    if (reading->all[i].seconds > 0) sum += reading->all[i].seconds, count++;
+  return count ? sum / (double)count : 1;
+}
+
+static int compare(const void *a, const void *b) {
+  const struct captured *left = a, *right = b;
+  if (left->weight != right->weight) return left->weight < right->weight ? 1 : -1;
+  return left->line < right->line ? -1 : left->line > right->line;
+}
+
+static void weigh(struct reading *reading) {
+  const double usual = usual_seconds(reading);
+  const char *problem;
+  json_t *index;
+  json_object_foreach(reading->problems, problem, index) reading->all[json_integer_value(index)].problem = problem;
+  for (size_t i = 0; i < reading->count; i++) {
+    struct captured *one = &reading->all[i];
+    one->weight = fmax(one->opens, one->launches) * (one->seconds > 0 ? one->seconds : usual);
+  }
+  qsort(reading->all, reading->count, sizeof *reading->all, compare);
+}
+
+static int add_problem(const struct reading *reading, const struct captured *one, struct problem_set *out) {
+  char *where;
+  if (asprintf(&where, "%s:%zu: %s: ", reading->path, one->line, one->problem) < 0)
+    return cli_fail(reading->cli, CUGEN_ERROR_MEMORY, "out of memory");
+  const size_t before = out->count;
+  const int status = problem_set_add(reading->cli, out, where, one->problem);
+  free(where);
+  for (size_t i = before; i < out->count; i++) out->problems[i].weight = one->weight;
+  return status;
+}
+
+static int add_problems(struct reading *reading, struct problem_set *out) {
+  const size_t most = CUGEN_MOST_PROBLEMS, count = reading->count < most ? reading->count : most;
+  int status = CUGEN_OK;
+  out->captured = true;
+  weigh(reading);
+  if (count < reading->count)
+    cli_remark(reading->cli, "%s: the %zu heaviest problems are tuned", reading->path, count);
+  for (size_t i = 0; i < count && !status; i++) status = add_problem(reading, &reading->all[i], out);
+  return status;
+}
+
+static void remark(const struct reading *reading) {
+  const struct cli *cli = reading->cli;
+  char served[160] = "";
+  double opens = 0, launches = 0;
+  for (size_t i = 0; i < reading->count; i++) opens += reading->all[i].opens, launches += reading->all[i].launches;
+  for (size_t i = 0; i < sizeof plan_words / sizeof *plan_words; i++)
+    if (reading->served[i] > 0)
+      snprintf(served + strlen(served), sizeof served - strlen(served), "%s%.0f %s", *served ? ", " : "",
+               reading->served[i], plan_words[i]);
+  cli_remark(cli, "%s: %zu problem%s of %s; plans opened: %.0f (%s), launches: %.0f", reading->path, reading->count,
+             reading->count == 1 ? "" : "s", cugen_kernel_name(cli->kernel), opens, served, launches);
+  if (reading->others) cli_remark(cli, "%s: lines of other configs: %zu", reading->path, reading->others);
+  if (reading->cut) cli_remark(cli, "%s: lines that are not whole, left out: %zu", reading->path, reading->cut);
+}
+
+static int conclude(struct reading *reading, struct problem_set *out) {
+  if (!reading->count)
+    return cli_fail(reading->cli, CUGEN_ERROR_USAGE, "%s: no problem of %s is in it (lines of other configs: %zu)",
+                    reading->path, cugen_kernel_name(reading->cli->kernel), reading->others);
+  remark(reading);
+  return add_problems(reading, out);
+}
+
+int capture_read(struct cli *cli, struct problem_set *out) {
+  struct reading reading = {.cli = cli, .path = cli->values[OPTION_FROM], .problems = json_object()};
+  int status = reading.problems ? read_lines(&reading) : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!status) status = conclude(&reading, out);
+  json_decref(reading.problems);
+  free(reading.all);
+  return status;
+}
