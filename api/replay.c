@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "library.h"
+#include "tune/replay/prior.h"
 #include "tune/replay/simulate.h"
 
 enum { USUAL_RUNS = 50, MOST_RUNS = 100000, MOST_IN_FLIGHT = 10000 };
@@ -12,6 +13,8 @@ struct cugen_replay {
   char *path;
   struct recorded recorded;
   struct text best, variant;
+  uint64_t firsts[SIMULATE_MOST_FIRSTS];
+  size_t first_count;
   struct score *score; /* of the times in recorded and this budget; NULL: of none yet */
   double budget;
 };
@@ -70,6 +73,22 @@ int cugen_replay_variant(cugen_replay *replay, uint64_t index, const char **out,
   return replay->variant.failed ? error_memory(error) : CUGEN_OK;
 }
 
+int cugen_replay_prior(cugen_replay *replay, const char *path, size_t *out, cugen_error *error) {
+  if (API_NEEDS(error, "replay, out", replay, out)) return CUGEN_ERROR_USAGE;
+  struct recorded prior;
+  *out = replay->first_count = 0;
+  if (!path) return CUGEN_OK;
+  int status = recorded_read(path, &prior, error);
+  if (status) return status;
+  status = prior_find(&prior, &replay->recorded, SIMULATE_MOST_FIRSTS, replay->firsts, out, error);
+  recorded_free(&prior);
+  if (!status) replay->first_count = *out;
+  if (status || *out) return status;
+  return error_set(error, CUGEN_ERROR_USAGE,
+                   "%s: none of its variants is one of %s: a prior has the same tunables and values", path,
+                   replay->path);
+}
+
 /* ---- Scoring ---- */
 
 struct scoring {
@@ -125,6 +144,8 @@ static int run_once(struct scoring *scoring, const struct strategy_ops *strategy
                                         .seed = options->seed + scoring->count,
                                         .in_flight = options->in_flight,
                                         .threads = options->threads,
+                                        .firsts = scoring->replay->firsts,
+                                        .first_count = scoring->replay->first_count,
                                         .seconds = 1.1 * score_stop(scoring->replay->score)};
   struct score_run *run = &scoring->runs[scoring->count];
   uint64_t *tried;

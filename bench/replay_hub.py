@@ -1,16 +1,26 @@
 #!/usr/bin/env python3
-"""replay_hub.py HUB [--strategy NAMES] [--in-flight 0,6,34] [--seeds 25] [--build build]: strategies on recorded spaces of
-AutoTuningAssociation/benchmark_hub, of which HUB is a clone. Prints a line for each space as soon as it is scored, then the means.
+"""replay_hub.py HUB [--strategy NAMES] [--in-flight 0,6,34] [--seeds 25] [--spaces REGEX] [--build build]: strategies on
+recorded spaces of AutoTuningAssociation/benchmark_hub, of which HUB is a clone. Prints a line for each space as soon as it is scored,
+then the means. --spaces "dedispersion|A100" takes those whose name it matches.
+
+With --kernel-tuner NAMES they are strategies of Kernel Tuner instead, in its own simulation mode, with the same budgets and scored
+by the methodology's own package. This needs a Python with kernel_tuner 1.5.0 and autotuning_methodology 1.1.0.
 
 The surrogate's constants were chosen with the first list of spaces. The second was looked at afterwards."""
 import argparse
 import concurrent.futures
 import gzip
 import json
+import math
 import os
+import pathlib
+import re
 import subprocess
+import sys
 import tempfile
 
+THREADS = 2
+HERE = pathlib.Path(__file__).resolve().parent
 MILO = "cachefiles/{}_milo/{}.json.gz"
 OLD = "currently_unused/cachefiles/KernelTuner data/{}/RTX_{}.json.gz"
 DEVELOPED = [(MILO, "convolution", "A100"), (MILO, "convolution", "MI250X"), (MILO, "dedispersion", "A100"),
@@ -26,20 +36,46 @@ def git(hub, *arguments):
     return subprocess.run(["git", where, *arguments], check=True, capture_output=True).stdout
 
 
-def score(options, space):
+def replay(options, path, *arguments):
+    done = subprocess.run([options.build + "/cugen", "replay", path, "--json", "-q", *arguments], check=True,
+                          capture_output=True)
+    return json.loads(done.stdout)["spaces"][0]
+
+
+def score_cugen(options, path):
     """The scores, for each in flight and strategy."""
+    scores = []
+    for in_flight in options.in_flight.split(","):
+        space = replay(options, path, "--strategy", options.strategy, "--seeds", options.seeds, "--in-flight", in_flight)
+        scores += [one["score"] for one in space["strategies"]]
+    return scores
+
+
+def score_kernel_tuner(options, path):
+    """A strategy that ends with an error has no score."""
+    seconds = str(replay(options, path, "--strategy", "random", "--seeds", "1")["budget_seconds"])
+    names, scores = options.kernel_tuner.split(","), {}
+    for name in names:
+        ran = subprocess.run([sys.executable, HERE / "replay_kernel_tuner.py", path, seconds, name, options.seeds],
+                             capture_output=True)
+        if ran.returncode != 0:
+            continue
+        with tempfile.NamedTemporaryFile(suffix=".jsonl") as runs:
+            runs.write(ran.stdout)
+            runs.flush()
+            scored = subprocess.run([sys.executable, HERE.parent / "tools" / "score-runs", path, runs.name], check=True,
+                                    capture_output=True, text=True)
+        scores[name] = float(scored.stdout.split()[1])
+    return [scores.get(name, math.nan) for name in names]
+
+
+def score(options, space):
     pattern, kernel, device = space
     text = gzip.decompress(git(options.hub, "show", "HEAD:" + pattern.format(kernel, device)))
-    scores = []
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         file.write(text)
         file.flush()
-        for in_flight in options.in_flight.split(","):
-            done = subprocess.run([options.build + "/cugen", "replay", file.name, "--json", "-q", "--strategy",
-                                   options.strategy, "--seeds", options.seeds, "--in-flight", in_flight], check=True,
-                                  capture_output=True)
-            scores += [one["score"] for one in json.loads(done.stdout)["spaces"][0]["strategies"]]
-    return scores
+        return (score_kernel_tuner if options.kernel_tuner else score_cugen)(options, file.name)
 
 
 def print_row(name, scores):
@@ -47,8 +83,9 @@ def print_row(name, scores):
 
 
 def print_means(name, rows):
-    print_row("mean of " + name, [sum(column) / len(rows) for column in zip(*rows)])
-    print_row("lowest of " + name, [min(column) for column in zip(*rows)])
+    columns = [[one for one in column if not math.isnan(one)] for column in zip(*rows)]
+    print_row("mean of " + name, [sum(column) / len(column) if column else math.nan for column in columns])
+    print_row("lowest of " + name, [min(column, default=math.nan) for column in columns])
 
 
 def main():
@@ -57,21 +94,27 @@ def main():
     parser.add_argument("--strategy", default="surrogate")
     parser.add_argument("--in-flight", default="0,6,34")
     parser.add_argument("--seeds", default="25")
+    parser.add_argument("--spaces", default="")
     parser.add_argument("--build", default="build")
+    parser.add_argument("--kernel-tuner", metavar="NAMES")
     options = parser.parse_args()
     commit = git(options.hub, "rev-parse", "--short", "HEAD").decode().strip()
-    print(f"seeds {options.seeds}, benchmark_hub {commit}; P of strategies with so many results in flight")
+    print(f"seeds {options.seeds}, benchmark_hub {commit}; "
+          + ("P of Kernel Tuner's strategies" if options.kernel_tuner else "P of strategies with so many results in flight"))
     strategies = [name for name in ["surrogate", "portfolio", "local", "evolutionary", "random", "exhaustive"]
                   if name in options.strategy.split(",")]
-    print(f"{'space':24s}", *(f"{name + ' ' + n:>14s}" for n in options.in_flight.split(",") for name in strategies))
-    rows = []
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for space, scores in zip(DEVELOPED + KEPT, pool.map(lambda one: score(options, one), DEVELOPED + KEPT)):
+    columns = options.kernel_tuner.split(",") if options.kernel_tuner else [
+        name + " " + n for n in options.in_flight.split(",") for name in strategies]
+    print(f"{'space':24s}", *(f"{name[-22:]:>14s}" for name in columns))
+    lists = [[space for space in spaces if re.search(options.spaces, f"{space[1]} {space[2]}")] for spaces in (DEVELOPED, KEPT)]
+    chosen, rows = lists[0] + lists[1], []
+    with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
+        for space, scores in zip(chosen, pool.map(lambda one: score(options, one), chosen)):
             print_row(f"{space[1]} {space[2]}", scores)
             rows.append(scores)
-    print_means("9 developed with", rows[:len(DEVELOPED)])
-    print_means("10 kept aside", rows[len(DEVELOPED):])
-    print_means("all 19", rows)
+    for name, some in [("developed with", rows[:len(lists[0])]), ("kept aside", rows[len(lists[0]):]), ("all", rows)]:
+        if some:
+            print_means(f"{len(some)} {name}", some)
 
 
 if __name__ == "__main__":

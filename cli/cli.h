@@ -33,6 +33,7 @@
   X(STRATEGIES, "strategy", 0, "STRATEGY", "strategies to replay: \"local\", \"local,random\" (default: all)")       \
   X(SEEDS, "seeds", 0, "N", "runs of each strategy, with seeds from 1 (default: 50)")                                \
   X(IN_FLIGHT, "in-flight", 0, "N", "variants chosen before a result is known (default: 0)")                         \
+  X(PRIOR, "prior", 0, "FILE", "begin with the best of another recorded space")                                      \
   X(COMPILE_THREADS, "threads", 0, "N", "simulate N compile threads (default: none, all in turn)")                   \
   X(COMPILE_TIME, "compile-time", 0, "TIME", "time of every compile (default: as recorded)")                         \
   X(RUN_TIME, "run-time", 0, "TIME", "time to verify and time a variant (default: as recorded)")                     \

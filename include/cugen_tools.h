@@ -719,6 +719,10 @@ int cugen_replay_describe(cugen_replay *replay, cugen_replay_info *out, cugen_er
 /* The variant's text, until the next call; CUGEN_ERROR_USAGE: there is no such index. */
 int cugen_replay_variant(cugen_replay *replay, uint64_t index, const char **out, cugen_error *error);
 
+/* Each run begins with the best variants of another recorded space, that of the same kernel on another device, say: the best 8 that
+   are variants here, too. *out: how many they are. CUGEN_ERROR_USAGE: none is. NULL: they begin without. */
+int cugen_replay_prior(cugen_replay *replay, const char *path, size_t *out, cugen_error *error);
+
 /* One run of a strategy; valid during the callback. Failed variants have infinity as their time. */
 typedef struct cugen_replay_run {
   uint64_t seed;

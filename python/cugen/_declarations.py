@@ -1506,6 +1506,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_replay_close": (None, [c_void_p]),
     "cugen_replay_describe": (c_int, [c_void_p, POINTER(cugen_replay_info), POINTER(cugen_error)]),
     "cugen_replay_variant": (c_int, [c_void_p, c_uint64, POINTER(c_char_p), POINTER(cugen_error)]),
+    "cugen_replay_prior": (c_int, [c_void_p, c_char_p, POINTER(c_size_t), POINTER(cugen_error)]),
     "cugen_replay_score": (c_int, [c_void_p, POINTER(cugen_replay_options), POINTER(cugen_replay_result), POINTER(cugen_error)]),
     "cugen_kernel_export": (c_int, [c_void_p, POINTER(cugen_export_options), c_char_p, POINTER(cugen_export_result), POINTER(cugen_error)]),
 }

@@ -6,13 +6,17 @@
 #include "score.h"
 #include "tune/search/strategy.h"
 
+enum { SIMULATE_MOST_FIRSTS = 8 }; /* as the tuner has */
+
 struct simulation {
   const struct recorded *recorded;
   const struct strategy_ops *strategy;
   uint64_t seed;
   size_t in_flight; /* variants that are asked for before a result is reported, beside the one that it is of */
   size_t threads;   /* that compile while the device measures; 0: one variant after the other, all in its turn */
-  double seconds;   /* ends with the first result after so many */
+  const uint64_t *firsts; /* of the file: what the strategy begins with */
+  size_t first_count;
+  double seconds; /* ends with the first result after so many */
 };
 
 /* Frees what *out had; the indices of what was tried go into *tried, unless NULL. Both to be freed with simulate_free. */
