@@ -33,6 +33,8 @@ struct cugen_kernel {
   struct space_filter *filter; /* one block; the look-up's */
   cugen_device_info device_info;
   struct text fallback, problem_short, problem_values, policy;
+  cugen_progress_callback watch; /* of cugen_kernel_run; NULL: none */
+  void *watch_context;
   struct text printed;    /* by the kernels of the last run or check */
   struct text unverified; /* why the last run verified nothing, or not all that it was to */
   struct text variant_text, source, ptx;

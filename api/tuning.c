@@ -213,23 +213,50 @@ int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_
   return status ? status : api_tune(k, options, NULL, result ? result : &ignored, error);
 }
 
-static int run_once(const struct tune_target *target, uint64_t index, double timeout, struct cache_record *out,
-                    struct text *printed, cugen_error *err) {
+void cugen_kernel_watch_run(cugen_kernel *k, cugen_progress_callback progress, void *context) {
+  if (!k) return;
+  k->watch = progress;
+  k->watch_context = context;
+}
+
+/* One cugen_kernel_run, for whoever watches it. */
+struct watched_run {
+  const cugen_kernel *kernel;
+  struct trial *trial; /* NULL: it is not open yet */
+  double begin;
+};
+
+static bool poll_run(void *context) {
+  const struct watched_run *run = context;
+  const cugen_kernel *k = run->kernel;
+  const cugen_progress progress = {.planned = 1,
+                                   .valid = 1,
+                                   .elapsed = clock_seconds() - run->begin,
+                                   .remaining = -1,
+                                   .problem = text_get(&k->lookup.problem_text),
+                                   .problems = 1,
+                                   .stage = run->trial && trial_makes_data(run->trial) ? CUGEN_STAGE_DATA
+                                                                                       : CUGEN_STAGE_SEARCH};
+  return k->watch && k->watch(&progress, k->watch_context) != 0;
+}
+
+static int run_once(cugen_kernel *k, const struct tune_target *target, uint64_t index, double timeout,
+                    struct cache_record *out, cugen_error *err) {
   const bool energy = objective_needs_energy(target->config->objective);
   const struct measure_options measure = {.seconds = 0.5,
                                           .samples = target->device->facts.is_gpu ? 21 : 5,
                                           .way = target->measure,
                                           .load = measure_load_limit(timeout),
                                           .energy = energy ? energy_window : 0};
-  const struct trial_options options = {.seed = 1};
-  struct trial *trial;
+  struct watched_run run = {.kernel = k, .begin = clock_seconds()};
+  const struct trial_options options = {.seed = 1, .interrupted = poll_run, .context = &run};
   int status = measure_check(target->ops, target->toolkit, target->measure, err);
-  if (!status) status = trial_open(target, &options, &trial, err);
+  if (!status) status = trial_open(target, &options, &run.trial, err);
   if (status) return status;
-  status = trial_run(trial, index, timeout, &measure, out, err);
-  text_restart(printed);
-  trial_printed(trial, status || out->outcome != CUGEN_OUTCOME_OK, printed);
-  trial_close(trial);
+  status = trial_run(run.trial, index, timeout, &measure, out, err);
+  text_restart(&k->printed);
+  trial_printed(run.trial, status || out->outcome != CUGEN_OUTCOME_OK, &k->printed);
+  trial_close(run.trial);
   return status;
 }
 
@@ -253,7 +280,7 @@ int cugen_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen
   int status = lookup_check_present(&k->lookup, error);
   if (!status) status = make_target(k, &target, error);
   if (!status) status = api_find_variant(k, variant, &index, error);
-  if (!status) status = run_once(&target, index, timeout, &record, &k->printed, error);
+  if (!status) status = run_once(k, &target, index, timeout, &record, error);
   if (status) return status;
   record.order = index;
   recall_requested(k, &record);

@@ -2,6 +2,7 @@
    is compiled for its GPU, until one comes out right. What comes out wrong is remembered as that, so that it is chosen no more;
    what came out right is remembered too, and no run pays for it again. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api.h"
@@ -148,6 +149,28 @@ static int renew(struct proof *p, struct cache_record *record, cugen_error *err)
   return cache_store(p->target.cache, &key, record, err);
 }
 
+/* What ran and was wrong was so on the check problem, which may not be the one that the user gave. */
+static int name_check(const struct proof *p, struct cache_record *got, cugen_error *err) {
+  const struct lookup *l = &p->kernel->lookup;
+  struct text problem = {0}, reason = {0};
+  problem_print(l->config, &p->check, &problem);
+  const bool same = strcmp(text_get(&problem), text_get(&l->problem_text)) == 0;
+  text_free(&problem);
+  if (same || !cache_record_is_refuted(got)) return CUGEN_OK;
+  problem_add_check(l->config, &p->check, &reason);
+  text_add(&reason, got->reason);
+  char *named = strdup(text_get(&reason));
+  const bool failed = reason.failed || !named;
+  text_free(&reason);
+  if (failed) {
+    free(named);
+    return error_memory(err);
+  }
+  free(got->reason);
+  got->reason = named;
+  return CUGEN_OK;
+}
+
 static int verify(struct proof *p, uint64_t index, struct cache_record *record, cugen_error *err) {
   const struct measure_options once = {.samples = 1};
   struct cache_record got;
@@ -155,8 +178,10 @@ static int verify(struct proof *p, uint64_t index, struct cache_record *record, 
   int status = open_trial(p, err);
   if (!status) status = trial_run(p->trial, index, asked, &once, &got, err);
   if (status) return status;
-  judge(p, record, &got);
+  status = name_check(p, &got, err);
+  if (!status) judge(p, record, &got);
   cache_record_free(&got);
+  if (status) return status;
   return renew(p, record, err);
 }
 

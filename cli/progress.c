@@ -76,9 +76,11 @@ static void add_problem(struct line *line, const cugen_progress *state) {
 }
 
 static void add_stage(struct line *line, const cugen_progress *state) {
-  static const char *const stages[] = {
-      [CUGEN_STAGE_RACE] = "racing the fastest", [CUGEN_STAGE_VERIFY] = "verifying the best"};
+  static const char *const stages[] = {[CUGEN_STAGE_RACE] = "racing the fastest",
+                                       [CUGEN_STAGE_VERIFY] = "verifying the best",
+                                       [CUGEN_STAGE_DATA] = "computing reference"};
   if (state->stage != CUGEN_STAGE_SEARCH) add(line, "  ", stages[state->stage]);
+  if (state->stage == CUGEN_STAGE_DATA) add(line, ", ", print_clock(state->elapsed).text);
 }
 
 static void add_best(struct line *line, const cugen_progress *state) {
@@ -115,7 +117,7 @@ static void make_line(const struct progress *progress, const cugen_progress *sta
   snprintf(text, sizeof text, "%s left", print_clock(left).text);
   add_bar(line, fraction_done(state));
   add_counts(line, state);
-  if (left >= 0) add(line, "  ", text);
+  if (left >= 0 && state->stage != CUGEN_STAGE_DATA) add(line, "  ", text); /* how long it takes is not known */
   add_stage(line, state);
   add_problem(line, state);
   char *best = state->best ? print_clean(state->best, strlen(state->best)) : NULL;

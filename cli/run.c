@@ -5,6 +5,7 @@
 #include "launches.h"
 #include "plot.h"
 #include "print.h"
+#include "progress.h"
 #include "quantities.h"
 #include "records.h"
 
@@ -106,6 +107,22 @@ static int choose(struct cli *cli, cugen_choice *choice) {
   return cli->values[OPTION_VARIANT] ? CUGEN_OK : cugen_kernel_choose(cli->kernel, 0, choice, &cli->error);
 }
 
+static int on_progress(const cugen_progress *state, void *context) {
+  progress_draw(context, state);
+  return 0;
+}
+
+/* On a terminal a line says meanwhile what it waits for: a reference may take minutes. */
+static int run_variant(struct cli *cli, const char *variant, double timeout, cugen_record *out) {
+  struct progress progress;
+  progress_open(&progress, options_given(cli, OPTION_QUIET));
+  cugen_kernel_watch_run(cli->kernel, on_progress, &progress);
+  int status = cugen_kernel_run(cli->kernel, variant, timeout, out, &cli->error);
+  cugen_kernel_watch_run(cli->kernel, NULL, NULL);
+  progress_close(&progress);
+  return status;
+}
+
 int command_run(struct cli *cli) {
   double timeout = 0;
   cugen_record record;
@@ -118,7 +135,7 @@ int command_run(struct cli *cli) {
   json_t *chosen = json_choice(&choice);
   const char *variant = choice.variant ? choice.variant : cli->values[OPTION_VARIANT];
   const size_t failed = choice.variant ? cli_failed(cli, &choice) : 0;
-  status = cugen_kernel_run(cli->kernel, variant, timeout, &record, &cli->error);
+  status = run_variant(cli, variant, timeout, &record);
   if (!status && choice.variant)
     cli_remark_choice(cli, &choice, failed); /* of what cannot run at all, nothing need be known */
   struct launches launches = {NULL, 0, NULL};

@@ -425,7 +425,8 @@ int cugen_plan_read(cugen_plan *plan, const char *name, size_t offset, void *to,
 typedef enum cugen_stage {
   CUGEN_STAGE_SEARCH, /* variants are tried */
   CUGEN_STAGE_RACE,   /* the fastest are measured again, in turn */
-  CUGEN_STAGE_VERIFY  /* predictions only: the best runs on the cpu device */
+  CUGEN_STAGE_VERIFY, /* predictions only: the best runs on the cpu device */
+  CUGEN_STAGE_DATA    /* input data is made, and what the reference gives for it; variants wait for that */
 } cugen_stage;
 
 /* How far tuning is; valid during the callback. */

@@ -230,6 +230,9 @@ int cugen_kernel_launches(cugen_kernel *kernel, const char *variant, const cugen
    more. */
 const char *cugen_strategy(size_t index, const char **what);
 
+/* From now on cugen_kernel_run calls it while it waits, in its thread: done is 0, planned 1, best NULL; the stage says whether the
+   reference is still computed. Nonzero stops the run: CUGEN_ERROR_INTERRUPTED. NULL: none. */
+void cugen_kernel_watch_run(cugen_kernel *kernel, cugen_progress_callback progress, void *context);
 /* Verifies and times one variant (as in cugen_kernel_source) now, in an isolated worker; nothing is remembered. */
 int cugen_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, cugen_record *out,
                      cugen_error *error);

@@ -343,6 +343,17 @@ bool candidate_counted(struct bench *bench, struct candidate *c, double patience
   return true;
 }
 
+/* Elements and counts of the reason are of the check problem, not of the one that the user gave. */
+static int record_check_reason(const struct bench *bench, const struct worker_result *result,
+                               struct cache_record *out, cugen_error *err) {
+  struct text reason = {0};
+  problem_add_check(bench->target->config, &bench->check, &reason);
+  text_add(&reason, result->reason);
+  int status = reason.failed ? error_memory(err) : record_reason(out, result->outcome, text_get(&reason), err);
+  text_free(&reason);
+  return status;
+}
+
 int candidate_run(struct bench *bench, struct candidate *c, bool verify, const struct measure_options *measure,
                   double timeout, struct cache_record *out, double *busy, cugen_error *err) {
   *busy = 0;
@@ -362,5 +373,6 @@ int candidate_run(struct bench *bench, struct candidate *c, bool verify, const s
   *busy = result.seconds;
   record_resources(bench, c, out);
   record_times(&result, out);
+  if (result.on_check) return record_check_reason(bench, &result, out, err);
   return record_reason(out, result.outcome, result.reason, err);
 }

@@ -39,6 +39,10 @@ void trial_close(struct trial *trial) {
   free(trial);
 }
 
+bool trial_makes_data(const struct trial *trial) {
+  return trial->bench.worker && worker_makes_data(trial->bench.worker);
+}
+
 void trial_printed(const struct trial *trial, bool all, struct text *out) {
   if (trial->bench.worker) worker_printed(trial->bench.worker, all, out);
 }

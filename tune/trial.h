@@ -17,6 +17,8 @@ struct trial_options {
 /* target and what it points at are borrowed until trial_close. */
 int trial_open(const struct tune_target *target, const struct trial_options *options, struct trial **out,
                cugen_error *err);
+/* As worker_makes_data. */
+bool trial_makes_data(const struct trial *trial);
 /* What the kernels of the last run printed; see worker_printed. */
 void trial_printed(const struct trial *trial, bool all, struct text *out);
 void trial_close(struct trial *trial);

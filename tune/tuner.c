@@ -47,6 +47,10 @@ static double time_left(const struct tuner *t, double elapsed) {
   return left;
 }
 
+static bool makes_data(const struct tuner *t) {
+  return t->bench.worker && worker_makes_data(t->bench.worker);
+}
+
 /* Calls the user's callback; true when it asks to stop. */
 static bool poll_user(struct tuner *t) {
   double now = clock_seconds(), elapsed = now - t->begin;
@@ -67,7 +71,7 @@ static bool poll_user(struct tuner *t) {
                              .bytes = t->bytes,
                              .problem = t->target->key.problem,
                              .problems = 1,
-                             .stage = t->stage};
+                             .stage = makes_data(t) ? CUGEN_STAGE_DATA : t->stage};
   if (progress.planned > open) progress.planned = (size_t)open;
   if (!progress.planned && t->budget <= 0) progress.planned = (size_t)open;
   t->interrupted = t->options->progress(&progress, t->options->context) != 0;

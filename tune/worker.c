@@ -40,6 +40,7 @@ struct worker {
   int shared_descriptor;
   struct worker_shared *shared;
   int signal;       /* that ended its last process; 0: none */
+  bool makes_data;  /* or its reference, just now */
   bool begun;       /* asked to open the device, and not yet answered */
   int64_t known[2]; /* the datasets the running process has: untimed and timed; -1: none */
   struct text message;
@@ -112,6 +113,7 @@ static enum answer read_answer(const struct worker *w, enum message_type type) {
 static void clear_fault(struct worker *w) {
   w->shared->fault = (struct fault){0};
   w->shared->doing[0] = '\0';
+  w->shared->on_check = false;
 }
 
 /* What runs instead of a variant; "": nothing. */
@@ -385,7 +387,9 @@ static int send_dataset(struct worker *w, const struct dataset_request *d, doubl
   struct text payload = {0};
   enum answer answer;
   put_dataset(&payload, d);
+  w->makes_data = true;
   int status = send_and_await(w, MESSAGE_DATASET, &payload, d->shared, limit, &answer, err);
+  w->makes_data = false;
   text_free(&payload);
   if (status || answer == ANSWER_DONE) return status;
   if (answer == ANSWER_ERROR) return drop_worker(w, answered_error(w, err), err);
@@ -502,6 +506,10 @@ static void read_nonsense(struct worker *w, struct worker_result *out) {
    this, as on a machine that is busy. */
 static const double last_words = 10;
 
+bool worker_makes_data(const struct worker *w) {
+  return w->makes_data;
+}
+
 const struct watch_report *worker_report(const struct worker *w) {
   return &w->shared->report;
 }
@@ -594,6 +602,7 @@ static int run_job(struct worker *w, const struct worker_job *job, struct worker
   if (dying) stop(w, thread_patience, NULL);
   if (job->watched) make_sense(&w->shared->report); /* nobody writes to it any more, or waits for a question */
   if (out->outcome) add_printed(w, out);
+  out->on_check = out->outcome && job->check && w->shared->on_check;
   return CUGEN_OK;
 }
 

@@ -17,7 +17,8 @@ struct worker;
 struct worker_shared {
   struct fault fault;              /* what the process says as it dies */
   char doing[DATASET_DOING_BYTES]; /* what ran then, where that was not the variant; "" */
-  struct isolate_output output;    /* what was printed */
+  bool on_check; /* the variant ran on the check problem, which is another one than the one it is timed on */
+  struct isolate_output output; /* what was printed */
   struct watch_report report;
 };
 
@@ -61,6 +62,7 @@ struct worker_result {
   cugen_outcome outcome;
   cugen_cause cause; /* of a failure, where it has one */
   char reason[1024]; /* "" when ok */
+  bool on_check;     /* it failed on the check problem, not on the one asked for */
   double error;      /* largest, in units of the tolerance */
   struct measurement measurement;
   int active_clusters; /* of the heaviest launch; 0: it has none, or that is not known */
@@ -81,6 +83,9 @@ int worker_serve(int socket, const struct worker_place *place);
    is set, that this data cannot be made: its generator or reference fails. Then it can go on with other data. */
 int worker_run(struct worker *worker, const struct worker_job *job, struct worker_result *out,
                const struct dataset_request **failed, cugen_error *err);
+
+/* Whether it makes data, or computes a reference, just now: for whoever is polled meanwhile. */
+bool worker_makes_data(const struct worker *worker);
 
 /* From now on no data is too late. */
 void worker_lift_limit(struct worker *worker);

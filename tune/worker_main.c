@@ -278,14 +278,21 @@ static void time_variant(struct server *s, const struct job *job, bool checked, 
   if (right) time_on(s, plan, real, &measure, result);
 }
 
+/* Said before it runs: the process may not live to say it afterwards. */
+static void note_check(const struct server *s, bool runs) {
+  if (s->shared) s->shared->on_check = runs;
+}
+
 static void run_variant(struct server *s, struct job *job, struct dataset *check, struct dataset *real,
                         struct worker_result *result) {
   struct plans plans = {NULL, NULL};
   if (!job->verify) check = NULL;
   bool right = !is_isolated(s) || load_all(s, job, check, real, result, &plans);
   if (right && check) {
+    note_check(s, true);
     right = load_check(s, job, result, &plans) &&
             verify_twice(s, plans.check, &job->check_spec, check, result, &(double){0});
+    if (right) note_check(s, false);
     plan_close(plans.check);
   }
   if (right && load_real(s, job, result, &plans)) time_variant(s, job, check != NULL, plans.real, real, result);

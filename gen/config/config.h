@@ -319,6 +319,8 @@ void problem_print_class(const struct config *config, const struct problem *prob
                          struct text *settings);
 /* The same for a reader: what has its default and is neither a number nor an element type is left out. */
 void problem_print_short(const struct config *config, const struct problem *problem, struct text *out);
+/* "on the check problem rows=5 cols=203: ", before what went wrong there. */
+void problem_add_check(const struct config *config, const struct problem *check, struct text *out);
 
 /* Whether anything says which results are right: a reference, a verify kernel. */
 bool config_proves(const struct config *config);

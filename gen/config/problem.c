@@ -274,6 +274,12 @@ void problem_print_short(const struct config *config, const struct problem *prob
   print_settings(config, problem, false, out);
 }
 
+void problem_add_check(const struct config *config, const struct problem *check, struct text *out) {
+  text_add(out, "on the check problem ");
+  problem_print_short(config, check, out);
+  text_add(out, ": ");
+}
+
 /* ---- Slots ---- */
 
 size_t config_slot_count(const struct config *config, const struct config_implementation *implementation) {

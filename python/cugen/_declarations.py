@@ -462,6 +462,7 @@ class Stage(IntEnum):
     SEARCH = 0  # variants are tried
     RACE = 1  # the fastest are measured again, in turn
     VERIFY = 2  # predictions only: the best runs on the cpu device
+    DATA = 3  # input data is made, and what the reference gives for it; variants wait for that
 
 
 class cugen_progress(Structure):
@@ -1484,6 +1485,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_kernel_ptx": (c_int, [c_void_p, c_char_p, POINTER(c_char_p), POINTER(cugen_error)]),
     "cugen_kernel_launches": (c_int, [c_void_p, c_char_p, POINTER(POINTER(cugen_launch_info)), POINTER(c_size_t), POINTER(c_char_p), POINTER(cugen_error)]),
     "cugen_strategy": (c_char_p, [c_size_t, POINTER(c_char_p)]),
+    "cugen_kernel_watch_run": (None, [c_void_p, cugen_progress_callback, c_void_p]),
     "cugen_kernel_run": (c_int, [c_void_p, c_char_p, c_double, POINTER(cugen_record), POINTER(cugen_error)]),
     "cugen_kernel_printed": (c_char_p, [c_void_p]),
     "cugen_finding_name": (c_char_p, [c_int]),

@@ -39,7 +39,7 @@ class Error(Exception):
 _loaded: ctypes.CDLL | None = None
 _loading = threading.Lock()
 
-WAYS_OUT = "install the package (pip install . in cugen's checkout), build the checkout (./cugen --version), " \
+WAYS_OUT = "install the package (pip install . in cugen's checkout), build it in the checkout (./cugen build), " \
     "or name the file in CUGEN_LIBRARY"
 
 
