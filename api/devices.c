@@ -59,13 +59,23 @@ static int find_described(cugen *lib, const char *text, struct found_device *out
   return CUGEN_OK;
 }
 
+/* A GPU's name without the "model:" before it. */
+static int suggest_model(cugen *lib, const char *name, int status, cugen_error *err) {
+  struct device_description description;
+  cugen_error none;
+  if (api_model(lib, name, &description, &none) != CUGEN_OK) return status;
+  return error_set(err, status, "no device '%s'; did you mean model:%s, which predicts for the GPU of that name?",
+                   name, name);
+}
+
 static int find_named(cugen *lib, const char *name, struct found_device *out, cugen_error *err) {
   bool described;
   int ordinal = 0, status = find_described(lib, name, out, &described, err);
   if (described || status) return status;
   *out = (struct found_device){0};
   status = device_find(name, &out->ops, &ordinal, err);
-  return status ? status : out->ops->describe(lib->toolkit, ordinal, &out->description, err);
+  if (status) return status == CUGEN_ERROR_USAGE ? suggest_model(lib, name, status, err) : status;
+  return out->ops->describe(lib->toolkit, ordinal, &out->description, err);
 }
 
 /* Several tasks of a job take turns among the GPUs that each sees: one, or all of the machine's. */

@@ -36,6 +36,18 @@ const struct dtype *dtype_find(const char *name) {
   return NULL;
 }
 
+const char *dtype_meant(const char *spelling) {
+  static const char *const spellings[][2] = {
+      {"float", "f32"},     {"float32", "f32"},  {"fp32", "f32"},   {"double", "f64"},  {"float64", "f64"},
+      {"fp64", "f64"},      {"half", "f16"},     {"__half", "f16"}, {"float16", "f16"}, {"fp16", "f16"},
+      {"bfloat16", "bf16"}, {"char", "i8"},      {"int8", "i8"},    {"short", "i16"},   {"int16", "i16"},
+      {"int", "i32"},       {"int32", "i32"},    {"long", "i64"},   {"int64", "i64"},   {"uint8", "u8"},
+      {"uint16", "u16"},    {"unsigned", "u32"}, {"uint", "u32"},   {"uint32", "u32"},  {"uint64", "u64"}};
+  for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+    if (strcmp(spellings[i][0], spelling) == 0) return spellings[i][1];
+  return NULL;
+}
+
 bool dtype_passed(const struct dtype *dtype) {
   return !dtype->floating || dtype->bytes > 1;
 }

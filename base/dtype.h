@@ -89,6 +89,8 @@ extern const struct dtype dtype_table[DTYPE_COUNT];
 /* "f64", "f32"... in the table's order, NULL-terminated. */
 extern const char *const dtype_names[DTYPE_COUNT + 1];
 
+/* The name of the type that other languages spell so: "f32" of "float"; NULL: there is none. */
+const char *dtype_meant(const char *spelling);
 /* NULL: it is the name of none. */
 const struct dtype *dtype_find(const char *name);
 

@@ -394,6 +394,7 @@ static int check_config(struct cli *cli, cugen_check_options *options) {
 static int check_each(struct cli *cli, cugen_check_options *options, json_t *all) {
   enum { MOST_CONFIGS = 64 };
   const char *names[MOST_CONFIGS];
+  const double begin = progress_now();
   int worst = CUGEN_OK;
   size_t found = 0, count = cugen_configs(cli->lib, names, MOST_CONFIGS);
   if (count > MOST_CONFIGS) count = MOST_CONFIGS;
@@ -410,6 +411,9 @@ static int check_each(struct cli *cli, cugen_check_options *options, json_t *all
     cli->kernel = NULL;
     if (!all && i + 1 < count && !options_given(cli, OPTION_QUIET)) putchar('\n');
   }
+  if (!all && !options_given(cli, OPTION_QUIET))
+    printf("\nChecked %zu kernels in %s; findings in %zu.\n", count, print_seconds(progress_now() - begin).text,
+           found);
   if (found) return cli_fail(cli, CUGEN_ERROR_WRONG, "findings in %zu of %zu kernels", found, count);
   return worst ? cli_fail(cli, worst, "nothing found, but not everything could be checked") : CUGEN_OK;
 }

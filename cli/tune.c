@@ -151,7 +151,7 @@ static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t 
     return;
   }
   printf("Remembered in %.*s.\n", length, cache);
-  if (result->left) puts("Run the same command again to continue.");
+  if (result->left && !result->alike) puts("Run the same command again to continue.");
   if (!right) return;
   if (cugen_kernel_predicted(cli->kernel)) {
     puts("These are predictions, stored apart from measurements; docs/model.md says how good they are.");

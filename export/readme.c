@@ -33,10 +33,12 @@ static void add_default_rows(const struct exporter *x, struct text *out) {
   text_add(out, "| device | code | default variant | for |\n|---|---|---|---|\n");
   for (size_t i = 0; i < x->default_count; i++) {
     const struct export_code *code = &x->codes[x->defaults[i].code];
-    text_addf(out, "| %s | %s | `%s` | `", x->devices[x->defaults[i].device].text,
+    text_addf(out, "| %s | %s | `%s` | ", x->devices[x->defaults[i].device].text,
               x->devices[x->defaults[i].device].lookup.arch, code->variant);
-    text_add(out, text_get(&code->label));
-    text_add(out, "` |\n");
+    if (code->label.length)
+      text_addf(out, "`%s` |\n", text_get(&code->label));
+    else
+      text_add(out, "all problems |\n");
   }
 }
 

@@ -288,6 +288,13 @@ static int64_t compared_count(const struct samples *samples, const struct kernel
   return samples->flat ? count : element_count(o);
 }
 
+/* So near that a kernel of the same mathematics may give it: an output without a tolerance is a newcomer's first mistake. */
+static bool is_rounding(const struct kernel_argument *o, double got, double want) {
+  static const double steps = 1000;
+  const double most = steps * dtype_epsilon(o->dtype) * fmax(1, fabs(want));
+  return o->tolerance == 0 && o->dtype->floating && o->dtype->bytes > 1 && fabs(got - want) <= most;
+}
+
 /* got, want: the first wrong element. */
 static int describe_wrong(const struct kernel_argument *o, const struct verify_tally *tally,
                           const struct samples *samples, const void *got, const void *want, cugen_error *err) {
@@ -300,6 +307,11 @@ static int describe_wrong(const struct kernel_argument *o, const struct verify_t
   add_element(wide, want, 0, &text);
   text_addf(&text, "; %lld of %lld elements are wrong (tolerance %.3g)", (long long)tally->wrong,
             (long long)compared_count(samples, o), o->tolerance);
+  if (is_rounding(o, element_load(o->dtype, got, 0), element_load(wide, want, 0)))
+    text_addf(&text,
+              ". With tolerance 0 every bit counts; where this difference is rounding, give the output a tolerance: "
+              "tolerance = \"4 * eps('%s')\"",
+              o->dtype->name);
   if (isnan(element_load(wide, want, 0)))
     text_add(&text,
              ". NaN is never right, since an element that nobody writes is NaN: the reference or its inputs make it");

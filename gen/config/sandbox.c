@@ -189,6 +189,61 @@ static int set_failure(struct sandbox *sandbox, int lua_status, int status, cuge
   return result;
 }
 
+/* ---- What the end of a file leaves open ---- */
+
+/* Behind "[[" or "[==[" the end of that text; NULL: it begins none. */
+static const char *long_text_end(const char *at, const char *end) {
+  size_t level = 1;
+  while (at + level < end && at[level] == '=') level++;
+  if (*at != '[' || at + level >= end || at[level] != '[') return NULL;
+  for (const char *p = at + level + 1; p + level < end; p++)
+    if (*p == ']' && p[level] == ']' && strspn(p + 1, "=") == level - 1) return p + level + 1;
+  return end;
+}
+
+static const char *string_end(const char *at, const char *end) {
+  const char quote = *at++;
+  while (at < end && *at != quote && *at != '\n') at += *at == '\\' ? 2 : 1;
+  return at < end ? at + 1 : end;
+}
+
+/* Behind a comment or a string at `at`; `at` itself where there is none. */
+static const char *skip_quoted(const char *at, const char *end) {
+  if (*at == '"' || *at == '\'') return string_end(at, end);
+  const bool comment = *at == '-' && at + 1 < end && at[1] == '-';
+  const char *opening = comment ? at + 2 : at;
+  const char *close = opening < end ? long_text_end(opening, end) : end;
+  if (close || !comment) return close ? close : at;
+  const char *newline = memchr(at, '\n', (size_t)(end - at));
+  return newline ? newline : end;
+}
+
+/* The line of the innermost brace that is not closed; 0: there is none. */
+static int open_brace(const char *code, size_t length) {
+  enum { DEEPEST = 64 };
+  int lines[DEEPEST], line = 1, depth = 0;
+  for (const char *at = code, *end = code + length; at < end;) {
+    const char *next = skip_quoted(at, end);
+    if (next == at) {
+      if (*at == '{' && depth == DEEPEST) return 0;
+      if (*at == '{') lines[depth++] = line;
+      if (*at == '}' && depth) depth--;
+      next++;
+    }
+    for (; at < next; at++) line += *at == '\n';
+  }
+  return depth ? lines[depth - 1] : 0;
+}
+
+/* Lua says so itself only where something else than a value was due. */
+static void name_open_brace(const char *code, size_t length, cugen_error *err) {
+  static const char ending[] = "near <eof>";
+  const size_t said = err ? strlen(err->message) : 0;
+  if (said < strlen(ending) || strcmp(err->message + said - strlen(ending), ending) != 0) return;
+  const int line = strstr(err->message, "to close") ? 0 : open_brace(code, length);
+  if (line) error_append(err, ": the '{' of line %d is not closed", line);
+}
+
 /* ---- Load and call ---- */
 
 static locale_t enter(struct sandbox *sandbox) {
@@ -242,6 +297,7 @@ int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, si
   int lua_status = load_text(sandbox, name, code, length);
   int result = lua_status == LUA_OK ? CUGEN_OK : set_failure(sandbox, lua_status, status, err);
   leave(sandbox, before, result != CUGEN_OK);
+  if (lua_status == LUA_ERRSYNTAX) name_open_brace(code, length, err);
   if (result && compiled)
     error_set_at(err, result, name, 1, "attempt to load a binary chunk; what cugen reads is Lua's text");
   if (!result && environment) {

@@ -207,7 +207,8 @@ int sources_device(const char *device_dir, const char *name, struct text *path, 
   if (!status && (strchr(name, '/') || ends_with(name, ".lua"))) {
     try_file(&search, name);
     if (!search.status && !search.found)
-      search.status = error_set(err, CUGEN_ERROR_MISSING, "no description of a device '%s'", name);
+      search.status =
+          error_set(err, CUGEN_ERROR_MISSING, "no file '%s': a description of a GPU is read from it", name);
   } else if (!status) {
     if (device_dir) try_folder(&search, device_dir, text_get(&file));
     try_shipped(&search, "devices", text_get(&file));

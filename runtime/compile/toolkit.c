@@ -183,11 +183,17 @@ static void libraries_free(struct toolkit_libraries *libraries) {
 }
 
 int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cugen_error *err) {
+  const char *named = options ? options->toolkit : NULL;
   *out = NULL;
+  if (named && *named && !folder_exists(named))
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "the toolkit (--toolkit) '%s' is no folder; name one that holds lib64 and include, such as "
+                     "/usr/local/cuda",
+                     named);
   struct toolkit *toolkit = calloc(1, sizeof *toolkit);
   if (!toolkit) return error_memory(err);
   toolkit->libraries = libraries_new();
-  find_toolkit(toolkit, options ? options->toolkit : NULL);
+  find_toolkit(toolkit, named);
   find_compiler(toolkit, options ? options->compiler : NULL);
   text_add(&toolkit->driver, "libcuda.so.1");
   text_add(&toolkit->nvml, "libnvidia-ml.so.1");

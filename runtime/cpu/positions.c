@@ -104,7 +104,7 @@ static void add_warp_operation(const struct fibers *all, unsigned slot, struct f
   const struct warp *warp = &all->warps[slot / FIBERS_LANES];
   const unsigned mask = all->parked[slot].mask;
   const unsigned missing = mask & warp->live & ~warp->waiting;
-  fault_text_add(line, " waits at a warp operation with mask ");
+  fault_text_add(line, "waits at a warp operation with mask ");
   fault_text_lanes(line, mask);
   if (missing) {
     fault_text_add(line, ", and lanes ");
@@ -115,18 +115,24 @@ static void add_warp_operation(const struct fibers *all, unsigned slot, struct f
   }
 }
 
+static void add_thread(const struct fibers *all, unsigned slot, struct fault_text *line) {
+  fault_text_position(line, "deadlock: in block", all->blocks[slot / all->current.padded].at);
+  fault_text_position(line, " thread", all->positions[slot % all->current.padded]);
+  fault_text_add(line, " ");
+}
+
 /* Where a thread waits. */
 static void add_waiting(const struct fibers *all, unsigned slot, struct fault_text *line) {
   const struct block *block = &all->blocks[slot / all->current.padded];
   char text[WATCH_TEXT] = "";
-  fault_text_position(line, "deadlock: in block", block->at);
-  fault_text_position(line, " thread", all->positions[slot % all->current.padded]);
   if (waits_in_warp(all, slot)) {
     add_warp_operation(all, slot, line);
   } else if (waits_in_queue(all, slot)) {
     all->parked[slot].describe(all->parked[slot].object, text, sizeof text);
-    fault_text_add(line, " waits ");
+    fault_text_add(line, "waits ");
     fault_text_add(line, text);
+  } else {
+    fault_text_add(line, "waits at a barrier");
   }
   fault_text_add(line, "; ");
   fault_text_number(line, block->arrived, 10, 1);
@@ -147,6 +153,7 @@ _Noreturn void positions_deadlock(const struct fibers *all) {
   const unsigned in_warp = first_waiting(all, waits_in_warp), in_queue = first_waiting(all, waits_in_queue);
   char text[FAULT_TEXT];
   struct fault_text line = {text, text + sizeof text - 1};
+  add_thread(all, in_warp < all->slots ? in_warp : in_queue, &line);
   add_waiting(all, in_warp < all->slots ? in_warp : in_queue, &line);
   if (all->launch->observer) {
     if (in_warp < all->slots) report_deadlock(all, in_warp);

@@ -164,7 +164,8 @@ static void mistakes_name_the_included_line(void **state) {
   expect_mistake("\ntunable \"t\" { 4, 4 }\n", "x.lua:2: tunable \"t\" has the value 4 twice");
   expect_mistake("\nwhere \"N >\"\n", "x.lua:2: where: expected a value, found the end");
   expect_mistake("problm \"M\" (4)\n", "x.lua:1: unknown declaration 'problm' (nearest 'problem')");
-  expect_mistake("tunable \"a\" { 1 }\ntunable \"b\" {\n", "x.lua:3: unexpected symbol near <eof>");
+  expect_mistake("tunable \"a\" { 1 }\ntunable \"b\" {\n",
+                 "x.lua:3: unexpected symbol near <eof>: the '{' of line 2 is not closed");
   expect_mistake("tunable \"a\" { 1 },\ntunable \"b\" { 2 }\n",
                  "x.lua:1: syntax error near ','; no comma stands between the declarations of an included file");
   expect_mistake("\nimplementation \"i\" {\n  grid { 1 },\n}\n", "x.lua:2: implementation \"i\" has no template");
