@@ -540,8 +540,8 @@ int export_source(const struct exporter *x, struct text *out, cugen_error *err) 
   static const char *const parts[] = {
       "templates/bundle/bundle.c",  "templates/bundle/numbers.c", "templates/bundle/sizes.c",
       "templates/bundle/tables.c",  "templates/bundle/choose.c",  "templates/bundle/driver.c",
-      "templates/bundle/library.c", "templates/bundle/plan.c",    "templates/bundle/tensor.c",
-      "templates/bundle/call.c",
+      "templates/bundle/library.c", "templates/bundle/capture.c", "templates/bundle/plan.c",
+      "templates/bundle/tensor.c",  "templates/bundle/call.c",
   };
   struct text tables = {0}, none = {0};
   int status = add_tables(x, &tables) ? CUGEN_OK : error_memory(err);

@@ -2,17 +2,27 @@
 #include "bundle.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #if defined(__GNUC__)
 #define MAYBE_UNUSED __attribute__((unused))
 #else
 #define MAYBE_UNUSED
+#endif
+
+#ifdef O_CLOEXEC
+#define CLOSE_ON_EXEC O_CLOEXEC
+#else
+#define CLOSE_ON_EXEC 0
 #endif
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------- */

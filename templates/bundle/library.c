@@ -6,6 +6,7 @@ struct bundle_library {
   int ordinal, primary;
   bundle_device device;
   char name[128];
+  char *capture; /* a file; NULL: nothing is captured */
 };
 
 static int enter(const bundle_library *l, bundle_error *error) {
@@ -51,10 +52,17 @@ static int open_on(bundle_library *l, void *context, int ordinal, bundle_error *
   return status ? status : ask_device(l, error);
 }
 
+static char *capture_file(void) {
+  const char *named = getenv("CUGEN_CAPTURE");
+  char *copy = named && *named ? malloc(strlen(named) + 1) : NULL;
+  return copy ? strcpy(copy, named) : NULL;
+}
+
 static int open_any(void *context, int ordinal, bundle_library **out, bundle_error *error) {
   *out = NULL;
   bundle_library *l = calloc(1, sizeof *l);
   if (!l) return fail(error, BUNDLE_ERROR_MEMORY, "@name: out of memory");
+  l->capture = capture_file();
   int status = open_on(l, context, ordinal, error);
   if (status)
     bundle_close(l);
@@ -77,6 +85,7 @@ void bundle_close(bundle_library *l) {
   if (!l) return;
   if (l->primary) l->driver.context_give_back(l->ordinal);
   if (l->driver.handle) dlclose(l->driver.handle);
+  free(l->capture);
   free(l);
 }
 

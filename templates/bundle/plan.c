@@ -41,6 +41,7 @@ int bundle_pick(bundle_library *library, const bundle_problem *problem, bundle_p
   if (!plan) return fail(error, BUNDLE_ERROR_MEMORY, "@name: out of memory");
   plan->library = library;
   int status = choose(&library->device, problem, &plan->sizes, &plan->chosen, error);
+  capture(library, problem, status ? NULL : &plan->chosen);
   if (!status) describe(&plan->chosen, &plan->info);
   if (!status) status = enter(library, error);
   if (!status) status = leave(library, load(plan, error));

@@ -504,6 +504,24 @@ static void test_driver(void **state) {
       "LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
 }
 
+/* Also where the file cannot be written the bundle does all that it did. */
+static void test_captures(void **state) {
+  (void)state;
+  cugen_export_result result;
+  if (!has("cc")) skip();
+  export_to("b", NULL, &result);
+  run("cc -std=c11 -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl "
+      "-o $FOLDER/drive && export LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA && rm -f $FOLDER/captured && "
+      "CUGEN_CAPTURE=$FOLDER/captured $FOLDER/drive && CUGEN_CAPTURE=/nowhere/captured $FOLDER/drive && "
+      "CUGEN_CAPTURE=$FOLDER $FOLDER/drive");
+  run("python3 -c 'import json, sys; lines = [json.loads(line) for line in open(sys.argv[1])]; print(lines[0]); "
+      "assert lines[0] == dict(cugen_capture=1, kernel=\"rows\", problem=\"M=500 N=1000 dtype=f32 "
+      "specialize=false\", "
+      "device=\"NVIDIA Pretended\", plan=\"exact\", variant=\"wide vec=4 threads=128\", seconds=1, opens=1, "
+      "launches=0); "
+      "assert all(line[\"kernel\"] == \"rows\" and line[\"opens\"] == 1 for line in lines)' $FOLDER/captured");
+}
+
 /* Who uses a bundle is told which input its kernel may write to: only where the config says so. */
 static void test_overwritten(void **state) {
   (void)state;
@@ -743,6 +761,7 @@ int main(void) {
       TEST(test_picks),
       TEST(test_compiled_in),
       TEST(test_driver),
+      TEST(test_captures),
       TEST(test_overwritten),
       TEST(test_same_bytes),
       TEST(test_stale),
