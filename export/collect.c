@@ -394,7 +394,7 @@ static void sort_defaults(struct exporter *x) {
 static int collect_classes(struct exporter *x, cugen_error *err) {
   for (size_t i = 0; i < x->code_count; i++) {
     size_t at = 0;
-    while (at < x->class_count && !strcmp(text_get(&x->classes[at]), text_get(&x->codes[i].label)) == 0) at++;
+    while (at < x->class_count && strcmp(text_get(&x->classes[at]), text_get(&x->codes[i].label)) != 0) at++;
     if (at < x->class_count) continue;
     struct text *all = array_grow(x->classes, x->class_count, sizeof *all);
     if (!all) return error_memory(err);

@@ -24,13 +24,13 @@ struct list {
   size_t count;
 };
 
-static void add(struct list *list, int kind, size_t a, size_t b) {
+static void add(struct list *list, enum portfolio_feature_kind kind, size_t a, size_t b) {
   list->all[list->count].kind = kind;
   list->all[list->count].a = a;
   list->all[list->count++].b = b;
 }
 
-static void add_pairs(struct list *list, const size_t *sizes, size_t count, int kind) {
+static void add_pairs(struct list *list, const size_t *sizes, size_t count, enum portfolio_feature_kind kind) {
   for (size_t i = 0; i < count; i++)
     for (size_t k = i + 1; k < count; k++) add(list, kind, sizes[i], sizes[k]);
 }
