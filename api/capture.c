@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 struct capture {
   char *path;
   atomic_int wrong; /* errno of the first line that was not written; 0: all were */
@@ -39,13 +41,12 @@ static char *print_line(const struct capture_line *line) {
                 "problem", line->problem, "device", line->device, "plan", line->plan, "variant", line->variant,
                 "seconds", line->seconds, "opens", (json_int_t)line->opens, "launches", (json_int_t)line->launches);
   char *text = object ? json_dumps(object, JSON_ENSURE_ASCII) : NULL;
-  char *whole = text ? realloc(text, strlen(text) + 2) : NULL;
+  struct text whole = {0};
   json_decref(object);
-  if (whole)
-    strcat(whole, "\n");
-  else
-    free(text);
-  return whole;
+  if (!text) return NULL;
+  text_addf(&whole, "%s\n", text);
+  free(text);
+  return text_take(&whole);
 }
 
 static int write_line(int file, const char *text) {

@@ -178,7 +178,7 @@ static double part(const struct set *set, size_t round, size_t at) {
     open++;
     if (weights) sum += weights[set->order[next]];
   }
-  return sum > 0 ? weights[set->order[at]] / sum : 1 / (double)open;
+  return weights && sum > 0 ? weights[set->order[at]] / sum : 1 / (double)open;
 }
 
 /* own: the part of what is left of the round. */
