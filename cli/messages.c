@@ -18,7 +18,7 @@ int cli_fail(struct cli *cli, int status, const char *format, ...) {
 
 int cli_place(struct cli *cli, const char *file, size_t line) {
   if (line > INT_MAX || strlen(file) >= sizeof cli->error.file) return cli->error.status;
-  strcpy(cli->error.file, file);
+  memcpy(cli->error.file, file, strlen(file) + 1);
   cli->error.line = (int)line;
   return cli->error.status;
 }

@@ -292,7 +292,7 @@ static int unknown_word(struct build *build, struct config_line line, const char
                         const char *const *known) {
   struct text list = {0};
   for (size_t i = 0; known[i]; i++) text_addf(&list, "%s%s", i ? ", " : "", known[i]);
-  const bool of_dtypes = strcmp(known[0], dtype_names[0]) == 0;
+  const bool of_dtypes = known[0] && strcmp(known[0], dtype_names[0]) == 0;
   const char *nearest = of_dtypes ? dtype_meant(word) : NULL;
   if (!nearest) nearest = text_nearest(word, known, count_words(known));
   if (!nearest) nearest = scope_nearest(build, word);

@@ -126,6 +126,11 @@ static void test_kernel(void **state) {
   assert_int_equal(cugen_kernel_filter(kernel, NULL, &error), CUGEN_OK);
   REFUSES(cugen_kernel_restriction, (NULL, 0, &restriction, &error), "kernel");
   REFUSES(cugen_kernel_restriction, (kernel, 0, NULL, &error), "out");
+  cugen_unused_tunable unused;
+  size_t unused_count;
+  REFUSES(cugen_kernel_unused, (NULL, &unused, 1, &unused_count, &error), "kernel");
+  REFUSES(cugen_kernel_unused, (kernel, NULL, 1, &unused_count, &error), "out");
+  REFUSES(cugen_kernel_unused, (kernel, &unused, 1, NULL, &error), "count");
   REFUSES(cugen_kernel_variant, (NULL, 0, &text, &error), "kernel");
   REFUSES(cugen_kernel_variant, (kernel, 0, NULL, &error), "out");
   REFUSES(cugen_kernel_source, (NULL, NULL, &text, NULL, &error), "kernel");

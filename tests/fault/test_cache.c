@@ -78,7 +78,7 @@ static void somebody_elses_database(void **state) {
 static void a_newer_format(void **state) {
   struct place *fixture = *state;
   place_fill(fixture);
-  place_sql(fixture, "PRAGMA user_version = 11");
+  place_sql(fixture, "PRAGMA user_version = 12");
   assert_refused(fixture, "newer cugen (format 11, this one reads up to 10)");
 }
 

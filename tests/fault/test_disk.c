@@ -224,7 +224,8 @@ static void make_cache(bool old_format) {
   assert_int_equal(store_image(cache, 'a', NULL), CUGEN_OK);
   cache_close(cache);
   if (old_format)
-    run_sql("PRAGMA journal_mode = DELETE; DROP INDEX record_variant; ALTER TABLE image DROP COLUMN seal;"
+    run_sql("PRAGMA journal_mode = DELETE; DROP TABLE portfolio; DROP INDEX record_variant; ALTER TABLE image DROP "
+            "COLUMN seal;"
             "ALTER TABLE record DROP COLUMN source_hash; ALTER TABLE record DROP COLUMN requested;"
             "ALTER TABLE record DROP COLUMN run_began; ALTER TABLE record DROP COLUMN run_seconds;"
             "ALTER TABLE record DROP COLUMN energy; ALTER TABLE record DROP COLUMN energy_resolution;"

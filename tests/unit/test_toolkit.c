@@ -242,6 +242,7 @@ static void test_named_compiler_is_the_only_one(void **state) {
 
 static void test_missing_says_where(void **state) {
   (void)state;
+  put("nowhere/file");
   struct toolkit *toolkit = open_with(path_of("nowhere"), NULL);
   struct text want = {0};
   cugen_error err;
