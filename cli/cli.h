@@ -38,7 +38,7 @@
   X(COMPILE_TIME, "compile-time", 0, "TIME", "time of every compile (default: as recorded)")                         \
   X(RUN_TIME, "run-time", 0, "TIME", "time to verify and time a variant (default: as recorded)")                     \
   X(HORIZON, "budget", 0, "TIME", "score this much time (default: random search at 95 %)")                           \
-  X(PORTFOLIO, "portfolio", 0, "N", "at most N variants for all problems, and a rule (docs/tuning.md)")              \
+  X(PORTFOLIO, "portfolio", 0, "N", "at most N variants for all problems, and a rule")                               \
   X(ONLY_PORTFOLIO, "portfolio", 0, NULL, "the portfolio's variants and its rule alone: few kernels for all sizes")  \
   X(AGAIN, "again", 0, NULL, "measure again what is remembered")                                                     \
   X(PATTERN, "variant", 0, "PATTERN", "only these variants: \"tiled tile=32\", \"tile=*\"")                          \

@@ -79,7 +79,7 @@ static void a_newer_format(void **state) {
   struct place *fixture = *state;
   place_fill(fixture);
   place_sql(fixture, "PRAGMA user_version = 12");
-  assert_refused(fixture, "newer cugen (format 11, this one reads up to 10)");
+  assert_refused(fixture, "newer cugen (format 12, this one reads up to 11)");
 }
 
 static void other_tables_under_our_number(void **state) {
