@@ -81,6 +81,9 @@ static void test_replay(void **state) {
   REFUSES(cugen_replay_describe, (replay, NULL, &error), "out");
   REFUSES(cugen_replay_variant, (NULL, 0, &text, &error), "replay");
   REFUSES(cugen_replay_variant, (replay, 0, NULL, &error), "out");
+  size_t firsts;
+  REFUSES(cugen_replay_prior, (NULL, NULL, &firsts, &error), "replay");
+  REFUSES(cugen_replay_prior, (replay, NULL, NULL, &error), "out");
   REFUSES(cugen_replay_score, (NULL, NULL, &result, &error), "replay");
   REFUSES(cugen_replay_score, (replay, NULL, NULL, &error), "out");
   options.size = 1;
@@ -161,6 +164,14 @@ static void test_work(void **state) {
   REFUSES(cugen_kernel_check, (kernel, NULL, NULL, &error), "out");
   REFUSES(cugen_kernel_tune, (NULL, NULL, NULL, &error), "kernel");
   REFUSES(cugen_kernels_tune, (NULL, 1, NULL, NULL, &error), "kernels");
+  const cugen_portfolio *portfolios;
+  size_t portfolio_count;
+  REFUSES(cugen_kernels_learn, (NULL, 1, NULL, &portfolios, &portfolio_count, &error), "kernels");
+  REFUSES(cugen_kernels_learn, (&kernel, 1, NULL, NULL, &portfolio_count, &error), "out");
+  REFUSES(cugen_kernels_learn, (&kernel, 1, NULL, &portfolios, NULL, &error), "portfolios");
+  REFUSES(cugen_kernel_portfolios, (NULL, &portfolios, &portfolio_count, &error), "kernel");
+  REFUSES(cugen_kernel_portfolios, (kernel, NULL, &portfolio_count, &error), "out");
+  REFUSES(cugen_kernel_portfolios, (kernel, &portfolios, NULL, &error), "count");
   REFUSES(cugen_kernel_record, (NULL, 0, &record, &error), "kernel");
   REFUSES(cugen_kernel_record, (kernel, 0, NULL, &error), "out");
   REFUSES(cugen_kernel_run, (NULL, NULL, 0, &record, &error), "kernel");
@@ -188,6 +199,10 @@ static void test_cache(void **state) {
   cugen_cache_counts counts;
   cugen_cache_merged merged;
   size_t count;
+  const cugen_portfolio *portfolios;
+  REFUSES(cugen_cache_portfolios, (NULL, NULL, &portfolios, &count, &error), "lib");
+  REFUSES(cugen_cache_portfolios, (lib, NULL, NULL, &count, &error), "out");
+  REFUSES(cugen_cache_portfolios, (lib, NULL, &portfolios, NULL, &error), "count");
   REFUSES(cugen_cache_list, (NULL, NULL, &sets, &count, &error), "lib");
   REFUSES(cugen_cache_list, (lib, NULL, NULL, &count, &error), "out");
   REFUSES(cugen_cache_list, (lib, NULL, &sets, NULL, &error), "count");
