@@ -186,7 +186,7 @@ int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cu
   const char *named = options ? options->toolkit : NULL;
   *out = NULL;
   if (named && *named && !folder_exists(named))
-    return error_set(err, CUGEN_ERROR_USAGE,
+    return error_set(err, CUGEN_ERROR_MISSING,
                      "the toolkit (--toolkit) '%s' is no folder; name one that holds lib64 and include, such as "
                      "/usr/local/cuda",
                      named);
