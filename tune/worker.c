@@ -297,7 +297,7 @@ static int begin(struct worker *w, cugen_error *err) {
 }
 
 static int await_opening(struct worker *w, cugen_error *err) {
-  enum answer answer;
+  enum answer answer = ANSWER_DIED;
   int status = await(w, open_timeout, 0, &answer, err);
   if (!status) status = check_identity(w, answer, err);
   if (!status) status = await(w, open_timeout, 0, &answer, err);

@@ -367,7 +367,7 @@ int64_t pg_integer(struct pg_cache *cache, const struct pg_result *result, int r
 double pg_real(struct pg_cache *cache, const struct pg_result *result, int row, int column) {
   char digits[PG_NUMBER] = {0};
   if (cache->pq.is_null(result, row, column)) return (double)NAN;
-  strncat(digits, cache->pq.value(result, row, column), sizeof digits - 1);
+  snprintf(digits, sizeof digits, "%s", cache->pq.value(result, row, column));
   char *point = strchr(digits, '.');
   if (point) *point = decimal_point();
   return strtod(digits, NULL);

@@ -137,11 +137,12 @@ static const char *const known[] = {
     "record_pkey CREATE UNIQUE INDEX record_pkey ON cugen.record USING btree (id)",
     "space_key CREATE UNIQUE INDEX space_key ON cugen.space USING btree (device, config, problem, options)",
     "space_pkey CREATE UNIQUE INDEX space_pkey ON cugen.space USING btree (id)",
-    "record_current CREATE UNIQUE INDEX record_current ON cugen.record USING btree (space_id, variant, origin) WHERE "
-    "(superseded = 0)",
-    "record_fastest CREATE INDEX record_fastest ON cugen.record USING btree (space_id, seconds NULLS FIRST, id) "
-    "WHERE "
-    "((superseded = 0) AND (outcome = 0))",
+    ("record_current CREATE UNIQUE INDEX record_current ON cugen.record USING btree (space_id, variant, origin) "
+     "WHERE "
+     "(superseded = 0)"),
+    ("record_fastest CREATE INDEX record_fastest ON cugen.record USING btree (space_id, seconds NULLS FIRST, id) "
+     "WHERE "
+     "((superseded = 0) AND (outcome = 0))"),
     "record_variant CREATE INDEX record_variant ON cugen.record USING btree (space_id, variant, hash)",
     "record_news CREATE INDEX record_news ON cugen.record USING btree (space_id, id)",
     "claim claim_pkey PRIMARY KEY (space_id, variant)",

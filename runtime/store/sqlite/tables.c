@@ -193,7 +193,7 @@ static const char *const migrations[CACHE_FORMAT_VERSION] = {
     [7] = "",
     [8] = "",
     [9] = "",
-    [10] = PORTFOLIO_SQL,
+    [10] = (PORTFOLIO_SQL),
 };
 
 static bool migrate(sqlite3 *db, int format) {
