@@ -167,8 +167,9 @@ static const char *const known[] = {
     "portfolio.objective text C not null",
     "portfolio.learnt_at bigint not null",
     "portfolio.body text C not null",
-    "portfolio_key CREATE UNIQUE INDEX portfolio_key ON cugen.portfolio USING btree (device, config, class, options, "
-    "origin, objective)",
+    ("portfolio_key CREATE UNIQUE INDEX portfolio_key ON cugen.portfolio USING btree (device, config, class, "
+     "options, "
+     "origin, objective)"),
     "portfolio_pkey CREATE UNIQUE INDEX portfolio_pkey ON cugen.portfolio USING btree (id)",
     "portfolio portfolio_key UNIQUE (device, config, class, options, origin, objective)",
     "portfolio portfolio_pkey PRIMARY KEY (id)",
