@@ -10,6 +10,7 @@ static const char secret[] = "Zq7!xW";
 
 /* "postgresql://" + front + ":" + secret + back: a password is what follows a colon, up to an '@' behind it. */
 static void check(const char *front, const char *back) {
+  if (strstr(front, secret) || strstr(back, secret)) return; /* a user of that name is shown */
   struct text address = {0}, shown = {0};
   text_addf(&address, "postgresql://%s:%s%s", front, secret, back);
   if (address.failed || !pg_address_is(text_get(&address))) abort();
