@@ -332,7 +332,8 @@ static void print_reason(const char *reason) {
 }
 
 struct endings {
-  size_t counts[OUTCOMES], examples[OUTCOMES]; /* by outcome; the first of each */
+  size_t counts[OUTCOMES], examples[OUTCOMES]; /* by outcome; of each the one that comes first in the config */
+  uint64_t orders[OUTCOMES];                   /* of the examples */
 };
 
 static int count_endings(struct cli *cli, struct endings *out) {
@@ -341,7 +342,9 @@ static int count_endings(struct cli *cli, struct endings *out) {
     int status = cugen_kernel_record(cli->kernel, i, &record, &cli->error);
     if (status) return status;
     size_t outcome = (size_t)record.outcome;
-    if (outcome < OUTCOMES && out->counts[outcome]++ == 0) out->examples[outcome] = i;
+    if (outcome >= OUTCOMES) continue;
+    if (out->counts[outcome]++ == 0 || record.order < out->orders[outcome])
+      out->examples[outcome] = i, out->orders[outcome] = record.order;
   }
   return CUGEN_OK;
 }
