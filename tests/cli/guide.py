@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMAND = re.compile(r"`(cugen [a-z][^`]*)`(?: \((GPU|CUDA 12|finds it)\))?|^\$? ?(cugen [a-z].*)$")
 RECORDED = max((ROOT / "bench/results").glob("*-guide-check.txt"))
 FOUND, NOT_HERE = 11, 8
-LACKS = {"GPU": "needs a GPU", "CUDA 12": "looked at: cuda12"} # what a command says where it cannot run
+LACKS = {"GPU": "needs a GPU", "CUDA 12": "'cuda12' is no folder"} # what a command says where it cannot run
 NAMES = ("cugen run", "cugen check", "cugen gen", "cugen tune", "cugen report", "cugen show")
 
 
