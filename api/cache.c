@@ -333,9 +333,10 @@ int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, 
   if (!status && !*lines && checked->foreign.length && wrong) *wrong = text_get(&checked->foreign);
   if (status || !*lines) return status;
   if (wrong) *wrong = lines;
-  return error_set(error, CUGEN_ERROR_CACHE,
-                   "%s: the cache is not as it should be:\n%.3000sMove it away, or pass --cache FILE",
-                   lib->cache_name, lines);
+  return error_set(
+      error, CUGEN_ERROR_CACHE,
+      "%s: the cache is not as it should be:\n%.3000sMove it away, or name another with cugen_options.cache",
+      lib->cache_name, lines);
 }
 
 /* ---- Wisdom ----------------------------------------------------------------------------------------------------- */

@@ -104,8 +104,8 @@ int api_measure_way(const char *word, enum measure_way *out, cugen_error *err) {
   const char *const *names = measure_way_names;
   *out = measure_way_find(word);
   if (*out < MEASURE_WAYS) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE, "--measure %s: it is none of %s, %s, %s, %s (options.measure)", word,
-                   names[0], names[1], names[2], names[3]);
+  return error_set(err, CUGEN_ERROR_USAGE, "cugen_options.measure %s: it is none of %s, %s, %s, %s", word, names[0],
+                   names[1], names[2], names[3]);
 }
 
 static int take_measure(cugen *lib, const char *word, cugen_error *err) {
@@ -119,8 +119,8 @@ static int check_folders(const cugen *lib, cugen_error *err) {
       {lib->config_dir, "config"}, {lib->template_dir, "template"}, {lib->device_dir, "device"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i][0] && !folder_exists(rows[i][0]))
-      return error_set(err, CUGEN_ERROR_USAGE, "--%s-dir %s: there is no such folder (options.%s_dir)", rows[i][1],
-                       rows[i][0], rows[i][1]);
+      return error_set(err, CUGEN_ERROR_USAGE, "cugen_options.%s_dir %s: there is no such folder", rows[i][1],
+                       rows[i][0]);
   return CUGEN_OK;
 }
 
@@ -136,7 +136,7 @@ static int check_objective(cugen *lib, cugen_error *err) {
   }
   if (!status || status == CUGEN_ERROR_MEMORY) return status;
   struct text message = {0};
-  text_addf(&message, "--%s (options.%s): %s", option, option, err ? err->message : "");
+  text_addf(&message, "cugen_options.%s: %s", option, err ? err->message : "");
   status = error_set(err, CUGEN_ERROR_USAGE, "%s", text_get(&message));
   text_free(&message);
   return status;

@@ -22,8 +22,8 @@ int api_origin(const struct sources *sources, const char *path, struct text *out
 /* The library's options come before the config. */
 static int take_objective(const cugen *lib, struct config *config, cugen_error *err) {
   int status = lib->objective ? config_set_objective(config, lib->objective, err) : CUGEN_OK;
-  if (status) return error_prefix(err, "%s, --objective (options.objective)", config->path), CUGEN_ERROR_USAGE;
-  if (lib->objective) config->objective_line = (struct config_line){"--objective", 1};
+  if (status) return error_prefix(err, "%s, cugen_options.objective", config->path), CUGEN_ERROR_USAGE;
+  if (lib->objective) config->objective_line = (struct config_line){"cugen_options.objective", 1};
   return lib->prefer ? config_prefer(config, lib->preference, err) : CUGEN_OK;
 }
 
@@ -133,7 +133,7 @@ bool lookup_predicts(const struct lookup *l) {
 int lookup_check_present(const struct lookup *l, cugen_error *err) {
   if (!l->described) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_DEVICE,
-                   "%s is described and not here: nothing can run on it; %s--device cpu runs the variants here",
+                   "%s is described and not here: nothing can run on it; %sthe cpu device runs the variants here",
                    l->device.name, lookup_predicts(l) ? "'cugen tune' predicts for it, " : "");
 }
 

@@ -17,7 +17,7 @@ int api_check_target(const cugen *lib, const struct device_description *d, cugen
   if (capability >= GPU_OLDEST_TARGET || major < 13) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_USAGE,
                    "NVRTC %d has no target for sm_%d, the architecture of %s: CUDA 12 is the last toolkit that has; "
-                   "name one with --toolkit (docs/old-cards.md says where it comes from)",
+                   "name one with cugen_options.toolkit (docs/old-cards.md says where it comes from)",
                    major, capability, d->name);
 }
 
@@ -29,8 +29,8 @@ int api_check_predictable(const cugen *lib, const struct device_description *d, 
   if (d->rates.l2_bytes_per_clock > 0) return CUGEN_OK;
   return error_set(
       err, CUGEN_ERROR_USAGE,
-      "no prediction for %s: nothing is known of its speed; describe it in a file (docs/model.md) and name it: "
-      "--device model:./mygpu.lua",
+      "no prediction for %s: nothing is known of its speed; describe it in a file (docs/model.md) and name it "
+      "with cugen_options.device: model:./mygpu.lua",
       d->name);
 }
 

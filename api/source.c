@@ -61,7 +61,8 @@ static int compile_text(cugen_kernel *k, const char *variant, const char *what, 
   *out = (struct compiled){0};
   if (!l->device.facts.is_gpu)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "%s is for GPUs, and this is the cpu device; one that need not be here is --device model:H200",
+                     "%s is for GPUs, and this is the cpu device; name a GPU with "
+                     "cugen_options.device, such as model:H200",
                      what);
   int status = api_check_target(l->lib, &l->device, err);
   if (!status) status = api_expand_text(k, variant, spec, err);

@@ -123,18 +123,19 @@ static int check_energy(const struct lookup *l, cugen_error *err) {
   else
     status = l->ops->energy_check(l->lib->toolkit, &l->device, &why);
   if (!status) return CUGEN_OK;
-  return error_set(
-      err, CUGEN_ERROR_USAGE,
-      "objective \"%s\" needs energy, which cannot be measured on %s: %s. --objective time ranks by time",
-      objective->text, l->ops->energy_check ? l->device.name : "the cpu device", why.message);
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "objective \"%s\" needs energy, which cannot be measured on %s: %s. cugen_options.objective "
+                   "\"time\" ranks by time",
+                   objective->text, l->ops->energy_check ? l->device.name : "the cpu device", why.message);
 }
 
 /* Of predictions the config's word says nothing; the option was given for this. */
 static int check_measure(const struct lookup *l, cugen_error *err) {
   if (!l->predicted) return measure_check(l->ops, l->lib->toolkit, l->measure, err);
   if (l->lib->measure == MEASURE_WAYS) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE, "times for %s are predicted, not measured: leave out --measure %s",
-                   l->device.name, measure_way_names[l->lib->measure]);
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "times for %s are predicted, not measured: leave out cugen_options.measure %s", l->device.name,
+                   measure_way_names[l->lib->measure]);
 }
 
 int api_tune_device(cugen_kernel *k, cugen_error *err) {

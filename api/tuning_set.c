@@ -117,7 +117,7 @@ static int refuse_predictions(const struct set *set, cugen_error *err) {
   return error_set(
       err, CUGEN_ERROR_USAGE,
       "times for %s are predicted, and a portfolio is learnt from measurements: tune on the device itself. "
-      "--budget 0 learns from what is remembered of it",
+      "A budget of 0 learns from what is remembered of it",
       set->kernels[0]->lookup.device.name);
 }
 

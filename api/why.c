@@ -360,7 +360,7 @@ static void say_miss_here(struct why *why, size_t count, bool asked, bool failed
   else if (count < space_valid(why->lookup->space))
     out->advice = "tune again, other variants are tried", out->tune = true;
   else
-    out->advice = "correct the kernel; with --again 'cugen tune' tries what failed once more";
+    out->advice = "correct the kernel; tuning with cugen_tune_options.again tries what failed once more";
 }
 
 static void say_nothing_here(struct why *why, size_t elsewhere, const char *variant, size_t here, cugen_why *out) {

@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,15 @@ void text_add(struct text *text, const char *string) {
 
 void text_add_char(struct text *text, char c) {
   text_add_n(text, &c, 1);
+}
+
+void text_add_count(struct text *text, uint64_t n) {
+  char digits[24];
+  const int length = snprintf(digits, sizeof digits, "%" PRIu64, n);
+  for (int i = 0; i < length; i++) {
+    if (i && (length - i) % 3 == 0) text_add_char(text, ',');
+    text_add_char(text, digits[i]);
+  }
 }
 
 void text_vaddf(struct text *text, const char *format, va_list args) {

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "error.h"
 
@@ -19,6 +20,7 @@ void text_add(struct text *text, const char *string);
 void text_add_n(struct text *text, const char *bytes, size_t length);
 void text_add_char(struct text *text, char c);
 void text_addf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
+void text_add_count(struct text *text, uint64_t n); /* 3,412 */
 void text_vaddf(struct text *text, const char *format, va_list args);
 /* As a terminal may see it, of a stranger's bytes: what steers one is escaped, control characters but \n and \t and those that
    turn the direction of writing as \u001b, bytes that are no UTF-8 as \x9b. What was cleaned once stays as it is. */

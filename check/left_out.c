@@ -36,7 +36,7 @@ static void add_way_out(const struct telling *t, size_t implementation, const ch
   text_add(out, "; to check it give the implementation a check { ... } of its own");
   const size_t length = out->length;
   check_list_suggest(t->target, t->list, t->list->family_of[implementation], variant, ", or use", out);
-  if (out->length == length) text_add(out, ", or use --set with sizes that it takes");
+  if (out->length == length) text_add(out, ", or name sizes that it takes");
 }
 
 /* ---- Variants ---- */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "option_names.h"
 
 static bool has_arch(const struct cli *cli, const char *model, const char *arch) {
   const cugen_resources least = {.registers = 1, .threads = 1};
@@ -40,7 +41,7 @@ static int fall_back(struct cli *cli) {
   model = cli_fallback_model(cli);
   if (strcmp(model, "model:FILE") == 0) return CUGEN_OK;
   cugen_devices(cli->lib, NULL, 0, &why);
-  cli->fallback = strdup(why);
+  cli->fallback = strdup(message_own(why).text);
   char *name = strdup(model); /* the library's, which is closed */
   if (!cli->fallback || !name) {
     free(name);

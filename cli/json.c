@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "option_names.h"
 #include "print.h"
 
 json_t *json_number(double value) {
@@ -89,7 +90,7 @@ json_t *json_record(const cugen_record *r) {
   json_t *object = json_object();
   json_object_set_new(object, "variant", json_string(r->variant));
   json_object_set_new(object, "outcome", json_string(cugen_outcome_name((int)r->outcome)));
-  json_object_set_new(object, "reason", json_optional_string(r->reason));
+  json_object_set_new(object, "reason", json_optional_string(message_own(r->reason).text));
   json_object_set_new(object, "from_cache", json_boolean(r->from_cache));
   json_object_set_new(object, "predicted", json_boolean(r->predicted));
   json_object_set_new(object, "verified", json_boolean(r->verified));

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "option_names.h"
 
 int cli_filter(struct cli *cli, bool all) {
   cugen_filter filter = CUGEN_FILTER_INIT;
@@ -88,7 +89,7 @@ void cli_print_head(const struct cli *cli) {
   else
     printf("%s (%s)%s\n", device->name, *device->id ? device->id : "not here",
            cugen_kernel_predicted(cli->kernel) ? ": predicted, not measured; verified only where noted" : "");
-  if (why) printf("No CUDA GPU: %s\n", why);
+  if (why) printf("No CUDA GPU: %s\n", message_own(why).text);
   cli_print_way(cli);
 }
 

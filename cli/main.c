@@ -20,6 +20,7 @@
 
 #include "clean.h"
 #include "cli.h"
+#include "option_names.h"
 #include "print.h"
 #include "terminal.h"
 
@@ -84,11 +85,11 @@ static bool asks_for_json(int argc, char **argv) {
 
 /* Whoever reads JSON gets some, whatever fails. A positive status is no failure of cugen's. */
 static void answer_failure(struct cli *cli, int status) {
-  const char *message = *cli->error.message ? cli->error.message : cugen_status_text(status);
+  const struct message own = message_own(*cli->error.message ? cli->error.message : cugen_status_text(status));
   json_t *error = json_object(), *object = json_object();
   json_object_set_new(error, "status", json_integer(status));
   json_object_set_new(error, "text", json_string(cugen_status_text(status)));
-  json_object_set_new(error, "message", json_text(message));
+  json_object_set_new(error, "message", json_text(own.text));
   json_object_set_new(error, "file", cli->error.line ? json_text(cli->error.file) : json_null());
   json_object_set_new(error, "line", cli->error.line ? json_integer(cli->error.line) : json_null());
   json_object_set_new(object, "error", error);
@@ -114,7 +115,7 @@ int main(int argc, char **argv) {
   status = close_stdout(&cli, status);
   /* A positive status is a signal's exit code (tune.c) or the worker's own: it has no message. */
   if (status < 0 && *cli.error.message)
-    fprintf(stderr, "cugen: %s\n", cli.error.message);
+    fprintf(stderr, "cugen: %s\n", message_own(cli.error.message).text);
   else if (status < 0)
     fprintf(stderr, "cugen: %s\n", cugen_status_text(status));
   free(cli.settings);

@@ -1,9 +1,11 @@
 /* What a command says besides its result: its failure, remarks, and the object of --json. */
 #include <limits.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "option_names.h"
 #include "print.h"
 
 int cli_fail(struct cli *cli, int status, const char *format, ...) {
@@ -35,10 +37,11 @@ void cli_remark(const struct cli *cli, const char *format, ...) {
   if (cli->values[OPTION_QUIET]) return;
   va_list args;
   va_start(args, format);
-  fputs("cugen: ", stderr);
-  vfprintf(stderr, format, args);
-  fputc('\n', stderr);
+  char *text = NULL;
+  if (vasprintf(&text, format, args) < 0) text = NULL;
   va_end(args);
+  if (text) fprintf(stderr, "cugen: %s\n", message_own(text).text);
+  free(text);
 }
 
 void cli_remark_unused(const struct cli *cli) {

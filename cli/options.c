@@ -19,12 +19,6 @@ struct cli_word options_word(const char *text) {
   return word;
 }
 
-const struct cli_option_row cli_options[OPTION_COUNT] = {
-#define X(id, name, letter, argument, what) {name, letter, argument, what},
-    CLI_OPTIONS(X)
-#undef X
-};
-
 /* getopt's two tables for a command, and which option a row is. */
 struct tables {
   struct option longs[OPTION_COUNT + 1];

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "option_names.h"
 #include "print.h"
 #include "quantities.h"
 #include "settings.h"
@@ -365,7 +366,7 @@ static int print_ending(struct cli *cli, const struct endings *endings, size_t o
   int status = cugen_kernel_record(cli->kernel, endings->examples[outcome], &record, &cli->error);
   if (status) return status;
   printf("%s, such as %s\n", before, record.variant);
-  if (*record.reason) print_reason(record.reason);
+  if (*record.reason) print_reason(message_own(record.reason).text);
   return CUGEN_OK;
 }
 

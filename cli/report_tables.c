@@ -1,6 +1,7 @@
 /* The report's tables: the best variants, what failed, other problems; see report.h. */
 #include <string.h>
 
+#include "option_names.h"
 #include "plot.h"
 #include "quantities.h"
 #include "report.h"
@@ -115,7 +116,8 @@ static void write_failure(const struct page *p, const struct failure *failure) {
   fputs("</code>", p->out);
   if (*failure->example->reason) {
     fputs("<pre>", p->out);
-    for (const char *line = failure->example->reason; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+    const struct message reason = message_own(failure->example->reason);
+    for (const char *line = reason.text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
       plot_escape_n(line, strcspn(line, "\n"), p->out);
       fputc('\n', p->out);
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "option_names.h"
 #include "print.h"
 #include "table.h"
 
@@ -86,7 +87,8 @@ static int print_removing(struct cli *cli, const cugen_space_info *space) {
     char place[512], line[16], text[1024];
     if (in_folder) snprintf(folder_name, sizeof folder_name, "%.*s", (int)folder, info.file);
     snprintf(line, sizeof line, ":%d", info.line);
-    snprintf(place, sizeof place, "%s%s", info.file + (in_folder ? folder : 0), info.line ? line : "");
+    snprintf(place, sizeof place, "%.480s%s", message_own(info.file).text + (in_folder ? folder : 0),
+             info.line ? line : "");
     table_cell(&table, print_count(info.removed).text);
     table_cell(&table, info.implementation);
     table_cell(&table, text_of(&info, text, sizeof text));
@@ -129,7 +131,7 @@ static json_t *restriction_json(const cugen_restriction_info *info) {
   json_object_set_new(object, "implementation", json_string(info->implementation));
   json_object_set_new(object, "kind", json_string(kinds[info->kind]));
   json_object_set_new(object, "where", json_string(info->text));
-  json_object_set_new(object, "file", json_string(info->file));
+  json_object_set_new(object, "file", json_string(message_own(info->file).text));
   json_object_set_new(object, "line", json_integer(info->line));
   json_object_set_new(object, "removed", json_integer((json_int_t)info->removed));
   return object;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "option_names.h"
 #include "portfolio.h"
 #include "print.h"
 #include "progress.h"
@@ -155,7 +156,7 @@ static void print_head(struct tuning *tuning) {
   puts(cli_on_cpu(cli)                       ? "; times are the CPU's own, not a GPU's"
        : cugen_kernel_predicted(cli->kernel) ? ": predicted, not measured"
                                              : "");
-  if (why) printf("No CUDA GPU: %s\n", why);
+  if (why) printf("No CUDA GPU: %s\n", message_own(why).text);
   cli_print_way(cli);
   fflush(stdout);
   free(shared);

@@ -144,13 +144,13 @@ static int unknown_device(const struct exporter *x, const struct remembered *all
                           cugen_error *err) {
   if (cugen_device_parse(item).kind == CUGEN_DEVICE_CPU)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "--devices: a bundle is for GPUs; what the cpu device runs stays with cugen");
+                     "cugen_export_options.devices: a bundle is for GPUs; what the cpu device runs stays with cugen");
   if (strncmp(item, "sm_", 3) == 0 || strncmp(item, "compute_", 8) == 0)
-    return error_set(
-        err, CUGEN_ERROR_USAGE,
-        "--devices: '%s' is no architecture that cugen knows the limits of; one is written sm_80 or sm_90a "
-        "(PTX for other devices comes with --ptx)",
-        item);
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_export_options.devices: '%s' is no architecture that cugen knows the limits of; one is "
+                     "written sm_80 or sm_90a "
+                     "(PTX for other devices comes with cugen_export_options.ptx)",
+                     item);
   const char **names = calloc(all->count + 1, sizeof *names);
   size_t count = 0;
   if (!names) return error_memory(err);
@@ -158,7 +158,8 @@ static int unknown_device(const struct exporter *x, const struct remembered *all
     if (is_meant(x, &all->spaces[i], NULL, 0) && (!count || strcmp(names[count - 1], all->spaces[i].device) != 0))
       names[count++] = all->spaces[i].device;
   const char *nearest = text_nearest(item, names, count);
-  error_set(err, CUGEN_ERROR_USAGE, "--devices: nothing of %s is remembered for a device called '%s'",
+  error_set(err, CUGEN_ERROR_USAGE,
+            "cugen_export_options.devices: nothing of %s is remembered for a device called '%s'",
             x->base->lookup.config->name, item);
   if (nearest) error_append(err, "; the nearest is '%s'", nearest);
   for (size_t i = 0; i < count && !nearest; i++)
@@ -186,7 +187,8 @@ static int add_model(struct exporter *x, const struct remembered *all, const cha
   *found = prefixed || api_model(x->base->lookup.lib, item, &description, &ignored) == CUGEN_OK;
   if (!*found) return CUGEN_OK;
   int status = api_model(x->base->lookup.lib, named.name, &description, err);
-  if (!status && api_check_target(x->base->lookup.lib, &description, err)) status = error_prefix(err, "--devices");
+  if (!status && api_check_target(x->base->lookup.lib, &description, err))
+    status = error_prefix(err, "cugen_export_options.devices");
   return status ? status : add_default(x, all, description.fingerprint, &description, err);
 }
 
@@ -212,8 +214,8 @@ static int add_list(struct exporter *x, const struct remembered *all, const char
     char *item = strndup(list, (size_t)(end - list));
     status = item ? CUGEN_OK : error_memory(err);
     if (!status && !*item)
-      status =
-          error_set(err, CUGEN_ERROR_USAGE, "--devices: a name is missing; it is a list such as \"H200, sm_80\"");
+      status = error_set(err, CUGEN_ERROR_USAGE,
+                         "cugen_export_options.devices: a name is missing; it is a list such as \"H200, sm_80\"");
     if (!status) status = add_item(x, all, item, err);
     free(item);
     list = end + strcspn(end, ",");
@@ -235,8 +237,8 @@ static int add_own(struct exporter *x, const struct remembered *all, cugen_error
   if (!text && x->base->fallback.length) return add_model(x, all, usual_model, &found, err);
   if (!text)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "nothing is remembered of %s for any GPU; tune it there, or name an architecture: --devices "
-                     "sm_90a exports the default variants",
+                     "nothing is remembered of %s for any GPU; tune it there, or name an architecture: "
+                     "sm_90a as cugen_export_options.devices exports the default variants",
                      base->config->name);
   return add_default(x, all, text, base->described && !base->lib->arch ? &base->device : NULL, err);
 }
@@ -274,7 +276,7 @@ static int add_ptx(struct exporter *x, cugen_error *err) {
     if (status || !some) export_device_free(device);
     if (status || some) return status;
   }
-  return error_set(err, CUGEN_ERROR_EMPTY, "--ptx: no architecture gives %s a valid variant",
+  return error_set(err, CUGEN_ERROR_EMPTY, "cugen_export_options.ptx: no architecture gives %s a valid variant",
                    x->base->lookup.config->name);
 }
 

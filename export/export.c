@@ -108,12 +108,13 @@ static int look(const char *folder, const struct file files[FILES], struct place
 static int refuse(const char *folder, const struct place *place, const char *name, cugen_error *err) {
   if (place->foreign.length)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "%s holds other things, such as '%s'; --force writes the bundle's files there all the same, and "
+                     "%s holds other things, such as '%s'; cugen_export_options.force writes the bundle's files "
+                     "there all the same, and "
                      "leaves the others",
                      folder, text_get(&place->foreign));
   return error_set(err, CUGEN_ERROR_USAGE,
-                   "%s is not an earlier bundle of %s; name another folder with -o, or --force to replace the files "
-                   "of a bundle's names",
+                   "%s is not an earlier bundle of %s; name another folder, or replace the files "
+                   "of a bundle's names with cugen_export_options.force",
                    folder, name);
 }
 

@@ -146,7 +146,7 @@ typedef enum cugen_restriction_kind {
 typedef struct cugen_restriction_info {
   const char *implementation;
   const char *text;
-  const char *file; /* of a filter the option: "--where" */
+  const char *file; /* of a filter "cugen_filter.where" and its like */
   int line;         /* of a limit that of the launch; of a filter 0 */
   uint64_t removed;
   cugen_restriction_kind kind;

@@ -105,7 +105,7 @@ static int check_time(struct part *part) {
   const double timeout = part->making->request->timeout;
   if (!(timeout > 0) || clock_seconds() < part->making->begin + timeout) return CUGEN_OK;
   return error_set(&part->error, CUGEN_ERROR_DEVICE,
-                   "not computed within %g s; a longer --timeout or a smaller problem may help", timeout);
+                   "not computed within %g s; a longer timeout or a smaller problem may help", timeout);
 }
 
 /* The user's callback is for the caller's thread. */

@@ -331,7 +331,7 @@ int measure_check(const struct device_ops *ops, const struct toolkit *toolkit, e
   if (gpu || way == MEASURE_BURST || way == MEASURE_COLD) return CUGEN_OK;
   return error_set(
       err, CUGEN_ERROR_USAGE,
-      "measure \"%s\" is of a GPU: the %s device has no %s. There are \"burst\" and \"cold\" (--measure)",
+      "measure \"%s\" is of a GPU: the %s device has no %s. There are \"burst\" and \"cold\" (cugen_options.measure)",
       measure_way_names[way], ops->kind,
       way == MEASURE_GRAPH ? "CUDA graphs" : "power limit under which clocks could settle");
 }

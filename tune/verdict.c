@@ -72,10 +72,11 @@ static int none_right(struct tuner *t, cugen_error *err) {
   size_t i = 0; /* the first that holds: others are of another file's kernel, or of what the source was */
   while (i < t->known_count && !is_still_known(t, t->known[i].variant)) i++;
   if (i == t->known_count) return CUGEN_OK;
-  return error_set(
-      err, CUGEN_ERROR_WRONG,
-      "not one of %zu variants is right, as remembered; --again tries them again; the first, '%s': %s: %s",
-      t->result->remembered, t->known[i].variant, cugen_outcome_text((int)t->known[i].outcome), t->known[i].reason);
+  return error_set(err, CUGEN_ERROR_WRONG,
+                   "not one of %zu variants is right, as remembered; cugen_tune_options.again tries them again; the "
+                   "first, '%s': %s: %s",
+                   t->result->remembered, t->known[i].variant, cugen_outcome_text((int)t->known[i].outcome),
+                   t->known[i].reason);
 }
 
 static int refused_alike(const struct tuner *t, cugen_error *err) {

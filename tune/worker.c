@@ -207,7 +207,7 @@ static int bury(struct worker *w, enum answer answer, enum message_type type, co
   int status = CUGEN_ERROR_DEVICE;
   if (answer == ANSWER_TIMEOUT)
     error_set(err, status, "the worker %s %s %s within %g s%s", place, did[answer], what, timeout,
-              type == MESSAGE_DATASET ? "; a longer --timeout or a smaller problem may help" : "");
+              type == MESSAGE_DATASET ? "; a longer timeout or a smaller problem may help" : "");
   else
     error_set(err, status, "the worker %s %s %s (%s)", place, did[answer], what, text_get(&how));
   if (answer != ANSWER_TIMEOUT && has_fault(&fault))
@@ -363,7 +363,7 @@ static int blame(struct worker *w, enum answer answer, double limit, cugen_error
   int status = CUGEN_ERROR_DEVICE;
   if (answer == ANSWER_TIMEOUT)
     error_set(err, status,
-              "%s did not end within %g s, which is no variant's fault. Give a longer --timeout or a smaller problem",
+              "%s did not end within %g s, which is no variant's fault. Give a longer timeout or a smaller problem",
               text_get(&who), limit);
   else
     error_set(err, status, "%s failed, which is no variant's fault: %s%s; correct it", text_get(&who),

@@ -127,7 +127,7 @@ static int check_folders(const struct sources *sources, const struct config *con
     if (!found)
       return error_set_at(err, CUGEN_ERROR_CONFIG, compile->folders_line.path, compile->folders_line.number,
                           "include_dirs names '%.80s', which is no folder: it is looked for relative to the "
-                          "config and to --template-dir",
+                          "config and to cugen_options.template_dir",
                           compile->folders[i]);
   }
   return CUGEN_OK;

@@ -148,10 +148,10 @@ static int read_folder(struct build *build, struct config_line line, const char 
   if (!status && sources_check_name("folder", *out, &why))
     return build_fail(build, line, "include_dirs: %s", why.message);
   if (status || sources_inside(*out)) return status;
-  return build_fail(
-      build, line,
-      "include_dirs names '%.80s': a folder is named relative to the config or to --template-dir, without '..'",
-      *out);
+  return build_fail(build, line,
+                    "include_dirs names '%.80s': a folder is named relative to the config or to "
+                    "cugen_options.template_dir, without '..'",
+                    *out);
 }
 
 static int read_folders(struct build *build, const struct list *list, const struct config_compile *outer,

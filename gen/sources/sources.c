@@ -310,8 +310,8 @@ static int find_beside(const struct sources *sources, const char *what, const ch
   if (bad) return bad;
   if (!sources_inside(name))
     return error_set(search->err, CUGEN_ERROR_MISSING,
-                     "%s '%s' is outside: a %s is named relative to the file that mentions it or to the folder of "
-                     "--template-dir, without '..' or a hidden name",
+                     "%s '%s' is outside: a %s is named relative to the file that mentions it or to "
+                     "cugen_options.template_dir, without '..' or a hidden name",
                      what, name, what);
   bool in_memory = from && sources_holds(sources->files, from);
   if (in_memory) try_beside(search, name, from);

@@ -294,14 +294,16 @@ static void explain_implementation(const struct space_implementation *one, struc
               one->unmet->line.path, one->unmet->line.number, expr_text(one->unmet->expr));
     return;
   }
-  text_addf(out, "\n  %s: of %llu combination%s", implementation->name, (unsigned long long)one->cartesian,
-            one->cartesian == 1 ? "" : "s");
+  text_addf(out, "\n  %s: of ", implementation->name);
+  text_add_count(out, one->cartesian);
+  text_add(out, one->cartesian == 1 ? " combination" : " combinations");
   for (size_t i = 0; i < one->rule_count; i++) {
     uint64_t removed = removed_alike(one, i);
     if (!removed) continue;
     text_add(out, "\n    ");
     space_rule_print(&one->rules[i], out);
-    text_addf(out, " rules out %llu", (unsigned long long)removed);
+    text_add(out, " rules out ");
+    text_add_count(out, removed);
   }
 }
 
@@ -324,9 +326,10 @@ static void explain_left_out(const struct space *space, struct text *out) {
     text_addf(out, "%s%s", combinations ? ", " : "\n  ", one->implementation->name);
     combinations += left_out(one);
   }
-  if (combinations)
-    text_addf(out, ": none of %llu combination%s is within that", (unsigned long long)combinations,
-              combinations == 1 ? "" : "s");
+  if (!combinations) return;
+  text_add(out, ": none of ");
+  text_add_count(out, combinations);
+  text_add(out, combinations == 1 ? " combination is within that" : " combinations is within that");
 }
 
 /* The filters that removed something, each once. False: none did. */
@@ -349,11 +352,11 @@ int space_explain_empty(const struct space *space, cugen_error *err) {
   struct text filters = {0}, why = {0};
   error_set(err, CUGEN_ERROR_EMPTY, "%s: no variant is left for this problem on this device", space->config->path);
   if (list_filters(space, &filters)) error_append(err, " within %s", text_get(&filters));
+  explain_left_out(space, &why);
   for (size_t i = 0; i < space->count; i++)
     if (!left_out(&space->implementations[i])) explain_implementation(&space->implementations[i], &why);
-  explain_left_out(space, &why);
   error_append(err, "%s", text_get(&why));
-  if (has_heuristics(space)) error_append(err, "\n--all takes what heuristics leave out");
+  if (has_heuristics(space)) error_append(err, "\ncugen_filter.all takes what heuristics leave out");
   text_free(&filters);
   text_free(&why);
   return CUGEN_ERROR_EMPTY;

@@ -13,7 +13,7 @@ struct space;
 struct space_rule {
   cugen_restriction_kind kind;
   const char *text;        /* "tile % vec == 0", "block: at most 1024 threads (device.max_threads_per_block)" */
-  const char *option;      /* of a filter: "--where" */
+  const char *option;      /* of a filter: "cugen_filter.where" */
   struct config_line line; /* in the config; a filter has none */
   uint64_t removed;
 };

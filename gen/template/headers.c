@@ -341,7 +341,7 @@ static int include_name(struct inliner *in, struct layer *layer, const char *at,
   if (!sources_inside(name)) {
     text_addf(&what,
               "#include of '%s' is refused: name a header relative to its file or to a folder of include_dirs, "
-              "without '..' or a hidden name (--template-dir names a folder elsewhere)",
+              "without '..' or a hidden name (template_dir names a folder elsewhere)",
               name);
     status = what.failed ? error_memory(in->err) : refuse(in, layer, at, text_get(&what));
     text_free(&what);

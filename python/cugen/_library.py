@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import numbers
 import os
+import re
 import signal
 import threading
 import weakref
@@ -101,9 +102,13 @@ def call(name: str, *arguments: Any) -> None:
         raise error_of(status, error)
 
 
+# "cugen_options.toolkit" in a message of the C library is the argument "toolkit" here.
+OPTION = re.compile(r"\bcugen_(?:\w+_)?options\.(\w+)")
+
+
 def error_of(status: int, error: c.cugen_error) -> Error:
     place = (c.text(error.file), error.line) if error.line else (None, None)
-    return Error(c.text(error.message), Status(status), Cause(error.cause), *place)
+    return Error(OPTION.sub(r"\1", c.text(error.message)), Status(status), Cause(error.cause), *place)
 
 
 def options(kind: type[ctypes.Structure], **values: Any) -> Any:

@@ -59,6 +59,11 @@ class Places(Case):
         self.assertIn(f"{error.file}:{error.line}:", str(error))
         return os.path.basename(error.file), error.line
 
+    def test_options(self):
+        """A message names an option as it is called here."""
+        self.refuses("^toolkit '/nonexistent' is no folder", cugen.Library, "cpu", cache="none", toolkit="/nonexistent",
+                     status=cugen.Status.MISSING)
+
     def test_places(self):
         good = """kernel "k" {
   problem "n" (64), output "y" { dtype = "f32", shape = { "n" } }, reference "none",

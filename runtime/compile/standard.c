@@ -93,7 +93,8 @@ void standard_advise(const struct toolkit *toolkit, const char *header, struct t
   if (is_core(header) && !toolkit->core.length) {
     text_addf(out,
               ": CUDA's core libraries (cccl: cub, libcu++, what <cooperative_groups.h> needs) are not with the CUDA "
-              "headers in '%s'; a whole CUDA toolkit has them (--toolkit, $CUGEN_TOOLKIT), and the Python wheel "
+              "headers in '%s'; a whole CUDA toolkit has them (cugen_options.toolkit, $CUGEN_TOOLKIT), and the "
+              "Python wheel "
               "nvidia-cuda-cccl",
               text_get(&toolkit->include));
   } else if (has_libcuxx(toolkit, header)) {

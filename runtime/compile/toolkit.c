@@ -120,9 +120,18 @@ static void look_with_loader(struct toolkit *toolkit) {
   }
 }
 
-static void find_toolkit(struct toolkit *toolkit, const char *option) {
-  const char *named = option && *option ? option : getenv("CUGEN_TOOLKIT");
-  if (named && *named) {
+/* The one folder to look at, and what named it; NULL: none did. */
+static const char *named_folder(const struct toolkit_options *options, const char **by) {
+  const char *named = options ? options->toolkit : NULL;
+  *by = "cugen_options.toolkit";
+  if (named && *named) return named;
+  *by = "CUGEN_TOOLKIT";
+  named = getenv("CUGEN_TOOLKIT");
+  return named && *named ? named : NULL;
+}
+
+static void find_toolkit(struct toolkit *toolkit, const char *named) {
+  if (named) {
     look_at(toolkit, named);
     return;
   }
@@ -183,13 +192,13 @@ static void libraries_free(struct toolkit_libraries *libraries) {
 }
 
 int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cugen_error *err) {
-  const char *named = options ? options->toolkit : NULL;
+  const char *by, *named = named_folder(options, &by);
   *out = NULL;
-  if (named && *named && !folder_exists(named))
-    return error_set(err, CUGEN_ERROR_MISSING,
-                     "the toolkit (--toolkit) '%s' is no folder; name one that holds lib64 and include, such as "
-                     "/usr/local/cuda",
-                     named);
+  if (named && !folder_exists(named))
+    return error_set(
+        err, CUGEN_ERROR_MISSING,
+        "%s '%s' is no folder; name the toolkit's, which holds lib64 and include, such as /usr/local/cuda", by,
+        named);
   struct toolkit *toolkit = calloc(1, sizeof *toolkit);
   if (!toolkit) return error_memory(err);
   toolkit->libraries = libraries_new();
@@ -225,13 +234,15 @@ static const struct advice {
   const char *what, *name, *how;
 } advices[] = {
     {"nvrtc", "NVRTC (libnvrtc.so.13 or .12)",
-     "It comes with a CUDA toolkit, or with the Python wheel nvidia-cuda-nvrtc: name the folder with --toolkit or "
+     "It comes with a CUDA toolkit, or with the Python wheel nvidia-cuda-nvrtc: name the folder with "
+     "cugen_options.toolkit or "
      "$CUGEN_TOOLKIT, or build cugen again and let it fetch the wheels."},
     {"include", "the CUDA headers (cuda_fp16.h)",
-     "They come with a CUDA toolkit, or with the Python wheel nvidia-cuda-runtime: name the folder with --toolkit or "
+     "They come with a CUDA toolkit, or with the Python wheel nvidia-cuda-runtime: name the folder with "
+     "cugen_options.toolkit or "
      "$CUGEN_TOOLKIT, or build cugen again and let it fetch the wheels."},
     {"compiler", "a C++ compiler, which the cpu device needs,",
-     "Install g++ (Debian and Ubuntu: apt-get install g++), or name one with --compiler or $CUGEN_CXX."},
+     "Install g++ (Debian and Ubuntu: apt-get install g++), or name one with cugen_options.compiler or $CUGEN_CXX."},
 };
 
 static const struct advice *advice_for(const char *what) {

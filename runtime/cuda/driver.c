@@ -65,11 +65,12 @@ static int driver_needed(int cuda_major) {
 int driver_check_version(const struct driver *driver, const struct toolkit *toolkit, cugen_error *err) {
   int major = toolkit_nvrtc_major(toolkit);
   if (driver->version / 1000 >= major) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_DEVICE,
-                   "the CUDA driver is too old: it supports CUDA %d.%d, but NVRTC is of CUDA %d (%s), whose kernels "
-                   "need an NVIDIA driver %d or newer.\nUpdate the driver, or name a CUDA %d toolkit with --toolkit.",
-                   driver->version / 1000, driver->version % 1000 / 10, major, text_get(&toolkit->nvrtc),
-                   driver_needed(major), driver->version / 1000);
+  return error_set(
+      err, CUGEN_ERROR_DEVICE,
+      "the CUDA driver is too old: it supports CUDA %d.%d, but NVRTC is of CUDA %d (%s), whose kernels "
+      "need an NVIDIA driver %d or newer.\nUpdate the driver, or name a CUDA %d toolkit with cugen_options.toolkit.",
+      driver->version / 1000, driver->version % 1000 / 10, major, text_get(&toolkit->nvrtc), driver_needed(major),
+      driver->version / 1000);
 }
 
 /* ---- Opening ------------------------------------------------------------------------------------------------- */

@@ -74,7 +74,7 @@ static int check_version(const struct toolkit *toolkit, const struct nvrtc *nvrt
   if (!told || told == nvrtc->number) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_MISSING,
                    "%s says that it is NVRTC %d.%d, but beside it lie the builtins of %d.%d: two toolkits are mixed "
-                   "there; name another folder with --toolkit",
+                   "there; name another folder with cugen_options.toolkit",
                    text_get(&toolkit->nvrtc), nvrtc->number / 1000, nvrtc->number % 1000 / 10, told / 1000,
                    told % 1000 / 10);
 }
@@ -130,10 +130,11 @@ static int unknown_arch(const struct nvrtc *nvrtc, const char *arch, cugen_error
   list_archs(nvrtc, &known);
   bool older = arch && arch_parse(arch, &parsed) && parsed.capability < GPU_OLDEST_TARGET &&
                parsed.capability >= GPU_OLDEST_TARGET_12;
-  error_set(err, CUGEN_ERROR_COMPILE, "NVRTC %d.%d cannot compile for '%s': it knows%s.\nName %s with --toolkit%s.",
+  error_set(err, CUGEN_ERROR_COMPILE,
+            "NVRTC %d.%d cannot compile for '%s': it knows%s.\nName %s with cugen_options.toolkit%s.",
             nvrtc->number / 1000, nvrtc->number % 1000 / 10, arch ? arch : "", text_get(&known),
             older ? "a CUDA 12 toolkit, the last that knows it,"
-                  : "one of these with --arch, or a toolkit that knows the GPU",
+                  : "one of these with cugen_options.arch, or a toolkit that knows the GPU",
             older ? " (docs/old-cards.md says where it comes from)" : "");
   text_free(&known);
   return CUGEN_ERROR_COMPILE;

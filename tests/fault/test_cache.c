@@ -54,7 +54,7 @@ static void assert_refused(struct place *fixture, const char *what) {
   assert_null(cache);
   assert_non_null(strstr(err.message, path));
   assert_non_null(strstr(err.message, what));
-  assert_non_null(strstr(err.message, "--cache FILE"));
+  assert_non_null(strstr(err.message, "cugen_options.cache"));
   assert_string_equal(file_hash(path).hex, before.hex);
   assert_true(is_alone(fixture));
 }
@@ -124,7 +124,7 @@ static void assert_damaged(struct place *fixture, int status, const cugen_error 
   assert_int_equal(status, CUGEN_ERROR_CACHE);
   assert_non_null(strstr(err->message, text_get(&fixture->path)));
   assert_non_null(strstr(err->message, "damaged"));
-  assert_non_null(strstr(err->message, "--cache FILE"));
+  assert_non_null(strstr(err->message, "cugen_options.cache"));
 }
 
 /* What is read is checked when it is read, everything before the first write. Nothing is written. */
@@ -264,7 +264,7 @@ static int use_with_images(struct place *fixture, bool images) {
   CHECK(cache_open(text_get(&fixture->path), &cache, &warning, &err) == CUGEN_OK);
   CHECK(strstr(text_get(&warning), text_get(&fixture->path)));
   CHECK(strstr(text_get(&warning), "Permission denied"));
-  CHECK(strstr(text_get(&warning), "--cache FILE"));
+  CHECK(strstr(text_get(&warning), "cugen_options.cache"));
   CHECK(place_count(cache) == 100);
   CHECK(place_store(cache, "variant ", 7, &err) == CUGEN_OK);
   CHECK(place_count(cache) == 100);
@@ -383,7 +383,7 @@ static int fill(struct place *fixture) {
   CHECK(stored > 10);
   CHECK(err.status == CUGEN_ERROR_IO);
   CHECK(strstr(err.message, text_get(&fixture->path)));
-  CHECK(strstr(err.message, "--cache FILE"));
+  CHECK(strstr(err.message, "cugen_options.cache"));
   CHECK(place_count(cache) == stored);
   cache_close(cache);
   CHECK(cache_open(text_get(&fixture->path), &cache, NULL, &err) == CUGEN_OK);

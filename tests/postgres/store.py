@@ -125,7 +125,7 @@ def tables_of_others_are_refused(bench, server):
     ]
     for wrong, says, right in cases:
         server.sql(wrong)
-        bench.expect(address, "cache", "ls", code=9, says=["schema cugen is not as cugen makes it", says, "--cache FILE"])
+        bench.expect(address, "cache", "ls", code=9, says=["schema cugen is not as cugen makes it", says, "--cache"])
         server.sql(right)
         bench.expect(address, "cache", "verify", says=["nothing is wrong"])
     server.sql("UPDATE cugen.about SET format = 99")
@@ -162,7 +162,7 @@ def wrong_rows_are_found(bench, server):
 
 
 def refusals_name_a_way_out(bench, server):
-    out = "--cache FILE"
+    out = "--cache"
     bench.expect("postgresql://owner@/store?host=/nowhere", "cache", "ls", code=10, says=["cannot connect", "pg_isready", out])
     bench.expect("postgresql://owner@127.0.0.1:9/store", "cache", "ls", code=10, says=["owner@127.0.0.1:9/store", out])
     bench.expect(server.address(database="nothing"), "cache", "ls", code=10, says=['"nothing" does not exist', out])

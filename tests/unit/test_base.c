@@ -130,6 +130,11 @@ static void text_grows(void **state) {
   text_add_n(&text, "a\0b", 3);
   assert_int_equal(text.length, 3);
   assert_memory_equal(text.data, "a\0b", 4);
+  text_clear(&text);
+  text_add_count(&text, 999);
+  text_add_count(&text, 1000);
+  text_add_count(&text, UINT64_MAX);
+  assert_string_equal(text_get(&text), "9991,00018,446,744,073,709,551,615");
   text_free(&text);
   assert_null(text.data);
 }

@@ -151,7 +151,7 @@ static void test_hash(void **state) {
 
 #define OUTSIDE                                                                                                      \
   "is refused: name a header relative to its file or to a folder of include_dirs, without "                          \
-  "'..' or a hidden name (--template-dir names a folder elsewhere)"                                                  \
+  "'..' or a hidden name (template_dir names a folder elsewhere)"                                                    \
   "\n  in variant 'a'"
 
 static void test_outside(void **state) {
@@ -173,7 +173,7 @@ static void test_outside_branch(void **state) {
   (void)state;
   assert_source(TUNED(""), "#if HOST\n#include \"../x.h\"\n#endif\n" KERNEL, NULL,
                 "#line 1 \"T/t.cu\"\n#if HOST\n#error #include of '../x.h' is refused: name a header relative to its "
-                "file or to a folder of include_dirs, without '..' or a hidden name (--template-dir names a folder "
+                "file or to a folder of include_dirs, without '..' or a hidden name (template_dir names a folder "
                 "elsewhere)\n#endif\n" KERNEL);
 }
 

@@ -85,7 +85,8 @@ static int find_budget(struct score *score, const struct recorded *recorded, dou
   score->per_variant = mean_time(recorded);
   if (usual <= 0)
     return error_set(err, CUGEN_ERROR_CACHE,
-                     "what a variant took is not recorded: give it with --compile-time and --run-time");
+                     "what a variant took is not recorded: give it with cugen_replay_options.compile_time and "
+                     "cugen_replay_options.run_time");
   score->variants = seconds > 0 ? seconds / usual : fmax(draws_until(score, end_share), from + 2);
   score->start = from * usual;
   score->stop = score->variants * usual;

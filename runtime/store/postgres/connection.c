@@ -100,20 +100,20 @@ static const struct meaning {
 } meanings[] = {
     {"42501", CUGEN_ERROR_IO,
      "ask the owner of schema cugen for GRANT USAGE ON SCHEMA cugen and GRANT SELECT, INSERT, UPDATE, DELETE ON ALL "
-     "TABLES IN SCHEMA cugen, or of the database for GRANT CREATE ON DATABASE; or pass --cache FILE"},
+     "TABLES IN SCHEMA cugen, or of the database for GRANT CREATE ON DATABASE; or name a file with "
+     "cugen_options.cache"},
     {"25006", CUGEN_ERROR_IO,
      "name the primary server, or add ?target_session_attrs=read-write to the connection string"},
-    {"53100", CUGEN_ERROR_IO, "make room on the server's disk, or pass --cache FILE"},
+    {"53100", CUGEN_ERROR_IO, "make room on the server's disk, or name a file with cugen_options.cache"},
     {"53300", CUGEN_ERROR_IO, "raise the server's max_connections, or start fewer tuners"},
     {"22021", CUGEN_ERROR_CACHE, "the text is not UTF-8: rename what is called so"},
     {"22P05", CUGEN_ERROR_CACHE, "make the database with ENCODING 'UTF8'"},
-    {"53", CUGEN_ERROR_IO, "free what the server lacks, or pass --cache FILE"},
-    {"57", CUGEN_ERROR_IO, "try again, or pass --cache FILE"},
-    {"08", CUGEN_ERROR_IO, "try again, or pass --cache FILE"},
+    {"53", CUGEN_ERROR_IO, "free what the server lacks, or name a file with cugen_options.cache"},
+    {"57", CUGEN_ERROR_IO, "try again, or name a file with cugen_options.cache"},
+    {"08", CUGEN_ERROR_IO, "try again, or name a file with cugen_options.cache"},
     {"40", CUGEN_ERROR_IO, "try again"},
     {"23", CUGEN_ERROR_IO, "try again"},
-    {"", CUGEN_ERROR_CACHE,
-     "'cugen cache verify' checks the tables; another database, or --cache FILE, is a way out"},
+    {"", CUGEN_ERROR_CACHE, "'cugen cache verify' checks the tables; name another database with cugen_options.cache"},
 };
 
 static const struct meaning *meaning_of(const char *state) {
@@ -168,8 +168,8 @@ static const char *connect_way_out(struct pg_cache *cache) {
   if (cache->pq.needs_password(cache->conn))
     return "the server asks for a password: put it into ~/.pgpass (mode 0600), or set PGPASSWORD";
   if (cache->pq.used_password(cache->conn)) return "check user and password (~/.pgpass, PGPASSWORD)";
-  return "check that the server runs (pg_isready) and that host, port, user and database are right, or pass --cache "
-         "FILE";
+  return "check that the server runs (pg_isready) and that host, port, user and database are right, or "
+         "name a file with cugen_options.cache";
 }
 
 int pg_connect(struct pg_cache *cache, cugen_error *err) {

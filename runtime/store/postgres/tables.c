@@ -76,7 +76,7 @@ static int refuse(struct pg_cache *cache, const char *what, cugen_error *err) {
   text_add_clean(&clean, what, strlen(what));
   int status = error_set(err, CUGEN_ERROR_CACHE,
                          "%s: schema cugen is not as cugen makes it ('%.200s'), so nothing in it is trusted; name "
-                         "another database, or pass --cache FILE",
+                         "another database, or a file, with cugen_options.cache",
                          text_get(&cache->base.path), text_get(&clean));
   text_free(&clean);
   return status;
@@ -235,8 +235,8 @@ static int read_format(struct pg_cache *cache, int *format, cugen_error *err) {
 static int say_newer(struct pg_cache *cache, int format, cugen_error *err) {
   return error_set(
       err, CUGEN_ERROR_CACHE,
-      "%s: was written by a newer cugen (format %d, this one reads up to %d); update cugen, name another "
-      "database, or pass --cache FILE",
+      "%s: was written by a newer cugen (format %d, this one reads up to %d); update cugen, or name another "
+      "database, or a file, with cugen_options.cache",
       text_get(&cache->base.path), format, CACHE_FORMAT_VERSION);
 }
 
@@ -317,7 +317,8 @@ static int check_server(struct pg_cache *cache, cugen_error *err) {
   const int version = cache->pq.server_version(cache->conn);
   if (version >= OLDEST) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_CACHE,
-                   "%s: the server is PostgreSQL %d, and cugen needs 12 or later; update it, or pass --cache FILE",
+                   "%s: the server is PostgreSQL %d, and cugen needs 12 or later; update it, or name a file with "
+                   "cugen_options.cache",
                    text_get(&cache->base.path), version / 10000);
 }
 

@@ -16,7 +16,7 @@
 
 /* ---- Errors -------------------------------------------------------------------------------------------------- */
 
-#define WAY_OUT "move it away, or pass --cache FILE"
+#define WAY_OUT "move it away, or name another with cugen_options.cache"
 
 int cache_error_corrupt(const char *path, const char *what, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_CACHE, "%s: the cache is damaged (%s); " WAY_OUT, path, what);
@@ -31,22 +31,24 @@ int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen
   case SQLITE_NOTADB: return cache_error_corrupt(path, sqlite3_errmsg(db), err);
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
-    return error_set(err, CUGEN_ERROR_IO,
-                     "%s: cannot %s: another process keeps the cache locked; end it, or pass --cache FILE", path,
-                     doing);
+    return error_set(
+        err, CUGEN_ERROR_IO,
+        "%s: cannot %s: another process keeps the cache locked; end it, or name another with cugen_options.cache",
+        path, doing);
   case SQLITE_NOMEM: /* also where a damaged file asks for more than there can be */
     return error_set(err, CUGEN_ERROR_MEMORY, "%s: cannot %s: out of memory, or the file is damaged; " WAY_OUT, path,
                      doing);
   case SQLITE_FULL:
-    return error_set(err, CUGEN_ERROR_IO, "%s: cannot %s: the disk is full; make room, or pass --cache FILE", path,
+    return error_set(err, CUGEN_ERROR_IO,
+                     "%s: cannot %s: the disk is full; make room, or name another with cugen_options.cache", path,
                      doing);
   case SQLITE_IOERR:
   case SQLITE_READONLY:
   case SQLITE_PERM:
   case SQLITE_CANTOPEN:
   case SQLITE_PROTOCOL:
-    return error_set(err, CUGEN_ERROR_IO, "%s: cannot %s: %s; pass --cache FILE for another place", path, doing,
-                     system);
+    return error_set(err, CUGEN_ERROR_IO, "%s: cannot %s: %s; name another place with cugen_options.cache", path,
+                     doing, system);
   default: /* tables that are not as cugen makes them */
     return error_set(err, CUGEN_ERROR_CACHE, "%s: cannot %s: %s; " WAY_OUT, path, doing, sqlite3_errmsg(db));
   }
@@ -151,8 +153,10 @@ int cache_probe(const char *path, bool *fresh, cugen_error *err) {
   *fresh = file_missing(path);
   if (beside || *fresh) return beside;
   if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
-    return error_set(err, CUGEN_ERROR_IO,
-                     "%s: is a device or a pipe, and a cache is a file; pass --cache FILE, or none", path);
+    return error_set(
+        err, CUGEN_ERROR_IO,
+        "%s: is a device or a pipe, and a cache is a file; name another file, or none, with cugen_options.cache",
+        path);
   sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
   sqlite3_file *file = vfs ? calloc(1, (size_t)vfs->szOsFile) : NULL;
   sqlite3_filename name = file ? sqlite3_create_filename(path, "", "", 0, NULL) : NULL;
@@ -169,7 +173,7 @@ int cache_probe(const char *path, bool *fresh, cugen_error *err) {
   if (code == SQLITE_NOMEM)
     status = error_memory(err);
   else if (code != SQLITE_OK)
-    status = error_set(err, CUGEN_ERROR_IO, "%s: cannot read: %s; pass --cache FILE for another place", path,
+    status = error_set(err, CUGEN_ERROR_IO, "%s: cannot read: %s; name another place with cugen_options.cache", path,
                        strerror(errno));
   else if (!*fresh)
     status = check_header(header, path, err);

@@ -155,7 +155,7 @@ static int open_path(struct sqlite_cache *cache, struct text *warning, cugen_err
     if (why && warning)
       text_addf(warning,
                 "%s: cannot be written (%s); what is measured now is remembered until the end of this run only. "
-                "Pass --cache FILE for another place",
+                "Name another place with cugen_options.cache",
                 path, strerror(why));
     status = !why ? open_file(cache, text_get(&folder), err)
                   : (fresh ? open_memory(cache, err) : open_read_only(cache, err));

@@ -95,7 +95,7 @@ static int refuse(const char *path, const char *type, const char *name, cugen_er
   return error_set(
       err, CUGEN_ERROR_CACHE,
       "%s: %.20s '%.100s' is not as cugen makes it, so nothing in this database is trusted; ask whoever it is "
-      "from for 'cugen cache export -o FILE', or move it away, or pass --cache FILE",
+      "from for 'cugen cache export -o FILE', or move it away, or name another with cugen_options.cache",
       path, type, name);
 }
 

@@ -1,0 +1,61 @@
+/* The table of options, and how the library's messages name them; see option_names.h. */
+#include "option_names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+const struct cli_option_row cli_options[OPTION_COUNT] = {
+#define X(id, name, letter, argument, what) {name, letter, argument, what},
+    CLI_OPTIONS(X)
+#undef X
+};
+
+/* Fields of the library's options that have another name here. */
+static const struct {
+  const char *field;
+  enum cli_option option;
+} renamed[] = {{"variant_timeout", OPTION_TIMEOUT}, {"budget_seconds", OPTION_BUDGET}, {"choice", OPTION_VARIANT}};
+
+static const char *option_of(const char *field, size_t length) {
+  for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+    if (strlen(renamed[i].field) == length && memcmp(renamed[i].field, field, length) == 0)
+      return cli_options[renamed[i].option].name;
+  for (size_t i = 0; i < OPTION_COUNT; i++) {
+    const char *name = cli_options[i].name;
+    size_t same = 0;
+    while (same < length && name[same] && (name[same] == field[same] || (name[same] == '-' && field[same] == '_')))
+      same++;
+    if (same == length && !name[same]) return name;
+  }
+  return NULL;
+}
+
+/* The length of "cugen_options." and its like at text; 0: there is none. */
+static size_t structure_at(const char *text) {
+  static const char *const structures[] = {"cugen_options.",         "cugen_filter.",         "cugen_tune_options.",
+                                           "cugen_check_options.",   "cugen_replay_options.", "cugen_export_options.",
+                                           "cugen_transfer_options."};
+  for (size_t i = 0; i < sizeof structures / sizeof *structures; i++)
+    if (strncmp(text, structures[i], strlen(structures[i])) == 0) return strlen(structures[i]);
+  return 0;
+}
+
+struct message message_own(const char *text) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
+  struct message own;
+  size_t length = 0;
+  while (*text && length + 1 < sizeof own.text) {
+    const size_t structure = structure_at(text), field = structure ? strspn(text + structure, letters) : 0;
+    const char *option = structure ? option_of(text + structure, field) : NULL;
+    if (option)
+      length += (size_t)snprintf(own.text + length, sizeof own.text - length, "--%s", option),
+          text += structure + field;
+    else
+      own.text[length++] = *text++;
+    if (length >= sizeof own.text) length = sizeof own.text - 1;
+  }
+  own.text[length] = '\0';
+  return own;
+}
