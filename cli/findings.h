@@ -86,6 +86,11 @@ double findings_rate(const cugen_record *record);
 double findings_peak(const struct findings *findings);
 double findings_bandwidth(const struct findings *findings);
 
+/* ---- findings_find.c: findings_open's first step ---- */
+
+/* Opens the listing, and cli->lib and cli->kernel for the set of records that is meant. */
+int findings_find(struct cli *cli, struct findings *findings);
+
 /* ---- effects.c ---- */
 
 /* findings_open and findings_close call them. False: out of memory. */

@@ -1,0 +1,237 @@
+/* One record beside what a look-up asks for: the fields that are the same, that differ, and that decide. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/model/described.h"
+#include "why.h"
+
+/* ---- Texts ---------------------------------------------------------------------------------------------------- */
+
+void why_clear(void *data) {
+  struct why *why = data;
+  for (size_t i = 0; i < why->string_count; i++) free(why->strings[i]);
+  free(why->strings);
+  api_prediction_key_free(&why->predictions);
+}
+
+const char *why_keep(struct why *why, char *string) {
+  if (string && why->string_count == why->string_capacity) {
+    size_t capacity = 2 * why->string_capacity + 32;
+    char **strings = realloc(why->strings, capacity * sizeof *strings);
+    if (strings) {
+      why->strings = strings;
+      why->string_capacity = capacity;
+    }
+  }
+  if (string && why->string_count < why->string_capacity) return why->strings[why->string_count++] = string;
+  free(string);
+  why->failed = true;
+  return "";
+}
+
+const char *why_keepf(struct why *why, const char *format, ...) {
+  struct text text = {0};
+  va_list args;
+  va_start(args, format);
+  text_vaddf(&text, format, args);
+  va_end(args);
+  return why_keep(why, text_take(&text));
+}
+
+/* ---- Rows ----------------------------------------------------------------------------------------------------- */
+
+static void add_row(struct why *why, struct why_rows *match, const char *field, const char *wanted, const char *found,
+                    cugen_why_state state, bool decides) {
+  if (match->count == WHY_ROWS) return;
+  match->rows[match->count++] = (cugen_why_row){.field = why_keepf(why, "%s", field),
+                                                .wanted = why_keepf(why, "%s", wanted),
+                                                .found = why_keepf(why, "%s", found),
+                                                .state = state,
+                                                .decides = decides};
+}
+
+static void add_texts(struct why *why, struct why_rows *match, const char *field, const char *wanted,
+                      const char *found) {
+  add_row(why, match, field, wanted, found, strcmp(wanted, found) ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
+}
+
+/* Eight digits of a hash tell as much as all of it. */
+static void add_hash(struct why *why, struct why_rows *match, const char *field, struct hash wanted,
+                     struct hash found, bool decides) {
+  bool known = wanted.hex[0] && found.hex[0];
+  cugen_why_state state = !known                          ? CUGEN_WHY_UNKNOWN
+                          : strcmp(wanted.hex, found.hex) ? CUGEN_WHY_DIFFERS
+                                                          : CUGEN_WHY_SAME;
+  add_row(why, match, field, why_keepf(why, "%.8s", wanted.hex), why_keepf(why, "%.8s", found.hex), state, decides);
+}
+
+static void add_version(struct why *why, struct why_rows *match, const char *field, int wanted, int found) {
+  const char *texts[2];
+  const int versions[2] = {wanted, found};
+  for (int i = 0; i < 2; i++)
+    texts[i] = versions[i] ? why_keepf(why, "%d.%d", versions[i] / 1000, versions[i] % 1000 / 10) : "none";
+  add_row(why, match, field, texts[0], texts[1], wanted == found ? CUGEN_WHY_SAME : CUGEN_WHY_DIFFERS, false);
+}
+
+/* ---- Problems, value by value --------------------------------------------------------------------------------- */
+
+/* The length of the first "name=value" of a problem's text. A value may hold spaces: it ends before a space that a
+   name and '=' follow. */
+static size_t setting_length(const char *text) {
+  size_t length = strcspn(text, " ");
+  while (text[length]) {
+    const char *next = text + length + 1;
+    size_t name = strcspn(next, " =");
+    if (name && next[name] == '=') break;
+    length += 1 + strcspn(next, " ");
+  }
+  return length;
+}
+
+static const char *next_setting(const char *text) {
+  text += setting_length(text);
+  return *text ? text + 1 : text;
+}
+
+/* The setting of that name; NULL: there is none. */
+static const char *find_setting(const char *text, const char *name, size_t length) {
+  for (; *text; text = next_setting(text))
+    if (strncmp(text, name, length) == 0 && text[length] == '=') return text;
+  return NULL;
+}
+
+static const char *value_of(struct why *why, const char *setting) {
+  if (!setting) return "not declared";
+  size_t name = strcspn(setting, "="), length = setting_length(setting);
+  return name < length ? why_keepf(why, "%.*s", (int)(length - name - 1), setting + name + 1) : "";
+}
+
+/* Each setting of `from`, beside that of the same name in `other`; new_only: only those that other does not have. lacks: those
+   that the record did without, since they have their default. */
+static void add_settings(struct why *why, struct why_rows *match, const char *from, const char *other, uint64_t lacks,
+                         bool new_only) {
+  for (; *from; from = next_setting(from), lacks >>= 1) {
+    size_t length = strcspn(from, "=");
+    const char *partner = find_setting(other, from, length);
+    if (new_only && partner) continue;
+    const char *name = why_keepf(why, "%.*s", (int)length, from), *mine = value_of(why, from);
+    const char *theirs = value_of(why, partner);
+    if (lacks & 1)
+      add_row(why, match, name, why_keepf(why, "%s (the default)", mine), value_of(why, NULL), CUGEN_WHY_DIFFERS,
+              false);
+    else
+      add_texts(why, match, name, new_only ? theirs : mine, new_only ? mine : theirs);
+  }
+}
+
+size_t why_settings_that_differ(const char *a, const char *b) {
+  size_t count = 0;
+  for (; *a; a = next_setting(a)) {
+    const char *partner = find_setting(b, a, strcspn(a, "="));
+    size_t length = setting_length(a);
+    count += !partner || setting_length(partner) != length || strncmp(a, partner, length) != 0;
+  }
+  return count;
+}
+
+/* ---- Options ------------------------------------------------------------------------------------------------- */
+
+const char *why_wanted_options(struct why *why, const struct cache_space *space) {
+  const struct lookup *l = why->lookup;
+  cugen_error ignored;
+  if (l->predicted || !cugen_device_parse(space->device).predicted) return lookup_key(l).options;
+  if (!why->predictions.options.length &&
+      api_key_predictions(l->lib, &l->device, l->arch, &why->predictions, &ignored)) {
+    api_prediction_key_free(&why->predictions);
+    why->failed = true;
+  }
+  return text_get(&why->predictions.options);
+}
+
+/* ---- One record ----------------------------------------------------------------------------------------------- */
+
+/* "source, launches": the fields of that state, or "". */
+static const char *list_fields(struct why *why, const struct why_rows *match, cugen_why_state state) {
+  struct text text = {0};
+  for (size_t i = 0; i < match->count; i++)
+    if (match->rows[i].decides && match->rows[i].state == state)
+      text_addf(&text, "%s%s", text.length ? ", " : "", match->rows[i].field);
+  return why_keepf(why, "%s", text.length ? why_keep(why, text_take(&text)) : "");
+}
+
+/* A predicted time depends neither on what a result is held against nor, so, on the whole. */
+static void compare_parts(struct why *why, struct why_rows *match, const struct judgement *judgement,
+                          const struct cache_record *record) {
+  const struct cache_record *now = &judgement->now;
+  const struct objective *objective = why->lookup->config->objective;
+  bool decides = judgement->how != JUDGED_CURRENT || !judgement->proof_changed;
+  if (!now->hash.hex[0]) return;
+  add_hash(why, match, "source", now->source_hash, record->source_hash, true);
+  add_hash(why, match, "launches", now->launches_hash, record->launches_hash, true);
+  add_hash(why, match, "what is passed", now->arguments_hash, record->arguments_hash, true);
+  add_hash(why, match, "what it is held against", judgement->proof, record->proof_hash, decides);
+  if (objective && objective->needs_flops)
+    add_texts(why, match, "flops", why_keepf(why, "%.17g", now->flops), why_keepf(why, "%.17g", record->flops));
+  if (objective && objective->needs_bytes)
+    add_texts(why, match, "bytes", why_keepf(why, "%.17g", now->bytes), why_keepf(why, "%.17g", record->bytes));
+  add_hash(why, match, "kernel as a whole", judgement->whole, record->hash, decides);
+}
+
+static const char *say_changed(struct why *why, const struct why_rows *match) {
+  struct why_rows parts = *match;
+  if (parts.count) parts.count--; /* the whole */
+  const char *changed = list_fields(why, &parts, CUGEN_WHY_DIFFERS);
+  return *changed
+             ? why_keepf(why, "it is not taken: changed since it was measured: %s", changed)
+             : "it is not taken: the kernel has changed since it was measured; in what is not known, the record is "
+               "of an older cugen";
+}
+
+/* What a record in the right place is to the look-up. */
+static const char *say_judgement(struct why *why, const struct why_rows *match, const struct judgement *judgement,
+                                 const struct cache_record *record) {
+  switch (judgement->how) {
+  case JUDGED_CHANGED: return say_changed(why, match);
+  case JUDGED_GONE:
+    return why_keepf(why, "it is not taken: no variant is called that now: %s", judgement->why.message);
+  case JUDGED_BROKEN:
+    return why_keepf(why, "it is not taken: its source does not expand now: %s", judgement->why.message);
+  case JUDGED_CURRENT: break;
+  }
+  if (record->outcome == CUGEN_OUTCOME_OK) return "everything that decides is the same";
+  const char *reason = record->reason ? record->reason : "";
+  return why_keepf(why, "it is remembered that it failed, and it is not tried again: %s%s%.*s",
+                   cugen_outcome_text((int)record->outcome), *reason ? ": " : "", (int)strcspn(reason, "\n"), reason);
+}
+
+int why_explain(struct why *why, const struct cache_space *space, const struct cache_record *record,
+                cugen_error *err) {
+  struct why_rows *match = &why->details[why->match_count];
+  struct judgement judgement;
+  const char *problem = text_get(&why->lookup->problem_text);
+  add_texts(why, match, "kernel", why->lookup->config->name, space->config);
+  add_texts(why, match, "device", lookup_key(why->lookup).device, space->device);
+  add_texts(why, match, "options", why_wanted_options(why, space), space->options);
+  add_settings(why, match, problem, space->problem, record->lacks, false);
+  add_settings(why, match, space->problem, problem, 0, true);
+  const char *elsewhere = list_fields(why, match, CUGEN_WHY_DIFFERS);
+  int status = api_judge(why->lookup, record, &judgement, err);
+  if (status) return status;
+  bool gone = judgement.how == JUDGED_GONE;
+  add_row(why, match, "variant", gone ? "not in the space" : record->variant, record->variant,
+          gone ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
+  if (!*elsewhere) compare_parts(why, match, &judgement, record);
+  const char *verdict = *elsewhere ? why_keepf(why, "it is not taken: it differs in %s", elsewhere)
+                                   : say_judgement(why, match, &judgement, record);
+  add_version(why, match, "driver", why->lookup->device.driver_version, record->driver_version);
+  add_version(why, match, "NVRTC", why->lookup->nvrtc_version, record->nvrtc_version);
+  why->matches[why->match_count++] = (cugen_why_match){.variant = why_keepf(why, "%s", record->variant),
+                                                       .verdict = verdict,
+                                                       .outcome = record->outcome,
+                                                       .predicted = cugen_device_parse(space->device).predicted,
+                                                       .seconds = record->seconds,
+                                                       .measured_at = record->measured_at,
+                                                       .rows = match->rows,
+                                                       .row_count = match->count};
+  return CUGEN_OK;
+}

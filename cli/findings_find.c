@@ -1,0 +1,325 @@
+/* Which set of records a report is about, and its kernel; see findings.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "findings.h"
+#include "print.h"
+#include "records.h"
+
+/* ---- Which set of records ---- */
+
+enum { MOST_SETTINGS = 64 };
+
+static bool is_cpu_set(const cugen_cache_set *set) {
+  return cugen_device_parse(set->device).kind == CUGEN_DEVICE_CPU;
+}
+
+static bool is_predicted_set(const cugen_cache_set *set) {
+  return cugen_device_parse(set->device).predicted;
+}
+
+static bool is_better(const cugen_cache_set *a, const cugen_cache_set *b) {
+  if (is_cpu_set(a) != is_cpu_set(b)) return !is_cpu_set(a);
+  if (is_predicted_set(a) != is_predicted_set(b)) return !is_predicted_set(a);
+  return a->measured_at > b->measured_at;
+}
+
+static int open_listing(struct cli *cli, struct findings *f) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.cache = cli->values[OPTION_CACHE];
+  options.config_dir = cli->values[OPTION_CONFIG_DIR];
+  options.measure = cli->values[OPTION_MEASURE];
+  options.toolkit = cli->values[OPTION_TOOLKIT];
+  options.compiler = cli->values[OPTION_COMPILER];
+  return cugen_open(&options, &f->listing, &cli->error);
+}
+
+/* --device is a description: it is known by its figures. Else it is part of a device's text, or an id. */
+static bool is_model(const struct cli *cli) {
+  return cugen_device_parse(cli->values[OPTION_DEVICE]).kind == CUGEN_DEVICE_MODEL;
+}
+
+/* Of predictions only those from the figures of the kernel's device are meant. */
+static bool has_figures(const cugen_kernel *kernel, const cugen_cache_set *set) {
+  const char *options;
+  if (!is_predicted_set(set)) return true;
+  cugen_kernel_key(kernel, NULL, &options);
+  return strcmp(set->options, options) == 0;
+}
+
+/* The problem that CONFIG and --set mean, as for the other commands: the config's own, on the cpu device its check
+   problem, with what is set. */
+struct wanted {
+  char *gpu, *cpu, *gpu_short, *cpu_short; /* short: for a reader */
+  const char *measure;                     /* how it was timed; NULL: however */
+};
+
+static void wanted_free(struct wanted *wanted) {
+  free(wanted->gpu);
+  free(wanted->cpu);
+  free(wanted->gpu_short);
+  free(wanted->cpu_short);
+}
+
+/* To be freed whatever comes back. */
+static int find_wanted(struct cli *cli, const struct findings *f, size_t settings, struct wanted *out) {
+  cugen_kernel *kernel;
+  *out = (struct wanted){NULL, NULL, NULL, NULL, NULL};
+  int status = cugen_kernel_open(f->listing, cli->operand, cli->settings, settings, &kernel, &cli->error);
+  if (status) return status;
+  out->measure = cugen_kernel_measure(kernel);
+  out->gpu = strdup(cugen_kernel_problem(kernel));
+  out->gpu_short = strdup(cugen_kernel_problem_short(kernel));
+  status = cugen_kernel_use_check(kernel, &cli->error);
+  out->cpu = status ? NULL : strdup(cugen_kernel_problem(kernel));
+  out->cpu_short = status ? NULL : strdup(cugen_kernel_problem_short(kernel));
+  cugen_kernel_close(kernel);
+  if (!status && (!out->gpu || !out->cpu || !out->gpu_short || !out->cpu_short))
+    status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  return status;
+}
+
+static bool is_timed_so(const cugen_cache_set *set, const char *measure) {
+  return !set->measure || !measure || strcmp(set->measure, measure) == 0;
+}
+
+static const char *wanted_of(const struct wanted *wanted, const cugen_cache_set *set) {
+  return is_cpu_set(set) ? wanted->cpu : wanted->gpu;
+}
+
+/* Whether this run's --device means the same to the other commands: not a part of a device's text. */
+static bool is_id(const char *device) {
+  const cugen_device_name named = cugen_device_parse(device);
+  return !device || (named.kind != CUGEN_DEVICE_NAMED && !(named.kind == CUGEN_DEVICE_CPU && *named.name));
+}
+
+/* The problem as settings, without those that it has by default, into settings[count]. */
+static size_t settings_of(char *problem, const char *defaults, const char **settings, size_t most) {
+  size_t count = 0;
+  for (char *word = strtok(problem, " "); word && count < most; word = strtok(NULL, " "))
+    if (!print_has_word(defaults, word, strlen(word))) settings[count++] = word;
+  return count;
+}
+
+static bool same_name(const char *a, const char *b) {
+  size_t length = strcspn(a, "= ");
+  return length == strcspn(b, "= ") && strncmp(a, b, length) == 0;
+}
+
+static bool same_word(const char *a, const char *b) {
+  size_t length = strcspn(a, " ");
+  return length == strcspn(b, " ") && strncmp(a, b, length) == 0;
+}
+
+static const char *next_word(const char *text) {
+  text += strcspn(text, " ");
+  return text + strspn(text, " ");
+}
+
+/* The same parameters in the same order, but for some that the config has got since: with these settings it has that problem. */
+static bool is_reachable(const char *problem, const char *now) {
+  for (; *now; now = next_word(now))
+    if (same_name(problem, now)) problem = next_word(problem);
+  return !*problem;
+}
+
+/* The same problem, but for what it has by default and the config has got since. */
+static bool is_meant(const char *problem, const char *wanted, const char *defaults) {
+  for (; *wanted; wanted = next_word(wanted))
+    if (*problem && same_word(problem, wanted))
+      problem = next_word(problem);
+    else if (!print_has_word(defaults, wanted, strcspn(wanted, " ")))
+      return false;
+  return !*problem;
+}
+
+static void append_set(struct cli *cli, const cugen_cache_set *set, const char *defaults, const char *measure) {
+  const char *settings[MOST_SETTINGS];
+  struct cli meant = *cli;
+  char *problem = strdup(set->problem);
+  if (!problem) return;
+  meant.settings = settings;
+  meant.setting_count = settings_of(problem, defaults, settings, MOST_SETTINGS);
+  if (!is_timed_so(set, measure)) meant.values[OPTION_MEASURE] = set->measure;
+  cli_append(cli, "\n  on %s there is: ", set->device);
+  hint_append(cli, &meant, "report");
+  free(problem);
+}
+
+/* What there is instead, as far as it fits a few lines. */
+static void append_others(struct cli *cli, const struct findings *f, const struct wanted *defaults) {
+  enum { LINES = 6 };
+  size_t shown = 0, earlier = 0;
+  for (size_t i = 0; i < f->set_count; i++) {
+    const cugen_cache_set *set = &f->sets[i];
+    const char *now = wanted_of(defaults, set);
+    if (!set->records) continue;
+    if (!is_reachable(set->problem, now))
+      earlier++;
+    else if (shown++ < LINES)
+      append_set(cli, set, now, defaults->measure);
+  }
+  if (earlier)
+    cli_append(cli, "\n  %zu set%s of records %s of an earlier config, whose problem had other parameters", earlier,
+               earlier == 1 ? "" : "s", earlier == 1 ? "is" : "are");
+  if (shown > LINES) cli_append(cli, "\n  and %zu more", shown - LINES);
+  if (shown && shown <= LINES && !earlier) return;
+  struct cli meant = *cli;
+  if (!shown && !earlier) meant.values[OPTION_DEVICE] = NULL;
+  if (!shown && !earlier) meant.operand = NULL;
+  cli_append(cli, shown || earlier ? ": " : ", '");
+  hint_append(cli, &meant, "cache ls");
+  if (!shown && !earlier) cli_append(cli, "' lists what is remembered");
+}
+
+static int explain_nothing(struct cli *cli, const struct findings *f, const struct wanted *wanted) {
+  struct wanted defaults;
+  const char *device = cli->values[OPTION_DEVICE];
+  bool cpu = cugen_device_parse(device).kind == CUGEN_DEVICE_CPU;
+  int status = find_wanted(cli, f, 0, &defaults);
+  if (!status) {
+    struct cli meant = *cli;
+    if (!is_id(device)) meant.values[OPTION_DEVICE] = NULL;
+    cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for %s%s%s; '", cli->operand,
+             cpu ? wanted->cpu_short : wanted->gpu_short, device ? " on " : "", device ? device : "");
+    hint_append(cli, &meant, "tune");
+    cli_append(cli, "' measures it");
+    append_others(cli, f, &defaults);
+  }
+  wanted_free(&defaults);
+  return cli->error.status;
+}
+
+/* NULL: there is none. */
+static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set **out) {
+  cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
+  struct wanted wanted, defaults = {NULL, NULL, NULL, NULL, NULL};
+  filter.config = cli->operand;
+  filter.device = cli->values[OPTION_DEVICE];
+  *out = NULL;
+  int status = find_wanted(cli, f, cli->setting_count, &wanted);
+  if (!status) status = find_wanted(cli, f, 0, &defaults);
+  if (!status) status = cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
+  for (size_t i = 0; i < f->set_count && !status; i++) {
+    const cugen_cache_set *set = &f->sets[i];
+    bool meant = set->records && is_timed_so(set, wanted.measure) &&
+                 is_meant(set->problem, wanted_of(&wanted, set), wanted_of(&defaults, set));
+    if (meant && (!*out || is_better(set, *out))) *out = set;
+  }
+  wanted_free(&wanted);
+  wanted_free(&defaults);
+  return status;
+}
+
+/* ---- The kernel of that set ---- */
+
+/* Cuts the problem into its settings. */
+static size_t split_problem(char *problem, const char **settings) {
+  size_t count = 0;
+  for (char *word = strtok(problem, " "); word && count < MOST_SETTINGS; word = strtok(NULL, " "))
+    settings[count++] = word;
+  return count;
+}
+
+static int open_kernel(struct cli *cli, const cugen_cache_set *set) {
+  const char *settings[MOST_SETTINGS];
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.device = set->device;
+  options.arch = is_cpu_set(set) ? NULL : set->arch;
+  options.measure = set->measure;
+  options.cache = cli->values[OPTION_CACHE];
+  options.config_dir = cli->values[OPTION_CONFIG_DIR];
+  options.template_dir = cli->values[OPTION_TEMPLATE_DIR];
+  options.device_dir = cli->values[OPTION_DEVICE_DIR];
+  options.toolkit = cli->values[OPTION_TOOLKIT];
+  options.compiler = cli->values[OPTION_COMPILER];
+  char *problem = strdup(set->problem);
+  if (!problem) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  int status = cugen_open(&options, &cli->lib, &cli->error);
+  size_t count = split_problem(problem, settings);
+  if (!status) status = cugen_kernel_open(cli->lib, cli->operand, settings, count, &cli->kernel, &cli->error);
+  if (!status) status = cli_filter(cli, false);
+  free(problem);
+  return status;
+}
+
+/* All that is remembered of the kernel on that device, whatever the problem. */
+static int list_problems(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
+  cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
+  filter.config = cli->operand;
+  char *device = strdup(set->device); /* the set goes with the next list */
+  if (!device) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  filter.device = device;
+  int status = cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
+  free(device);
+  return status;
+}
+
+static int open_set(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
+  int status = open_kernel(cli, set);
+  if (!status && !has_figures(cli->kernel, set))
+    status = cli_fail(
+        cli, CUGEN_ERROR_USAGE,
+        "the predictions of %s for %s come from a description that is unknown here; name it: --device model:FILE",
+        cli->operand, cugen_kernel_device(cli->kernel)->name);
+  return status ? status : list_problems(cli, f, set);
+}
+
+/* ---- The kernel on a description ---- */
+
+/* What was measured on the GPU itself is listed, too. */
+static int list_model(struct cli *cli, struct findings *f) {
+  cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
+  const char *device;
+  cugen_kernel_key(cli->kernel, &device, NULL);
+  filter.config = cli->operand;
+  filter.device = cugen_device_parse(device).name;
+  return cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
+}
+
+static int open_model(struct cli *cli, struct findings *f) {
+  const cugen_stored_record *all;
+  size_t count = 0;
+  int status = cli_open_kernel(cli);
+  if (!status) status = cli_stored(cli, &all, &count);
+  if (!status) status = list_model(cli, f);
+  if (status || count) return status;
+  f->now = true;
+  return cli_predict(cli);
+}
+
+/* ---- Whichever there is ---- */
+
+static bool knows_any(const struct findings *f) {
+  for (size_t i = 0; i < f->set_count; i++)
+    if (f->sets[i].records) return true;
+  return false;
+}
+
+/* On a machine without a GPU, of a kernel of which nothing at all is remembered, predictions are made. */
+static int open_any(struct cli *cli, struct findings *f) {
+  const cugen_cache_set *set;
+  struct wanted wanted;
+  bool used = false;
+  int status = find_set(cli, f, &set);
+  if (status || set) return status ? status : open_set(cli, f, set);
+  if (!knows_any(f) && !cli->values[OPTION_DEVICE]) status = cli_open(cli);
+  if (!status && cli->lib) status = cli_use_model(cli, &used);
+  if (status || used) return status ? status : open_model(cli, f);
+  status = find_wanted(cli, f, cli->setting_count, &wanted);
+  if (!status) status = explain_nothing(cli, f, &wanted);
+  wanted_free(&wanted);
+  return status;
+}
+
+/* ---- Of all that is remembered ---- */
+
+bool findings_is_kin(const struct findings *f, const cugen_cache_set *set) {
+  return is_predicted_set(set) == f->predicted && has_figures(f->kernel, set);
+}
+
+int findings_find(struct cli *cli, struct findings *f) {
+  int status = open_listing(cli, f);
+  if (status) return status;
+  return is_model(cli) ? open_model(cli, f) : open_any(cli, f);
+}
