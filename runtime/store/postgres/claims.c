@@ -11,22 +11,22 @@ static const char doing[] = "claim variants";
 /* Those that are free by now are tried, as many as are wanted, in the order of their names: two who want the same ones do not wait for each other in a
    circle. A row is a variant's place, and whether it was granted or has a record. */
 static const char claim_sql[] =
-    "WITH wanted AS (SELECT name, place, EXISTS (SELECT FROM cugen.record WHERE space_id = $1::bigint AND variant = "
-    "name "
-    "AND hash = kernel AND superseded = 0 AND measured_at >= $6) AS recorded FROM unnest($2::text[], $3::text[]) "
-    "WITH "
-    "ORDINALITY AS u (name, kernel, place)), free AS (SELECT name FROM wanted WHERE NOT recorded AND NOT EXISTS "
-    "(SELECT "
-    "FROM cugen.claim o WHERE o.space_id = $1::bigint AND o.variant = name AND o.owner <> $4 AND o.until >= "
-    "clock_timestamp()) ORDER BY place LIMIT $7::bigint), got AS (INSERT INTO cugen.claim AS c (space_id, variant, "
-    "owner, "
-    "until) SELECT $1::bigint, name, $4, clock_timestamp() + make_interval(secs => $5) FROM free ORDER BY name ON "
-    "CONFLICT "
-    "(space_id, variant) DO UPDATE SET owner = excluded.owner, until = excluded.until WHERE c.owner = excluded.owner "
-    "OR "
-    "c.until < clock_timestamp() RETURNING variant) SELECT place, recorded::integer FROM wanted WHERE recorded UNION "
-    "ALL "
-    "SELECT place, 0 FROM wanted JOIN got ON variant = name";
+    "WITH wanted AS ("
+    "SELECT name, place, EXISTS ("
+    "SELECT FROM cugen.record WHERE space_id = $1::bigint AND variant = name AND hash = kernel "
+    "AND superseded = 0 AND measured_at >= $6) AS recorded "
+    "FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS u (name, kernel, place)), "
+    "free AS ("
+    "SELECT name FROM wanted WHERE NOT recorded AND NOT EXISTS ("
+    "SELECT FROM cugen.claim o WHERE o.space_id = $1::bigint AND o.variant = name AND o.owner <> $4 "
+    "AND o.until >= clock_timestamp()) ORDER BY place LIMIT $7::bigint), "
+    "got AS ("
+    "INSERT INTO cugen.claim AS c (space_id, variant, owner, until) "
+    "SELECT $1::bigint, name, $4, clock_timestamp() + make_interval(secs => $5) FROM free ORDER BY name "
+    "ON CONFLICT (space_id, variant) DO UPDATE SET owner = excluded.owner, until = excluded.until "
+    "WHERE c.owner = excluded.owner OR c.until < clock_timestamp() RETURNING variant) "
+    "SELECT place, recorded::integer FROM wanted WHERE recorded "
+    "UNION ALL SELECT place, 0 FROM wanted JOIN got ON variant = name";
 
 /* What stands behind the last one granted was not looked at when there are as many as were wanted. */
 static void note_states(struct pg_cache *cache, const struct pg_result *result, size_t most,

@@ -98,12 +98,9 @@ static const char remove_spaces_sql[] =
 /* As of SQLite's engine: an image is made for a source; what was remembered before format 2 does not say which was its own. */
 static const char remove_images_sql[] =
     "WITH gone AS (DELETE FROM cugen.image WHERE substr(key, 1, 32) NOT IN (SELECT source_hash FROM cugen.record "
-    "WHERE "
-    "superseded = 0) AND NOT EXISTS (SELECT FROM (SELECT DISTINCT s.options FROM cugen.record r JOIN cugen.space s "
-    "ON "
-    "s.id = r.space_id WHERE r.superseded = 0 AND r.source_hash = '') o WHERE strpos(key, ' ' || o.options || ' "
-    "nvrtc "
-    "') > 0) RETURNING length(data)) SELECT count(*), coalesce(sum(length), 0) FROM gone";
+    "WHERE superseded = 0) AND NOT EXISTS (SELECT FROM (SELECT DISTINCT s.options FROM cugen.record r "
+    "JOIN cugen.space s ON s.id = r.space_id WHERE r.superseded = 0 AND r.source_hash = '') o WHERE strpos(key, ' ' "
+    "|| o.options || ' nvrtc ') > 0) RETURNING length(data)) SELECT count(*), coalesce(sum(length), 0) FROM gone";
 
 static int count(struct pg_cache *cache, const char *sql, const struct pg_parameters *parameters, size_t *number,
                  int64_t *sum, cugen_error *err) {

@@ -174,12 +174,12 @@ int postgres_greatest_rate(struct cache *base, const char *device, const char *c
    makes the older one history before the new one is added, since both may not be current. $1 is the set, $2 the origin. */
 static const char store_sql[] =
     "WITH same AS (SELECT 1 FROM cugen.record WHERE space_id = $1::bigint AND superseded = 0 AND origin = $2::text "
-    "AND "
-    "variant = $5 AND ROW(%s) IS NOT DISTINCT FROM ROW(%v)), "
-    "older AS (UPDATE cugen.record SET superseded = 1 WHERE space_id = $1::bigint AND superseded = 0 AND "
-    "variant = $5 AND (origin = $2::text OR origin = '' OR hash = $6) AND NOT EXISTS (SELECT FROM same) RETURNING 1) "
-    "INSERT INTO cugen.record (space_id, superseded, origin, %s) SELECT $1::bigint, $3::integer, $2::text, %v "
-    "WHERE (SELECT count(*) FROM older) >= 0 AND NOT EXISTS (SELECT FROM same) AND $4::text IS NOT NULL";
+    "AND variant = $5 AND ROW(%s) IS NOT DISTINCT FROM ROW(%v)), older AS (UPDATE cugen.record SET superseded = 1 "
+    "WHERE space_id = $1::bigint AND superseded = 0 AND variant = $5 AND (origin = $2::text OR origin = '' "
+    "OR hash = $6) AND NOT EXISTS (SELECT FROM same) "
+    "RETURNING 1) INSERT INTO cugen.record (space_id, superseded, origin, %s) "
+    "SELECT $1::bigint, $3::integer, $2::text, %v WHERE (SELECT count(*) FROM older) >= 0 AND NOT EXISTS (SELECT "
+    "FROM same) AND $4::text IS NOT NULL";
 
 static int store(struct pg_cache *cache, int64_t space, const struct cache_key *key,
                  const struct cache_record *record, cugen_error *err) {

@@ -47,25 +47,19 @@ static const char tables_sql[] =
    make. */
 static const char found_sql[] =
     "WITH r AS (SELECT c.* FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'cugen') "
-    "SELECT relname || ' ' || CASE WHEN relkind = 'r' AND NOT relrowsecurity AND NOT EXISTS (SELECT FROM pg_rewrite "
-    "w WHERE w.ev_class = r.oid) AND NOT EXISTS "
-    "(SELECT FROM pg_trigger t WHERE t.tgrelid = r.oid AND NOT t.tgisinternal) AND NOT EXISTS (SELECT FROM "
-    "pg_inherits "
-    "h WHERE r.oid IN (h.inhrelid, h.inhparent)) THEN 'table' WHEN relkind = 'S' AND EXISTS (SELECT FROM pg_depend d "
-    "WHERE d.objid = r.oid AND d.deptype = 'i') THEN 'identity' ELSE 'odd ' || relkind::text END FROM r WHERE "
-    "relkind <> "
-    "'i' "
-    "UNION ALL SELECT relname || '.' || attname || ' ' || format_type(atttypid, atttypmod) || "
-    "CASE WHEN attcollation = 0 THEN '' ELSE ' ' || (SELECT collname FROM pg_collation WHERE oid = attcollation) END "
-    "|| "
-    "CASE WHEN attnotnull THEN ' not null' ELSE '' END || attidentity::text || attgenerated::text || "
-    "coalesce(' default ' || pg_get_expr(adbin, adrelid), '') FROM r JOIN pg_attribute a ON a.attrelid = r.oid LEFT "
-    "JOIN pg_attrdef f ON f.adrelid = r.oid AND f.adnum = a.attnum WHERE relkind = 'r' AND attnum > 0 AND NOT "
-    "attisdropped "
-    "UNION ALL SELECT r.relname || ' ' || pg_get_indexdef(r.oid) FROM r WHERE relkind = 'i' "
-    "UNION ALL SELECT r.relname || ' ' || conname || ' ' || pg_get_constraintdef(k.oid) FROM r JOIN pg_constraint k "
-    "ON "
-    "k.conrelid = r.oid WHERE contype <> 'n' ORDER BY 1";
+    "SELECT relname || ' ' || CASE WHEN relkind = 'r' AND NOT relrowsecurity AND NOT EXISTS (SELECT "
+    "FROM pg_rewrite w WHERE w.ev_class = r.oid) AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = r.oid "
+    "AND NOT t.tgisinternal) AND NOT EXISTS (SELECT FROM pg_inherits h "
+    "WHERE r.oid IN (h.inhrelid, h.inhparent)) THEN 'table' WHEN relkind = 'S' AND EXISTS (SELECT FROM pg_depend d "
+    "WHERE d.objid = r.oid AND d.deptype = 'i') THEN 'identity' ELSE 'odd ' || relkind::text END FROM r "
+    "WHERE relkind <> 'i' UNION ALL SELECT relname || '.' || attname || ' ' || format_type(atttypid, atttypmod) || "
+    "CASE WHEN attcollation = 0 THEN '' ELSE ' ' || (SELECT collname FROM pg_collation "
+    "WHERE oid = attcollation) END || CASE WHEN attnotnull THEN ' not null' ELSE '' END || attidentity::text "
+    "|| attgenerated::text || coalesce(' default ' || pg_get_expr(adbin, adrelid), '') FROM r JOIN pg_attribute a "
+    "ON a.attrelid = r.oid LEFT JOIN pg_attrdef f ON f.adrelid = r.oid AND f.adnum = a.attnum WHERE relkind = 'r' "
+    "AND attnum > 0 AND NOT attisdropped UNION ALL SELECT r.relname || ' ' || pg_get_indexdef(r.oid) FROM r "
+    "WHERE relkind = 'i' UNION ALL SELECT r.relname || ' ' || conname || ' ' || pg_get_constraintdef(k.oid) FROM r "
+    "JOIN pg_constraint k ON k.conrelid = r.oid WHERE contype <> 'n' ORDER BY 1";
 
 static const char doing[] = "read its tables";
 
@@ -138,11 +132,9 @@ static const char *const known[] = {
     "space_key CREATE UNIQUE INDEX space_key ON cugen.space USING btree (device, config, problem, options)",
     "space_pkey CREATE UNIQUE INDEX space_pkey ON cugen.space USING btree (id)",
     ("record_current CREATE UNIQUE INDEX record_current ON cugen.record USING btree (space_id, variant, origin) "
-     "WHERE "
-     "(superseded = 0)"),
+     "WHERE (superseded = 0)"),
     ("record_fastest CREATE INDEX record_fastest ON cugen.record USING btree (space_id, seconds NULLS FIRST, id) "
-     "WHERE "
-     "((superseded = 0) AND (outcome = 0))"),
+     "WHERE ((superseded = 0) AND (outcome = 0))"),
     "record_variant CREATE INDEX record_variant ON cugen.record USING btree (space_id, variant, hash)",
     "record_news CREATE INDEX record_news ON cugen.record USING btree (space_id, id)",
     "claim claim_pkey PRIMARY KEY (space_id, variant)",
@@ -167,9 +159,8 @@ static const char *const known[] = {
     "portfolio.objective text C not null",
     "portfolio.learnt_at bigint not null",
     "portfolio.body text C not null",
-    ("portfolio_key CREATE UNIQUE INDEX portfolio_key ON cugen.portfolio USING btree (device, config, class, "
-     "options, "
-     "origin, objective)"),
+    ("portfolio_key CREATE UNIQUE INDEX portfolio_key "
+     "ON cugen.portfolio USING btree (device, config, class, options, origin, objective)"),
     "portfolio_pkey CREATE UNIQUE INDEX portfolio_pkey ON cugen.portfolio USING btree (id)",
     "portfolio portfolio_key UNIQUE (device, config, class, options, origin, objective)",
     "portfolio portfolio_pkey PRIMARY KEY (id)",
