@@ -59,12 +59,13 @@ static void print_result(const struct cli *cli, const char *folder, const cugen_
     cli_remark(cli, "%.*s", length, line);
     line += length + (line[length] == '\n');
   }
-  printf("%s: %s.h, %s.c\n", folder, r->name, r->name);
+  printf("%s: %s.h, %s.c, example.c, CMakeLists.txt, README.md\n", folder, r->name, r->name);
   printf("%zu device%s, %zu tuned problem%s, %zu variant%s in %zu image%s: %s of code, %s of source\n", r->devices,
          plural(r->devices), r->problems, plural(r->problems), r->variants, plural(r->variants), r->images,
          plural(r->images), print_bytes(r->image_bytes).text, print_bytes(r->source_bytes).text);
   if (r->portfolios) printf("%zu portfolio%s\n", r->portfolios, plural(r->portfolios));
-  printf("Build it: cc -std=c11 -O2 -c %s.c; link with -ldl. README.md there says how it is used.\n", r->name);
+  printf("Build it there, and link it with -ldl; README.md says how it is used:\n  cc -std=c11 -O2 -c %s.c\n",
+         r->name);
 }
 
 static int refuse_no_folder(struct cli *cli) {

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clean.h"
 #include "cli.h"
 
 /* Bare where the shell takes it as it stands, then in double quotes, since many messages put a command into single ones. What
@@ -63,7 +62,7 @@ static void print_options(const struct cli *cli, const struct cli_command *comma
     }
 }
 
-static void print_command(const struct cli *cli, const char *name, FILE *out) {
+void hint_print(const struct cli *cli, const char *name, FILE *out) {
   static const enum cli_option filters[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_VARIANT, OPTION_MEASURE,
                                             OPTION_COUNT};
   const struct cli_command *command = find_command(name);
@@ -76,12 +75,6 @@ static void print_command(const struct cli *cli, const char *name, FILE *out) {
   if (options_given(cli, OPTION_EVERY) && commands_take(command, OPTION_EVERY)) fputs(" --all", out);
   for (size_t i = 0; i < cli->where_count && commands_take(command, OPTION_WHERE); i++)
     print_option(OPTION_WHERE, cli->wheres[i], out);
-}
-
-void hint_print(const struct cli *cli, const char *name, FILE *out) {
-  if (out == stdout) clean_kind(WRAP_COMMAND);
-  print_command(cli, name, out);
-  if (out == stdout) clean_kind(WRAP_PROSE);
 }
 
 char *hint_text(const struct cli *cli, const char *name) {

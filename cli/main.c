@@ -31,10 +31,16 @@ static int (*const functions[COMMAND_COUNT])(struct cli *cli) = {
 #undef X
 };
 
-/* A result that has tables, or would: its lines fit. Sources, pictures and JSON stay as they are. */
+/* A result to be read: its lines fit. Sources, pictures and JSON stay as they are. */
 static bool is_for_people(const struct cli *cli) {
-  const bool data = options_given(cli, OPTION_JSON) || options_given(cli, OPTION_OUTPUT);
-  return commands_take(cli->command, OPTION_WIDE) && !options_given(cli, OPTION_WIDE) && !data;
+  static const bool prints_data[COMMAND_COUNT] = {[COMMAND_GEN] = true,
+                                                  [COMMAND_REPORT] = true,
+                                                  [COMMAND_CACHE_EXPORT] = true,
+                                                  [COMMAND_COMPLETION] = true,
+                                                  [COMMAND_HELP] = true};
+  const enum cli_command_id id = (enum cli_command_id)(cli->command - cli_commands);
+  const bool file = options_given(cli, OPTION_OUTPUT) && id != COMMAND_EXPORT; /* whose -o is a folder */
+  return !prints_data[id] && !file && !options_given(cli, OPTION_JSON) && !options_given(cli, OPTION_WIDE);
 }
 
 static int run_command(struct cli *cli, int argc, char **argv) {
@@ -44,8 +50,9 @@ static int run_command(struct cli *cli, int argc, char **argv) {
     help_command(cli->command, false, stdout);
     return CUGEN_OK;
   }
-  cli->width = is_for_people(cli) ? terminal_width() : 0;
-  clean_wrap(cli->width);
+  const int width = is_for_people(cli) ? terminal_width() : 0;
+  cli->width = commands_take(cli->command, OPTION_WIDE) ? width : 0;
+  clean_wrap(width);
   status = functions[cli->command - cli_commands](cli);
   if (!status && cli->fallback && strcmp(cli->command->name, "tune") != 0) /* which says it in its first line */
     cli_remark(cli, "no GPU is here: using %s; --device names another, or cpu", cli->model);

@@ -105,8 +105,8 @@ static int take_operands(struct cli *cli, char **argv, int count) {
   const struct cli_word word = options_word(wanted);
   const int most = word.most;
   if (count == 0 && most > 0 && !word.optional && !options_given(cli, OPTION_HELP))
-    return cli_fail(cli, CUGEN_ERROR_USAGE, "cugen %s %s: the %.*s is missing; 'cugen help %s' says more",
-                    command->name, wanted, (int)word.length, word.text, command->name);
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "the %.*s is missing, as in 'cugen %s %s'; 'cugen help %s' says more",
+                    (int)word.length, word.text, command->name, wanted, command->name);
   if (count > most)
     return cli_fail(cli, CUGEN_ERROR_USAGE, "'%s' is one word too many; usage: cugen %s%s%s%s", argv[most],
                     command->name, wanted ? " " : "", wanted ? wanted : "",

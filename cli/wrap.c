@@ -2,7 +2,8 @@
 
    A line that goes on hangs below what it continues: two columns further in than the line began, or where its last column
    began, when spaces set columns apart ("  time        37.97 ms ..."). Commands in messages are known by their first word:
-   'cugen ... until the quote ends, or ": cugen ..." until the line does. */
+   'cugen ... until the quote ends, or ": cugen ..." until the line does. They are for copying, so a command stays in one line.
+   One that is longer than a line begins a line, and goes on behind backslashes. */
 #include "wrap.h"
 
 #include <string.h>
@@ -13,73 +14,120 @@ static void put_spaces(size_t count, FILE *out) {
   fprintf(out, "%*s", (int)count, "");
 }
 
-/* Between double quotes a backslash and the line end are nothing to a shell; spaces at the begin of the next line would be. */
 static void break_line(struct wrap *w, FILE *out) {
-  if (w->space == WRAP_COMMAND && w->quoted_space) {
-    put_spaces(w->spaces, out);
-    fputs("\\\n", out);
-    w->column = 0;
-    return;
-  }
-  fputs(w->space == WRAP_COMMAND ? " \\\n" : "\n", out);
+  fputc('\n', out);
   put_spaces(w->hang, out);
   w->column = w->hang;
+  w->spaces = 0;
 }
 
-static bool word_is(const struct wrap *w, const char *text) {
-  return w->length == strlen(text) && memcmp(w->word, text, w->length) == 0;
+static bool too_wide(const struct wrap *w, size_t columns) {
+  return w->column + w->spaces + columns > (size_t)w->width;
 }
 
-/* The quotes of the word, and whether a command begins or ends with it. */
-static void cite(struct wrap *w) {
-  if (!w->cited && word_is(w, "'cugen")) w->cited = '\'';
-  if (!w->cited && w->colon && word_is(w, "cugen")) w->cited = ':';
-  for (size_t i = 0; i < w->length && w->cited; i++) w->quoted ^= w->word[i] == '"';
-  const bool ends = w->length > 1 && (w->word[w->length - 1] == '\'' || w->word[w->length - 2] == '\'');
-  if (w->cited == '\'' && !w->quoted && ends) w->cited = 0;
-  w->colon = w->word[w->length - 1] == ':';
+/* Behind the spaces that wait. */
+static void put(struct wrap *w, const char *text, size_t length, FILE *out) {
+  const size_t most = (size_t)w->width;
+  if (!w->begun) w->hang = w->spaces + 2 < most / 2 ? w->spaces + 2 : 0;
+  put_spaces(w->spaces, out);
+  w->column += w->spaces;
+  if (w->begun && w->spaces > 1 && w->column < most / 2) w->hang = w->column;
+  fwrite(text, 1, length, out);
+  w->column += terminal_columns(text, length);
+  w->begun = true;
+  w->spaces = 0;
 }
+
+/* ---- Commands ---- */
+
+/* Where the text is: a shell takes a backslash and a line end for nothing between double quotes, and for themselves between single
+   ones. */
+struct quotes {
+  bool twofold, single;
+};
+
+/* The length of what cannot be broken, from text on. */
+static size_t piece_length(const char *text, size_t length, struct quotes *in) {
+  size_t piece = 0;
+  for (; piece < length && (text[piece] != ' ' || in->single); piece++) {
+    if (text[piece] == '"' && !in->single) in->twofold = !in->twofold;
+    if (text[piece] == '\'' && !in->twofold) in->single = !in->single;
+  }
+  return piece;
+}
+
+/* Between double quotes spaces at the begin of the next line would be part of the text. */
+static void continue_command(struct wrap *w, bool quoted, FILE *out) {
+  fputs(" \\", out);
+  const size_t hang = w->hang;
+  if (quoted) w->hang = 0;
+  break_line(w, out);
+  w->hang = hang;
+}
+
+static void split_command(struct wrap *w, FILE *out) {
+  struct quotes in = {false, false};
+  const size_t quote = w->command == '\'';
+  for (size_t at = 0, piece; at < w->length; at += piece + 1) {
+    const bool quoted = in.twofold, first = at == 0;
+    piece = piece_length(w->word + at + (first ? quote : 0), w->length - at - (first ? quote : 0), &in);
+    if (first) piece += quote;
+    const size_t backslash = at + piece < w->length ? 2 : 0;
+    if (!first) w->spaces = 1;
+    if (!first && too_wide(w, terminal_columns(w->word + at, piece) + backslash)) continue_command(w, quoted, out);
+    put(w, w->word + at, piece, out);
+  }
+}
+
+static bool begins_command(struct wrap *w) {
+  static const char quoted[] = "'cugen", bare[] = "cugen";
+  if (w->kind != WRAP_PROSE) return false;
+  if (w->length == strlen(quoted) && memcmp(w->word, quoted, w->length) == 0) w->command = '\'';
+  if (w->colon && w->length == strlen(bare) && memcmp(w->word, bare, w->length) == 0) w->command = ':';
+  return w->command != 0;
+}
+
+/* The word's last character, or the one before a comma, closes the quote. */
+static bool ends_command(const struct wrap *w) {
+  size_t marks = 0;
+  for (size_t i = 0; i < w->length; i++) marks += w->word[i] == '"';
+  return w->command == '\'' && marks % 2 == 0 && (w->word[w->length - 1] == '\'' || w->word[w->length - 2] == '\'');
+}
+
+/* ---- Words ---- */
 
 static void put_word(struct wrap *w, FILE *out) {
   if (!w->length) return;
-  if (w->kind == WRAP_PROSE) cite(w);
-  const size_t columns = terminal_columns(w->word, w->length), most = (size_t)w->width,
-               spare = w->kind == WRAP_COMMAND || w->space == WRAP_COMMAND || w->cited ? 2 : 0; /* for a backslash */
-  if (!w->begun) w->hang = w->spaces + 2 < most / 2 ? w->spaces + 2 : 0;
-  if (w->begun && w->spaces && w->column + w->spaces + columns + spare > most) {
-    break_line(w, out);
-  } else {
-    put_spaces(w->spaces, out);
-    w->column += w->spaces;
-    if (w->begun && w->spaces > 1 && w->column < most / 2) w->hang = w->column;
-  }
-  fwrite(w->word, 1, w->length, out);
-  w->column += columns;
-  w->begun = true;
-  w->spaces = w->length = 0;
+  const size_t columns = terminal_columns(w->word, w->length), begin = w->begun ? w->hang : w->spaces;
+  w->colon = w->word[w->length - 1] == ':';
+  if (w->begun && w->spaces && too_wide(w, columns)) break_line(w, out);
+  if (w->command && begin + columns > (size_t)w->width)
+    split_command(w, out);
+  else
+    put(w, w->word, w->length, out);
+  w->length = 0;
+  w->command = 0;
 }
 
 static void end_line(struct wrap *w, FILE *out) {
   put_word(w, out);
   fputc('\n', out);
-  w->begun = w->quoted = w->shut = w->colon = false;
+  w->begun = w->colon = false;
   w->column = w->spaces = 0;
-  w->cited = 0;
-}
-
-static void add_space(struct wrap *w, FILE *out) {
-  put_word(w, out);
-  w->spaces++;
-  w->space = w->cited ? WRAP_COMMAND : w->kind;
-  w->quoted_space = w->quoted;
 }
 
 static void add_byte(struct wrap *w, char c, FILE *out) {
   if (w->length == sizeof w->word) put_word(w, out);
   w->word[w->length++] = c;
-  if (w->kind != WRAP_COMMAND) return;
-  if (c == '"' && !w->shut) w->quoted = !w->quoted;
-  if (c == '\'' && !w->quoted) w->shut = !w->shut;
+}
+
+static void add_space(struct wrap *w, FILE *out) {
+  if (w->command ? !ends_command(w) : begins_command(w)) {
+    add_byte(w, ' ', out);
+    return;
+  }
+  put_word(w, out);
+  w->spaces++;
 }
 
 void wrap_add(struct wrap *w, const char *text, size_t length, FILE *out) {
@@ -90,7 +138,7 @@ void wrap_add(struct wrap *w, const char *text, size_t length, FILE *out) {
   for (size_t i = 0; i < length; i++) {
     if (text[i] == '\n')
       end_line(w, out);
-    else if (text[i] == ' ' && !w->shut && w->kind != WRAP_NOTHING)
+    else if (text[i] == ' ' && w->kind != WRAP_NOTHING)
       add_space(w, out);
     else
       add_byte(w, text[i], out);

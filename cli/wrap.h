@@ -8,22 +8,19 @@
 
 enum wrap_kind {
   WRAP_PROSE,
-  WRAP_COMMAND, /* for a shell: a line that is broken ends with a backslash, so that it can be pasted */
-  WRAP_NOTHING  /* lines stay as they are */
+  WRAP_NOTHING /* lines stay as they are */
 };
 
 /* Text comes in pieces; a word is kept until it ends. All zero: nothing is broken. */
 struct wrap {
   int width; /* 0: no limit */
   enum wrap_kind kind;
-  bool begun;           /* the line has a word */
-  size_t column, hang;  /* where the line is, and where it goes on when it is broken */
-  size_t spaces;        /* that wait for the next word */
-  enum wrap_kind space; /* of what kind they are */
-  bool quoted, shut;    /* in a command: within "...", which can be broken, or '...', which cannot */
-  bool quoted_space;    /* likewise of the spaces */
-  bool colon;           /* the last word ended with one */
-  char cited;           /* a command stands in prose: '\'' until the quote ends, ':' until the line does, 0: none */
+  bool begun;          /* the line has a word */
+  size_t column, hang; /* where the line is, and where it goes on when it is broken */
+  size_t spaces;       /* that wait for the next word */
+  bool colon;          /* the last word ended with one */
+  char
+      command; /* the word is a command, with its spaces: '\'' until the quote ends, ':' until the line does, 0: none */
   size_t length;
   char word[1024];
 };

@@ -1,6 +1,6 @@
 """tables.py WIDTH COMMAND...: runs a command with a terminal of that width as stdout, and says what is wrong with its lines: one
-that is too long, or a word that was broken: that is no word of the same command with --wide, whose lines are as long as they
-are. It says whether there were colours. In place of the width `show` prints what a terminal of 80 columns gets of stdout, `messages`
+that is too long, or a word that was broken: that is no word of the same command with --wide (or into a file), whose lines are as
+long as they are. It says whether there were colours. In place of the width `show` prints what a terminal of 80 columns gets of stdout, `messages`
 what it gets of stderr."""
 import fcntl
 import os
@@ -52,6 +52,12 @@ def words(text):
     return kept | {part for word in kept for part in (word.rpartition("/")[2], "".join(word.rpartition("/")[:2])) if part}
 
 
+def unbroken(command, width):
+    """With lines as long as they are: of commands without --wide what goes into a file."""
+    wide = on_terminal(command + ["--wide"], width)
+    return wide or subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False).stdout
+
+
 def main():
     show, command = sys.argv[1] in ("show", "messages"), sys.argv[2:]
     width = 80 if show else int(sys.argv[1])
@@ -61,7 +67,7 @@ def main():
         print(printed.replace("\x1b", "ESC"), end="")
         return
     said = [f"{columns(line)} columns: {line}" for line in plain.splitlines() if columns(line) > width]
-    said += [f"broken: {word}" for word in sorted(words(plain) - words(on_terminal(command + ["--wide"], width)) - NOTES)]
+    said += [f"broken: {word}" for word in sorted(words(plain) - words(unbroken(command, width)) - NOTES)]
     said += ["in colour"] if plain != printed else []
     print(" ".join(command[1:3]) + ":", "; ".join(said) or "fits" if len(plain) > 40 else f"prints only {plain}")
 
