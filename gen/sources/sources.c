@@ -2,7 +2,6 @@
 #include "sources.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +9,7 @@
 
 #include "base/sizes.h"
 #include "base/system.h"
+#include "near.h"
 
 /* A look-up under way: the first place that has the file ends it, the others are kept for the message. */
 struct search {
@@ -126,22 +126,47 @@ static size_t known_configs(const struct source_file *files, const char **out, s
   return count;
 }
 
-static int config_missing(const struct search *search, const char *name, const char *full_name) {
+/* The configs that there are. */
+static void list_known(const struct search *search) {
   enum { MOST = 64 };
   const char *known[MOST];
   size_t shipped, count = known_configs(search->files, known, MOST, &shipped);
-  const char *nearest = text_nearest(path_base(full_name), known, count);
-  if (search->folder)
-    return error_set(search->err, CUGEN_ERROR_MISSING,
-                     "no config '%s': it is a folder; name a file in it: %s%sNAME.lua", name, name,
-                     ends_with(name, "/") ? "" : "/");
-  error_set(search->err, CUGEN_ERROR_MISSING, "no config '%s': looked for %s", name, text_get(&search->looked));
-  if (nearest)
-    return error_append(search->err, " (nearest '%.*s')", (int)(strlen(nearest) - strlen(".lua")), nearest);
   for (size_t i = 0; i < count; i++) {
     const char *before = i == 0 && shipped ? "; shipped are: " : i == shipped ? "; in memory are: " : ", ";
     error_append(search->err, "%s%.*s", before, (int)(strlen(known[i]) - strlen(".lua")), known[i]);
   }
+}
+
+/* A file where the name says that it is, or a config that is known by such a name. To be freed; NULL: neither is near. */
+static char *nearest_config(const struct search *search, const char *config_dir, const char *full_name) {
+  enum { MOST = 64 };
+  const char *known[MOST];
+  char *file = near_file(".", full_name);
+  if (!file && config_dir && full_name[0] != '/') file = near_file(config_dir, full_name);
+  if (file) return file;
+  size_t shipped, count = known_configs(search->files, known, MOST, &shipped);
+  const char *nearest = text_nearest(path_base(full_name), known, count);
+  return nearest ? strndup(nearest, strlen(nearest) - strlen(".lua")) : NULL;
+}
+
+static int config_missing(const struct search *search, const char *config_dir, const char *name,
+                          const char *full_name) {
+  struct text folder = {0};
+  path_folder(name, &folder);
+  char *nearest = nearest_config(search, config_dir, full_name);
+  if (search->folder)
+    error_set(search->err, CUGEN_ERROR_MISSING, "no config '%s': it is a folder; name a file in it: %s%sNAME.lua",
+              name, name, ends_with(name, "/") ? "" : "/");
+  else
+    error_set(search->err, CUGEN_ERROR_MISSING, "no config '%s': looked for %s", name, text_get(&search->looked));
+  if (!search->folder && nearest)
+    error_append(search->err, " (nearest '%s')", nearest);
+  else if (!search->folder && strchr(name, '/') && !folder.failed && !folder_exists(text_get(&folder)))
+    error_append(search->err, "; there is no folder '%s'", text_get(&folder));
+  else if (!search->folder)
+    list_known(search);
+  text_free(&folder);
+  free(nearest);
   return CUGEN_ERROR_MISSING;
 }
 
@@ -164,10 +189,10 @@ int sources_find_config(const struct sources *sources, const char *name, struct 
   if (sources->config_dir && name[0] != '/') try_config(&search, sources->config_dir, name, full_name);
   if (strncmp(name, "configs/", strlen("configs/")) == 0)
     try_shipped(&search, "", full_name);
-  else if (name[0] != '/')
+  else if (name[0] != '/' && strncmp(name, "./", 2) != 0)
     try_shipped(&search, "configs", full_name);
   int status = search_end(&search);
-  if (!status && !search.found) status = config_missing(&search, name, full_name);
+  if (!status && !search.found) status = config_missing(&search, sources->config_dir, name, full_name);
   *shipped = search.shipped;
   text_free(&search.looked);
   text_free(&full);
@@ -261,28 +286,8 @@ static const char *nearest_template(const struct source_file *files, const char 
   return text_nearest(name, names, count);
 }
 
-/* Of the files beside `from` with the name's ending, to be freed; NULL: none is near. */
-static char *nearest_beside(const char *from, const char *name) {
-  const char *ending = strrchr(name, '.');
-  struct text folder = {0};
-  struct dirent **entries = NULL;
-  path_folder(from, &folder);
-  const int count = folder.failed ? -1 : scandir(text_get(&folder), &entries, NULL, alphasort);
-  const char **names = calloc((size_t)(count > 0 ? count : 1), sizeof *names), *nearest = NULL;
-  size_t alike = 0;
-  for (int i = 0; i < count && names; i++)
-    if (ending && ends_with(entries[i]->d_name, ending)) names[alike++] = entries[i]->d_name;
-  if (names) nearest = text_nearest(name, names, alike);
-  char *copy = nearest ? strdup(nearest) : NULL;
-  for (int i = 0; i < count; i++) free(entries[i]);
-  free(entries);
-  free(names);
-  text_free(&folder);
-  return copy;
-}
-
 static int template_missing(const struct search *search, const char *what, const char *name, const char *from) {
-  char *beside = from && !sources_holds(search->files, from) ? nearest_beside(from, name) : NULL;
+  char *beside = from && !sources_holds(search->files, from) ? near_beside(from, name) : NULL;
   const char *nearest = beside ? beside : nearest_template(search->files, name);
   error_set(search->err, CUGEN_ERROR_MISSING, "no %s '%s': looked for %s", what, name, text_get(&search->looked));
   if (nearest) error_append(search->err, " (nearest '%s')", nearest);
@@ -349,10 +354,13 @@ static void try_include(struct search *search, const struct include_wanted *want
   text_free(&folder);
 }
 
-static int include_missing(const struct search *search, const char *name) {
-  const char *nearest = nearest_include(name);
+static int include_missing(const struct search *search, const struct include_wanted *wanted) {
+  const char *name = wanted->name;
+  char *beside = sources_holds(search->files, wanted->from) ? NULL : near_beside(wanted->from, name);
+  const char *nearest = beside ? beside : nearest_include(name);
   error_set(search->err, CUGEN_ERROR_MISSING, "no file '%s': looked for %s", name, text_get(&search->looked));
   if (nearest) error_append(search->err, " (nearest '%s')", nearest);
+  free(beside);
   return CUGEN_ERROR_MISSING;
 }
 
@@ -373,7 +381,7 @@ int sources_include(const struct sources *sources, const struct include_wanted *
   if (folder.failed) search.status = error_memory(err);
   try_include(&search, wanted);
   int status = search_end(&search);
-  if (!status && !search.found) status = include_missing(&search, wanted->name);
+  if (!status && !search.found) status = include_missing(&search, wanted);
   *shipped = search.shipped;
   text_free(&search.looked);
   text_free(&folder);
