@@ -308,12 +308,24 @@ static const struct function *find_function(const struct parser *parser, const c
 
 static int parse_expression(struct parser *parser, int priority);
 
+/* What other languages and libraries call them. */
+static const char *other_name(const char *name) {
+  static const char *const names[][2] = {{"ceil", "ceil_div"},     {"cdiv", "ceil_div"},  {"ceildiv", "ceil_div"},
+                                         {"div_up", "ceil_div"},   {"divup", "ceil_div"}, {"div_ceil", "ceil_div"},
+                                         {"align_up", "round_up"}, {"align", "round_up"}, {"power_of_two", "is_pow2"},
+                                         {"fmin", "min"},          {"fmax", "max"},       {"fabs", "abs"},
+                                         {"where", "select"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(names[i][0], name) == 0) return names[i][1];
+  return NULL;
+}
+
 static int unknown_function(struct parser *parser, const char *name, size_t column) {
   const char *names[FUNCTION_COUNT];
   struct text message = {0};
   size_t known = function_count(parser);
   for (size_t i = 0; i < known; i++) names[i] = functions[i].name;
-  const char *nearest = text_nearest(name, names, known);
+  const char *other = other_name(name), *nearest = other ? other : text_nearest(name, names, known);
   text_addf(&message, "unknown function \"%.100s\"", name);
   if (nearest) text_addf(&message, "; did you mean \"%s\"?", nearest);
   if (!nearest) text_add(&message, "; there are");

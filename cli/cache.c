@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clean.h"
 #include "cli.h"
 #include "portfolio.h"
 #include "print.h"
@@ -306,7 +307,7 @@ static void print_counts(const cugen_cache_counts *counts) {
 static bool agreed(void) {
   char answer[16];
   printf("Remove them? [y/N] ");
-  fflush(stdout);
+  clean_prompt();
   return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
 }
 

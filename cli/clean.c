@@ -122,9 +122,13 @@ static struct stream *out_stream(void) {
 
 bool clean_wrap(int width) {
   struct stream *s = out_stream();
-  const bool good = !s->wrap.length || write_wrapped(s, add_end, NULL);
+  const bool good = (!s->wrap.length && !s->wrap.spaces) || write_wrapped(s, add_end, NULL);
   s->wrap = (struct wrap){.width = width};
   return good;
+}
+
+void clean_prompt(void) {
+  clean_wrap(streams[0].wrap.width);
 }
 
 void clean_kind(enum wrap_kind kind) {

@@ -12,6 +12,8 @@ void clean_streams(void);
 
 /* From here on stdout's lines are broken between words to that width; 0: they stay as they are. */
 bool clean_wrap(int width); /* false: what was kept cannot be written */
+/* A question stands there, whole; whoever answers it ends the line. */
+void clean_prompt(void);
 /* How the text is broken that follows. */
 void clean_kind(enum wrap_kind kind);
 

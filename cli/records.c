@@ -360,6 +360,13 @@ bool records_failed(struct cli *cli, cugen_record *out) {
   return cugen_kernel_record(cli->kernel, index, out, &ignored) == CUGEN_OK;
 }
 
+void records_print_failure(struct cli *cli, const char *problem) {
+  cugen_record record;
+  if (!records_failed(cli, &record) || record.outcome == CUGEN_OUTCOME_OK) return;
+  printf("%s: %s, such as %s\n", problem, cugen_outcome_text((int)record.outcome), record.variant);
+  if (*record.reason) print_reason(message_own(record.reason).text);
+}
+
 static int print_ending(struct cli *cli, const struct endings *endings, size_t outcome, const char *before) {
   cugen_record record;
   if (!endings->counts[outcome]) return CUGEN_OK;

@@ -18,6 +18,8 @@ double records_served(const cugen_record *record, const cugen_ceilings *ceilings
 double records_bandwidth(const cugen_ceilings *ceilings);
 /* One to look at where no variant is right: the first that records_print_failures names, or the first of all. */
 bool records_failed(struct cli *cli, cugen_record *out);
+/* That one, in two lines: "n=1000: wrong result, such as naive block=64", and its reason. Nothing when nothing failed. */
+void records_print_failure(struct cli *cli, const char *problem);
 /* Nothing when nothing failed; apart: with an empty line in front. */
 int records_print_failures(struct cli *cli, bool apart);
 

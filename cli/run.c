@@ -93,13 +93,14 @@ static int print_json(struct cli *cli, const cugen_record *r, const struct launc
 
 /* A variant that is not right has its figures printed all the same; the status says what is wrong with it. */
 static int fail_outcome(struct cli *cli, const cugen_record *r) {
+  const char *problem = cugen_kernel_problem_short(cli->kernel);
   static const int statuses[] = {CUGEN_OK,          CUGEN_ERROR_COMPILE, CUGEN_ERROR_DEVICE, CUGEN_ERROR_WRONG,
                                  CUGEN_ERROR_WRONG, CUGEN_ERROR_DEVICE,  CUGEN_ERROR_DEVICE};
   size_t outcome = (size_t)r->outcome;
   int status = outcome < sizeof statuses / sizeof *statuses ? statuses[outcome] : CUGEN_ERROR_INTERNAL;
-  return status ? cli_fail(cli, status, "%s: %s%s%s", r->variant, cugen_outcome_text((int)r->outcome),
-                           *r->reason ? ": " : "", r->reason)
-                : CUGEN_OK;
+  if (!status) return CUGEN_OK;
+  return cli_fail(cli, status, "%s%s%s: %s%s%s", r->variant, *problem ? " with " : "", problem,
+                  cugen_outcome_text((int)r->outcome), *r->reason ? ": " : "", r->reason);
 }
 
 static int choose(struct cli *cli, cugen_choice *choice) {

@@ -8,6 +8,7 @@
 #include "portfolio.h"
 #include "print.h"
 #include "progress.h"
+#include "records.h"
 #include "settings.h"
 #include "stop.h"
 #include "table.h"
@@ -16,6 +17,7 @@
 struct tuning {
   struct cli *cli;
   cugen_kernel **kernels;
+  const struct problem_settings **problems; /* of each kernel */
   size_t count;
   cugen_tune_result *results;
   double *weights; /* of captured problems; NULL: they have none */
@@ -51,14 +53,16 @@ static int fail_at(struct cli *cli, const struct problem_settings *problem) {
 }
 
 /* One that is named twice is tuned once. */
-static void keep(struct tuning *tuning, cugen_kernel *kernel, double weight) {
+static void keep(struct tuning *tuning, cugen_kernel *kernel, const struct problem_settings *problem) {
   const size_t at = find_problem(tuning, kernel);
-  if (at < tuning->count)
+  if (at < tuning->count) {
     cugen_kernel_close(kernel);
-  else
+  } else {
+    tuning->problems[at] = problem;
     tuning->kernels[tuning->count++] = kernel;
-  tuning->weight += weight;
-  if (tuning->weights) tuning->weights[at] += weight;
+  }
+  tuning->weight += problem->weight;
+  if (tuning->weights) tuning->weights[at] += problem->weight;
 }
 
 static int open_one(struct tuning *tuning, const struct problem_settings *problem, int (*prepare)(struct cli *cli)) {
@@ -74,7 +78,7 @@ static int open_one(struct tuning *tuning, const struct problem_settings *proble
   if (status)
     cugen_kernel_close(kernel);
   else
-    keep(tuning, kernel, problem->weight);
+    keep(tuning, kernel, problem);
   cli->kernel = tuning->count ? tuning->kernels[0] : NULL;
   return status;
 }
@@ -87,12 +91,12 @@ static int open_all(struct tuning *tuning, const struct problem_set *set, int (*
   if (!cli->lib) status = cli_open(cli);
   if (!status) status = cli_fall_back(cli);
   tuning->kernels = calloc(set->count, sizeof(cugen_kernel *));
+  tuning->problems = calloc(set->count, sizeof *tuning->problems);
   tuning->results = calloc(set->count, sizeof *tuning->results);
   if (set->captured) tuning->weights = calloc(set->count, sizeof *tuning->weights);
-  if (!status && (!tuning->kernels || !tuning->results || (set->captured && !tuning->weights)))
+  if (!status && (!tuning->kernels || !tuning->problems || !tuning->results || (set->captured && !tuning->weights)))
     status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  for (size_t i = 0; tuning->kernels && i < set->count && !status; i++)
-    status = open_one(tuning, &set->problems[i], prepare);
+  for (size_t i = 0; i < set->count && !status; i++) status = open_one(tuning, &set->problems[i], prepare);
   if (!status && !tuning->count)
     status =
         cli_fail(cli, CUGEN_ERROR_USAGE, "%s has none of the problems in %s", cli->operand, cli->values[OPTION_FROM]);
@@ -102,6 +106,7 @@ static int open_all(struct tuning *tuning, const struct problem_set *set, int (*
 static void close_all(struct tuning *tuning) {
   for (size_t i = 1; i < tuning->count; i++) cugen_kernel_close(tuning->kernels[i]);
   free(tuning->kernels);
+  free(tuning->problems);
   free(tuning->results);
   free(tuning->weights);
 }
@@ -199,7 +204,9 @@ static void add_row(const struct tuning *tuning, struct table *table, size_t i, 
   table_cell(table, print_count(result->tried).text);
   table_cell(table, print_count(result->failed).text);
   table_cell(table, print_count(result->left).text);
-  table_cell(table, found ? best.variant : result->tried ? "none came out right" : "none was tried");
+  table_cell(table, found                                 ? best.variant
+                    : result->tried || result->remembered ? "none came out right"
+                                                          : "none was tried");
   free(own);
 }
 
@@ -220,6 +227,36 @@ static int print_table(const struct tuning *tuning) {
   for (size_t i = 0; i < tuning->count; i++) add_row(tuning, &table, i, shared, unit != NULL);
   free(shared);
   return table_close(&table, 0, stdout, &tuning->cli->error);
+}
+
+/* Of what has no right variant, the first few. */
+static void print_failures(const struct tuning *tuning) {
+  enum { MOST = 3 };
+  struct cli one = *tuning->cli;
+  cugen_record best;
+  for (size_t i = 0, printed = 0; i < tuning->count && printed < MOST; i++) {
+    if (find_best(tuning->cli, tuning->kernels[i], &best)) continue;
+    if (printed++ == 0) putchar('\n');
+    one.kernel = tuning->kernels[i];
+    records_print_failure(&one, cugen_kernel_problem_short(one.kernel));
+  }
+}
+
+/* The command that shows the first of them. */
+static void append_failure(const struct tuning *tuning) {
+  struct cli *cli = tuning->cli, one = *cli;
+  cugen_record record;
+  size_t i = 0;
+  while (i < tuning->count && find_best(cli, tuning->kernels[i], &record)) i++;
+  if (i == tuning->count || cugen_kernel_predicted(tuning->kernels[i])) return;
+  one.kernel = tuning->kernels[i];
+  one.settings = (const char **)tuning->problems[i]->settings;
+  one.setting_count = tuning->problems[i]->count;
+  if (!records_failed(&one, &record)) return;
+  one.values[OPTION_VARIANT] = record.variant;
+  cli_append(cli, "; '");
+  hint_append(cli, &one, "run");
+  cli_append(cli, "' shows one of its failures in full");
 }
 
 static void print_numbers(const struct tuning *tuning) {
@@ -304,6 +341,7 @@ static int print_results(struct tuning *tuning) {
   if (options_given(tuning->cli, OPTION_JSON)) return print_json(tuning);
   if (!quiet) putchar('\n');
   int status = tuning->portfolio_count ? print_portfolios(tuning) : print_table(tuning);
+  if (!status && !quiet) print_failures(tuning);
   if (!status && !quiet) print_numbers(tuning);
   return status;
 }
@@ -325,6 +363,7 @@ static int run(struct tuning *tuning, cugen_tune_options *options) {
   int printed = print_results(tuning);
   if (printed) return printed;
   cli->error = tuned;
+  if (status == CUGEN_ERROR_WRONG) append_failure(tuning);
   return status;
 }
 

@@ -157,4 +157,6 @@ void wrap_add_style(struct wrap *w, const char *escape, FILE *out) {
 
 void wrap_end(struct wrap *w, FILE *out) {
   put_word(w, out);
+  put_spaces(w->spaces, out);
+  w->spaces = 0;
 }

@@ -29,7 +29,7 @@ struct wrap {
 void wrap_add(struct wrap *wrap, const char *text, size_t length, FILE *out);
 /* What takes no columns: a colour. */
 void wrap_add_style(struct wrap *wrap, const char *escape, FILE *out);
-/* The word that is left. */
+/* What is left of the line. */
 void wrap_end(struct wrap *wrap, FILE *out);
 
 #endif

@@ -446,6 +446,9 @@ static void test_unknown_names(void **state) {
   expect_parse_error("min + 1", "\"min\" is a function: expected \"(\" after it, at column 1 of \"min + 1\"");
   expect_parse_error("cel_div(1, 2)",
                      "unknown function \"cel_div\"; did you mean \"ceil_div\"?, at column 1 of \"cel_div(1, 2)\"");
+  expect_parse_error(
+      "ceil(1.0 * rows / tile)",
+      "unknown function \"ceil\"; did you mean \"ceil_div\"?, at column 1 of \"ceil(1.0 * rows / tile)\"");
   expect_parse_error("ceil_div(1)", "ceil_div needs 2 arguments, at column 1 of \"ceil_div(1)\"");
   expect_parse_error("ceil_div(1, 2, 3)", "ceil_div needs 2 arguments, at column 1 of \"ceil_div(1, 2, 3)\"");
   expect_parse_error("sizeof()", "sizeof needs 1 argument, at column 1 of \"sizeof()\"");

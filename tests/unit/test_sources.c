@@ -188,7 +188,7 @@ static void memory_is_replaced(void **state) {
   cugen_error err;
   assert_int_equal(sources_config(&sources, "min", &path, &content, &err), CUGEN_ERROR_MISSING);
   assert_non_null(strstr(err.message, "looked for min.lua (in memory), min (in memory), min.lua, min,"));
-  assert_non_null(strstr(err.message, "(nearest 'mine')"));
+  assert_non_null(strstr(err.message, "(nearest 'mine.lua')"));
   assert_int_equal(sources_config(&sources, "qqqqqq", &path, &content, &err), CUGEN_ERROR_MISSING);
   assert_non_null(strstr(err.message, "; in memory are: mine"));
   assert_null(strstr(err.message, "mine, mine"));
