@@ -16,6 +16,7 @@ struct checked {
   cugen_check_skip *skips;
   cugen_check_ran *ran;
   cugen_check_kept *kept;
+  cugen_check_line *unreached;
 };
 
 static void clear_check(void *data) {
@@ -26,6 +27,7 @@ static void clear_check(void *data) {
   free(check->skips);
   free(check->ran);
   free(check->kept);
+  free(check->unreached);
 }
 
 /* ---- What is handed out ---- */
@@ -43,7 +45,9 @@ static cugen_check_finding publish_finding(const struct check_finding *f) {
                              .shared = f->raw.shared,
                              .variant = f->variant,
                              .problem = f->problem,
-                             .variants = f->variants.count};
+                             .variants = f->variants.count,
+                             .count = f->count,
+                             .note = f->note};
   memcpy(out.block, f->raw.here.block, sizeof out.block);
   memcpy(out.thread, f->raw.here.thread, sizeof out.thread);
   memcpy(out.other_block, f->raw.other.block, sizeof out.other_block);
@@ -69,6 +73,13 @@ static cugen_check_traffic publish_traffic(const struct check_traffic *t) {
                                .elsewhere = t->elsewhere};
 }
 
+static size_t publish_lines(const struct reached *r, cugen_check_line *out) {
+  size_t count = 0;
+  for (size_t i = 0; i < r->count; i++)
+    if (!r->lines[i].ran) out[count++] = (cugen_check_line){r->lines[i].file, r->lines[i].line};
+  return count;
+}
+
 /* Whether the config says on which sizes to check. */
 static bool names_sizes(const struct config *config) {
   for (size_t i = 0; i < config->problem_count; i++)
@@ -85,7 +96,9 @@ static int publish(struct checked *check, bool has_check, cugen_check *out, cuge
   check->skips = calloc(r->skip_count + 1, sizeof *check->skips);
   check->ran = calloc(r->runs + 1, sizeof *check->ran);
   check->kept = calloc(r->kept_count + 1, sizeof *check->kept);
-  if (!check->kept || !check->findings || !check->traffic || !check->skips || !check->ran) return error_memory(err);
+  check->unreached = calloc(r->reached.count + 1, sizeof *check->unreached);
+  if (!check->unreached || !check->kept || !check->findings || !check->traffic || !check->skips || !check->ran)
+    return error_memory(err);
   for (size_t i = 0; i < r->finding_count; i++) check->findings[i] = publish_finding(&r->findings[i]);
   for (size_t i = 0; i < r->traffic_count; i++) check->traffic[i] = publish_traffic(&r->traffic[i]);
   for (size_t i = 0; i < r->skip_count; i++)
@@ -93,8 +106,15 @@ static int publish(struct checked *check, bool has_check, cugen_check *out, cuge
         (cugen_check_skip){r->skips[i].what, r->skips[i].why, r->skips[i].refused, r->skips[i].variants.count};
   for (size_t i = 0; i < r->runs; i++) check->ran[i] = (cugen_check_ran){r->ran[i].variant, r->ran[i].problem};
   for (size_t i = 0; i < r->kept_count; i++) check->kept[i] = (cugen_check_kept){r->kept[i].setting, r->kept[i].why};
+  const size_t unreached = publish_lines(&r->reached, check->unreached);
   *out = (cugen_check){.findings = check->findings,
+                       .lines = r->reached.count,
+                       .lines_reached = r->reached.count - unreached,
+                       .unreached = check->unreached,
+                       .unwatched = (const char *const *)r->unwatched,
+                       .unwatched_count = r->unwatched_count,
                        .finding_count = r->finding_count,
+                       .note_count = r->note_count,
                        .traffic = check->traffic,
                        .traffic_count = r->traffic_count,
                        .skips = check->skips,
@@ -155,6 +175,7 @@ static int check(cugen_kernel *k, const cugen_check_options *options, struct che
   const struct check_options wanted = {.variant = options->variant,
                                        .all = options->all != 0,
                                        .branches = options->branches != 0,
+                                       .strict = options->strict != 0,
                                        .sample = options->sample,
                                        .seed = options->seed ? options->seed : 1,
                                        .threads = options->threads > 0 ? options->threads : cpu_count(),
@@ -184,9 +205,10 @@ static int explain_nothing(const cugen_check *out, cugen_error *err) {
 /* What was found, or could not be looked at. */
 static int conclude(const cugen_check *out, const struct check_result *result, cugen_error *err) {
   const size_t refused = result->refused.count, faulty = result->faulty.count;
-  if (out->finding_count)
-    return error_set(err, CUGEN_ERROR_WRONG, "%zu finding%s in %zu variant%s", out->finding_count,
-                     out->finding_count == 1 ? "" : "s", out->variants, out->variants == 1 ? "" : "s");
+  const size_t findings = out->finding_count - out->note_count;
+  if (findings)
+    return error_set(err, CUGEN_ERROR_WRONG, "%zu finding%s in %zu variant%s", findings, findings == 1 ? "" : "s",
+                     out->variants, out->variants == 1 ? "" : "s");
   if (!out->runs && faulty) return error_copy(err, &result->fault);
   if (!out->runs) return explain_nothing(out, err);
   if (faulty)

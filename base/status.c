@@ -51,6 +51,9 @@ static const char *const findings[] = {
     [CUGEN_FINDING_ASYNC_MISUSE] = "asynchronous misuse",
     [CUGEN_FINDING_TRAP] = "trap",
     [CUGEN_FINDING_WRONG] = "wrong result",
+    [CUGEN_FINDING_SAME_VALUE] = "same value written",
+    [CUGEN_FINDING_CONSTANT_WRITE] = "write to a constant",
+    [CUGEN_FINDING_SHARED_LIMIT] = "too much shared memory",
 };
 
 enum {

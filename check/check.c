@@ -10,6 +10,7 @@
 #include "base/system.h"
 #include "left_out.h"
 #include "messages.h"
+#include "runtime/cpu/observer.h"
 #include "selection.h"
 
 /* Where a variant's traffic was counted; a later one takes the place of those before. */
@@ -53,8 +54,27 @@ static bool same_place(const struct source_place *a, const struct source_place *
   return a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
+static bool is_race(const struct check_finding *f) {
+  return f->kind == CUGEN_FINDING_RACE || f->kind == CUGEN_FINDING_BLOCK_RACE ||
+         f->kind == CUGEN_FINDING_SAME_VALUE || (f->kind == CUGEN_FINDING_MISSING_FENCE && f->raw.fence);
+}
+
+/* Of the same kind; where threads wrote the same value in one run and others in another, it is the race that counts. */
+static bool same_kind(const struct check_finding *a, const struct check_finding *b) {
+  if (a->kind == b->kind) return true;
+  const bool same_value = a->kind == CUGEN_FINDING_SAME_VALUE || b->kind == CUGEN_FINDING_SAME_VALUE;
+  return same_value && is_race(a) && is_race(b);
+}
+
+/* Two accesses that race are one finding, whichever came first. */
+static bool same_places(const struct check_finding *a, const struct check_finding *b) {
+  if (same_place(&a->here, &b->here) && same_place(&a->other, &b->other)) return true;
+  return is_race(a) && a->here.line && a->other.line && same_place(&a->here, &b->other) &&
+         same_place(&a->other, &b->here);
+}
+
 static bool same_finding(const struct check_finding *a, const struct check_finding *b) {
-  if (a->kind != b->kind || !same_place(&a->here, &b->here) || !same_place(&a->other, &b->other)) return false;
+  if (!same_kind(a, b) || !same_places(a, b)) return false;
   const size_t length = strcspn(a->variant, " "); /* the implementation */
   return a->here.line || (strncmp(a->variant, b->variant, length) == 0 && strcspn(b->variant, " ") == length);
 }
@@ -64,6 +84,27 @@ static void finding_free(struct check_finding *f) {
   free(f->variant);
   free(f->problem);
   free(f->variants.bits);
+}
+
+/* Whether it is the one to describe: the race before the note, and the access that stands later in the source before the other. */
+static bool describes_better(const struct check_finding *f, const struct check_finding *known) {
+  const bool note = f->kind == CUGEN_FINDING_SAME_VALUE, known_note = known->kind == CUGEN_FINDING_SAME_VALUE;
+  if (note != known_note) return known_note;
+  return strcmp(f->here.file, known->here.file) == 0 && f->here.line > known->here.line;
+}
+
+/* Makes one of the two: what it is not described by is left in `f`. */
+static void join_findings(struct check_finding *known, struct check_finding *f) {
+  const uint64_t count = known->count + f->count;
+  if (describes_better(f, known)) {
+    const struct check_variants variants = known->variants;
+    const struct check_finding other = *known;
+    *known = *f;
+    *f = other;
+    f->variants = (struct check_variants){NULL, 0};
+    known->variants = variants;
+  }
+  known->count = count;
 }
 
 /* Takes over what the finding owns. */
@@ -76,6 +117,7 @@ static int keep_finding(struct check *c, struct check_finding *f, size_t variant
   for (size_t i = 0; i < r->finding_count; i++) {
     struct check_finding *known = &r->findings[i];
     if (!same_finding(known, f)) continue;
+    join_findings(known, f);
     finding_free(f);
     return add_variant(c, &known->variants, variant, err);
   }
@@ -116,43 +158,54 @@ static int keep_ran(struct check *c, const char *variant, const char *problem, c
 
 /* ---- What a run brought ---- */
 
+enum { SITES = 3 }; /* of a finding */
+
 struct outcome {
   struct check *check;
   struct check_problem *problem;
   const struct check_run *run;
   const struct instrument_result *result;
-  struct source_place places[2 * WATCH_MOST_FINDINGS];
+  const struct reached_image *image;
+  struct source_place places[SITES * WATCH_MOST_FINDINGS];
 };
 
 static void find_places(struct outcome *o) {
   const struct watch_report *report = o->result->report;
-  struct line_site sites[2 * WATCH_MOST_FINDINGS];
+  struct line_site sites[SITES * WATCH_MOST_FINDINGS];
   cugen_error ignored;
   for (uint32_t i = 0; i < report->finding_count; i++) {
-    sites[2 * i] = (struct line_site){report->findings[i].here.site, report->findings[i].last_site};
-    sites[2 * i + 1] = (struct line_site){report->findings[i].other.site, 0};
+    sites[SITES * i] = (struct line_site){report->findings[i].here.site, report->findings[i].last_site};
+    sites[SITES * i + 1] = (struct line_site){report->findings[i].other.site, 0};
+    sites[SITES * i + 2] = (struct line_site){report->findings[i].fence, 0};
   }
   memset(o->places, 0, sizeof o->places);
-  if (!report->finding_count) return;
-  lines_find(o->result->compiled->image, o->result->compiled->image_length, sites, 2 * (size_t)report->finding_count,
-             o->places, &ignored);
+  const struct compiled *compiled = o->result->compiled;
+  if (!report->finding_count || !compiled) return;
+  lines_find(compiled->image, compiled->image_length, sites, SITES * (size_t)report->finding_count, o->places,
+             &ignored);
 }
 
 /* The compiler makes two barriers of one where it repeats code, and may forget its line: those of one number in the source
    (no text) are a divergence only on different lines, where its function is called. */
 static bool is_false_alarm(const struct watch_finding *f, const struct source_place *here,
                            const struct source_place *other) {
-  if (f->kind != CUGEN_FINDING_DIVERGENCE || *f->text) return false;
+  if (f->kind != CUGEN_FINDING_DIVERGENCE) return false;
+  if (strcmp(f->text, OBSERVED_CALLS) == 0) /* it may have repeated the call as well */
+    return !here->line || !other->line || (same_place(here, other) && here->discriminator == other->discriminator);
+  if (*f->text) return false;
   return !here->line || !other->line || same_place(here, other);
 }
 
 static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
   const struct watch_finding *raw = &o->result->report->findings[i];
-  const struct source_place *here = &o->places[2 * i], *other = &o->places[2 * i + 1];
+  const struct source_place *here = &o->places[SITES * i], *other = here + 1;
   if (is_false_alarm(raw, here, other)) return CUGEN_OK;
-  struct check_finding f = {.kind = raw->kind,
+  const bool race = raw->kind == CUGEN_FINDING_RACE || raw->kind == CUGEN_FINDING_BLOCK_RACE;
+  struct check_finding f = {.kind = race && raw->same_value ? CUGEN_FINDING_SAME_VALUE : raw->kind,
+                            .count = raw->count,
                             .here = *here,
                             .other = *other,
+                            .fence = here[2],
                             .raw = *raw,
                             .variant = strdup(o->result->variant),
                             .problem = strdup(o->problem->text)};
@@ -178,6 +231,7 @@ static bool is_explained(const struct instrument_result *result) {
 static int add_outcome(const struct outcome *o, cugen_error *err) {
   const struct instrument_result *result = o->result;
   struct check_finding f = {.kind = result->outcome == CUGEN_OUTCOME_WRONG ? CUGEN_FINDING_WRONG : CUGEN_FINDING_TRAP,
+                            .count = 1,
                             .variant = strdup(result->variant),
                             .problem = strdup(o->problem->text),
                             .message = strdup(result->reason)};
@@ -281,9 +335,73 @@ static int keep_printed(const struct outcome *o, cugen_error *err) {
   return *kept ? CUGEN_OK : error_memory(err);
 }
 
-static enum counted counted_where(const struct outcome *o) {
-  if (!check_list_sized(&o->check->list, o->problem)) return COUNTED_ELSEWHERE;
-  return o->problem->whole ? COUNTED_WHOLE_TILES : COUNTED_SIZE;
+static enum counted counted_where(const struct check *c, const struct check_problem *problem) {
+  if (!check_list_sized(&c->list, problem)) return COUNTED_ELSEWHERE;
+  return problem->whole ? COUNTED_WHOLE_TILES : COUNTED_SIZE;
+}
+
+/* It is to be counted where none of the variant's other runs are better for that. */
+static bool wants_traffic(struct check *c, const struct check_run *run) {
+  enum counted best = COUNTED_NOT;
+  for (size_t i = 0; i < c->list.run_count; i++) {
+    const struct check_run *other = &c->list.runs[i];
+    const enum counted where = counted_where(c, &c->list.problems[other->problem]);
+    if (other->variant == run->variant && where > best) best = where;
+  }
+  pthread_mutex_lock(&c->mutex);
+  const bool wanted =
+      counted_where(c, &c->list.problems[run->problem]) >= best && c->variants_counted[run->variant] < best;
+  pthread_mutex_unlock(&c->mutex);
+  return wanted;
+}
+
+static int keep_unwatched(struct check_result *r, const char *what, cugen_error *err) {
+  for (size_t i = 0; i < r->unwatched_count; i++)
+    if (strcmp(r->unwatched[i], what) == 0) return CUGEN_OK;
+  char **grown = array_grow(r->unwatched, r->unwatched_count, sizeof *grown);
+  if (!grown) return error_memory(err);
+  r->unwatched = grown;
+  grown[r->unwatched_count] = strdup(what);
+  return grown[r->unwatched_count++] ? CUGEN_OK : error_memory(err);
+}
+
+/* What the run has touched, or left, without that anybody looked. */
+static int note_unwatched(const struct outcome *o, cugen_error *err) {
+  struct check_result *r = o->check->result;
+  const struct kernel_spec *spec = o->result->spec;
+  const struct watch_report *report = o->result->report;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < spec->argument_count && !status; i++) {
+    struct text what = {0};
+    if (!kernel_argument_textured(&spec->arguments[i])) continue;
+    text_addf(&what, "the texture %s", spec->arguments[i].name);
+    status = what.failed ? error_memory(err) : keep_unwatched(r, text_get(&what), err);
+    text_free(&what);
+  }
+  if (!status && report->elsewhere)
+    status = keep_unwatched(r, "memory that is neither an argument nor a variable of the kernel (malloc)", err);
+  if (!status && report->lost) status = keep_unwatched(r, "further findings: there were more than a run keeps", err);
+  return status;
+}
+
+/* The hang in which a thread waits for a block that runs later: it says of the device what it cannot do, and of the kernel nothing. */
+static int keep_spin(const struct outcome *o, const struct source_place *at, cugen_error *err) {
+  struct text why = {0};
+  text_add(
+      &why,
+      "a thread waits in a loop for what another block writes, and the cpu device runs blocks one after the other");
+  if (at->line) text_addf(&why, ": %s:%d", at->file, at->line);
+  int status = why.failed ? error_memory(err)
+                          : keep_skip(o->check, o->result->variant, o->run->variant, text_get(&why), false, err);
+  text_free(&why);
+  return status;
+}
+
+static const struct source_place *find_spin(const struct outcome *o) {
+  const struct watch_report *report = o->result->report;
+  for (uint32_t i = 0; i < report->finding_count; i++)
+    if (report->findings[i].kind == CUGEN_FINDING_HANG && report->findings[i].spins) return &o->places[SITES * i];
+  return NULL;
 }
 
 static int keep_run(struct outcome *o, cugen_error *err) {
@@ -296,9 +414,13 @@ static int keep_run(struct outcome *o, cugen_error *err) {
   if (result->outcome == CUGEN_OUTCOME_COMPILE) return keep_refused(o, err);
   if (result->outcome == CUGEN_OUTCOME_LAUNCH)
     return keep_skip(c, result->variant, run->variant, result->reason, false, err);
+  const struct source_place *spin = find_spin(o);
+  if (spin) return keep_spin(o, spin, err);
   for (uint32_t i = 0; i < result->report->finding_count && !status; i++) status = add_finding(o, i, err);
   if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result)) status = add_outcome(o, err);
-  const enum counted where = counted_where(o);
+  if (!status) status = reached_add(&c->result->reached, o->image, result->report, err);
+  if (!status) status = note_unwatched(o, err);
+  const enum counted where = counted_where(c, o->problem);
   if (!status && where > c->variants_counted[run->variant]) {
     c->variants_counted[run->variant] = where;
     status = add_counters(o, err);
@@ -335,7 +457,8 @@ static bool is_lost(struct check *c, const struct check_run *run) {
   return lost;
 }
 
-static int carry_out(struct check *c, struct instrument *instrument, const struct check_run *run, cugen_error *err) {
+static int carry_out(struct check *c, struct instrument *instrument, struct reached_image *image,
+                     const struct check_run *run, cugen_error *err) {
   int lacking;
   if (lacks_data(c, run, &lacking, err)) return lacking;
   struct check_problem *problem = &c->list.problems[run->problem];
@@ -347,10 +470,14 @@ static int carry_out(struct check *c, struct instrument *instrument, const struc
   int status = outcome && values ? CUGEN_OK : error_memory(err);
   if (!status) {
     space_variant(problem->space, run->index, &variant, values);
-    status = instrument_run(instrument, &problem->problem, &variant, 0, processes_now(c), &result, err);
+    const struct instrument_request request = {.processes = processes_now(c), .traffic = wants_traffic(c, run)};
+    status = instrument_run(instrument, &problem->problem, &variant, &request, &result, err);
   }
   if (!status) {
-    *outcome = (struct outcome){.check = c, .problem = problem, .run = run, .result = &result};
+    *outcome = (struct outcome){.check = c, .problem = problem, .run = run, .result = &result, .image = image};
+    if (result.compiled && result.compiled->image) status = reached_look(image, result.compiled, err);
+  }
+  if (!status) {
     find_places(outcome);
     pthread_mutex_lock(&c->mutex);
     status = keep_run(outcome, err);
@@ -389,16 +516,18 @@ static void *thread_main(void *context) {
   const struct instrument_options options = {
       .seed = c->options->seed, .timeout = c->options->timeout, .interrupted = is_stopped, .context = c};
   struct instrument *instrument = NULL;
+  struct reached_image image = {.sites = NULL};
   cugen_error err = {0};
   int status = instrument_open(c->target, &c->target->device->facts, &options, &instrument, &err);
   size_t first;
   for (size_t count; !status && !atomic_load(&c->stop) && (count = take(c, &first)) > 0;) {
     for (size_t i = 0; i < count && !status && !atomic_load(&c->stop); i++) {
-      status = carry_out(c, instrument, &c->list.runs[first + i], &err);
+      status = carry_out(c, instrument, &image, &c->list.runs[first + i], &err);
       finish_run(c, status, &err);
     }
   }
   instrument_close(instrument);
+  reached_image_free(&image);
   pthread_mutex_lock(&c->mutex);
   if (status && !c->status) c->status = status, c->error = err;
   c->running--;
@@ -483,6 +612,13 @@ static int by_place(const void *a, const void *b) {
   return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : strcmp(x->message, y->message);
 }
 
+static void mark_notes(struct check_result *r, bool strict) {
+  for (size_t i = 0; i < r->finding_count; i++) {
+    r->findings[i].note = r->findings[i].kind == CUGEN_FINDING_SAME_VALUE && !strict;
+    r->note_count += r->findings[i].note;
+  }
+}
+
 static int make_tables(struct check *c, cugen_error *err) {
   c->most_variants = c->list.variant_count;
   c->variants_seen = calloc(c->list.variant_count + 1, sizeof *c->variants_seen);
@@ -513,6 +649,8 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   if (told && check_left_tell(target, options, &c->list, keep_left, c, status ? &ignored : err) && !status)
     status = err->status;
   if (publish_list(c, status ? &ignored : err) && !status) status = err->status;
+  mark_notes(out, options->strict);
+  reached_sort(&out->reached);
   if (out->finding_count) qsort(out->findings, out->finding_count, sizeof *out->findings, by_place);
   check_list_free(&c->list);
   free(c->variants_seen);
@@ -526,6 +664,9 @@ int check_run(const struct tune_target *target, const struct check_options *opti
 }
 
 void check_result_free(struct check_result *r) {
+  reached_free(&r->reached);
+  for (size_t i = 0; i < r->unwatched_count; i++) free(r->unwatched[i]);
+  free(r->unwatched);
   for (size_t i = 0; i < r->finding_count; i++) finding_free(&r->findings[i]);
   for (size_t i = 0; i < r->traffic_count; i++) traffic_free(&r->traffic[i]);
   for (size_t i = 0; r->problem_texts && i < r->problems; i++) free(r->problem_texts[i]);

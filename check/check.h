@@ -4,6 +4,7 @@
 #define CHECK_CHECK_H
 
 #include "instrument.h"
+#include "reached.h"
 #include "runtime/cpu/lines.h"
 
 struct check_variants { /* a set of variants, by number */
@@ -14,9 +15,12 @@ struct check_variants { /* a set of variants, by number */
 struct check_finding {
   cugen_finding_kind kind;
   struct source_place here, other; /* other.line 0: none */
+  struct source_place fence;       /* where one is missing */
   struct watch_finding raw;        /* block, thread, array; all zero for those that have none */
   char *message, *variant, *problem;
   struct check_variants variants; /* that show it; the first one is described */
+  uint64_t count;                 /* how often, in all of them */
+  bool note;                      /* none that the check fails by */
 };
 
 struct check_traffic { /* one counter of one launch */
@@ -49,6 +53,7 @@ struct check_progress {
 struct check_options {
   const char *variant; /* NULL: a sample */
   bool all;
+  bool strict;   /* notes are findings */
   bool branches; /* the fewest that take every branch of the templates */
   size_t sample; /* 0: one that takes every value of every tunable */
   uint64_t seed;
@@ -64,7 +69,7 @@ struct check_options {
 
 struct check_result {
   struct check_finding *findings;
-  size_t finding_count;
+  size_t finding_count, note_count; /* notes are among the findings */
   struct check_traffic *traffic; /* of the first problem that a variant ran on; of whole tiles, if it ran on those */
   size_t traffic_count;
   struct check_skip *skips;
@@ -77,6 +82,9 @@ struct check_result {
   char **problem_texts;            /* of `problems`, the check problem first */
   struct check_kept *kept;
   size_t kept_count;
+  struct reached reached; /* lines that access memory, in all runs */
+  char **unwatched;       /* what nobody looked at, in words */
+  size_t unwatched_count;
   char *printed;                 /* by the first variant that did; NULL: none */
   struct check_variants refused; /* by the compiler */
   struct check_variants faulty;  /* that could not be tried, */

@@ -12,8 +12,9 @@ struct instrument {
   struct instrument_options options;
   /* Of the last variant. */
   struct kernel_spec spec;
-  struct compiled compiled;
-  struct hash compiled_image; /* its source and kernels */
+  struct compiled compiled, at_source; /* at_source: without an image where it would say no more */
+  struct hash compiled_image;          /* its source and kernels */
+  struct watch_report report; /* where two runs were needed: what is wrong by the one, the traffic of the other */
   cugen_error refused;        /* status set: its source does not compile */
   struct text text, printed;
 };
@@ -50,6 +51,7 @@ void instrument_close(struct instrument *p) {
   if (p->bench.target) bench_close(&p->bench);
   kernel_spec_free(&p->spec);
   compiled_free(&p->compiled);
+  compiled_free(&p->at_source);
   text_free(&p->text);
   text_free(&p->printed);
   free(p);
@@ -100,22 +102,46 @@ static int compile(struct instrument *p, cugen_error *err) {
                                     .watched = true,
                                     .stop = {p->options.interrupted, p->options.context}};
   compiled_free(&p->compiled);
+  compiled_free(&p->at_source);
   p->compiled_image = image;
   p->refused = (cugen_error){0};
   status = cpu_device_ops.compile(&request, &p->compiled, &p->refused);
+  request.at_source = true;
+  if (!status && p->compiled.moved) status = cpu_device_ops.compile(&request, &p->at_source, &p->refused);
   if (status == CUGEN_OK || status == CUGEN_ERROR_COMPILE) return CUGEN_OK;
   p->compiled_image = (struct hash){0};
   return error_copy(err, &p->refused);
 }
 
+/* The traffic, of the image in which accesses lie as a GPU's compiler has them; what it says otherwise is known already. Where no
+   block needs another one, only those run that are counted. */
+static int count_traffic(struct instrument *p, struct worker_job *job, struct instrument_result *out,
+                         cugen_error *err) {
+  struct worker_result result = {0};
+  p->report = *out->report;
+  out->report = &p->report;
+  if (out->outcome != CUGEN_OUTCOME_OK && out->outcome != CUGEN_OUTCOME_WRONG) return CUGEN_OK;
+  job->real_compiled = &p->compiled;
+  job->mode = WATCH_TRAFFIC;
+  if (p->report.launch_count == 1 && !p->report.dependent) job->count_blocks = WATCH_COUNTED_BLOCKS;
+  const int status = bench_run(&p->bench, job, &result, err);
+  const struct watch_report *counted = status ? NULL : worker_report(p->bench.worker);
+  if (!counted || result.outcome != CUGEN_OUTCOME_OK) return status;
+  p->report.launch_count = counted->launch_count;
+  memcpy(p->report.launches, counted->launches, sizeof counted->launches);
+  return status;
+}
+
 static int run(struct instrument *p, const struct problem *problem, const struct variant *variant,
-               uint32_t count_blocks, int processes, struct instrument_result *out, cugen_error *err) {
+               const struct instrument_request *wanted, struct instrument_result *out, cugen_error *err) {
+  const bool twice = p->at_source.image && !wanted->count_blocks;
   struct worker_job job = {.real_spec = &p->spec,
-                           .real_compiled = &p->compiled,
+                           .real_compiled = twice ? &p->at_source : &p->compiled,
+                           .mode = twice ? WATCH_FINDINGS : WATCH_ALL,
                            .verify = true,
                            .watched = true,
-                           .count_blocks = count_blocks,
-                           .processes = (uint32_t)processes,
+                           .count_blocks = wanted->count_blocks,
+                           .processes = (uint32_t)wanted->processes,
                            .timeout = p->options.timeout};
   struct worker_result result = {0};
   p->target.problem = problem;
@@ -136,7 +162,8 @@ static int run(struct instrument *p, const struct problem *problem, const struct
   text_clear(&p->printed);
   worker_printed(p->bench.worker, true, &p->printed);
   out->printed = text_get(&p->printed);
-  return CUGEN_OK;
+  out->compiled = job.real_compiled;
+  return twice && wanted->traffic ? count_traffic(p, &job, out, err) : CUGEN_OK;
 }
 
 /* The variant is known, so that equal reasons are equal texts. */
@@ -149,7 +176,7 @@ static int expand(struct instrument *p, const struct problem *problem, const str
 }
 
 int instrument_run(struct instrument *p, const struct problem *problem, const struct variant *variant,
-                   uint32_t count_blocks, int processes, struct instrument_result *out, cugen_error *err) {
+                   const struct instrument_request *wanted, struct instrument_result *out, cugen_error *err) {
   static const struct watch_report nothing;
   text_clear(&p->text);
   variant_print(variant, &p->text);
@@ -165,7 +192,7 @@ int instrument_run(struct instrument *p, const struct problem *problem, const st
   out->source = p->spec.source;
   out->spec = &p->spec;
   out->compiled = &p->compiled;
-  if (!p->refused.status) return run(p, problem, variant, count_blocks, processes, out, err);
+  if (!p->refused.status) return run(p, problem, variant, wanted, out, err);
   fail_with(out, CUGEN_OUTCOME_COMPILE, &p->refused);
   return CUGEN_OK;
 }

@@ -37,10 +37,16 @@ struct instrument_result {
   const struct kernel_spec *spec;    /* likewise; what was launched */
 };
 
-/* count_blocks 0: every block runs and the result is compared. Else so many, evenly spread, to be counted; the buffers of
-   the problem are as large as it says, and zero where the config fills them, since few pages are touched. A variant that
-   does not expand, compile or run is a result. processes: that a launch which takes long may be spread over. */
+struct instrument_request {
+  /* 0: every block runs and the result is compared. Else so many, evenly spread, to be counted; the buffers of the problem are as
+     large as it says, and zero where the config fills them, since few pages are touched. */
+  uint32_t count_blocks;
+  int processes; /* that a launch which takes long may be spread over */
+  bool traffic;  /* the report's launches are wanted, though it take a run more */
+};
+
+/* A variant that does not expand, compile or run is a result. */
 int instrument_run(struct instrument *instrument, const struct problem *problem, const struct variant *variant,
-                   uint32_t count_blocks, int processes, struct instrument_result *out, cugen_error *err);
+                   const struct instrument_request *request, struct instrument_result *out, cugen_error *err);
 
 #endif

@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "runtime/cpu/observer.h"
+
+enum { NULL_PAGE = 4096 };
+
 static void add_dim(struct text *out, const char *what, const uint32_t at[3]) {
   text_addf(out, "%s (%u,%u,%u)", what, at[0], at[1], at[2]);
 }
@@ -19,6 +23,10 @@ static void add_place(struct text *out, const struct source_place *place) {
 
 /* "C[12]", "byte 1232 of tile_a"; outside: "C[12], but C has 12 elements". */
 static void add_where(struct text *out, const struct watch_finding *f) {
+  if (!*f->array && !f->bytes && f->offset >= 0 && f->offset < NULL_PAGE) {
+    text_addf(out, "through a null pointer, at address 0x%llx", (unsigned long long)f->offset);
+    return;
+  }
   if (!*f->array && !f->bytes) {
     text_addf(out, "address 0x%llx, which is in no buffer or array", (unsigned long long)f->offset);
     return;
@@ -44,8 +52,10 @@ static void add_access(struct text *out, const struct check_finding *f) {
 /* The other thread; its block too where that is another one. */
 static void add_other(struct text *out, const struct check_finding *f) {
   const struct watch_place *other = &f->raw.other;
-  if (f->kind == CUGEN_FINDING_BLOCK_RACE) add_dim(out, "block", other->block);
-  add_dim(out, f->kind == CUGEN_FINDING_BLOCK_RACE ? " thread" : "thread", other->thread);
+  const bool blocks = f->raw.kind == CUGEN_FINDING_BLOCK_RACE ||
+                      (f->raw.fence && memcmp(other->block, f->raw.here.block, sizeof other->block) != 0);
+  if (blocks) add_dim(out, "block", other->block);
+  add_dim(out, blocks ? " thread" : "thread", other->thread);
   text_add(out, other->write ? " wrote" : " read");
   add_place(out, &f->other);
 }
@@ -54,7 +64,9 @@ static void add_race(struct text *out, const struct check_finding *f) {
   add_access(out, f);
   text_add(out, ", which ");
   add_other(out, f);
-  text_add(out, f->kind == CUGEN_FINDING_RACE ? ", with no barrier between" : " in the same launch");
+  text_add(out, f->raw.kind == CUGEN_FINDING_RACE ? ", with no barrier between" : " in the same launch");
+  if (f->kind == CUGEN_FINDING_SAME_VALUE) text_add(out, "; each time it wrote what was there already");
+  if (*f->raw.text) text_addf(out, ": %s", f->raw.text);
 }
 
 static void add_in_flight(struct text *out, const struct check_finding *f) {
@@ -86,11 +98,24 @@ static void add_input(struct text *out, const struct check_finding *f) {
   text_add(out, ", which the config declares an input");
 }
 
+static void add_constant(struct text *out, const struct check_finding *f) {
+  add_access(out, f);
+  text_add(out, ", which is __constant__");
+}
+
+static void add_limit(struct text *out, const struct check_finding *f) {
+  text_addf(out,
+            "the kernel's static shared memory, with %s, has %lld bytes, and a block may have %d: use dynamic shared "
+            "memory, whose size 'shared' sets in the config",
+            f->raw.array, (long long)f->raw.bytes, f->raw.size);
+}
+
 static void add_diverged(struct text *out, const struct check_finding *f) {
   add_who(out, &f->raw.here);
-  text_add(out, " waits here while ");
+  const bool calls = strcmp(f->raw.text, OBSERVED_CALLS) == 0;
+  text_add(out, calls ? " waits in the function called here while " : " waits here while ");
   add_dim(out, "thread", f->raw.other.thread);
-  text_add(out, " waits at the barrier");
+  text_add(out, calls ? " waits in that called" : " waits at the barrier");
   add_place(out, &f->other);
 }
 
@@ -109,7 +134,20 @@ static void add_hang(struct text *out, const struct check_finding *f) {
   if (f->raw.count > 1) text_addf(out, ", as do %llu more", (unsigned long long)f->raw.count - 1);
 }
 
+static void add_flag_fence(struct text *out, const struct check_finding *f) {
+  add_access(out, f);
+  text_add(out, ", which ");
+  add_other(out, f);
+  text_addf(out, ". A flag orders them, but a %s is missing %s the flag's access", f->raw.text,
+            f->raw.fence_behind ? "behind" : "in front of");
+  add_place(out, &f->fence);
+}
+
 static void add_fence(struct text *out, const struct check_finding *f) {
+  if (f->raw.fence) {
+    add_flag_fence(out, f);
+    return;
+  }
   if (!f->raw.other.site) {
     add_words(out, f);
     return;
@@ -145,6 +183,9 @@ static void (*const adders[])(struct text *, const struct check_finding *) = {
     [CUGEN_FINDING_ACCUMULATORS] = add_accumulators,
     [CUGEN_FINDING_ASYNC_MISUSE] = add_words,
     [CUGEN_FINDING_TRAP] = add_words,
+    [CUGEN_FINDING_SAME_VALUE] = add_race,
+    [CUGEN_FINDING_CONSTANT_WRITE] = add_constant,
+    [CUGEN_FINDING_SHARED_LIMIT] = add_limit,
 };
 
 char *check_message(const struct check_finding *f) {

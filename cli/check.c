@@ -17,6 +17,7 @@ static int read_options(struct cli *cli, cugen_check_options *options) {
   options->variant = cli->values[OPTION_VARIANT];
   options->all = options_given(cli, OPTION_ALL);
   options->branches = options_given(cli, OPTION_BRANCHES) || !cli->operand;
+  options->strict = options_given(cli, OPTION_STRICT);
   options->seed = seed;
   options->threads = threads < 4096 ? (int)threads : 4096;
   if (status) return status;
@@ -37,17 +38,123 @@ static int on_progress(const cugen_check_progress *state, void *context) {
   return stop_asked();
 }
 
+/* ---- What two compilers make of it ---- */
+
+/* The second one's view is of a library and a kernel of its own. */
+struct views {
+  cugen_check check; /* the first's; with both, their findings and skips */
+  struct cli second;
+  cugen_check_finding *findings;
+  cugen_check_skip *skips;
+  const char **by; /* for each finding the compiler that alone shows it, or NULL; NULL: there is one compiler */
+};
+
+static void views_close(struct views *v) {
+  cugen_kernel_close(v->second.kernel);
+  cugen_close(v->second.lib);
+  free(v->findings);
+  free(v->skips);
+  free((void *)v->by);
+}
+
+static bool same_line(const char *file, int line, const char *other, int other_line) {
+  return line == other_line && strcmp(file, other) == 0;
+}
+
+/* Accesses that race are the same whichever is described. */
+static bool same_finding(const cugen_check_finding *a, const cugen_check_finding *b) {
+  if (a->kind != b->kind) return false;
+  const bool straight = same_line(a->file, a->line, b->file, b->line) &&
+                        same_line(a->other_file, a->other_line, b->other_file, b->other_line);
+  return straight || (a->line && a->other_line && same_line(a->file, a->line, b->other_file, b->other_line) &&
+                      same_line(a->other_file, a->other_line, b->file, b->line));
+}
+
+static bool has_finding(const cugen_check *check, const cugen_check_finding *f) {
+  for (size_t i = 0; i < check->finding_count; i++)
+    if (same_finding(&check->findings[i], f)) return true;
+  return false;
+}
+
+static bool has_skip(const cugen_check *check, const cugen_check_skip *skip) {
+  for (size_t i = 0; i < check->skip_count; i++)
+    if (strcmp(check->skips[i].why, skip->why) == 0) return true;
+  return false;
+}
+
+static void add_finding(struct views *v, const cugen_check_finding *f, const char *by) {
+  v->by[v->check.finding_count] = by;
+  v->findings[v->check.finding_count++] = *f;
+  v->check.note_count += f->note != 0;
+}
+
+static int join_views(struct cli *cli, struct views *v, const cugen_check *second) {
+  const cugen_check first = v->check;
+  v->findings = calloc(first.finding_count + second->finding_count + 1, sizeof *v->findings);
+  v->by = calloc(first.finding_count + second->finding_count + 1, sizeof *v->by);
+  v->skips = calloc(first.skip_count + second->skip_count + 1, sizeof *v->skips);
+  if (!v->findings || !v->by || !v->skips) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  v->check.finding_count = v->check.note_count = v->check.skip_count = 0;
+  for (size_t i = 0; i < first.finding_count; i++)
+    add_finding(v, &first.findings[i], has_finding(second, &first.findings[i]) ? NULL : cli->values[OPTION_COMPILER]);
+  for (size_t i = 0; i < second->finding_count; i++)
+    if (!has_finding(&first, &second->findings[i]))
+      add_finding(v, &second->findings[i], v->second.values[OPTION_COMPILER]);
+  for (size_t i = 0; i < first.skip_count; i++) v->skips[v->check.skip_count++] = first.skips[i];
+  for (size_t i = 0; i < second->skip_count; i++)
+    if (!has_skip(&first, &second->skips[i])) v->skips[v->check.skip_count++] = second->skips[i];
+  v->check.findings = v->findings;
+  v->check.skips = v->skips;
+  return CUGEN_OK;
+}
+
+/* What was found is an error, by whichever compiler; else what either could not do is. */
+static int conclude_views(struct cli *cli, const struct views *v, int status, int second_status) {
+  const size_t findings = v->check.finding_count - v->check.note_count;
+  if (status == CUGEN_ERROR_INTERRUPTED || second_status == CUGEN_ERROR_INTERRUPTED) return CUGEN_ERROR_INTERRUPTED;
+  if (findings)
+    return cli_fail(cli, CUGEN_ERROR_WRONG, "%zu finding%s by two compilers", findings, findings == 1 ? "" : "s");
+  if (!status && second_status) cli->error = v->second.error;
+  return status ? status : second_status;
+}
+
+static int check_second(struct cli *cli, const cugen_check_options *options, struct views *v, int status) {
+  cugen_check second = {0};
+  v->second = *cli;
+  v->second.lib = NULL;
+  v->second.kernel = NULL;
+  v->second.values[OPTION_COMPILER] = cli->other_compiler;
+  int second_status = cli_open_kernel(&v->second);
+  if (second_status) {
+    cli->error = v->second.error;
+    return second_status;
+  }
+  second_status = cugen_kernel_check(v->second.kernel, options, &second, &v->second.error);
+  const int joined = join_views(cli, v, &second);
+  return joined ? joined : conclude_views(cli, v, status, second_status);
+}
+
+/* By the last compiler that was named, and by the one before it. */
+static int check_views(struct cli *cli, const cugen_check_options *options, struct views *v) {
+  int status = cugen_kernel_check(cli->kernel, options, &v->check, &cli->error);
+  return cli->other_compiler && cli->operand && status != CUGEN_ERROR_INTERRUPTED
+             ? check_second(cli, options, v, status)
+             : status;
+}
+
 /* ---- As text ---- */
 
-static void print_finding(const cugen_check_finding *f) {
+static void print_finding(const cugen_check_finding *f, const char *by) {
   if (f->line) printf("%s:%d: ", f->file, f->line);
-  clean_style(STYLE_BAD);
-  fputs(cugen_finding_name((int)f->kind), stdout);
+  clean_style(f->note ? STYLE_PLAIN : STYLE_BAD);
+  printf("%s%s", f->note ? "note: " : "", cugen_finding_name((int)f->kind));
   clean_style(STYLE_PLAIN);
   printf(": %s\n", f->message);
   if (f->user_line) printf("    used at %s:%d\n", f->user_file, f->user_line);
   printf("    %s%s%s", f->variant, *f->problem ? "; " : "", f->problem);
-  if (f->variants > 1) printf("; %s variants show it", print_count(f->variants).text);
+  if (f->count > 1) printf("; %s times", print_count(f->count).text);
+  if (f->variants > 1) printf(", in %s variants", print_count(f->variants).text);
+  if (by) printf("; with %s alone", by);
   putchar('\n');
 }
 
@@ -210,7 +317,40 @@ static void print_problems(const struct cli *cli, const cugen_check *check) {
     printf("  %s stays: %s\n", check->kept[i].setting, check->kept[i].why);
 }
 
-static int print_result(struct cli *cli, const cugen_check *check, double seconds, bool interrupted) {
+/* "k.cu:5, 9": of one file its lines, as many as there is room for. */
+static void print_unreached(const cugen_check *check, size_t most) {
+  const size_t count = check->lines - check->lines_reached;
+  for (size_t i = 0; i < count && i < most; i++) {
+    const cugen_check_line *line = &check->unreached[i];
+    const bool same = i && strcmp(line->file, check->unreached[i - 1].file) == 0;
+    printf("%s%s%s%d", i ? ", " : "", same ? "" : line->file, same ? "" : ":", line->line);
+  }
+  if (count > most) printf(" and %s more", print_count(count - most).text);
+}
+
+/* What the check has not seen. */
+static void print_unseen(const struct cli *cli, const cugen_check *check) {
+  enum { FEW = 6 };
+  const bool wide = options_given(cli, OPTION_WIDE);
+  const size_t left = check->variants_of > check->variants ? (size_t)(check->variants_of - check->variants) : 0;
+  if (!check->runs) return;
+  putchar('\n');
+  if (check->lines) {
+    printf("Lines that access memory: %s of %s ran", print_count(check->lines_reached).text,
+           print_count(check->lines).text);
+    if (check->lines_reached < check->lines) fputs("; not ", stdout);
+    print_unreached(check, wide ? check->lines : FEW);
+    puts(".");
+  }
+  for (size_t i = 0; i < check->unwatched_count; i++) printf("Not watched: %s.\n", check->unwatched[i]);
+  if (left) {
+    print_several(left, "variant", " of the check problem did not run");
+    puts(options_given(cli, OPTION_ALL) ? "." : "; --all runs all.");
+  }
+}
+
+static int print_result(struct cli *cli, const struct views *views, double seconds, bool interrupted) {
+  const cugen_check *check = &views->check;
   const bool quiet = options_given(cli, OPTION_QUIET);
   if (!quiet) {
     printf("%s: ", cugen_kernel_name(cli->kernel));
@@ -219,14 +359,16 @@ static int print_result(struct cli *cli, const cugen_check *check, double second
     print_several(check->runs, "run", ", watched on the cpu device\n");
     print_problems(cli, check);
   }
-  for (size_t i = 0; i < check->finding_count; i++) print_finding(&check->findings[i]);
+  for (size_t i = 0; i < check->finding_count; i++)
+    print_finding(&check->findings[i], views->by ? views->by[i] : NULL);
   print_skips(check);
   print_printed(cugen_kernel_printed(cli->kernel), "");
   const int status = quiet ? CUGEN_OK : print_traffic(cli, check);
+  if (!quiet) print_unseen(cli, check);
   if (interrupted || check->runs_done < check->runs_planned)
     print_interrupted(check, interrupted);
-  else if (!quiet && !check->finding_count && check->runs)
-    printf("\nNothing found, in %s.\n", print_seconds(seconds).text);
+  else if (!quiet && check->finding_count == check->note_count && check->runs)
+    printf("Nothing found, in %s.\n", print_seconds(seconds).text);
   return status;
 }
 
@@ -238,7 +380,7 @@ static json_t *dim_json(const uint32_t at[3]) {
   return array;
 }
 
-static json_t *finding_json(const cugen_check_finding *f) {
+static json_t *finding_json(const cugen_check_finding *f, const char *by) {
   json_t *object = json_object();
   json_object_set_new(object, "kind", json_string(cugen_finding_name((int)f->kind)));
   json_object_set_new(object, "message", json_text(f->message));
@@ -257,6 +399,9 @@ static json_t *finding_json(const cugen_check_finding *f) {
   json_object_set_new(object, "variant", json_string(f->variant));
   json_object_set_new(object, "problem", json_string(f->problem));
   json_object_set_new(object, "variants", json_integer((json_int_t)f->variants));
+  json_object_set_new(object, "count", json_integer((json_int_t)f->count));
+  json_object_set_new(object, "note", json_boolean(f->note));
+  json_object_set_new(object, "compiler", json_optional_string(by ? by : ""));
   return object;
 }
 
@@ -302,6 +447,23 @@ static json_t *problems_json(const cugen_check *check) {
   return array;
 }
 
+static json_t *unreached_json(const cugen_check *check) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < check->lines - check->lines_reached; i++) {
+    json_t *object = json_object();
+    json_object_set_new(object, "file", json_string(check->unreached[i].file));
+    json_object_set_new(object, "line", json_integer(check->unreached[i].line));
+    json_array_append_new(array, object);
+  }
+  return array;
+}
+
+static json_t *unwatched_json(const cugen_check *check) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < check->unwatched_count; i++) json_array_append_new(array, json_string(check->unwatched[i]));
+  return array;
+}
+
 static json_t *kept_json(const cugen_check *check) {
   json_t *array = json_array();
   for (size_t i = 0; i < check->kept_count; i++) {
@@ -313,11 +475,12 @@ static json_t *kept_json(const cugen_check *check) {
   return array;
 }
 
-static json_t *result_json(const struct cli *cli, const cugen_check *check, double seconds, bool interrupted) {
+static json_t *result_json(const struct cli *cli, const struct views *views, double seconds, bool interrupted) {
+  const cugen_check *check = &views->check;
   json_t *object = json_object(), *findings = json_array(), *traffic = json_array(), *skips = json_array(),
          *ran = json_array();
   for (size_t i = 0; i < check->finding_count; i++)
-    json_array_append_new(findings, finding_json(&check->findings[i]));
+    json_array_append_new(findings, finding_json(&check->findings[i], views->by ? views->by[i] : NULL));
   for (size_t i = 0; i < check->traffic_count; i++) json_array_append_new(traffic, traffic_json(&check->traffic[i]));
   for (size_t i = 0; i < check->skip_count; i++) json_array_append_new(skips, skip_json(&check->skips[i]));
   for (size_t i = 0; i < check->runs; i++) json_array_append_new(ran, ran_json(&check->ran[i]));
@@ -333,6 +496,10 @@ static json_t *result_json(const struct cli *cli, const cugen_check *check, doub
   json_object_set_new(object, "checked_on", problems_json(check));
   json_object_set_new(object, "check_sizes", json_boolean(check->has_check));
   json_object_set_new(object, "kept", kept_json(check));
+  json_object_set_new(object, "lines", json_integer((json_int_t)check->lines));
+  json_object_set_new(object, "lines_reached", json_integer((json_int_t)check->lines_reached));
+  json_object_set_new(object, "unreached", unreached_json(check));
+  json_object_set_new(object, "not_watched", unwatched_json(check));
   json_object_set_new(object, "seconds", json_number(seconds));
   json_object_set_new(object, "interrupted", json_boolean(interrupted));
   json_object_set_new(object, "findings", findings);
@@ -345,26 +512,33 @@ static json_t *result_json(const struct cli *cli, const cugen_check *check, doub
 
 /* ---- The command ---- */
 
+static int show(struct cli *cli, const struct views *views, double seconds, int status, json_t **json) {
+  const cugen_check *check = &views->check;
+  const bool interrupted = status == CUGEN_ERROR_INTERRUPTED;
+  const bool told = status == CUGEN_ERROR_WRONG || interrupted || check->skip_count || check->runs;
+  if (status && !told) return status;
+  if (json)
+    *json = result_json(cli, views, seconds, interrupted);
+  else if (print_result(cli, views, seconds, interrupted))
+    return cli->error.status;
+  /* The reasons stand above. */
+  return status == CUGEN_ERROR_EMPTY && !json ? cli_fail(cli, status, "nothing was checked") : status;
+}
+
 /* The open kernel. json: NULL, or where its result goes; else it is printed. A finding is an error, as nothing checked is. */
 static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **json) {
-  cugen_check check;
+  struct views views = {.by = NULL};
   struct progress progress = {0};
   progress_open(&progress, options_given(cli, OPTION_QUIET));
   options->progress = on_progress;
   options->context = &progress;
   const double begin = progress_now();
-  const int status = cugen_kernel_check(cli->kernel, options, &check, &cli->error);
+  int status = check_views(cli, options, &views);
   const double seconds = progress_now() - begin;
   progress_close(&progress);
-  const bool interrupted = status == CUGEN_ERROR_INTERRUPTED;
-  const bool told = status == CUGEN_ERROR_WRONG || interrupted || check.skip_count || check.runs;
-  if (status && !told) return status;
-  if (json)
-    *json = result_json(cli, &check, seconds, interrupted);
-  else if (print_result(cli, &check, seconds, interrupted))
-    return cli->error.status;
-  /* The reasons stand above. */
-  return status == CUGEN_ERROR_EMPTY && !json ? cli_fail(cli, status, "nothing was checked") : status;
+  status = show(cli, &views, seconds, status, json);
+  views_close(&views);
+  return status;
 }
 
 static int finish(struct cli *cli, int status) {

@@ -61,6 +61,7 @@
   X(SIZES, "sizes", 0, "LIST", "sizes: \"4KiB, 64MiB\" (default: 4 KiB to 1 GiB in powers of four)")                 \
   X(SAMPLE, "sample", 0, "N", "N variants drawn at random")                                                          \
   X(BRANCHES, "branches", 0, NULL, "few variants that take every branch of the templates")                           \
+  X(STRICT, "strict", 0, NULL, "notes count as findings: races of threads that write the same value")                \
   X(EVERY, "all", 0, NULL, "also variants that heuristics leave out here")                                           \
   X(ALL, "all", 0, NULL, "everything")                                                                               \
   X(EXPLAIN_ALL, "all", 0, NULL, "also what is rarely needed")                                                       \
@@ -74,7 +75,7 @@
   X(TEMPLATE_DIR, "template-dir", 0, "FOLDER", "look for templates here before anywhere else")                       \
   X(DEVICE_DIR, "device-dir", 0, "FOLDER", "look for device descriptions here first")                                \
   X(TOOLKIT, "toolkit", 0, "FOLDER", "the CUDA toolkit with NVRTC and its headers")                                  \
-  X(COMPILER, "compiler", 0, "PROGRAM", "C++ compiler for the cpu device")                                           \
+  X(COMPILER, "compiler", 0, "PROGRAM", "C++ compiler for the cpu device; check takes two")                          \
   X(WIDE, "wide", 0, NULL, "tables with all columns and rows")                                                       \
   X(JSON, "json", 0, NULL, "print one JSON object (docs/json.md)")                                                   \
   X(QUIET, "quiet", 'q', NULL, "the result only: no progress, no remarks")                                           \
@@ -156,7 +157,8 @@ struct cli {
   const char *values[OPTION_COUNT]; /* NULL: not given; "" for an option without argument */
   const char **settings;            /* the values of --set */
   size_t setting_count;
-  const char **wheres; /* the values of --where */
+  const char *other_compiler; /* of --compiler given twice, the one before the last; NULL: it was not */
+  const char **wheres;        /* the values of --where */
   size_t where_count;
   const char *operand; /* NULL: not given */
   const char *second;  /* likewise, where there are two */

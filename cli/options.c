@@ -81,6 +81,7 @@ static int take(struct cli *cli, enum cli_option option, const char *value) {
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s has an empty value; write --%s %s", cli_options[option].name,
                     cli_options[option].name, cli_options[option].argument);
   if (option != OPTION_SET) {
+    if (option == OPTION_COMPILER) cli->other_compiler = cli->values[option];
     cli->values[option] = value ? value : "";
     if (option == OPTION_WHERE) cli->wheres[cli->where_count++] = value;
     return CUGEN_OK;

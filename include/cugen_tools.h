@@ -263,7 +263,10 @@ typedef enum cugen_finding_kind {
   CUGEN_FINDING_ACCUMULATORS,   /* registers that a product still adds to */
   CUGEN_FINDING_ASYNC_MISUSE,   /* a barrier or asynchronous copy that is used in a wrong way */
   CUGEN_FINDING_TRAP,           /* the kernel ended itself, or the processor ended it */
-  CUGEN_FINDING_WRONG           /* a wrong result */
+  CUGEN_FINDING_WRONG,          /* a wrong result */
+  CUGEN_FINDING_SAME_VALUE,     /* a race of threads that write the same value: a note, unless the check is strict */
+  CUGEN_FINDING_CONSTANT_WRITE, /* a write to a __constant__ variable */
+  CUGEN_FINDING_SHARED_LIMIT    /* more static shared memory than a block may have */
 } cugen_finding_kind;
 
 /* The name of a kind, in text and in JSON: "race", "race between blocks"; never NULL. */
@@ -285,6 +288,8 @@ typedef struct cugen_check_finding {
   uint32_t other_block[3], other_thread[3]; /* of the other access; zero if none */
   const char *variant, *problem;            /* where it was found first */
   size_t variants;                          /* that show it */
+  uint64_t count;                           /* how often it happened, in all runs */
+  int note;                                 /* no error: nothing but what --strict would count */
 } cugen_check_finding;
 
 /* The memory traffic of a variant with one array of shared memory, or one buffer of global memory, in one launch: on sizes that
@@ -324,6 +329,12 @@ typedef struct cugen_check_kept {
   const char *setting, *why;
 } cugen_check_kept;
 
+/* A line of a template that accesses memory. */
+typedef struct cugen_check_line {
+  const char *file;
+  int line;
+} cugen_check_line;
+
 /* How far a check is; valid during the callback. */
 typedef struct cugen_check_progress {
   size_t done, planned; /* runs: of a variant on a problem */
@@ -345,15 +356,16 @@ typedef struct cugen_check_options {
   double timeout;                /* seconds that one run may take, and the data and reference of one problem; 0: 60 */
   cugen_check_callback progress; /* NULL: none */
   void *context;                 /* for progress */
+  int strict;                    /* notes are findings, too */
 } cugen_check_options;
 
 #define CUGEN_CHECK_OPTIONS_INIT                                                                                     \
-  { sizeof(cugen_check_options), NULL, 0, 0, 0, 0, 0, 0.0, NULL, NULL }
+  { sizeof(cugen_check_options), NULL, 0, 0, 0, 0, 0, 0.0, NULL, NULL, 0 }
 
 /* What a check found. Everything in it lives until the kernel is checked again or closed. */
 typedef struct cugen_check {
-  const cugen_check_finding *findings; /* by file and line */
-  size_t finding_count;
+  const cugen_check_finding *findings; /* by file and line; notes among them */
+  size_t finding_count, note_count;
   const cugen_check_traffic *traffic;
   size_t traffic_count;
   const cugen_check_skip *skips;
@@ -366,6 +378,12 @@ typedef struct cugen_check {
   const char *const *problem_texts; /* of the problems: the check problem first, then those made of it */
   const cugen_check_kept *kept;
   size_t kept_count;
+  /* What was not seen. Lines of the templates that access memory, how many of them ran in any run, and those that did not; other
+     memory that was used, in words. Lines are known on x86-64 and aarch64, with addr2line. */
+  size_t lines, lines_reached;
+  const cugen_check_line *unreached;
+  const char *const *unwatched;
+  size_t unwatched_count;
   int has_check; /* the config has a check { }; 0: what was checked is its own problem, and no other size */
 } cugen_check;
 

@@ -56,7 +56,8 @@ struct compile_request {
   double timeout; /* seconds; 0: none */
   bool keep_ptx;  /* compiled.ptx is wanted, too */
   enum compile_more more;
-  bool watched; /* for the cpu device: reports what it does, see watch.h; runs on a device opened with a report */
+  bool at_source; /* of a watched one: accesses stay where the source has them; a GPU's compiler may move them */
+  bool watched;   /* for the cpu device: reports what it does, see watch.h; runs on a device opened with a report */
   struct process_stop stop; /* likewise: the compiler is killed, CUGEN_ERROR_INTERRUPTED */
 };
 
@@ -86,8 +87,9 @@ struct compiled {
   char *entries[KERNEL_MAX_ENTRIES]; /* names in the image (lowered), as requested */
   struct kernel_resources resources[KERNEL_MAX_ENTRIES];
   struct sass_facts code[KERNEL_MAX_ENTRIES];
-  char *log; /* compiler's warnings; "" */
-  char *ptx; /* what the image was made of, where it was asked for; else NULL */
+  char *log;  /* compiler's warnings; "" */
+  bool moved; /* of a watched one: compiled at_source, it would say of accesses what this does not */
+  char *ptx;  /* what the image was made of, where it was asked for; else NULL */
 };
 
 void compiled_free(struct compiled *compiled);

@@ -18,7 +18,9 @@ enum {
   WATCH_TEXT = 320,
   WATCH_MOST_FINDINGS = 48,
   WATCH_MOST_COUNTERS = 32,
-  WATCH_MOST_BUFFERS = 32
+  WATCH_MOST_BUFFERS = 32,
+  WATCH_COUNTED_BLOCKS = 256, /* of a launch with more, whose traffic is counted */
+  WATCH_REACHED = 1 << 19     /* bytes of an image's code, of which it is known whether their accesses have run */
 };
 
 struct watch_place {
@@ -35,8 +37,12 @@ struct watch_finding {
   int64_t offset, bytes;          /* where in it, and how large it is, in bytes; without an array: the address */
   int element, size;              /* bytes of its element (0: not known), and of the access */
   uint64_t count;                 /* how often; only the first is described */
-  char text[WATCH_TEXT];          /* the rest, in words; "" */
-  uint64_t last_site;             /* of the last access: for a place that is no line of the source */
+  uint64_t fence;        /* site of a flag's access at which a fence is missing; 0: it is none of that kind */
+  bool fence_behind;     /* it, or in front of it */
+  bool spins;            /* a hang: the thread waits for what another block is to write, which runs later */
+  bool same_value;       /* of a race of two writes: each time the value was there already */
+  char text[WATCH_TEXT]; /* the rest, in words; "" */
+  uint64_t last_site;    /* of the last access: for a place that is no line of the source */
 };
 
 /* ---- Counters: what a launch asks of the memory system, in all blocks, from those that were counted ---- */
@@ -63,16 +69,24 @@ struct launch_counters {
 
 /* ---- The report ---- */
 
+/* What a run is to bring to light: where the compiler moves accesses, their traffic is that of one image, and what is wrong with them
+   shows in another one. */
+enum watch_mode { WATCH_ALL, WATCH_FINDINGS, WATCH_TRAFFIC };
+
 struct watch_report {
   uint32_t finding_count, lost; /* lost: kinds of findings that there was no room for */
   struct watch_finding findings[WATCH_MOST_FINDINGS];
+  uint64_t elsewhere;                 /* accesses to memory that is not watched */
+  uint8_t reached[WATCH_REACHED / 8]; /* bits, by site: an access there has run */
   uint32_t launch_count;
   struct launch_counters launches[KERNEL_MAX_LAUNCHES];
   /* Set by the parent before a run. */
   double limit;          /* seconds after which the launch says where it stands, and ends; 0: none */
   uint32_t count_blocks; /* > 0: only so many blocks are run, evenly spread, to be counted: no result is right */
-  uint32_t processes;    /* > 1: a launch that takes long may use so many */
-  uint32_t spread;       /* how many launches did */
+  enum watch_mode mode;
+  uint32_t processes; /* > 1: a launch that takes long may use so many */
+  uint32_t spread;    /* how many launches did */
+  bool dependent;     /* a block may have used what others did in its launch, other than by a race */
 };
 
 /* A buffer as the kernel's argument. */

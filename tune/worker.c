@@ -558,7 +558,8 @@ static void make_plain(char *text, size_t size) {
 }
 
 static void make_plain_finding(struct watch_finding *f) {
-  if ((unsigned)f->kind > CUGEN_FINDING_TRAP) f->kind = CUGEN_FINDING_TRAP;
+  const bool told = (unsigned)f->kind <= CUGEN_FINDING_SHARED_LIMIT && f->kind != CUGEN_FINDING_WRONG;
+  if (!told) f->kind = CUGEN_FINDING_TRAP;
   if (f->element < 0) f->element = 0;
   make_plain(f->array, sizeof f->array);
   make_plain(f->text, sizeof f->text);
@@ -584,6 +585,7 @@ static int run_job(struct worker *w, const struct worker_job *job, struct worker
   if (job->watched)
     w->shared->report = (struct watch_report){.limit = job->timeout,
                                               .count_blocks = job->count_blocks,
+                                              .mode = job->mode,
                                               .processes = w->options.in_process ? 0 : job->processes};
   const double attempts = job->processes > 1 ? 2 : 1; /* blocks side by side, in vain, and in turn */
   const double wait = job->timeout * attempts + (job->watched ? last_words : 0);

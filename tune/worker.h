@@ -51,6 +51,7 @@ struct worker_job {
   /* Its real image is a watched one: it runs once on `real`, is compared, and is not timed. What came to light is in
      worker_report, also when it died. */
   bool watched;
+  enum watch_mode mode;  /* of a watched one: as in watch_report; with WATCH_TRAFFIC nothing is compared */
   uint32_t count_blocks; /* of a watched one: as in watch_report, and nothing is compared */
   uint32_t processes;    /* likewise */
   struct measure_options measure;

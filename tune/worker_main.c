@@ -223,6 +223,10 @@ static void count_on(struct device *device, struct plan *plan, struct dataset *d
   call_free(call);
 }
 
+static bool only_counts(const struct watch_report *report) {
+  return report->count_blocks || report->mode == WATCH_TRAFFIC;
+}
+
 /* The verify kernel, in the process that is to run it. */
 static bool load_judges(struct server *s, struct dataset *dataset, struct worker_result *result) {
   cugen_error err = {0};
@@ -239,7 +243,7 @@ static void watch_variant(struct server *s, struct job *job, struct dataset *rea
     return;
   }
   if (!load_judges(s, real, result) || !with_plan(s, &job->real_spec, &job->real_compiled, result, &plan)) return;
-  if (s->shared->report.count_blocks)
+  if (only_counts(&s->shared->report))
     count_on(s->device, plan, real, result);
   else
     verify_on(s->device, plan, &job->real_spec, false, real, result, &(double){0});
@@ -329,7 +333,7 @@ static void make_whole(struct server *s, struct dataset *dataset, struct worker_
 }
 
 static int run_isolated(struct server *s, struct task *task, struct worker_result *result, cugen_error *err) {
-  const bool counted = task->job->watched && s->shared && s->shared->report.count_blocks; /* nothing is judged */
+  const bool counted = task->job->watched && s->shared && only_counts(&s->shared->report); /* nothing is judged */
   struct worker_result ignored = {0};
   int status = isolate(run_task, task, result, sizeof *result, s->output, s->confinement.files, err);
   if (status) return status;

@@ -785,6 +785,9 @@ class FindingKind(IntEnum):
     ASYNC_MISUSE = 15  # a barrier or asynchronous copy that is used in a wrong way
     TRAP = 16  # the kernel ended itself, or the processor ended it
     WRONG = 17  # a wrong result
+    SAME_VALUE = 18  # a race of threads that write the same value: a note, unless the check is strict
+    CONSTANT_WRITE = 19  # a write to a __constant__ variable
+    SHARED_LIMIT = 20  # more static shared memory than a block may have
 
 
 class cugen_check_finding(Structure):
@@ -806,6 +809,8 @@ class cugen_check_finding(Structure):
         ("variant", c_char_p),
         ("problem", c_char_p),
         ("variants", c_size_t),
+        ("count", c_uint64),
+        ("note", c_int),
     ]
 
 
@@ -830,6 +835,8 @@ class Finding:
     variant: str  # where it was found first
     problem: str  # where it was found first
     variants: int  # that show it
+    count: int  # how often it happened, in all runs
+    note: int  # no error: nothing but what --strict would count
 
     @classmethod
     def _of(cls, c: cugen_check_finding) -> Finding:
@@ -851,6 +858,8 @@ class Finding:
             variant=text(c.variant),
             problem=text(c.problem),
             variants=c.variants,
+            count=c.count,
+            note=c.note,
         )
 
 
@@ -957,6 +966,13 @@ class cugen_check_kept(Structure):
     ]
 
 
+class cugen_check_line(Structure):
+    _fields_ = [
+        ("file", c_char_p),
+        ("line", c_int),
+    ]
+
+
 class cugen_check_progress(Structure):
     _fields_ = [
         ("done", c_size_t),
@@ -997,6 +1013,7 @@ class cugen_check_options(Structure):
         ("timeout", c_double),
         ("progress", cugen_check_callback),
         ("context", c_void_p),
+        ("strict", c_int),
     ]
 
 
@@ -1004,6 +1021,7 @@ class cugen_check(Structure):
     _fields_ = [
         ("findings", POINTER(cugen_check_finding)),
         ("finding_count", c_size_t),
+        ("note_count", c_size_t),
         ("traffic", POINTER(cugen_check_traffic)),
         ("traffic_count", c_size_t),
         ("skips", POINTER(cugen_check_skip)),
@@ -1019,6 +1037,11 @@ class cugen_check(Structure):
         ("problem_texts", POINTER(c_char_p)),
         ("kept", POINTER(cugen_check_kept)),
         ("kept_count", c_size_t),
+        ("lines", c_size_t),
+        ("lines_reached", c_size_t),
+        ("unreached", POINTER(cugen_check_line)),
+        ("unwatched", POINTER(c_char_p)),
+        ("unwatched_count", c_size_t),
         ("has_check", c_int),
     ]
 

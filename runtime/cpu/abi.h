@@ -132,12 +132,13 @@ struct cpu_hooks {
 /* ---- A watched kernel: one that was compiled with CUGEN_WATCH reports what it does to memory ---- */
 
 enum cpu_access {
-  CPU_WRITE = 1,     /* else it reads */
-  CPU_ATOMIC = 2,    /* of the whole device */
-  CPU_ASYNC = 4,     /* part of a copy that goes on meanwhile */
-  CPU_PACKED = 32,   /* of bytes, or of a type that may lie anywhere: no multiple is needed */
-  CPU_VOLATILE = 64, /* looks past caches */
-  CPU_REPLACES = 128 /* an atomic operation that makes nothing of what was there: an exchange */
+  CPU_WRITE = 1,      /* else it reads */
+  CPU_ATOMIC = 2,     /* of the whole device */
+  CPU_ASYNC = 4,      /* part of a copy that goes on meanwhile */
+  CPU_PACKED = 32,    /* of bytes, or of a type that may lie anywhere: no multiple is needed */
+  CPU_VOLATILE = 64,  /* looks past caches */
+  CPU_REPLACES = 128, /* an atomic operation that makes nothing of what was there: an exchange */
+  CPU_BLOCK = 256     /* an atomic operation of the block's scope: to other blocks it is none */
 };
 
 /* Exported as `const struct cpu_watch *cugen_watch`, set once after loading. site: where in the program. */
@@ -155,6 +156,9 @@ struct cpu_watch {
   /* memmove and memset of the host, whose names in the kernel are those of functions that report. */
   void *(*move)(void *to, const void *from, unsigned long bytes);
   void *(*fill)(void *to, int byte, unsigned long bytes);
+  /* A function that is not inlined begins, and where it returns to; and ends. */
+  void (*enter)(const void *caller);
+  void (*leave)(void);
 };
 
 #endif

@@ -52,11 +52,20 @@ enum { GCC_COUNT = sizeof gcc_flags / sizeof *gcc_flags };
 /* Of a watched kernel: calls before accesses, which stay whole (no scalar replacement, which would make four of a
    float4); two barriers stay two; arrays and gaps as the source has them; lines; and none of the libraries that such calls
    are usually for. */
-static const char *const watched_flags[] = {"-fsanitize=thread",       "--param=tsan-distinguish-volatile=1",
-                                            "-fsanitize=bounds",       "-fno-tree-sra",
-                                            "-fno-tree-tail-merge",    "-fno-crossjumping",
-                                            "-fno-toplevel-reorder",   "-g1",
-                                            "-fno-threadsafe-statics", "-nodefaultlibs"};
+static const char *const watched_flags[] = {
+    "-fsanitize=thread",
+    "--param=tsan-distinguish-volatile=1",
+    "-fsanitize=bounds",
+    "-fno-tree-sra",
+    "-fno-tree-tail-merge",
+    "-fno-crossjumping",
+    "-fno-toplevel-reorder",
+    "-g1",
+    "-fno-threadsafe-statics",
+    "-nodefaultlibs",
+    "-fno-delete-null-pointer-checks", /* a write to it stays one */
+    "-fno-isolate-erroneous-paths-dereference",
+    "-fno-tree-loop-distribute-patterns" /* no memset that reports nothing */};
 enum { WATCHED_COUNT = sizeof watched_flags / sizeof *watched_flags };
 
 /* The same of clang++, which has no way to keep a float4 whole. What two branches have in common is not made one, which would
@@ -74,9 +83,12 @@ static const char *const clang_flags[] = {"-fsanitize=thread",
                                           "-tsan-instrument-read-before-write",
                                           "-mllvm",
                                           "-tsan-distinguish-volatile",
+                                          "-mllvm",
+                                          "-instcombine-code-sinking=false",
                                           "-g1",
                                           "-gdwarf-4",
                                           "-fno-threadsafe-statics",
+                                          "-fno-delete-null-pointer-checks",
                                           "-nodefaultlibs",
                                           "-Wno-unused-command-line-argument"};
 enum {
@@ -90,6 +102,10 @@ enum {
 static const char *const wide_types[] = {"char2",  "char4",  "short2",  "short4",  "int2",  "int4",
                                          "float2", "float4", "double2", "double4", "long2", "long4"};
 static const char wide_flag[] = "-fsanitize=alignment";
+
+/* Of a watched kernel whose accesses are to stay at their places: a read that only one branch needs is otherwise read there alone. */
+static const char *const at_source_flags[] = {"-fno-tree-sink", wide_flag};
+enum { AT_SOURCE_COUNT = sizeof at_source_flags / sizeof *at_source_flags };
 
 /* Headers whose contents the shim has: they resolve, and are empty. */
 static const char *const empty_headers[] = {"cuda_fp16.h",
@@ -317,29 +333,77 @@ static bool begins_directive(const char *at) {
   return *at == '#';
 }
 
+/* Braces that are open, the outer ones of them namespaces; and of the declaration that goes on outside of functions, whether it is
+   of shared memory, or a constant and its name. */
+struct scope {
+  int depth, spaces;
+  bool space; /* the next brace is a namespace's */
+  bool shared, constant;
+  const char *name;
+  size_t name_length;
+};
+
+static bool is_outside(const struct scope *s) {
+  return s->depth == s->spaces;
+}
+
+static void see_word(struct scope *s, const char *word, const char *end) {
+  const size_t length = (size_t)(end - word);
+  const char *next = skip_space(end);
+  s->space |= after_word(word, "namespace") == end;
+  if (after_word(word, "extern") == end && *next == '"') s->space |= *skip_space(text_skip_opaque(next)) == '{';
+  if (!is_outside(s)) return;
+  s->shared |= after_word(word, "__shared__") == end;
+  s->constant |= after_word(word, "__constant__") == end;
+  const bool named = s->constant && !s->name && strchr("[=;,{", *next);
+  if (named) s->name = word, s->name_length = length;
+}
+
+/* What a watched kernel's symbols are to say of the declaration that has ended: shim/language.h. */
+static void end_declaration(struct scope *s, struct text *out) {
+  if (s->shared) text_add(out, " CUGEN_SHARED_END");
+  if (s->constant && s->name) text_addf(out, " CUGEN_CONSTANT(%.*s)", (int)s->name_length, s->name);
+  *s = (struct scope){.depth = s->depth, .spaces = s->spaces};
+}
+
+static void see_sign(struct scope *s, char sign, struct text *out) {
+  if (sign == '{') {
+    s->spaces += s->space && is_outside(s);
+    s->depth++;
+    s->space = false;
+  }
+  if (sign == '}') s->depth--;
+  if (s->spaces > s->depth) s->spaces = s->depth;
+  if (sign == ';' && is_outside(s)) end_declaration(s, out);
+}
+
 void cpu_translate(const char *source, struct text *out) {
   struct place place = {.macro = begins_directive(source)};
+  struct scope scope = {.depth = 0};
   for (const char *at = source; *at;) {
     const char *end = text_skip_opaque(at);
     if (end == at && is_word(*at)) {
       const char *past = translate_word(at, &place, out);
       if (past) {
+        scope.shared |= is_outside(&scope) && !place.macro && *skip_space(past) != ';' &&
+                        memmem(at, (size_t)(past - at), "__shared__", 10);
         at = past;
         continue;
       }
       while (is_word(*end)) end++;
+      if (!place.macro) see_word(&scope, at, end);
     }
     const char *launch = end == at && (*at == '<' || *at == '>') ? translate_launch(at, &place, out) : NULL;
     if (launch) {
       at = launch;
       continue;
     }
-    if (end == at) {
-      if (*at == '\n' && (at == source || at[-1] != '\\')) place.macro = begins_directive(at + 1);
-      if (!place.macro) place.depth += (*at == '{') - (*at == '}');
-      end++;
-    }
+    const bool sign = end == at;
+    if (sign && *at == '\n' && (at == source || at[-1] != '\\')) place.macro = begins_directive(at + 1);
+    if (sign) end++;
     text_add_n(out, at, (size_t)(end - at));
+    if (sign && !place.macro) see_sign(&scope, *at, out);
+    place.depth = !is_outside(&scope);
     at = end;
   }
 }
@@ -424,13 +488,19 @@ static void write_unit(const struct compile_request *request, struct text *out) 
     write_cluster(request->source, request->entries[i], i, out);
     text_add_char(out, '\n');
   }
+  text_add(out, "CUGEN_SHARED_END\n");
 }
 
 /* ---- The compiler ---- */
 
+/* What the pass that moves code towards its use writes about it, one file for each time that it runs. */
+static const char *const sink_passes[] = {"sink1", "sink2"};
+enum { SINK_PASSES = sizeof sink_passes / sizeof *sink_passes };
+
 struct job {
   struct text folder, headers, source, object, symbols, standard, log;
-  struct text toolkit; /* its headers, for what the cpu device has no own of */
+  struct text toolkit;            /* its headers, for what the cpu device has no own of */
+  struct text dumps[SINK_PASSES]; /* options */
 };
 
 static void job_free(struct job *job) {
@@ -443,6 +513,7 @@ static void job_free(struct job *job) {
   text_free(&job->symbols);
   text_free(&job->standard);
   text_free(&job->log);
+  for (size_t i = 0; i < SINK_PASSES; i++) text_free(&job->dumps[i]);
 }
 
 static int write_file(const struct job *job, const char *name, const struct text *content, cugen_error *err) {
@@ -522,6 +593,8 @@ static int write_files(const struct compile_request *request, struct job *job, c
   if (!status) status = write_headers(request->source, job, err);
   text_add(&script, symbols);
   if (!status) status = write_file(job, "symbols", &script, err);
+  for (size_t i = 0; i < SINK_PASSES; i++)
+    text_addf(&job->dumps[i], "-fdump-tree-%s=%s/%s", sink_passes[i], text_get(&job->folder), sink_passes[i]);
   text_addf(&job->symbols, "-Wl,--version-script=%s/symbols", text_get(&job->folder));
   text_free(&script);
   text_free(&unit);
@@ -693,6 +766,26 @@ static int take_standard(const struct compile_request *request, struct job *job,
   return job->standard.failed ? error_memory(err) : CUGEN_OK;
 }
 
+/* A place may be no multiple of what its type needs only where a pointer becomes one of another type. */
+static bool has_casts(const char *source) {
+  return strstr(source, "*)") || strstr(source, "reinterpret_cast");
+}
+
+/* Whether it has moved a read of memory: "Sinking # VUSE <.MEM_30>". */
+static bool has_moved(const struct job *job) {
+  static const char mark[] = "Sinking # VUSE ";
+  bool moved = false;
+  for (size_t i = 0; i < SINK_PASSES && !moved; i++) {
+    struct text path = {0}, dump = {0};
+    cugen_error ignored;
+    text_addf(&path, "%s/%s", text_get(&job->folder), sink_passes[i]);
+    moved = file_read(text_get(&path), &dump, &ignored) == CUGEN_OK && strstr(text_get(&dump), mark);
+    text_free(&path);
+    text_free(&dump);
+  }
+  return moved;
+}
+
 /* What the compiler is called with, but for what it makes of the source. */
 static size_t add_flags(const struct compile_request *request, const struct job *job, bool clang, const char **argv) {
   size_t n = 0;
@@ -701,7 +794,11 @@ static size_t add_flags(const struct compile_request *request, const struct job 
   const size_t count = !request->watched ? 0 : clang ? CLANG_COUNT : WATCHED_COUNT;
   for (size_t i = 0; i < count; i++) argv[n++] = own[i];
   for (size_t i = 0; i < GCC_COUNT && !clang && !request->watched; i++) argv[n++] = gcc_flags[i];
-  if (request->watched && !clang && has_wide_types(request->source)) argv[n++] = wide_flag;
+  for (size_t i = 0; i < AT_SOURCE_COUNT && request->at_source && !clang; i++) argv[n++] = at_source_flags[i];
+  if (request->watched && !clang && !request->at_source) {
+    if (has_wide_types(request->source)) argv[n++] = wide_flag;
+    for (size_t i = 0; i < SINK_PASSES; i++) argv[n++] = text_get(&job->dumps[i]);
+  }
   /* With a quoted line comes the file that a #line of the source names, whatever that is. */
   argv[n++] = clang ? "-fno-caret-diagnostics" : "-fno-diagnostics-show-caret";
   if (job->standard.length) argv[n++] = text_get(&job->standard); /* of two the later one counts */
@@ -734,7 +831,8 @@ static int run(const struct compile_request *request, struct job *job, const cha
 /* From the source, or from an assembly. */
 static int run_whole(const struct compile_request *request, struct job *job, bool clang, const char *input, int jail,
                      int *code, cugen_error *err) {
-  const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + 16] = {text_get(&request->toolkit->compiler)};
+  const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + SINK_PASSES + AT_SOURCE_COUNT + 16] = {
+      text_get(&request->toolkit->compiler)};
   size_t n = 1;
   n += add_flags(request, job, clang, argv + n);
   argv[n++] = text_get(&job->symbols);
@@ -749,7 +847,8 @@ static int run_whole(const struct compile_request *request, struct job *job, boo
 /* What it includes is looked at before a word of it is passed on, the assembly before it is assembled. */
 static int run_unjailed(const struct compile_request *request, struct job *job, bool clang,
                         const struct tool_places *places, int *code, cugen_error *err) {
-  const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + 16] = {text_get(&request->toolkit->compiler)};
+  const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + SINK_PASSES + AT_SOURCE_COUNT + 16] = {
+      text_get(&request->toolkit->compiler)};
   struct text assembly = {0};
   size_t n = 1;
   text_addf(&assembly, "%s/kernel.s", text_get(&job->folder));
@@ -830,6 +929,8 @@ int cpu_compile(const struct compile_request *request, struct compiled *out, cug
   if (!status) status = take_standard(request, &job, err);
   if (!status) status = run_compiler(request, &job, err);
   if (!status) status = take_image(&job, request->watched, out, err);
+  if (!status && request->watched && !request->at_source && !is_clang(request->toolkit))
+    out->moved = has_moved(&job) || (has_casts(request->source) && !has_wide_types(request->source));
   if (!status) status = fill_entries(request, out, err);
   if (status) compiled_free(out);
   job_free(&job);

@@ -439,22 +439,22 @@ static int check_shared(int64_t bytes, cugen_error *err) {
 
 /* The blocks of a cluster run together, each with static shared memory of its own. */
 static int find_statics(struct loaded *loaded, cugen_error *err) {
-  struct shared_array *arrays = NULL;
+  struct image_memory memory;
   struct link_map *map = NULL;
-  size_t count = 0;
   if (loaded->statics) return CUGEN_OK;
   if (dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) != 0)
     return error_set(err, CUGEN_ERROR_DEVICE, "where the compiled kernel was loaded: %s", dlerror());
   const struct compiled *compiled = loaded->compiled;
-  int status = arrays_read(compiled->image, compiled->image_length, map->l_addr, &arrays, &count, err);
-  if (!status) loaded->statics = calloc(count + 1, sizeof *loaded->statics);
+  int status = arrays_read(compiled->image, compiled->image_length, map->l_addr, &memory, err);
+  if (!status) loaded->statics = calloc(memory.array_count + 1, sizeof *loaded->statics);
   if (!status && !loaded->statics) status = error_memory(err);
-  for (size_t i = 0; i < count && !status; i++) {
-    if (!arrays[i].name[0]) continue;
-    loaded->statics[loaded->static_count++] = (struct static_array){arrays[i].start, arrays[i].end};
-    loaded->static_bytes += arrays[i].end - arrays[i].start;
+  for (size_t i = 0; i < memory.array_count && !status; i++) {
+    const struct shared_array *array = &memory.arrays[i];
+    if (!array->name[0]) continue;
+    loaded->statics[loaded->static_count++] = (struct static_array){array->start, array->end};
+    loaded->static_bytes += array->end - array->start;
   }
-  free(arrays);
+  arrays_free(&memory);
   return status;
 }
 

@@ -216,6 +216,7 @@ static int clear_up(struct fibers *all, cugen_error *err) {
     all->idle[all->idle_count++] = &all->fibers[i];
   }
   memset(all->warps, 0, sizeof all->warps);
+  all->any_yielded = false;
   memset(all->ready_warps, 0, sizeof all->ready_warps);
   all->converging = 0;
   for (size_t i = 0; i < FIBERS_SLOTS; ++i) all->parked[i].describe = NULL;

@@ -70,6 +70,8 @@ bool fibers_time_is_up(void);
 /* The positions go into the report now, of a kernel that makes no access. site: a return address, as in all that follow. Returns a
    fault text; "": no watched kernel runs. Async-signal-safe. */
 const char *fibers_hang(const void *site);
+/* The thread that runs has looked at a flag many times: the block's others go on, and come to write it. */
+void fibers_let_others_run(void);
 /* For the report, if the kernel is a watched one: it accessed memory that nobody has; the processor refused an access for its
    address; it ended itself. Async-signal-safe. */
 void fibers_stray(const void *site, const void *address, bool write);

@@ -56,8 +56,11 @@ static void add_frame(struct source_place *place, bool *shim, const char *line, 
   *shim |= answer == ANSWER_SHIM;
   if (answer != ANSWER_SOURCE) return;
   if (!place->line) {
+    static const char mark[] = "(discriminator ";
+    const char *branch = memmem(line, length, mark, sizeof mark - 1);
     memcpy(place->file, file, sizeof file);
     place->line = number;
+    place->discriminator = branch ? atoi(branch + sizeof mark - 1) : 0;
   } else if (strcmp(place->file, file) != 0) {
     memcpy(place->user, file, sizeof file);
     place->user_line = number;

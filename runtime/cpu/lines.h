@@ -15,6 +15,7 @@ struct source_place {
   int line;
   char user[LINES_NAME];
   int user_line;
+  int discriminator; /* of the compiler, for what one line has in several branches; 0: it has none */
 };
 
 /* Return addresses, from the image's first byte; 0: none. */

@@ -47,6 +47,9 @@ struct observed_access {
 
 enum { OBSERVER_SYNCS = 4096 };
 
+/* The text of a divergence at one barrier, of a function that was called from different places. */
+#define OBSERVED_CALLS "the function's barrier, called from elsewhere"
+
 /* Of next_block: the time was up in a process that ran some of the blocks, and the report says where. */
 #define OBSERVER_HUNG UINT64_MAX
 
@@ -79,6 +82,9 @@ struct observer_ops {
   /* Whether the thread comes after what the other did in that epoch. */
   bool (*knows)(const struct observer *observer, unsigned thread, unsigned other, uint32_t epoch);
 
+  /* Whether two threads came to where they are by the same calls, as far as they differ: false, and the calls. */
+  bool (*same_path)(const struct observer *observer, unsigned thread, unsigned other, const void **call,
+                    const void **other_call);
   /* Returns its epoch. */
   uint32_t (*access)(struct observer *observer, const struct observed_access *access);
   /* The thread uses what was written last there (an mbarrier), and is to come after that. */

@@ -68,9 +68,18 @@ static void converge(struct fibers *all) {
   fibers_mark_ready(all, warp, lanes);
 }
 
+static void wake_yielded(struct fibers *all) {
+  for (unsigned warp = 0; warp * FIBERS_LANES < all->slots; ++warp) {
+    fibers_mark_ready(all, warp, all->warps[warp].yielded);
+    all->warps[warp].yielded = 0;
+  }
+  all->any_yielded = false;
+}
+
 void fibers_await(struct fibers *all) {
   if (all->converging) converge(all);
   while (!fibers_any_ready(all) && all->step(all->async)) continue;
+  if (!fibers_any_ready(all) && all->any_yielded) wake_yielded(all);
 }
 
 void fibers_park(struct fibers *all) {
@@ -86,6 +95,16 @@ void fibers_park(struct fibers *all) {
     positions_deadlock(all);
   }
   if (&next->context != all->active) fibers_switch_to(all, &next->context);
+}
+
+void fibers_let_others_run(void) {
+  struct fibers *all = fibers_running;
+  const unsigned slot = all->current.slot;
+  if (!fibers_any_ready(all) && all->unstarted >= all->slots) fibers_await(all);
+  if (!fibers_any_ready(all) && all->unstarted >= all->slots) return;
+  all->warps[slot / FIBERS_LANES].yielded |= 1u << slot % FIBERS_LANES;
+  all->any_yielded = true;
+  fibers_park(all);
 }
 
 /* ---- For operations in files of their own: wait_queues.h ---- */

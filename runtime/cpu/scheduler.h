@@ -41,6 +41,7 @@ struct warp {
   unsigned live;       /* has not ended */
   unsigned ready;      /* waited and can go on */
   unsigned waiting;    /* waits at a warp operation */
+  unsigned yielded;    /* can go on, after all others */
   unsigned converging; /* waits for lanes that come to the same place */
 };
 
@@ -80,6 +81,7 @@ struct fibers {
   struct cpu_dim3 cluster;                                /* blocks of a cluster */
   uint64_t ready_warps[FIBERS_WARPS / FIBERS_READY_BITS]; /* those with a ready lane */
   struct warp warps[FIBERS_WARPS];
+  bool any_yielded;
   struct parked parked[FIBERS_SLOTS];
   struct fault fault; /* why the launch was given up */
 };

@@ -45,7 +45,67 @@ static const struct planted planted[] = {
      "__shared__ float s[64];\ns[t] = x[i];\n__syncthreads();\ns[t ^ 1] = s[t];\n__syncthreads();\ny[i] = s[t];"},
     {NULL, 0, "", "__shared__ float s[64];\ns[t] = x[i];\n__syncwarp();\ny[i] = s[t ^ 1] * 0 + s[t];"},
     {"race", 6, "s", "__shared__ float s[64];\ns[t] = x[i];\n__syncwarp();\ny[i] = s[t ^ 32] * 0 + s[t];"},
-    {"race", 3, "y", "y[i & ~1] = x[i];\n__syncthreads();\ny[i] = x[i];"},
+    {"same value written", 3, "y", "y[i & ~1] = x[i];\n__syncthreads();\ny[i] = x[i];"},
+    {"race", 3, "y", "y[i & ~1] = t;\n__syncthreads();\ny[i] = x[i];"},
+    {"race", 3, "y", "y[i < 3 ? i : 3] = t < 60 ? 1 : t;\n__syncthreads();\ny[i] = x[i];"},
+    /* Bytes of one word. */
+    {"race", 4, "s", "__shared__ unsigned char s[64];\ns[t % 63] = t;\n__syncthreads();\ny[i] = x[i] + 0 * s[t];"},
+    {NULL, 0, "", "__shared__ unsigned char s[64];\ns[t] = t;\n__syncthreads();\ny[i] = x[i] + 0 * s[63 - t];"},
+    {"race", 5, "s",
+     "__shared__ short s[64];\ns[t] = t;\nif (t == 40) s[0] = 3;\n__syncthreads();\ny[i] = x[i] + 0 * s[t];"},
+    {"race", 5, "s",
+     "__shared__ char s[64];\ns[t] = 1;\n__syncthreads(); if (t < 4 && s[t]) y[i] = 1; if (t == 40) s[0] = "
+     "3;\n__syncthreads();\ny[i] = x[i];"},
+    {NULL, 0, "",
+     "__shared__ int s[64];\nif (t < 4) ((char *)s)[t] = 1;\n__syncthreads();\ns[t] = 5;\n__syncthreads();\ny[i] = "
+     "x[i] + 0 * s[63 - t];"},
+    /* One barrier, in a function that is called twice. */
+    {"barrier divergence", 5, "",
+     "auto sync = []() __attribute__((noinline)) { __syncthreads(); };\nif (t < 32)\nsync(); else\nsync();\ny[i] = "
+     "x[i];"},
+    {NULL, 0, "",
+     "auto sync = []() __attribute__((noinline)) { __syncthreads(); };\nfor (int k = 0; k < 5; k++) sync();\ny[i] = "
+     "x[i];\nsync();"},
+    /* Waiting for another thread of the block, whichever runs first. */
+    {NULL, 0, "",
+     "__shared__ volatile int s;\nif (!t) s = 0;\n__syncthreads();\nif (t == 3) while (s != 5) {}\nif (t == 60) s = "
+     "5;\ny[i] = x[i];"},
+    {NULL, 0, "",
+     "__shared__ int s;\nif (!t) s = 0;\n__syncthreads();\nif (t == 3) while (atomicAdd(&s, 0) != 5) {}\nif (t == "
+     "60) "
+     "atomicExch(&s, 5);\ny[i] = x[i];"},
+    /* A read that one thread alone makes use of. */
+    {"race", 5, "s",
+     "__shared__ float s[2];\nfor (int k = 0; k < 4; k++) {\nif (t % 32 == 0) s[t / 32] = x[i] + "
+     "k;\n__syncthreads();\n"
+     "const float sum = s[0];\nif (t == 0) y[0] = sum;\n}\n__syncthreads();\ny[i] = x[i];"},
+    {NULL, 0, "",
+     "__shared__ float s[2];\nfor (int k = 0; k < 4; k++) {\nif (t % 32 == 0) s[t / 32] = x[i] + "
+     "k;\n__syncthreads();\n"
+     "const float sum = s[0];\nif (t == 0) y[0] = sum;\n__syncthreads();\n}\ny[i] = x[i];"},
+    /* Copies by builtins. */
+    {"race", 5, "s",
+     "__shared__ float s[66]; const float v[3] = {1.f * t, 2.f * t, 3.f * t};\n\n__builtin_memcpy(s + t, v, "
+     "12);\n__syncthreads();\ny[i] = x[i];"},
+    {"race", 5, "s", "__shared__ float s[64];\nif (!t) __builtin_memcpy(s, x, n * 4);\ny[i] = s[t];"},
+    {NULL, 0, "", "__shared__ float s[64];\nif (!t) __builtin_memcpy(s, x, n * 4);\n__syncthreads();\ny[i] = s[t];"},
+    {NULL, 0, "", "float v[3];\n__builtin_memcpy(v, x + (t < 60 ? t : 0), 12);\ny[i] = x[i] + 0 * v[2];"},
+    /* Of a type with a constructor: the compiler keeps beside it whether it ran. */
+    {NULL, 0, "",
+     "struct own { float f; own() = default; own(float v) : f(v) {} own(const own &o) : f(o.f) {} ~own() = default; "
+     "};\nstruct list { own v[3]; list() {} };\n__shared__ list s[64];\ns[t].v[1] = x[i];\n__syncthreads();\ny[i] = "
+     "s[63 - t].v[1].f;"},
+    /* However far. */
+    {"out of bounds", 6, "s", "__shared__ float s[64];\nfloat *p = s;\ny[i] = x[i];\np[t + 1000] = y[i];"},
+    {"out of bounds", 6, "s", "__shared__ float s[64];\nfloat *p = s;\ny[i] = x[i];\np[t - 20000] = y[i];"},
+    {"out of bounds", 5, "dynamic shared memory",
+     "extern __shared__ float d[];\ny[i] = x[i];\nd[t + 200000] = y[i];"},
+    {"too much shared memory", 4, "s", "__shared__ float s[12289];\ns[t] = x[i];\n__syncthreads();\ny[i] = s[t];"},
+    {NULL, 0, "", "__shared__ float s[12288];\ns[t] = x[i];\n__syncthreads();\ny[i] = s[t];"},
+    {"too much shared memory", 5, "r",
+     "__shared__ float s[8192], r[8192];\ns[t] = x[i];\nr[t] = x[i];\n__syncthreads();\ny[i] = s[t] + 0 * r[t];"},
+    {"out of bounds", 4, "", "y[i] = x[i];\nif (i == 3) *(int *)0 = 1;"},
+    {"out of bounds", 4, "", "y[i] = x[i];\nif (i == 3) y[i] = ((volatile float *)0)[2];"},
     {NULL, 0, "",
      "__shared__ int s;\nif (!t) s = 0;\n__syncthreads();\natomicAdd(&s, 1);\n__syncthreads();\ny[i] = x[i] + (s - "
      "64);"},
@@ -169,8 +229,45 @@ static const struct planted planted[] = {
     {"wrong result", 0, "", "y[i] = x[i] + 1;"},
 };
 
+/* With a declaration outside of the kernel, on line 1; line 4 is the body's first. */
+static const struct {
+  const char *outside;
+  struct planted planted;
+} outer[] = {
+    {"__shared__ float s[64];", {"race", 5, "s", "s[t] = x[i];\ny[i] = s[63 - t] * 0 + s[t];"}},
+    {"__shared__ float s[64];", {NULL, 0, "", "s[t] = x[i];\n__syncthreads();\ny[i] = s[63 - t] * 0 + s[t];"}},
+    {"namespace a { namespace { static __shared__ float s[64], r[64]; } } using namespace a;",
+     {"race", 5, "r", "r[t] = s[t] = x[i];\ny[i] = r[63 - t] * 0 + s[t];"}},
+    {"__shared__ float s[64]; static __device__ int z;",
+     {NULL, 0, "", "s[t] = x[i];\n__syncthreads();\ny[i] = s[63 - t] + z;"}},
+    {"__shared__ float s[64];", {"out of bounds", 5, "s", "float *p = s;\np[t + 300] = x[i];\ny[i] = x[i];"}},
+    {"__device__ int z;", {"race", 4, "z", "z = t;\ny[i] = x[i];"}},
+    {"static __device__ int z;", {"race", 4, "z", "z += t;\ny[i] = x[i];"}},
+    {"__device__ int z;", {NULL, 0, "", "atomicAdd(&z, 1);\ny[i] = x[i];"}},
+    {"__device__ int z[64];", {NULL, 0, "", "z[t] = t;\n__syncthreads();\ny[i] = x[i] + 0 * z[63 - t];"}},
+    {"__device__ int z[64];", {"out of bounds", 4, "z", "int *p = z; p[t + 64] = 1;\ny[i] = x[i];"}},
+    {"__constant__ float z[64];", {NULL, 0, "", "y[i] = x[i] + z[t];"}},
+    {"__constant__ float z[64];", {"write to a constant", 4, "z", "z[t] = 1;\ny[i] = x[i];"}},
+    {"static __constant__ float z[64];", {"write to a constant", 4, "z", "z[t] = 1;\ny[i] = x[i] + 0 * z[63 - t];"}},
+    {"static __device__ const float z[2] = {0, 0};", {NULL, 0, "", "y[i] = x[i] + z[t & 1];"}},
+};
+
 /* clang++ makes parts of what g++ leaves whole. */
 static const struct planted whole[] = {
+    /* clang++ does not tell apart what one line calls in two branches. */
+    {"barrier divergence", 4, "",
+     "auto sync = []() __attribute__((noinline)) { __syncthreads(); };\nif (t < 32) sync(); else sync();\ny[i] = "
+     "x[i];"},
+    /* The compiler knows that it is none. */
+    {"misaligned access", 6, "s",
+     "__shared__ __align__(16) float s[64];\ns[t] = x[i];\n__syncthreads();\ny[i] = x[i] + 0 * (float)*(const double "
+     "*)(s + 1 + 2 * (t % 16));"},
+    {"misaligned access", 6, "s",
+     "__shared__ char s[68];\ns[t] = 1;\n__syncthreads();\ny[i] = x[i] + 0.f * *(int *)(s + 1 + 4 * (t % 15));"},
+    {NULL, 0, "",
+     "__shared__ __align__(16) float s[64];\ns[t] = x[i];\n__syncthreads();\ndouble v;\nmemcpy(&v, s + 1 + 2 * (t % "
+     "16), "
+     "8);\ny[i] = x[i] + 0 * (float)v;"},
     {"misaligned access", 6, "x",
      "struct __align__(16) four { float a, b, c, d; };\ny[i] = x[i];\nif (t < 15)\n((four *)(y + 2))[t] = ((const "
      "four *)(x + 2))[t];"},
@@ -190,9 +287,14 @@ static const struct made_up made = {.name = "planted",
                                     .head = "__global__ void planted(${params}) {\n"
                                             "const int t = threadIdx.x, i = blockIdx.x * 64 + t;\n"};
 
+/* Of two accesses that race either may be the one that is described. */
+static bool is_at(const cugen_check_finding *f, int line) {
+  return f->line == line || (f->other_line == line && strncmp(cugen_finding_name((int)f->kind), "race", 4) == 0);
+}
+
 static const cugen_check_finding *find(const cugen_check *check, const char *kind, int line) {
   for (size_t i = 0; i < check->finding_count; i++)
-    if (strcmp(cugen_finding_name((int)check->findings[i].kind), kind) == 0 && check->findings[i].line == line)
+    if (strcmp(cugen_finding_name((int)check->findings[i].kind), kind) == 0 && is_at(&check->findings[i], line))
       return &check->findings[i];
   return NULL;
 }
@@ -205,12 +307,13 @@ static void print_all(const char *body, const cugen_check *check) {
   for (size_t i = 0; i < check->skip_count; i++) print_error("  not checked: %s\n", check->skips[i].why);
 }
 
-static bool check_one(cugen *lib, const struct planted *p) {
+static bool check_one(cugen *lib, const struct made_up *made_up, const struct planted *p) {
   cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
   cugen_error error = {0};
   cugen_check check;
-  cugen_kernel *kernel = open_made_up(lib, &made, p->body);
+  cugen_kernel *kernel = open_made_up(lib, made_up, p->body);
   options.variant = "only";
+  options.strict = 1;
   options.timeout = p->kind && strcmp(p->kind, "hang") == 0 ? 3 : 60;
   int status = cugen_kernel_check(kernel, &options, &check, &error);
   const cugen_check_finding *found = p->kind ? find(&check, p->kind, p->line) : NULL;
@@ -224,7 +327,20 @@ static bool check_one(cugen *lib, const struct planted *p) {
 
 static void test_planted(void **state) {
   bool right = true;
-  for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) right &= check_one(*state, &planted[i]);
+  for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) right &= check_one(*state, &made, &planted[i]);
+  assert_true(right);
+}
+
+static void test_outer(void **state) {
+  bool right = true;
+  for (size_t i = 0; i < sizeof outer / sizeof *outer; i++) {
+    struct text head = {0};
+    text_addf(&head, "%s\n%s", outer[i].outside, made.head);
+    struct made_up own = made;
+    own.head = text_get(&head);
+    right &= check_one(*state, &own, &outer[i].planted);
+    text_free(&head);
+  }
   assert_true(right);
 }
 
@@ -235,11 +351,12 @@ static void test_whole(void **state) {
     print_message("skipped: clang++ makes parts of what g++ leaves whole\n");
     skip();
   }
-  for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) right &= check_one(*state, &whole[i]);
+  for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) right &= check_one(*state, &made, &whole[i]);
   assert_true(right);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_whole)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_outer),
+                                     cmocka_unit_test(test_whole)};
   return cmocka_run_group_tests(tests, open_library, close_library);
 }

@@ -38,7 +38,8 @@ static void run(struct fixture *f, const char *text, uint32_t count_blocks, int 
   uint64_t index = 0;
   check(space_find(f->opened.space, text, &index, &err), &err);
   space_variant(f->opened.space, index, &variant, values);
-  check(instrument_run(f->instrument, &f->opened.problem, &variant, count_blocks, processes, out, &err), &err);
+  const struct instrument_request request = {count_blocks, processes, true};
+  check(instrument_run(f->instrument, &f->opened.problem, &variant, &request, out, &err), &err);
 }
 
 static const struct watch_counter *counter(const struct watch_report *report, size_t launch, const char *array,

@@ -79,7 +79,7 @@ static const struct {
      "if (last) __threadfence();\n"
      "if (last) for (int k = t; k < n; k += 64) y[k] = p[k];\n"
      "if (last && !t) c[0] = 0;\n"},
-    {"last block: no fence before the ticket", "race between blocks", 9,
+    {"last block: no fence before the ticket", "missing fence", 9,
      "p[i] = x[i];\n"
      "__syncthreads();\n"
      "if (!t) last = atomicAdd(c, 1) == gridDim.x - 1;\n"
@@ -87,7 +87,7 @@ static const struct {
      "if (last) __threadfence();\n"
      "if (last) for (int k = t; k < n; k += 64) y[k] = p[k];\n"
      "if (last && !t) c[0] = 0;\n"},
-    {"last block: a fence of the block", "race between blocks", 13,
+    {"last block: a fence of the block", "missing fence", 13,
      "p[i] = x[i];\n"
      "__syncthreads();\n"
      "if (!t) {\n"
@@ -99,7 +99,7 @@ static const struct {
      "__threadfence();\n"
      "for (int k = t; k < n; k += 64) y[k] = p[k];\n"
      "if (!t) c[0] = 0;\n"},
-    {"last block: no fence behind the ticket", "race between blocks", 9,
+    {"last block: no fence behind the ticket", "missing fence", 9,
      "p[i] = x[i];\n"
      "__threadfence();\n"
      "__syncthreads();\n"
@@ -123,7 +123,7 @@ static const struct {
      "if (c[1] == n) c[1] = 0;\n"
      "__threadfence();\n"
      "atomicExch(c, 0);\n"},
-    {"a lock that does not fence", "race", 6,
+    {"a lock that does not fence", "missing fence", 6,
      "y[i] = x[i];\n"
      "while (atomicCAS(c, 0, 1)) {}\n"
      "c[1] += 1;\n"
@@ -161,7 +161,7 @@ static const struct {
      "  __threadfence();\n"
      "  turn[0] = blockIdx.x == 3 ? 0 : blockIdx.x + 1;\n"
      "}\n"},
-    {"blocks in turn, without the fence before the next", "race between blocks", 10,
+    {"blocks in turn, without the fence before the next", "missing fence", 10,
      "y[i] = x[i];\n"
      "if (!t) {\n"
      "  volatile int *turn = c;\n"
@@ -201,6 +201,29 @@ static const struct {
     {"blocks fill their own parts", NULL, 0,
      "y[i] = x[i];\n"
      "if (!t) memset(p + i, 0, 256);\n"},
+    {"atomic operations of a block's scope, of several blocks", "race between blocks", 5,
+     "y[i] = x[i];\n"
+     "atomicAdd_block(c, 1);\n"
+     "if (i == 255) c[0] = 0;\n"},
+    {"atomic operations of a block's scope, each block's own", NULL, 0,
+     "y[i] = x[i];\n"
+     "atomicAdd_block(c + 4 + blockIdx.x, 1);\n"
+     "__syncthreads();\n"
+     "if (!t) c[4 + blockIdx.x] = 0;\n"},
+    {"a flag of a block in global memory, looked at before it is set", NULL, 0,
+     "volatile int *f = c + blockIdx.x;\n"
+     "if (t == 1) while (f[0] != 9) {}\n"
+     "if (t == 60) f[0] = 9;\n"
+     "__syncthreads();\n"
+     "if (!t) f[0] = 0;\n"
+     "y[i] = x[i];\n"},
+    {"a flag of a block in global memory, set before it is looked at", NULL, 0,
+     "volatile int *f = c + blockIdx.x;\n"
+     "if (t == 60) while (f[0] != 9) {}\n"
+     "if (t == 1) f[0] = 9;\n"
+     "__syncthreads();\n"
+     "if (!t) f[0] = 0;\n"
+     "y[i] = x[i];\n"},
     {"volatile words order nothing by themselves", "race", 7,
      "__shared__ volatile float s[64];\n"
      "s[t] = x[i];\n"
@@ -220,7 +243,8 @@ static const struct made_up made = {.name = "ordered",
 
 static bool is_found(const cugen_check *check, const char *kind, int line) {
   for (size_t i = 0; i < check->finding_count; i++)
-    if (strcmp(cugen_finding_name((int)check->findings[i].kind), kind) == 0 && check->findings[i].line == line)
+    if (strcmp(cugen_finding_name((int)check->findings[i].kind), kind) == 0 &&
+        (check->findings[i].line == line || check->findings[i].other_line == line)) /* either is described */
       return true;
   return false;
 }

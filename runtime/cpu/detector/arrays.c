@@ -1,4 +1,4 @@
-/* Reading shared arrays out of a symbol table; see arrays.h. */
+/* Reading arrays and variables out of a symbol table; see arrays.h. */
 #include "arrays.h"
 
 #include <ctype.h>
@@ -28,10 +28,16 @@ static const Elf64_Shdr *symbols_of(const struct image *image, const Elf64_Ehdr 
   return NULL;
 }
 
+static size_t keep_name(const char *name, size_t length, char out[WATCH_NAME]) {
+  if (length >= WATCH_NAME) length = WATCH_NAME - 1;
+  memcpy(out, name, length);
+  out[length] = '\0';
+  return length;
+}
+
 /* The last part of a local variable's name: "tile" of _ZZ9transposePfE4tile (Itanium C++ ABI, <local-name>), with or
-   without a discriminator behind it; "" of a gap. False: it is no such name. */
-static bool variable_name(const char *symbol, char out[WATCH_NAME]) {
-  if (strncmp(symbol, "_ZZ", 3) != 0) return false;
+   without a discriminator behind it. */
+static bool local_name(const char *symbol, char out[WATCH_NAME]) {
   const char *found = NULL;
   size_t length = 0;
   for (const char *at = symbol; (at = strchr(at, 'E')) != NULL; at++) {
@@ -40,55 +46,159 @@ static bool variable_name(const char *symbol, char out[WATCH_NAME]) {
     if (!digits || digits > strlen(name)) continue;
     if (name[digits] == '\0' || name[digits] == '_' || name[digits] == '.') found = name, length = digits;
   }
-  if (!found) return false;
-  if (strncmp(found, "cugen_gap_", 10) == 0) length = 0;
-  if (length >= WATCH_NAME) length = WATCH_NAME - 1;
-  memcpy(out, found, length);
-  out[length] = '\0';
-  return true;
+  return found && keep_name(found, length, out);
 }
 
+/* The last part of the name of a variable outside of functions: "s" of s, _ZL1s and _ZN2nsL1sE. */
+static bool outer_name(const char *symbol, char out[WATCH_NAME]) {
+  const char *at = symbol + 2;
+  *out = '\0';
+  if (strncmp(symbol, "_Z", 2) != 0) return keep_name(symbol, strlen(symbol), out);
+  for (at += *at == 'N'; *at == 'L' || isdigit((unsigned char)*at);) {
+    char *name;
+    const unsigned long digits = strtoul(at + (*at == 'L'), &name, 10);
+    if (!digits || digits > strlen(name)) return false;
+    keep_name(name, digits, out);
+    at = name + digits;
+  }
+  return *out;
+}
+
+/* What a symbol may be. */
+enum kind { KIND_NONE, KIND_ARRAY, KIND_GAP, KIND_OUTER_GAP, KIND_END_GAP, KIND_OUTER, KIND_CONSTANT, KIND_OTHER };
+
+static enum kind kind_of(const char *symbol, char name[WATCH_NAME]) {
+  static const char gap[] = "cugen_gap_", end[] = "cugen_gap_end_", constant[] = "cugen_constant_";
+  const bool local = strncmp(symbol, "_ZZ", 3) == 0;
+  if (strncmp(symbol, "_ZGV", 4) == 0) return KIND_OTHER; /* whether a variable of a function has been initialised */
+  if (!(local ? local_name(symbol, name) : outer_name(symbol, name))) return KIND_NONE;
+  if (strncmp(name, end, sizeof end - 1) == 0) return KIND_END_GAP;
+  if (strncmp(name, gap, sizeof gap - 1) == 0) return local ? KIND_GAP : KIND_OUTER_GAP;
+  if (strncmp(name, constant, sizeof constant - 1) == 0) return KIND_CONSTANT;
+  if (strncmp(name, "cugen_", 6) == 0) return KIND_OTHER;
+  return local ? KIND_ARRAY : KIND_OUTER;
+}
+
+struct symbol {
+  char name[WATCH_NAME];
+  uint64_t start, end;
+  enum kind kind;
+};
+
 static int by_address(const void *a, const void *b) {
-  const struct shared_array *x = a, *y = b;
+  const struct symbol *x = a, *y = b;
   return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Behind an array, up to where the next thing begins; a gap too. */
-static uint64_t free_after(const Elf64_Sym *symbols, size_t count, uint64_t end) {
-  enum { MOST = 256 };
-  uint64_t next = end + MOST;
-  for (size_t i = 0; i < count; i++) {
-    const uint64_t at = symbols[i].st_value;
-    if (symbols[i].st_shndx != SHN_UNDEF && at >= end && at < next) next = at;
-  }
-  return next;
+/* Where a variable lies that is written: in .data or .bss. */
+static bool is_writable(const struct image *image, const Elf64_Ehdr *header, const Elf64_Shdr *home) {
+  const Elf64_Shdr *names = section_at(image, header, header->e_shstrndx);
+  const char *text = names ? part(image, names->sh_offset, names->sh_size) : NULL;
+  if (!home || !(home->sh_flags & SHF_WRITE) || !text || home->sh_name >= names->sh_size) return false;
+  const char *name = text + home->sh_name;
+  return strncmp(name, ".bss", 4) == 0 || (strncmp(name, ".data", 5) == 0 && strncmp(name, ".data.rel.ro", 12) != 0);
 }
 
-int arrays_read(const void *bytes, size_t length, uintptr_t base, struct shared_array **out, size_t *count,
-                cugen_error *err) {
-  const struct image image = {bytes, length};
-  const Elf64_Ehdr *header = part(&image, 0, sizeof *header);
-  const Elf64_Shdr *table = header ? symbols_of(&image, header) : NULL;
-  const Elf64_Shdr *names = table ? section_at(&image, header, table->sh_link) : NULL;
-  const Elf64_Sym *symbols = table ? part(&image, table->sh_offset, table->sh_size) : NULL;
-  const char *text = names ? part(&image, names->sh_offset, names->sh_size) : NULL;
-  size_t symbol_count = symbols && text ? table->sh_size / sizeof *symbols : 0;
+static int read_symbols(const struct image *image, struct symbol **out, size_t *count, cugen_error *err) {
+  const Elf64_Ehdr *header = part(image, 0, sizeof *header);
+  const Elf64_Shdr *table = header ? symbols_of(image, header) : NULL;
+  const Elf64_Shdr *names = table ? section_at(image, header, table->sh_link) : NULL;
+  const Elf64_Sym *symbols = table ? part(image, table->sh_offset, table->sh_size) : NULL;
+  const char *text = names ? part(image, names->sh_offset, names->sh_size) : NULL;
+  const size_t symbol_count = symbols && text ? table->sh_size / sizeof *symbols : 0;
   *count = 0;
-  *out = calloc(2 * symbol_count + 1, sizeof **out);
+  *out = calloc(symbol_count + 1, sizeof **out);
   if (!*out) return error_memory(err);
   for (size_t i = 0; i < symbol_count; i++) {
-    const Elf64_Shdr *home = section_at(&image, header, symbols[i].st_shndx);
-    struct shared_array *array = &(*out)[*count];
-    bool variable = ELF64_ST_TYPE(symbols[i].st_info) == STT_OBJECT && home && home->sh_flags & SHF_WRITE;
-    if (!variable || symbols[i].st_name >= names->sh_size) continue;
-    if (!variable_name(text + symbols[i].st_name, array->name)) continue;
-    array->start = base + symbols[i].st_value;
-    array->end = array->start + symbols[i].st_size;
-    const uint64_t end = symbols[i].st_value + symbols[i].st_size;
-    const uint64_t next = array->name[0] ? free_after(symbols, symbol_count, end) : end;
+    const Elf64_Sym *from = &symbols[i];
+    struct symbol *s = &(*out)[*count];
+    if (ELF64_ST_TYPE(from->st_info) != STT_OBJECT || from->st_name >= names->sh_size) continue;
+    s->kind = kind_of(text + from->st_name, s->name);
+    const bool written = is_writable(image, header, section_at(image, header, from->st_shndx));
+    if (s->kind == KIND_NONE || (!written && s->kind != KIND_CONSTANT)) continue;
+    s->start = from->st_value;
+    s->end = from->st_value + from->st_size;
     ++*count;
-    if (next > end) (*out)[(*count)++] = (struct shared_array){.start = base + end, .end = base + next};
   }
   qsort(*out, *count, sizeof **out, by_address);
   return CUGEN_OK;
+}
+
+/* Outside of functions what was declared as shared lies between two gaps, of which the second says so. */
+static void find_outer_arrays(struct symbol *all, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (all[i].kind != KIND_OUTER_GAP) continue;
+    size_t end = i + 1;
+    while (end < count && all[end].kind >= KIND_OUTER) end++;
+    if (end == count || all[end].kind != KIND_END_GAP) continue;
+    for (size_t k = i + 1; k < end; k++)
+      if (all[k].kind == KIND_OUTER) all[k].kind = KIND_ARRAY;
+  }
+}
+
+static bool is_constant(const struct symbol *all, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (all[i].kind == KIND_CONSTANT && strcmp(all[i].name + sizeof "cugen_constant_" - 1, name) == 0) return true;
+  return false;
+}
+
+/* Behind an array, up to where the next thing begins; a gap too. */
+static uint64_t free_after(const struct symbol *all, size_t count, size_t i) {
+  enum { MOST = 256 };
+  uint64_t next = all[i].end + MOST;
+  for (size_t k = i + 1; k < count; k++)
+    if (all[k].kind != KIND_CONSTANT && all[k].start < next) next = all[k].start;
+  return next;
+}
+
+static size_t take_arrays(const struct symbol *all, size_t count, uintptr_t base, struct shared_array *out) {
+  size_t taken = 0;
+  for (size_t i = 0; i < count; i++) {
+    const bool array = all[i].kind == KIND_ARRAY;
+    if (!array && all[i].kind != KIND_GAP && all[i].kind != KIND_OUTER_GAP && all[i].kind != KIND_END_GAP) continue;
+    struct shared_array *to = &out[taken++];
+    *to = (struct shared_array){.start = base + all[i].start, .end = base + all[i].end};
+    if (!array) continue;
+    keep_name(all[i].name, strlen(all[i].name), to->name);
+    const uint64_t next = free_after(all, count, i);
+    if (next > all[i].end) out[taken++] = (struct shared_array){.start = base + all[i].end, .end = base + next};
+  }
+  return taken;
+}
+
+static size_t take_variables(const struct symbol *all, size_t count, uintptr_t base, struct image_variable *out) {
+  size_t taken = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (all[i].kind != KIND_OUTER) continue;
+    struct image_variable *to = &out[taken++];
+    *to = (struct image_variable){
+        .start = base + all[i].start, .end = base + all[i].end, .constant = is_constant(all, count, all[i].name)};
+    keep_name(all[i].name, strlen(all[i].name), to->name);
+  }
+  return taken;
+}
+
+int arrays_read(const void *bytes, size_t length, uintptr_t base, struct image_memory *out, cugen_error *err) {
+  const struct image image = {bytes, length};
+  struct symbol *all = NULL;
+  size_t count = 0;
+  *out = (struct image_memory){.arrays = NULL};
+  int status = read_symbols(&image, &all, &count, err);
+  if (!status) find_outer_arrays(all, count);
+  if (!status) out->arrays = calloc(2 * count + 1, sizeof *out->arrays);
+  if (!status) out->variables = calloc(count + 1, sizeof *out->variables);
+  if (!status && (!out->arrays || !out->variables)) status = error_memory(err);
+  if (!status) {
+    out->array_count = take_arrays(all, count, base, out->arrays);
+    out->variable_count = take_variables(all, count, base, out->variables);
+  }
+  free(all);
+  if (status) arrays_free(out);
+  return status;
+}
+
+void arrays_free(struct image_memory *memory) {
+  free(memory->arrays);
+  free(memory->variables);
+  *memory = (struct image_memory){.arrays = NULL};
 }

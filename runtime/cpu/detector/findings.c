@@ -1,4 +1,5 @@
 /* Saying what was found, where, and by whom; see state.h. */
+#include <stdio.h>
 #include <string.h>
 
 #include "state.h"
@@ -24,10 +25,13 @@ void finding_place(const struct watch *w, struct watch_place *place, uint64_t si
 struct watch_finding *finding_new(struct watch *w, cugen_finding_kind kind, uint64_t site, uint64_t other_site,
                                   unsigned thread) {
   struct watch_report *report = w->report;
+  w->known = NULL;
+  if (report->mode == WATCH_TRAFFIC) return NULL;
   for (uint32_t i = 0; i < report->finding_count; i++) {
     struct watch_finding *f = &report->findings[i];
     if (f->kind != kind || f->here.site != site || f->other.site != other_site) continue;
     f->count++;
+    w->known = f;
     return NULL;
   }
   if (w->speculation && kind != CUGEN_FINDING_HANG) speculation_drop(w->speculation); /* one process finds it again */
@@ -63,9 +67,33 @@ void finding_where(struct watch *w, const struct region *region, uintptr_t at, s
   f->element = region->element;
 }
 
+void finding_compare(struct watch *w) {
+  struct overwriting *o = &w->overwriting;
+  if (memcmp(o->before, o->at, o->bytes) != 0) o->finding->same_value = false;
+  o->finding = NULL;
+}
+
+/* Of two plain writes; those of more bytes are taken to differ. */
+static void begin_overwriting(const struct access *a, const struct last_access *other, struct watch_finding *f,
+                              bool known) {
+  struct overwriting *o = &a->watch->overwriting;
+  const bool plain = a->kind & other->kind & CPU_WRITE && !((a->kind | other->kind) & (CPU_ATOMIC | CPU_ASYNC));
+  const bool comes = plain && a->own && a->bytes <= sizeof o->before && !(a->kind & OBSERVED_ENGINE);
+  f->same_value = comes && (f->same_value || !known);
+  if (!f->same_value) return;
+  if (o->finding && o->finding != f) finding_compare(a->watch);
+  *o = (struct overwriting){.finding = f, .at = (const void *)a->at, .bytes = a->bytes};
+  memcpy(o->before, o->at, a->bytes);
+}
+
+static bool is_race(cugen_finding_kind kind) {
+  return kind == CUGEN_FINDING_RACE || kind == CUGEN_FINDING_BLOCK_RACE;
+}
+
 void finding_add(const struct access *a, cugen_finding_kind kind, const struct last_access *other) {
   struct watch *w = a->watch;
   struct watch_finding *f = finding_new(w, kind, a->site, other ? other->site : 0, a->thread);
+  if (is_race(kind) && (f || w->known)) begin_overwriting(a, other, f ? f : w->known, !f);
   if (!f) return;
   f->here.write = a->kind & CPU_WRITE;
   f->size = (int)a->bytes;
@@ -74,6 +102,17 @@ void finding_add(const struct access *a, cugen_finding_kind kind, const struct l
   const struct begun *begun = hb_begun(&w->hb, other->epoch, NULL);
   finding_place(w, &f->other, other->site, begun ? begun->block : w->block, other->thread);
   f->other.write = other->kind & CPU_WRITE;
+}
+
+void finding_add_fence(const struct access *a, const struct last_access *other, const struct missing_fence *fence) {
+  struct watch *w = a->watch;
+  const uint32_t count = w->report->finding_count;
+  finding_add(a, CUGEN_FINDING_MISSING_FENCE, other);
+  if (w->report->finding_count == count) return;
+  struct watch_finding *f = &w->report->findings[count];
+  f->fence = fence->site;
+  snprintf(f->text, sizeof f->text, "__threadfence%s()", fence->device ? "" : "_block");
+  f->fence_behind = !fence->front;
 }
 
 void finding_report(struct watch *w, cugen_finding_kind kind, const void *site, unsigned thread,

@@ -16,6 +16,8 @@ static struct launch_counters *current_counters(const struct watch *w) {
 static void become_process(struct watch *w) {
   struct watch_report *own = speculation_report(w->speculation);
   *own = *w->report;
+  own->elsewhere = 0;
+  for (uint32_t i = 0; i < own->finding_count; i++) own->findings[i].count = 0;
   w->report = own;
   traffic_move(w->traffic, current_counters(w));
 }
@@ -35,11 +37,21 @@ static void take_written(struct watch *w, const struct speculation *speculation)
         w->regions[i].cells[at / WATCH_WORD].written |= (uint8_t)(1u << at % WATCH_WORD);
 }
 
+static void take_report(struct watch *w, const struct watch_report *report, uint32_t slot) {
+  traffic_add(current_counters(w), &report->launches[slot]);
+  w->report->elsewhere += report->elsewhere;
+  w->report->dependent |= report->dependent;
+  for (uint32_t i = 0; i < w->report->finding_count; i++) { /* those before: a new one ends the processes */
+    w->report->findings[i].count += report->findings[i].count;
+    w->report->findings[i].same_value &= report->findings[i].same_value;
+  }
+  for (size_t i = 0; i < sizeof report->reached; i++) w->report->reached[i] |= report->reached[i];
+}
+
 static uint64_t take_results(struct watch *w, const struct speculation *speculation) {
   const struct watch_report *report;
   const uint32_t slot = w->report->launch_count - 1;
-  for (size_t i = 0; (report = speculation_result(speculation, i)) != NULL; i++)
-    traffic_add(current_counters(w), &report->launches[slot]);
+  for (size_t i = 0; (report = speculation_result(speculation, i)) != NULL; i++) take_report(w, report, slot);
   take_written(w, speculation);
   w->report->spread++;
   return w->blocks;
@@ -60,6 +72,7 @@ static uint64_t speculate(struct watch *w, uint64_t next, uint64_t step) {
     memory[i] = (struct speculation_memory){(void *)r->start, r->read_only ? 0 : r->end - r->start};
   }
   if (w->counting) traffic_all_met(w->traffic, w->launch.padded);
+  if (w->overwriting.finding) finding_compare(w);
   w->entangled = true; /* once is enough */
   const int processes = (int)w->report->processes;
   const struct speculation_range range = {next, w->blocks, step, w->fork ? *w->fork : 0};
@@ -75,6 +88,10 @@ static uint64_t speculate(struct watch *w, uint64_t next, uint64_t step) {
   if (outcome == SPECULATION_HANG) next = take_hang(w, speculation);
   speculation_close(speculation);
   return next;
+}
+
+bool parallel_decided(const struct watch *w) {
+  return !w->speculation && (w->entangled || w->report->processes < 2);
 }
 
 static uint64_t divisor(uint64_t a, uint64_t b) {

@@ -2,9 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/cpu/fibers.h"
 #include "state.h"
 
-enum { ZONE = 1 << 20 /* around a buffer, where nothing else lies: see guard.h */ };
+enum {
+  ZONE = 1 << 20, /* around a buffer, where nothing else lies: see guard.h */
+  NULL_PAGE = 4096
+};
 
 /* A buffer's places count from its first byte, as on a GPU, where it is aligned; here its end is. */
 static void count(const struct access *a, const char *array) {
@@ -38,8 +42,30 @@ static const struct shared_array *nearest_array(const struct watch *w, uintptr_t
   return nearest;
 }
 
+/* Of the image's own variables; behind one, up to the next, lies nothing that a kernel may touch. */
+static struct region *find_variable(struct watch *w, uintptr_t at) {
+  size_t low = 0, high = w->variable_count;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (w->variables[middle].start <= at)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low && at < w->variables[low - 1].high ? &w->variables[low - 1] : NULL;
+}
+
+/* False: it is not behind a variable. */
+static bool leave_variable(const struct access *a) {
+  struct access access = *a;
+  access.region = find_variable(a->watch, a->at);
+  if (access.region) finding_add(&access, CUGEN_FINDING_OUT_OF_BOUNDS, NULL);
+  return access.region;
+}
+
 static void leave_array(const struct access *a) {
   struct watch *w = a->watch;
+  if (leave_variable(a)) return;
   const struct shared_array *array = nearest_array(w, a->at);
   struct watch_finding *f = array ? finding_new(w, CUGEN_FINDING_OUT_OF_BOUNDS, a->site, 0, a->thread) : NULL;
   if (!f) return;
@@ -51,16 +77,39 @@ static void leave_array(const struct access *a) {
   f->bytes = (int64_t)(array->end - array->start);
 }
 
+/* CUDA C++ Programming Guide, technical specifications per compute capability: what a block has without asking for more, which
+   only dynamic shared memory can. Of a source with several kernels only what this one uses counts. */
+static void touch_array(const struct access *a, struct shared_array *array) {
+  enum { STATIC_LIMIT = 48 << 10 };
+  struct watch *w = a->watch;
+  const bool within = w->static_bytes <= STATIC_LIMIT;
+  array->touched = true;
+  w->static_bytes += array->end - array->start;
+  if (!within || w->static_bytes <= STATIC_LIMIT) return;
+  struct watch_finding *f = finding_new(w, CUGEN_FINDING_SHARED_LIMIT, a->site, 0, a->thread);
+  if (!f) return;
+  f->shared = true;
+  f->bytes = (int64_t)w->static_bytes;
+  f->size = STATIC_LIMIT;
+  memcpy(f->array, array->name, sizeof f->array);
+}
+
+void regions_launch(struct watch *w) {
+  for (size_t i = 0; i < w->array_count; i++) w->arrays[i].touched = false;
+  w->static_bytes = 0;
+}
+
 static void access_static(struct access *a) {
   struct watch *w = a->watch;
   struct region *shared = &w->shared[a->rank];
   const uint8_t number = w->array_of[(a->at - shared->start) / WATCH_WORD];
-  const struct shared_array *array = number ? &w->arrays[number - 1] : NULL;
+  struct shared_array *array = number ? &w->arrays[number - 1] : NULL;
   if (!array) return;
   if (is_gap(array) || a->at + a->bytes > array->end) {
     leave_array(a);
     return;
   }
+  if (!array->touched) touch_array(a, array);
   a->region = shared;
   shadow_visit(a);
   count(a, array->name);
@@ -96,12 +145,12 @@ static struct region *find_region(struct watch *w, uintptr_t at) {
     }
     if (at >= r->low && at < r->high) found = i;
   }
-  return found < w->region_count ? &w->regions[found] : NULL;
+  return found < w->region_count ? &w->regions[found] : find_variable(w, at);
 }
 
 /* Blocks run in turn from here on. */
 static void entangle(struct watch *w) {
-  w->entangled = true;
+  w->entangled = w->report->dependent = true;
   if (w->speculation) speculation_drop(w->speculation);
 }
 
@@ -125,10 +174,36 @@ void regions_launch_used(struct watch *w, unsigned thread, const void *site) {
   need_launch(w, thread, finding_site(w, site));
 }
 
+/* A null pointer, or an index of one. */
+static void leave_memory(const struct access *a) {
+  struct watch_finding *f = finding_new(a->watch, CUGEN_FINDING_OUT_OF_BOUNDS, a->site, 0, a->thread);
+  if (!f) return;
+  f->here.write = a->kind & CPU_WRITE;
+  f->size = (int)a->bytes;
+  f->offset = (int64_t)a->at;
+}
+
+static bool is_inside(uintptr_t at, const void *start, size_t bytes) {
+  return at - (uintptr_t)start < bytes;
+}
+
+/* Of the image: what never changes, or is cugen's own; what the image calls cugen by. */
+static bool is_table(const struct watch *w, uintptr_t at) {
+  const struct cpu_hooks *hooks = fibers_hooks();
+  const struct cpu_watch *watch = w->hooks;
+  if (is_inside(at, hooks, sizeof *hooks) || is_inside(at, hooks->async, sizeof *hooks->async)) return true;
+  if (is_inside(at, watch, sizeof *watch)) return true;
+  const uintptr_t base = w->launch.image->base;
+  return at - base < w->launch.image->length || (at >= base && at < w->shared[0].end);
+}
+
 static void access_global(struct access *a) {
   struct watch *w = a->watch;
   struct region *region = find_region(w, a->at);
-  if (a->kind & CPU_ATOMIC || (!region && a->kind & CPU_WRITE)) entangle(w);
+  w->report->dependent |= (a->kind & CPU_VOLATILE) != 0;
+  if (a->kind & CPU_ATOMIC || (a->kind & CPU_WRITE && (!region || region->variable))) entangle(w);
+  if (!region && a->at < NULL_PAGE) leave_memory(a);
+  w->report->elsewhere += !region && a->at >= NULL_PAGE && !is_table(w, a->at);
   if (!region) return;
   a->region = region;
   if (!(a->kind & OBSERVED_PROXY)) need_launch(w, a->thread, a->site);
@@ -139,8 +214,8 @@ static void access_global(struct access *a) {
   if (!region->read_only)
     shadow_visit(a);
   else if (a->kind & CPU_WRITE)
-    finding_add(a, CUGEN_FINDING_INPUT_WRITE, NULL);
-  count(a, region->name);
+    finding_add(a, region->variable ? CUGEN_FINDING_CONSTANT_WRITE : CUGEN_FINDING_INPUT_WRITE, NULL);
+  if (!region->variable || !region->read_only) count(a, region->name); /* constants have a cache of their own */
 }
 
 void regions_visit(struct access *a) {
@@ -208,29 +283,69 @@ static void map_arrays(struct watch *w) {
   }
 }
 
+/* Of as many blocks as run together. */
 static int make_shared(struct watch *w, cugen_error *err) {
-  const uintptr_t start = w->arrays[0].start / WATCH_WORD * WATCH_WORD, end = w->arrays[w->array_count - 1].end;
   int status = CUGEN_OK;
-  for (int i = 0; i < WATCH_BLOCKS && !status; i++) {
+  if (!w->array_count) return status;
+  const uintptr_t start = w->arrays[0].start / WATCH_WORD * WATCH_WORD, end = w->arrays[w->array_count - 1].end;
+  for (unsigned i = 0; i < w->launch.blocks && !status; i++) {
+    if (w->shared[i].cells) continue;
     w->shared[i] = (struct region){.start = start, .end = end, .shared = true, .unwritten = true, .arrays = true};
     status = shadow_make(&w->shared[i], err);
   }
   return status;
 }
 
-int regions_image(struct watch *w, const struct observed_image *image, cugen_error *err) {
-  if (w->image.bytes == image->bytes && w->image.base == image->base) return CUGEN_OK;
+static int make_variables(struct watch *w, const struct image_memory *memory, cugen_error *err) {
+  enum { BEHIND = 256 };
+  int status = CUGEN_OK;
+  w->variables = calloc(memory->variable_count + 1, sizeof *w->variables);
+  if (!w->variables) return error_memory(err);
+  for (size_t i = 0; i < memory->variable_count && !status; i++) {
+    const struct image_variable *from = &memory->variables[i];
+    struct region *r = &w->variables[w->variable_count++];
+    *r = (struct region){.start = from->start,
+                         .end = from->end,
+                         .low = from->start,
+                         .high = from->end + BEHIND,
+                         .read_only = from->constant,
+                         .variable = true};
+    memcpy(r->name, from->name, sizeof r->name);
+    status = shadow_make(r, err);
+  }
+  return status;
+}
+
+void regions_close_image(struct watch *w) {
   free(w->arrays);
   free(w->array_of);
   for (int i = 0; i < WATCH_BLOCKS; i++) shadow_drop(&w->shared[i]);
+  for (size_t i = 0; i < w->variable_count; i++) shadow_drop(&w->variables[i]);
+  free(w->variables);
   w->array_of = NULL;
   w->arrays = NULL;
-  w->image = *image;
-  int status = arrays_read(image->bytes, image->length, image->base, &w->arrays, &w->array_count, err);
-  if (status || !w->array_count) return status;
-  if (w->array_count > MOST_ARRAYS) w->array_count = MOST_ARRAYS;
-  status = make_shared(w, err);
+  w->variables = NULL;
+  w->array_count = w->variable_count = 0;
+}
+
+static int read_image(struct watch *w, const struct observed_image *image, cugen_error *err) {
+  struct image_memory memory;
+  int status = arrays_read(image->bytes, image->length, image->base, &memory, err);
   if (status) return status;
+  w->arrays = memory.arrays;
+  w->array_count = memory.array_count < MOST_ARRAYS ? memory.array_count : MOST_ARRAYS;
+  status = make_variables(w, &memory, err);
+  free(memory.variables);
+  return status;
+}
+
+int regions_image(struct watch *w, const struct observed_image *image, cugen_error *err) {
+  if (w->image.bytes == image->bytes && w->image.base == image->base) return make_shared(w, err);
+  regions_close_image(w);
+  w->image = *image;
+  int status = read_image(w, image, err);
+  if (!status) status = make_shared(w, err);
+  if (status || !w->array_count) return status;
   w->array_of = calloc((w->shared[0].end - w->shared[0].start) / WATCH_WORD + 2, 1);
   if (!w->array_of) return error_memory(err);
   map_arrays(w);

@@ -129,6 +129,10 @@ void ra_fence(struct release_acquire *ra, unsigned thread, bool device) {
   ra->fenced = true;
 }
 
+uint32_t ra_last_fence(const struct release_acquire *ra, unsigned thread) {
+  return ra->threads[thread].device.epoch;
+}
+
 void ra_barrier(struct release_acquire *ra, unsigned rank) {
   const unsigned first = rank * ra->hb->padded;
   if (!ra->fenced) return;

@@ -19,6 +19,8 @@ void ra_barrier(struct release_acquire *ra, unsigned rank);
 
 /* __threadfence(), or with device false __threadfence_block(). */
 void ra_fence(struct release_acquire *ra, unsigned thread, bool device);
+/* The thread's last __threadfence() in this block; 0: there was none. */
+uint32_t ra_last_fence(const struct release_acquire *ra, unsigned thread);
 /* A plain write to global memory. */
 void ra_written(struct release_acquire *ra, unsigned thread);
 

@@ -8,18 +8,24 @@ enum { WHOLE_WORD = 15 };
 
 void shadow_drop(struct region *region) {
   if (region->cells) munmap(region->cells, region->cell_bytes);
+  if (region->bytes) munmap(region->bytes, region->byte_bytes);
   *region = (struct region){.shared = false};
 }
 
+static size_t words_of(const struct region *region) {
+  return (region->end - region->start) / WATCH_WORD + 2;
+}
+
 /* Untouched pages cost nothing, and are zero. */
+static void *map_zeros(size_t bytes) {
+  void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? NULL : at;
+}
+
 int shadow_make(struct region *region, cugen_error *err) {
-  const size_t words = (region->end - region->start) / WATCH_WORD + 2;
-  void *at = mmap(NULL, words * sizeof *region->cells, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED) return error_memory(err);
-  region->cells = at;
-  region->cell_bytes = words * sizeof *region->cells;
-  return CUGEN_OK;
+  region->cell_bytes = words_of(region) * sizeof *region->cells;
+  region->cells = map_zeros(region->cell_bytes);
+  return region->cells ? CUGEN_OK : error_memory(err);
 }
 
 /* ---- One word ---- */
@@ -34,10 +40,25 @@ static bool ordered(const struct access *a, const struct last_access *then, bool
   return ra_orders(w->ra, &event, a->thread, a->kind & STRONG);
 }
 
-/* Accesses that may come at once: atomic operations, and volatile ones of other blocks or on what is used as a flag. */
+/* Somebody has looked at the word until others had to go on. */
+static bool is_waited_for(const struct watch *w, uintptr_t at) {
+  for (unsigned i = 0; i < WATCH_WAITED; i++)
+    if (w->waited[i] && w->waited[i] / WATCH_WORD == at / WATCH_WORD) return true;
+  return false;
+}
+
+/* Accesses that may come at once: atomic operations, and volatile ones of other blocks or on a flag. A flag is a word that is used
+   with fences, that a thread has waited for, or that only one of the two writes in global memory. An atomic operation of a block's
+   scope is no more than a plain access to other blocks. */
 static bool may_meet(const struct access *a, const struct cell *cell, const struct last_access *then, bool here) {
+  const unsigned padded = a->watch->hb.padded;
+  const bool scoped = a->kind & CPU_BLOCK || (then->kind & CPU_ATOMIC && then->kind & CELL_BLOCK);
+  if (scoped && (!here || then->thread / padded != a->thread / padded)) return false;
   if (a->kind & then->kind & CPU_ATOMIC) return true;
-  return a->kind & STRONG && then->kind & STRONG && (!here || ra_is_flag(a->watch->ra, cell->flag));
+  const bool both = a->kind & STRONG && then->kind & STRONG, writes = a->kind & then->kind & CPU_WRITE;
+  if (!both) return false;
+  return !here || ra_is_flag(a->watch->ra, cell->flag) || is_waited_for(a->watch, a->at) ||
+         (!a->region->shared && !writes);
 }
 
 /* An earlier access that may not be ordered: the common orders are tried here. */
@@ -52,9 +73,14 @@ static inline bool is_open(const struct access *a, const struct last_access *the
 static void check_last(const struct access *a, const struct cell *cell, const struct last_access *then, bool flies) {
   const bool here = then->epoch >= a->watch->hb.block_epoch;
   if (may_meet(a, cell, then, here)) return;
+  struct missing_fence fence;
   if (here && flies)
     finding_add(a, CUGEN_FINDING_COPY_IN_FLIGHT, then);
-  else if (!ordered(a, then, here))
+  else if (ordered(a, then, here))
+    return;
+  else if (flags_missing_fence(a, then, here, &fence))
+    finding_add_fence(a, then, &fence);
+  else
     finding_add(a, here ? CUGEN_FINDING_RACE : CUGEN_FINDING_BLOCK_RACE, then);
 }
 
@@ -84,6 +110,52 @@ static void keep_read(const struct watch *w, struct cell *cell, const struct las
   const bool better = other->epoch < barrier_epoch || other->thread / WATCH_WARP == now->thread / WATCH_WARP;
   if (matters && (better || last->thread / WATCH_WARP != now->thread / WATCH_WARP)) *other = *last;
   *last = *now;
+}
+
+/* ---- Bytes of a word that were accessed by themselves ---- */
+
+/* NULL: no memory, and such accesses are known by their word alone. */
+static struct byte_cell *byte_cells(const struct access *a, const struct cell *cell) {
+  struct region *region = (struct region *)(uintptr_t)a->region; /* the watch's own */
+  if (!region->bytes) {
+    region->byte_bytes = words_of(region) * WATCH_WORD * sizeof *region->bytes;
+    region->bytes = map_zeros(region->byte_bytes);
+  }
+  return region->bytes ? region->bytes + WATCH_WORD * (cell - region->cells) : NULL;
+}
+
+static void check_byte(const struct access *a, const struct cell *cell, const struct byte_cell *byte, unsigned bit) {
+  const struct last_access *write = &byte->write;
+  const bool known = write->epoch == cell->write.epoch && write->thread == cell->write.thread;
+  if (!known && is_open(a, write, bit)) check_last(a, cell, write, write->kind & CPU_ASYNC);
+  for (int i = 0; i < 2 && a->kind & CPU_WRITE; i++)
+    if (is_open(a, &byte->reads[i], bit)) check_last(a, cell, &byte->reads[i], false);
+}
+
+static void check_bytes(const struct access *a, const struct cell *cell, unsigned bytes) {
+  const struct byte_cell *all = byte_cells(a, cell);
+  for (unsigned i = 0; i < WATCH_WORD && all; i++)
+    if (bytes >> i & 1) check_byte(a, cell, &all[i], 1u << i);
+}
+
+static void keep_byte(struct byte_cell *byte, const struct last_access *now) {
+  if (now->kind & CPU_WRITE) {
+    byte->write = *now;
+    return;
+  }
+  if (byte->reads[0].thread != now->thread) byte->reads[1] = byte->reads[0];
+  byte->reads[0] = *now;
+}
+
+/* Atomic operations and what goes on by itself are whole words, or known by theirs. Where neighbours share a word of global
+   memory, only their writes are kept: it is large. */
+static void keep_bytes(const struct access *a, struct cell *cell, const struct last_access *now) {
+  if (now->kind & (CPU_ATOMIC | CPU_ASYNC | OBSERVED_ENGINE)) return;
+  if (!a->region->shared && !(now->kind & CPU_WRITE)) return;
+  struct byte_cell *all = byte_cells(a, cell);
+  for (unsigned i = 0; i < WATCH_WORD && all; i++)
+    if (now->bytes >> i & 1) keep_byte(&all[i], now);
+  cell->split = all != NULL;
 }
 
 static uint32_t last_written(const struct cell *cell) {
@@ -128,24 +200,31 @@ static void check_fence(const struct access *a, const struct last_access *then, 
     finding_add(a, CUGEN_FINDING_MISSING_FENCE, then);
 }
 
+static uint8_t cell_kind(unsigned kind) {
+  return (uint8_t)((kind & ~(unsigned)CPU_PACKED) | (kind & CPU_BLOCK ? CELL_BLOCK : 0));
+}
+
 static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
   const struct last_access now = {.epoch = a->watch->hb.epoch,
                                   .site = a->site,
                                   .thread = (uint16_t)a->thread,
                                   .bytes = (uint8_t)bytes,
-                                  .kind = (uint8_t)a->kind};
+                                  .kind = cell_kind(a->kind)};
   shadow_check_write(a, cell, bytes);
+  if (cell->split) check_bytes(a, cell, bytes);
   if (a->kind & OBSERVED_PROXY && a->region->shared) {
     check_fence(a, &cell->write, bytes);
     check_fence(a, &cell->atomic, bytes);
   }
   if (makes_use(a)) check_written(a, cell, bytes);
+  if (bytes != WHOLE_WORD) keep_bytes(a, cell, &now);
   if (!(a->kind & CPU_WRITE)) {
     keep_read(a->watch, cell, &now);
     return;
   }
   check_reads(a, cell, bytes);
   keep_write(a, cell, &now);
+  if (bytes == WHOLE_WORD) cell->split = 0;
 }
 
 /* As a flag, if it is used as one. */
@@ -156,9 +235,11 @@ static void use_flag(const struct access *a, struct cell *cell) {
 
 void shadow_visit(const struct access *a) {
   const uintptr_t offset = a->at - a->region->start, end = offset + a->bytes;
-  if (a->watch->speculation && !a->region->shared)
+  if (a->watch->speculation && !a->region->shared && !a->region->variable)
     speculation_claim(a->watch->speculation, (size_t)(a->region - a->watch->regions), offset, a->bytes,
                       a->kind & CPU_WRITE);
+  if (a->watch->report->mode == WATCH_TRAFFIC) return;
+  if (a->kind & STRONG) flags_use(a, &a->region->cells[offset / WATCH_WORD]);
   for (uintptr_t word = offset / WATCH_WORD; word * WATCH_WORD < end; word++) {
     const unsigned whole = WHOLE_WORD;
     unsigned bytes = whole;

@@ -1,6 +1,6 @@
 /* What the detector's parts share: the shadow memory, and what is known of the launch. findings.c writes the report,
-   shadow_memory.c looks at a word, regions.c knows which memory an address lies in, alignment.c what it must be a multiple of,
-   accumulators.c follows products' registers, parallel_blocks.c gives blocks to processes; watch.c, above them, is what the
+   flags.c says which fence is missing, shadow_memory.c looks at a word, regions.c knows which memory an address lies in,
+   alignment.c what it must be a multiple of, accumulators.c follows products' registers, parallel_blocks.c gives blocks to processes; watch.c, above them, is what the
    kernel and the emulator call. */
 #ifndef RUNTIME_CPU_DETECTOR_STATE_H
 #define RUNTIME_CPU_DETECTOR_STATE_H
@@ -19,7 +19,8 @@ enum {
   WATCH_BLOCKS = HB_BLOCKS,
   WATCH_THREADS = HB_THREADS,
   WATCH_ACCUMULATORS = 16, /* arrays of a thread */
-  WATCH_WORD = 4
+  WATCH_WORD = 4,
+  WATCH_WAITED = 4
 };
 
 /* In a cell: an epoch and a thread, FastTrack's c@t, and where in the program. */
@@ -36,6 +37,16 @@ struct cell {
   struct last_access atomic; /* the last atomic operation: it does not hide the write before */
   uint32_t flag;             /* what was released there, of release_acquire.h */
   uint8_t written;           /* bytes; of shared memory in this block */
+  uint8_t split;             /* bytes were accessed by themselves: the region's cells of bytes count, too */
+};
+
+/* Of the bytes of a word, where accesses of less than a word came: touched by those alone. */
+struct byte_cell {
+  struct last_access write, reads[2];
+};
+
+enum {
+  CELL_BLOCK = CPU_PACKED /* in last_access.kind: CPU_BLOCK, for which there is no room; nobody asks for CPU_PACKED */
 };
 
 struct region {
@@ -43,9 +54,12 @@ struct region {
   uintptr_t start, end, low, high; /* low to high: nothing else lies there */
   struct cell *cells;
   size_t cell_bytes;
+  struct byte_cell *bytes; /* four a word; NULL: none was needed yet */
+  size_t byte_bytes;
   int element;
   bool shared, read_only, unwritten;
-  bool arrays; /* static shared memory */
+  bool arrays;   /* static shared memory */
+  bool variable; /* a __device__ or __constant__ variable of the image */
 };
 
 /* Registers of a thread that products are added to: an array on its stack. */
@@ -55,10 +69,56 @@ struct accumulators {
   bool in_flight, touched; /* touched: by the thread, since its last wgmma.fence */
 };
 
+/* A block's last strong write (atomic or volatile), with the barrier and the fence before it. */
+struct flag_release {
+  uint32_t block_epoch, epoch, barrier, fence, site;
+  unsigned thread;
+};
+
+/* A strong read, and what it found. */
+struct flag_use {
+  uintptr_t at;
+  uint32_t epoch, site;
+  unsigned thread;
+  struct last_access found;
+};
+
+enum { FLAG_USES = 128 };
+
+struct flags {
+  struct flag_release *releases; /* of the launch, by block */
+  size_t release_count, release_room;
+  struct flag_use uses[FLAG_USES]; /* of the block that runs, the last ones */
+  unsigned use_count;
+};
+
+/* The functions that a thread is in, outermost first: where each returns to. Deeper ones are only counted. */
+enum { PATH_DEPTH = 8 };
+
+struct call_path {
+  uint32_t depth, sites[PATH_DEPTH];
+};
+
+/* Where a fence would order two accesses. */
+struct missing_fence {
+  uint32_t site; /* of the flag's access, */
+  bool front;    /* in front of which it is missing, or behind which; */
+  bool device;   /* __threadfence(), or __threadfence_block() */
+};
+
+/* A write that races with another one, and has not happened when it is reported: what it leaves there is seen at the next report. */
+struct overwriting {
+  struct watch_finding *finding; /* NULL: none */
+  const void *at;
+  unsigned bytes;
+  unsigned char before[16];
+};
+
 struct watch {
   struct observer observer; /* first: the emulator knows it as this */
   struct watch_report *report;
-  const uint64_t *fork; /* as in device_options */
+  const struct cpu_watch *hooks; /* watch_hooks() */
+  const uint64_t *fork;          /* as in device_options */
   struct region regions[WATCH_MOST_BUFFERS];
   size_t region_count, recent;
   struct traffic *traffic;
@@ -67,6 +127,8 @@ struct watch {
   struct observed_image image;
   struct shared_array *arrays;
   size_t array_count;
+  struct region *variables; /* __device__ and __constant__, in order of address */
+  size_t variable_count;
   /* Of each block of a cluster: all static arrays as one; the dynamic array. */
   struct region shared[WATCH_BLOCKS], dynamic[WATCH_BLOCKS];
   uint8_t *array_of; /* for each word of static shared memory: its array or gap, from 1; 0: none */
@@ -75,15 +137,27 @@ struct watch {
   struct observed_launch launch;
   struct happens_before hb;
   struct release_acquire *ra;
+  struct flags flags;
+  struct call_path paths[WATCH_THREADS];
+  /* Strong accesses in a row of a thread that does nothing else: it may wait for another one. Whether one has let the block's
+     others go on; the last words that they looked at. */
+  unsigned strong_run, strong_thread;
+  bool yielded;
+  uintptr_t waited[WATCH_WAITED];
+  unsigned waited_count;
   uint32_t fence_epoch[WATCH_THREADS];                     /* of the last fence.proxy.async */
   struct accumulators (*accumulators)[WATCH_ACCUMULATORS]; /* of each thread; NULL: none are known */
-  uint32_t last_site;                                      /* where the last access was, and of what */
+  struct overwriting overwriting;
+  struct watch_finding *known; /* the one that finding_new has counted instead */
+  uint32_t last_site;          /* where the last access was, and of what */
   uintptr_t last_at;
   unsigned last_kind;
   bool products_fenced[WATCH_THREADS]; /* the thread has reached a wgmma.fence */
   bool launch_waited[WATCH_THREADS];   /* and to a griddepcontrol.wait; */
   struct event last_waited;            /* the last one that did */
+  size_t static_bytes;                 /* of the arrays that were touched */
   bool fenced;                         /* __threadfence() was called: blocks may order themselves by flags */
+  bool passed_over;                    /* nothing is wanted of this block's accesses */
   bool counting;                       /* this block's accesses are counted: each of so many, */
   uint64_t every;
   uint64_t block, blocks; /* a cluster counts as one */
@@ -100,6 +174,7 @@ struct access {
   uintptr_t at;
   unsigned bytes, kind, thread, rank; /* rank: of the block whose static shared memory it is */
   uint32_t site;
+  bool own; /* the kernel's own instruction, which follows: what it writes is there at the next report */
 };
 
 /* The thread that runs. */
@@ -126,6 +201,11 @@ void finding_stray(struct watch *watch, const void *site, const void *address, b
 /* The return address, if it is in the kernel, else the place of the last access. Async-signal-safe. */
 const void *finding_position(const struct watch *watch, const void *site);
 void finding_add(const struct access *access, cugen_finding_kind kind, const struct last_access *other);
+/* The same, where a flag would order them with one more fence. */
+void finding_add_fence(const struct access *access, const struct last_access *other,
+                       const struct missing_fence *fence);
+/* Whether a write that races has changed anything. Called when the thread goes on. */
+void finding_compare(struct watch *watch);
 
 /* ---- shadow_memory.c ---- */
 
@@ -136,11 +216,23 @@ void shadow_drop(struct region *region);
 void shadow_visit(const struct access *access);
 void shadow_check_write(const struct access *access, const struct cell *cell, unsigned bytes);
 
+/* ---- flags.c ---- */
+
+void flags_launch(struct watch *watch);
+void flags_block(struct watch *watch);
+/* A strong access, before the cell knows of it. */
+void flags_use(const struct access *access, const struct cell *cell);
+/* Nothing orders `then` before the access: whether a flag would, with one more fence. */
+bool flags_missing_fence(const struct access *access, const struct last_access *then, bool here,
+                         struct missing_fence *out);
+
 /* ---- regions.c ---- */
 
 int regions_buffers(struct watch *watch, const struct watch_buffer *buffers, size_t count, cugen_error *err);
 int regions_image(struct watch *watch, const struct observed_image *image, cugen_error *err);
+void regions_close_image(struct watch *watch);
 int regions_dynamic(struct watch *watch, cugen_error *err);
+void regions_launch(struct watch *watch);
 void regions_visit(struct access *access);
 /* NULL: it is not watched, such as what a thread has of its own. */
 const struct region *regions_find(struct watch *watch, uintptr_t at);
@@ -175,5 +267,7 @@ void accumulators_fence(struct watch *watch, unsigned thread);
 /* Every how many blocks one is taken, for so many of all; so that they come from all rows and columns of the grid. */
 uint64_t parallel_step(const struct watch *watch, uint64_t wanted);
 uint64_t parallel_next(struct watch *watch);
+/* One process runs the rest of the launch. */
+bool parallel_decided(const struct watch *watch);
 
 #endif

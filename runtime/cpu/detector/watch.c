@@ -31,12 +31,25 @@
 #include "runtime/cpu/fibers.h"
 #include "state.h"
 
-enum { COUNTED_BLOCKS = 256, WHOLE_WORD = 15 };
+enum { WHOLE_WORD = 15 };
 
 /* The hooks carry no context. */
 static _Thread_local struct watch *watching;
 
 /* ---- Hooks ---- */
+
+/* A thread that does nothing but look at flags waits for another one: all others of its block go on before it does. */
+static void see_progress(struct watch *w, unsigned kind, uintptr_t at) {
+  enum { PATIENCE = 4096 };
+  const unsigned thread = watch_thread(w);
+  const bool strong = kind & (CPU_ATOMIC | CPU_VOLATILE);
+  if (!strong || thread != w->strong_thread) w->strong_run = 0;
+  w->strong_thread = thread;
+  if (!strong || ++w->strong_run % PATIENCE) return;
+  w->yielded = true;
+  w->waited[w->waited_count++ % WATCH_WAITED] = at;
+  fibers_let_others_run();
+}
 
 static void on_access(const void *at, unsigned long bytes, unsigned kind, const void *site) {
   struct watch *w = watching;
@@ -45,17 +58,22 @@ static void on_access(const void *at, unsigned long bytes, unsigned kind, const 
   const bool noted = !site;
   if (noted) site = __builtin_return_address(0);
   if (w->time_is_up) fibers_end_hang(site);
+  if (w->overwriting.finding) finding_compare(w);
   if (address - w->launch.stacks < w->launch.stack_bytes) {
     accumulators_touch(w, address, site);
     return;
   }
+  if (kind & (CPU_ATOMIC | CPU_VOLATILE | CPU_WRITE)) see_progress(w, kind, address);
+  if (w->passed_over) return;
   struct access a = {.watch = w,
                      .at = address,
                      .bytes = (unsigned)bytes,
                      .kind = kind,
                      .thread = watch_thread(w),
                      .rank = w->launch.builtins->cluster_rank,
+                     .own = !noted,
                      .site = (uint32_t)finding_site(w, site)};
+  if (a.site < WATCH_REACHED) w->report->reached[a.site / 8] |= (uint8_t)(1u << a.site % 8);
   w->last_site = a.site;
   w->last_at = address;
   w->last_kind = kind;
@@ -93,6 +111,19 @@ static void on_index(const char *type, long long index, const void *site) {
   finding_text(f, type);
 }
 
+static void on_enter(const void *caller) {
+  struct watch *w = watching;
+  struct call_path *path = w ? &w->paths[watch_thread(w)] : NULL;
+  if (path && path->depth < PATH_DEPTH) path->sites[path->depth] = (uint32_t)finding_site(w, caller);
+  if (path) path->depth++;
+}
+
+static void on_leave(void) {
+  struct watch *w = watching;
+  struct call_path *path = w ? &w->paths[watch_thread(w)] : NULL;
+  if (path && path->depth) path->depth--;
+}
+
 static void on_fence(int device) {
   struct watch *w = watching;
   w->fenced |= device;
@@ -108,8 +139,8 @@ static void on_lane(unsigned mask, unsigned lane) {
 }
 
 const struct cpu_watch *watch_hooks(void) {
-  static const struct cpu_watch hooks = {on_access,     on_arrived, on_index, on_fence,
-                                         on_misaligned, on_lane,    memmove,  memset};
+  static const struct cpu_watch hooks = {on_access, on_arrived, on_index, on_fence, on_misaligned,
+                                         on_lane,   memmove,    memset,   on_enter, on_leave};
   return &hooks;
 }
 
@@ -132,19 +163,23 @@ static int begin(struct observer *observer, const struct observed_launch *launch
   report->launches[slot].blocks = (double)w->blocks * launch->blocks;
   hb_launch(&w->hb, launch->blocks, launch->padded);
   ra_launch(w->ra);
-  w->every = parallel_step(w, COUNTED_BLOCKS);
+  flags_launch(w);
+  regions_launch(w);
+  w->every = parallel_step(w, WATCH_COUNTED_BLOCKS);
   w->fenced = w->entangled = false;
   w->began = clock();
   w->time_is_up = false;
   w->last_site = 0; /* of another image */
+  w->overwriting.finding = NULL;
   watching = w;
   return CUGEN_OK;
 }
 
 static void end(struct observer *observer) {
   struct watch *w = watch_of(observer);
+  if (w->overwriting.finding) finding_compare(w);
   if (w->counting) traffic_all_met(w->traffic, w->launch.padded);
-  w->counting = false;
+  w->counting = w->passed_over = false;
   traffic_end(w->traffic);
   watching = NULL;
 }
@@ -156,11 +191,16 @@ static void block_begins(struct observer *observer) {
   if (w->counting) traffic_all_met(w->traffic, w->launch.padded);
   w->block = at->x / cluster->x + wide * (at->y / cluster->y + high * (at->z / cluster->z));
   hb_block(&w->hb, w->block);
+  w->yielded = false;
+  memset(w->waited, 0, sizeof w->waited);
   ra_block(w->ra);
+  flags_block(w);
   accumulators_block(w);
+  for (unsigned i = 0; i < w->launch.blocks * w->launch.padded; i++) w->paths[i].depth = 0;
   memset(w->launch_waited, 0, sizeof w->launch_waited);
   w->last_waited = (struct event){0};
-  w->counting = w->report->count_blocks || w->block % w->every == 0;
+  w->counting = w->report->mode != WATCH_FINDINGS && (w->report->count_blocks || w->block % w->every == 0);
+  w->passed_over = w->report->mode == WATCH_TRAFFIC && !w->counting && parallel_decided(w);
   w->report->launches[w->report->launch_count - 1].counted += w->counting;
 }
 
@@ -179,6 +219,7 @@ static bool time_is_up(struct observer *observer) {
 
 static void barrier(struct observer *observer, unsigned rank) {
   struct watch *w = watch_of(observer);
+  if (w->overwriting.finding) finding_compare(w);
   hb_barrier(&w->hb, rank);
   ra_barrier(w->ra, rank);
   if (!w->counting || rank) return;
@@ -210,6 +251,20 @@ static void pass(struct observer *observer, unsigned to_sync, unsigned from_sync
 
 static void follow(struct observer *observer, unsigned thread, unsigned other, uint32_t epoch) {
   hb_follow(&watch_of(observer)->hb, thread, other, epoch);
+}
+
+static bool same_path(const struct observer *observer, unsigned thread, unsigned other, const void **call,
+                      const void **other_call) {
+  const struct watch *w = (const struct watch *)observer;
+  const struct call_path *own = &w->paths[thread], *its = &w->paths[other];
+  const unsigned depth = own->depth < its->depth ? own->depth : its->depth;
+  for (unsigned i = 0; i < depth && i < PATH_DEPTH; i++) {
+    if (own->sites[i] == its->sites[i]) continue;
+    *call = (const void *)(w->launch.image->base + own->sites[i]);
+    *other_call = (const void *)(w->launch.image->base + its->sites[i]);
+    return false;
+  }
+  return true;
 }
 
 static uint32_t now(const struct observer *observer) {
@@ -293,7 +348,11 @@ static void launch_used(struct observer *observer, unsigned thread, const void *
 
 static void finding(struct observer *observer, cugen_finding_kind kind, const void *site, unsigned thread,
                     const void *other_site, unsigned other_thread, const char *text) {
-  finding_report(watch_of(observer), kind, site, thread, other_site, other_thread, text);
+  struct watch *w = watch_of(observer);
+  const uint32_t count = w->report->finding_count;
+  finding_report(w, kind, site, thread, other_site, other_thread, text);
+  const bool looks = w->yielded && w->last_kind & (CPU_ATOMIC | CPU_VOLATILE) && w->block + 1 < w->blocks;
+  if (kind == CUGEN_FINDING_HANG && w->report->finding_count > count) w->report->findings[count].spins = looks;
 }
 
 static void stray(struct observer *observer, const void *site, const void *address, bool write) {
@@ -321,6 +380,7 @@ static const struct observer_ops watch_ops = {.begin = begin,
                                               .follow = follow,
                                               .now = now,
                                               .knows = knows,
+                                              .same_path = same_path,
                                               .access = async_access,
                                               .use = use,
                                               .copy_landed = copy_landed,
@@ -345,6 +405,7 @@ int watch_open(struct watch_report *report, const uint64_t *fork, struct watch *
   if (!w) return error_memory(err);
   w->observer.ops = &watch_ops;
   w->report = report;
+  w->hooks = watch_hooks();
   w->fork = fork;
   int status = traffic_open(&w->traffic, err);
   if (!status) status = ra_open(&w->ra, &w->hb, err);
@@ -358,23 +419,25 @@ int watch_open(struct watch_report *report, const uint64_t *fork, struct watch *
 void watch_close(struct watch *w) {
   if (!w) return;
   for (size_t i = 0; i < w->region_count; i++) shadow_drop(&w->regions[i]);
-  for (int i = 0; i < WATCH_BLOCKS; i++) shadow_drop(&w->shared[i]), shadow_drop(&w->dynamic[i]);
+  for (int i = 0; i < WATCH_BLOCKS; i++) shadow_drop(&w->dynamic[i]);
+  regions_close_image(w);
   hb_close(&w->hb);
   ra_close(w->ra);
+  free(w->flags.releases);
   free(w->accumulators);
   traffic_close(w->traffic);
-  free(w->arrays);
-  free(w->array_of);
   free(w);
 }
 
 int watch_buffers(struct watch *w, const struct watch_buffer *buffers, size_t count, cugen_error *err) {
   const double limit = w->report->limit;
   const uint32_t count_blocks = w->report->count_blocks, processes = w->report->processes;
+  const enum watch_mode mode = w->report->mode;
   memset(w->report, 0, sizeof *w->report);
   w->report->limit = limit;
   w->report->count_blocks = count_blocks;
   w->report->processes = processes;
+  w->report->mode = mode;
   w->hb.epoch = 1;
   return regions_buffers(w, buffers, count, err);
 }

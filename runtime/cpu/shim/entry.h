@@ -17,12 +17,18 @@ struct cugen_count_up : cugen_count_up<count - 1, count - 1, index...> {};
 template <unsigned... index> struct cugen_count_up<0, index...> {
   typedef cugen_indices<index...> type;
 };
+/* A thread's parameters are no accesses of the kernel. */
+#ifdef CUGEN_WATCH
+#define CUGEN_PLAIN __attribute__((__no_sanitize__("thread")))
+#else
+#define CUGEN_PLAIN
+#endif
 template <class... Parameter, unsigned... index>
-static inline void cugen_call(void (*kernel)(Parameter...), void **parameters, cugen_indices<index...>) {
+CUGEN_PLAIN static inline void cugen_call(void (*kernel)(Parameter...), void **parameters, cugen_indices<index...>) {
   (void)parameters;
   kernel(*static_cast<Parameter *>(parameters[index])...);
 }
-template <class... Parameter> static inline void cugen_launch(void (*kernel)(Parameter...), void **parameters) {
+template <class... Parameter> CUGEN_PLAIN static inline void cugen_launch(void (*kernel)(Parameter...), void **parameters) {
   cugen_call(kernel, parameters, typename cugen_count_up<sizeof...(Parameter)>::type());
 }
 template <class... Parameter> static inline int cugen_describe(void (*)(Parameter...), int *sizes, int capacity) {
@@ -33,7 +39,8 @@ template <class... Parameter> static inline int cugen_describe(void (*)(Paramete
 /* CUGEN_ENTRY(0, reduce<4>): runs one CUDA thread; parameters[i] points at the i-th parameter's value. Beside it, how
    many parameters the kernel takes, and their sizes. */
 #define CUGEN_ENTRY(number, ...)                                                                                     \
-  extern "C" __attribute__((__visibility__("default"))) void cugen_entry_##number(void **cugen_parameters) {         \
+  extern "C" CUGEN_PLAIN __attribute__((__visibility__("default"))) void cugen_entry_##number(                       \
+      void **cugen_parameters) {                                                                                     \
     cugen_launch(&__VA_ARGS__, cugen_parameters);                                                                    \
   }                                                                                                                  \
   extern "C" __attribute__((__visibility__("default"))) int cugen_entry_##number##_takes(int *cugen_sizes,           \

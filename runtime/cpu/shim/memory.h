@@ -51,7 +51,7 @@ CUGEN_INLINE float4 cugen_sum(float4 x, float4 y) { return {x.x + y.x, x.y + y.y
   }
 #define CUGEN_ATOMIC_SCOPES(name, type, expression, kind)                                                            \
   CUGEN_ATOMIC_AS(name, type, expression, kind)                                                                      \
-  CUGEN_ATOMIC_AS(name##_block, type, expression, kind)                                                              \
+  CUGEN_ATOMIC_AS(name##_block, type, expression, kind | CPU_BLOCK)                                                  \
   CUGEN_ATOMIC_AS(name##_system, type, expression, kind)
 #define CUGEN_ATOMIC(name, type, expression) CUGEN_ATOMIC_SCOPES(name, type, expression, 0)
 #define CUGEN_EXCHANGE(type)                 CUGEN_ATOMIC_SCOPES(atomicExch, type, value, CPU_REPLACES)
@@ -81,15 +81,15 @@ CUGEN_ATOMIC_INTEGERS(atomicOr, old | value)
 CUGEN_ATOMIC_INTEGERS(atomicXor, old ^ value)
 CUGEN_ATOMIC(atomicInc, unsigned, old >= value ? 0u : old + 1u)
 CUGEN_ATOMIC(atomicDec, unsigned, old == 0 || old > value ? value : old - 1u)
-#define CUGEN_CAS(name, type)                                                                                        \
+#define CUGEN_CAS(name, type, kind)                                                                                  \
   CUGEN_INLINE type name(type *at, type expected, type value) {                                                     \
-    cugen_note(at, sizeof *at, CPU_WRITE | CPU_ATOMIC);                                                              \
+    cugen_note(at, sizeof *at, CPU_WRITE | CPU_ATOMIC | kind);                                                       \
     const type old = cugen_peek(at);                                                                                 \
     if (old == expected) cugen_poke(at, value);                                                                      \
     return old;                                                                                                      \
   }
 #define CUGEN_CAS_SCOPES(type)                                                                                       \
-  CUGEN_CAS(atomicCAS, type) CUGEN_CAS(atomicCAS_block, type) CUGEN_CAS(atomicCAS_system, type)
+  CUGEN_CAS(atomicCAS, type, 0) CUGEN_CAS(atomicCAS_block, type, CPU_BLOCK) CUGEN_CAS(atomicCAS_system, type, 0)
 CUGEN_CAS_SCOPES(int)
 CUGEN_CAS_SCOPES(unsigned)
 CUGEN_CAS_SCOPES(unsigned long long)

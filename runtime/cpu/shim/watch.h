@@ -9,9 +9,16 @@ const struct cpu_watch *cugen_watch;
 extern "C" {
 extern __attribute__((__visibility__("hidden"), __alias__("cugen_watch"))) const struct cpu_watch *cugen_own_watch;
 /* Every object has these functions. Each is one call, which g++ takes long to optimise: a third of an empty kernel's compile. */
-#ifdef __clang__
-#define CUGEN_UNOPTIMISED noinline
+#ifdef __clang__ /* whose calls at a function's begin and end go in all the same, and from there lead here again: up to version 13 there are none */
+#if __has_attribute(disable_sanitizer_instrumentation)
+#define CUGEN_UNOPTIMISED noinline, __disable_sanitizer_instrumentation__
+#define CUGEN_CALLS(...) __VA_ARGS__
 #else
+#define CUGEN_UNOPTIMISED noinline
+#define CUGEN_CALLS(...)
+#endif
+#else
+#define CUGEN_CALLS(...) __VA_ARGS__
 #define CUGEN_UNOPTIMISED noinline, __optimize__("O0")
 #endif
 #define CUGEN_UNWATCHED __attribute__((CUGEN_UNOPTIMISED, __used__, __no_sanitize__("thread"), __visibility__("hidden")))
@@ -41,8 +48,9 @@ CUGEN_UNWATCHED void __tsan_write_range(void *at, unsigned long bytes) {
 CUGEN_UNWATCHED void __tsan_vptr_update(void *, void *) {}
 CUGEN_UNWATCHED void __tsan_vptr_read(void *) {}
 CUGEN_UNWATCHED void __tsan_init() {}
-CUGEN_UNWATCHED void __tsan_func_entry(void *) {}
-CUGEN_UNWATCHED void __tsan_func_exit() {}
+CUGEN_UNWATCHED void __tsan_func_entry(void *caller) { CUGEN_CALLS(cugen_own_watch->enter(caller)); }
+CUGEN_UNWATCHED void __tsan_func_exit() { CUGEN_CALLS(cugen_own_watch->leave()); }
+#undef CUGEN_CALLS
 /* Copies and fills of any length. clang++ calls these from its version 15 on, and before it memcpy, memmove and memset; so it
    does for loops that it makes one of. g++ would put moves in their place behind where it puts its calls: to it they are inline
    functions, but for copies of a word, which it makes accesses of. */
@@ -82,6 +90,10 @@ extern __inline__ __attribute__((__always_inline__, __gnu_inline__, __artificial
   return __tsan_memset(to, byte, bytes);
 }
 #endif
+/* The compiler would make of these what it makes of a plain copy, behind where it puts its calls. */
+#define __builtin_memcpy(...)  memcpy(__VA_ARGS__)
+#define __builtin_memmove(...) memmove(__VA_ARGS__)
+#define __builtin_memset(...)  memset(__VA_ARGS__)
 #undef CUGEN_WATCHED_FILL
 #undef CUGEN_WATCHED_COPY
 #undef CUGEN_WATCHED_SIZE

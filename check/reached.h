@@ -1,0 +1,37 @@
+/* Which lines of the templates have run, of those that access memory. */
+#ifndef CHECK_REACHED_H
+#define CHECK_REACHED_H
+
+#include "runtime/cpu/lines.h"
+#include "runtime/device.h"
+#include "runtime/watch.h"
+
+struct reached_line {
+  char *file;
+  int line;
+  bool ran;
+};
+
+struct reached {
+  struct reached_line *lines;
+  size_t count;
+};
+
+/* An image's accesses and their lines: of the last one that was looked at, as runs of one variant have one image. */
+struct reached_image {
+  struct hash hash;
+  uint64_t *sites;
+  struct source_place *places;
+  size_t count;
+};
+
+int reached_look(struct reached_image *image, const struct compiled *compiled, cugen_error *err);
+void reached_image_free(struct reached_image *image);
+
+int reached_add(struct reached *reached, const struct reached_image *image, const struct watch_report *report,
+                cugen_error *err);
+/* By file and line. */
+void reached_sort(struct reached *reached);
+void reached_free(struct reached *reached);
+
+#endif
