@@ -23,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "labels.h"
+#include "marks.h"
 #include "plot.h"
 #include "ranges.h"
 #include "records.h"
@@ -34,6 +36,7 @@ struct svg {
   const struct findings *f;
   struct ranges range;
   double left, top, right, bottom; /* the plot's edges */
+  struct labels labels;
 };
 
 static double svg_x(const struct svg *s, double log_x) {
@@ -78,32 +81,71 @@ static void draw_roof(const struct svg *s, const char *class, double peak, doubl
   fprintf(s->out, "L%.1f %.1f\"/>\n", svg_x(s, end), svg_y(s, log10(peak)));
 }
 
-/* Along the slope, below it. */
-static void label_slope(const struct svg *s, double peak, double bandwidth) {
-  const struct ranges *r = &s->range;
-  double ridge = log10(peak / bandwidth), low = r->y0 - log10(bandwidth) > r->x0 ? r->y0 - log10(bandwidth) : r->x0;
-  double at = low + (ridge - low) * 0.5;
-  double x = svg_x(s, at), y = svg_y(s, at + log10(bandwidth));
-  double angle =
-      atan2(svg_y(s, at + log10(bandwidth)) - svg_y(s, at + 1 + log10(bandwidth)), svg_x(s, at + 1) - svg_x(s, at)) *
-      180 / acos(-1);
-  fprintf(s->out,
-          "<text class=\"label\" text-anchor=\"middle\" transform=\"translate(%.1f %.1f) rotate(%.1f)\" dy=\"18\">",
-          x, y, -angle);
-  fprintf(s->out, "%s</text>\n", print_bandwidth(bandwidth).text);
+/* Text along a line that rises by `angle` (in pixels, downwards is positive), around a point of it, `below` pixels beside. */
+struct along {
+  double x, y, angle, below, width;
+};
+
+/* What it would cover, in pieces: boxes are upright. */
+static double cost_along(const struct svg *s, const struct along *text, struct box *pieces, size_t count) {
+  double cost = 0;
+  for (size_t i = 0; i < count; i++) {
+    const double at = text->width * ((double)i / (double)(count - 1) - 0.5);
+    const double x = text->x + at * cos(text->angle) - (text->below - 4) * sin(text->angle),
+                 y = text->y + at * sin(text->angle) + (text->below - 4) * cos(text->angle);
+    pieces[i] = (struct box){x - 6, y - 6, x + 6, y + 6};
+    cost += labels_cost(&s->labels, &pieces[i]);
+  }
+  return cost;
 }
 
-/* At the right end of a ceiling, below it. */
-static void label_ceiling(const struct svg *s, double peak, const char *what) {
+/* Along the slope, below it, or above where dots lie below. */
+static void label_slope(struct svg *s, double peak, double bandwidth) {
+  enum { PIECES = 8 };
+  static const double parts[] = {0.5, 0.35, 0.65, 0.8, 0.2}, sides[] = {18, -8};
+  const struct ranges *r = &s->range;
+  const struct shown label = print_bandwidth(bandwidth);
+  const double begin = fmax(r->y0 - log10(bandwidth), r->x0), end = log10(peak / bandwidth), up = log10(bandwidth);
+  struct along best = {0};
+  struct box pieces[PIECES];
+  double least = INFINITY;
+  for (size_t i = 0; i < 10; i++) {
+    const double at = begin + (end - begin) * parts[i % 5];
+    const struct along text = {svg_x(s, at), svg_y(s, at + up),
+                               atan2(svg_y(s, at + 1 + up) - svg_y(s, at + up), svg_x(s, at + 1) - svg_x(s, at)),
+                               sides[i / 5], plot_character_width * (double)strlen(label.text)};
+    const double cost = cost_along(s, &text, pieces, PIECES);
+    if (cost < least) least = cost, best = text;
+  }
+  cost_along(s, &best, pieces, PIECES);
+  for (size_t i = 0; i < PIECES; i++) labels_take(&s->labels, &pieces[i]);
+  fprintf(s->out,
+          "<text class=\"label\" text-anchor=\"middle\" transform=\"translate(%.1f %.1f) rotate(%.1f)\" "
+          "dy=\"%.0f\">%s</text>\n",
+          best.x, best.y, best.angle * 180 / acos(-1), best.below, label.text);
+}
+
+/* Beside a ceiling, at its right end: below it, or where dots lie there above, or further to the left. */
+static void label_ceiling(struct svg *s, double peak, const char *what) {
   bool flops = s->f->right[0]->flops > 0;
   char label[96];
   snprintf(label, sizeof label, "%s%s%s%s", flops ? print_flops(peak).text : print_bandwidth(peak).text,
            flops ? " " : "", flops ? s->f->ceilings.dtype : "", what);
-  plot_text(s->out, "label", "end", s->right - 4, svg_y(s, log10(peak)) + 17, label);
+  const double width = plot_character_width * (double)strlen(label), y = svg_y(s, log10(peak));
+  struct box best = {0, 0, 0, 0};
+  double least = INFINITY;
+  for (int i = 0; i < 8; i++) {
+    const double right = s->right - 4 - (s->right - s->left - width) * (i / 2) / 4, middle = i % 2 ? y - 11 : y + 13;
+    const struct box box = {right - width, middle - 7, right, middle + 7};
+    const double cost = labels_cost(&s->labels, &box);
+    if (cost < least) least = cost, best = box;
+  }
+  labels_take(&s->labels, &best);
+  plot_text(s->out, "label", "end", best.x1, best.y1 - 3, label);
 }
 
 /* The ceiling of the tensor cores, above that of multiply-adds: both bound the same problem, on different units. */
-static bool draw_tensor(const struct svg *s, double multiply_adds) {
+static bool draw_tensor(struct svg *s, double multiply_adds) {
   double peak = findings_peak(s->f);
   if (!(s->f->right[0]->flops > 0) || !(peak > multiply_adds)) return false;
   draw_roof(s, "peak", peak, findings_bandwidth(s->f));
@@ -111,7 +153,7 @@ static bool draw_tensor(const struct svg *s, double multiply_adds) {
   return true;
 }
 
-static void draw_roofs(const struct svg *s) {
+static void draw_roofs(struct svg *s) {
   const cugen_ceilings *c = &s->f->ceilings;
   bool flops = s->f->right[0]->flops > 0;
   double bandwidth = findings_bandwidth(s->f), peak = flops ? records_multiply_adds(c) : bandwidth;
@@ -123,6 +165,9 @@ static void draw_roofs(const struct svg *s) {
   if (s->range.roof) label_slope(s, fmax(peak, flops ? findings_peak(s->f) : 0), bandwidth);
   label_ceiling(s, peak, draw_tensor(s, peak) ? ", without" : "");
 }
+
+/* How far a variant's dot reaches, and that of an implementation's best. */
+static const double DOT = 3.5, BEST = 6;
 
 /* The middle of an implementation's lane, and how far it reaches to each side. */
 static double lane(const struct svg *s, size_t implementation, double *half) {
@@ -145,57 +190,66 @@ static double spread(size_t i) {
 }
 
 /* At its intensity, or spread in its lane. */
-static void draw_dot(const struct svg *s, size_t i, double middle, double half) {
-  double x = s->range.roof ? svg_x(s, ranges_log_intensity(s->f->right[i])) : middle + half * spread(i);
-  fprintf(s->out, "M%.1f %.1fh0", x, svg_y(s, log10(findings_rate(s->f->right[i]))));
+static double dot_x(const struct svg *s, size_t i, double middle, double half) {
+  return s->range.roof ? svg_x(s, ranges_log_intensity(s->f->right[i])) : middle + half * spread(i);
+}
+
+static double dot_y(const struct svg *s, const cugen_record *record) {
+  return svg_y(s, log10(findings_rate(record)));
 }
 
 static void draw_dots(const struct svg *s, size_t implementation) {
   double half, middle = lane(s, implementation, &half);
   const cugen_record *best = s->f->implementations[implementation].best;
   if (!best) return;
-  fprintf(s->out, "<path class=\"dots c%zu\" d=\"", implementation % CHART_COLOURS);
+  fprintf(s->out, "<path class=\"dots %s\" d=\"", marks_class(implementation).text);
   for (size_t i = 0; i < s->f->right_count; i++)
     if (s->f->right[i] != best && findings_implementation(s->f, s->f->right[i]->variant) == implementation)
-      draw_dot(s, i, middle, half);
+      fprintf(s->out, "M%.1f %.1fh0", dot_x(s, i, middle, half), dot_y(s, s->f->right[i]));
   fputs("\"/>\n", s->out);
 }
 
 static void draw_best(const struct svg *s, size_t implementation) {
   const cugen_record *best = s->f->implementations[implementation].best;
   if (!best) return;
-  fprintf(s->out, "<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"><title>",
-          implementation % CHART_COLOURS, best_x(s, implementation), svg_y(s, log10(findings_rate(best))));
+  marks_open(s->out, "best", implementation, best_x(s, implementation), dot_y(s, best), BEST);
+  fputs("<title>", s->out);
   plot_escape(best->variant, s->out);
-  fprintf(s->out, ": %s</title></circle>\n", print_seconds(best->seconds).text);
+  fprintf(s->out, ": %s</title>", print_seconds(best->seconds).text);
+  marks_close(s->out, implementation);
 }
 
-/* The height at which an implementation's best stands; below everything: it has none. */
-static double best_y(const struct svg *s, size_t implementation) {
-  const cugen_record *best = s->f->implementations[implementation].best;
-  return best ? svg_y(s, log10(findings_rate(best))) : INFINITY;
+/* All dots, before anything is labelled. */
+static void note_dots(struct svg *s) {
+  for (size_t i = 0; i < s->f->right_count; i++) {
+    double half, middle = lane(s, findings_implementation(s->f, s->f->right[i]->variant), &half);
+    labels_add_dot(&s->labels, dot_x(s, i, middle, half), dot_y(s, s->f->right[i]), DOT);
+  }
+  for (size_t i = 0; i < s->f->implementation_count; i++) {
+    const cugen_record *best = s->f->implementations[i].best;
+    if (best) labels_add_dot(&s->labels, best_x(s, i), dot_y(s, best), BEST);
+  }
 }
 
-static double name_width(const struct svg *s, size_t implementation) {
-  return 12 + plot_character_width * (double)strlen(s->f->implementations[implementation].name);
+/* From the dot's edge to the nearest point of the label. */
+static void draw_lead(const struct svg *s, double x, double y, const struct box *to) {
+  const double to_x = fmin(fmax(x, to->x0), to->x1), to_y = fmin(fmax(y, to->y0), to->y1),
+               length = hypot(to_x - x, to_y - y), part = BEST / length;
+  if (length > BEST) plot_line(s->out, "lead", x + (to_x - x) * part, y + (to_y - y) * part, to_x, to_y);
 }
 
-/* Under a roof the best may hide each other: their names stand beside, those of one height after each other, as far as there
-   is room; the legend has them all. In a narrow picture they would stand on the ceilings' labels. */
+/* Under a roof the best may hide each other, so their names stand beside. In a narrow picture there is no room for them; the legend
+   has all. */
 enum { ROOM_FOR_NAMES = 600 };
-static void draw_names(const struct svg *s) {
-  enum { NAMES = 32 };
-  double begins[NAMES];
-  for (size_t i = 0; s->range.roof && i < s->f->implementation_count && i < NAMES; i++) {
-    double y = best_y(s, i);
-    begins[i] = INFINITY;
-    if (!s->f->implementations[i].best) continue;
-    begins[i] = best_x(s, i) + 14;
-    for (size_t before = 0; before < i; before++)
-      if (fabs(best_y(s, before) - y) < 12 && fabs(begins[before] - begins[i]) < name_width(s, before))
-        begins[i] = begins[before] + name_width(s, before);
-    if (begins[i] + name_width(s, i) <= s->right)
-      plot_text(s->out, "legend", "start", begins[i], y + 4, s->f->implementations[i].name);
+static void draw_names(struct svg *s) {
+  for (size_t i = 0; s->range.roof && i < s->f->implementation_count; i++) {
+    const cugen_record *best = s->f->implementations[i].best;
+    const char *name = s->f->implementations[i].name;
+    if (!best) continue;
+    const double x = best_x(s, i), y = dot_y(s, best);
+    const struct labels_place place = labels_beside(&s->labels, x, y, plot_character_width * (double)strlen(name));
+    if (place.far) draw_lead(s, x, y, &place.box);
+    plot_text(s->out, "legend", place.anchor, place.x, place.y, name);
   }
 }
 
@@ -289,8 +343,8 @@ void chart_legend(const struct findings *f, double left, double right, double y,
   struct legend legend = {.left = left, .right = right, .x = left, .y = y};
   for (size_t i = 0; i < f->implementation_count; i++) {
     if (!place_key(f, i, &legend)) continue;
-    fprintf(out, "<circle class=\"key c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>\n", i % CHART_COLOURS, legend.x + 5,
-            legend.y - 4);
+    marks_open(out, "key", i, legend.x + 5, legend.y - 4, 5);
+    marks_close(out, i);
     plot_text(out, "legend", "start", legend.x + 15, legend.y, f->implementations[i].name);
   }
 }
@@ -312,6 +366,8 @@ void chart_svg(const struct findings *f, int width, int height, bool alone, FILE
     s.range = ranges_find(f);
     draw_y_axis(&s);
     if (s.range.roof) draw_x_axis(&s);
+    s.labels.edges = (struct box){s.left, s.top - 8, s.right, s.bottom};
+    note_dots(&s);
     draw_roofs(&s);
     draw_own(&s);
     draw_others(&s);
@@ -320,5 +376,6 @@ void chart_svg(const struct findings *f, int width, int height, bool alone, FILE
     if (width >= ROOM_FOR_NAMES) draw_names(&s);
     chart_legend(f, s.left, s.right, height - 8, out);
   }
+  labels_close(&s.labels);
   fputs("</svg>\n", out);
 }

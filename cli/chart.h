@@ -15,7 +15,4 @@ int chart_text(const struct findings *findings, int columns, int rows, FILE *out
 void chart_legend(const struct findings *findings, double left, double right, double y, FILE *out);
 double chart_legend_height(const struct findings *findings, double left, double right);
 
-/* Distinct colours of implementations: classes c0 to c9. */
-enum { CHART_COLOURS = 10 };
-
 #endif

@@ -61,23 +61,43 @@ static void put_own(struct canvas *c) {
     put(c, column_at(c, log10(ranges_own_intensity(c->f))), y, ':');
 }
 
-/* The number of an implementation: in its lane, or beside its best, after those that have the same row. */
-static void put_number(struct canvas *c, size_t implementation) {
-  const cugen_record *best = c->f->implementations[implementation].best;
-  double column = column_of(c, best), row = row_of(c, log10(findings_rate(best)));
-  int y = (int)lround(row);
-  if (c->range.roof) {
-    put(c, column, row, 'o');
-    for (column += 2; lround(column) < c->columns && is_mark(c->cells[y * c->columns + (int)lround(column)]);)
-      column++;
-  }
-  put(c, column, row, mark_of(implementation));
+static bool is_free(const struct canvas *c, int x, int y) {
+  if (x < 0 || x >= c->columns || y < 0 || y >= c->rows) return false;
+  const char cell = c->cells[y * c->columns + x];
+  return cell != 'o' && !is_mark(cell);
 }
 
-/* The best are drawn last. */
+/* Beside its best, where no other number or best is: the first free place of those around it, or further to the right. */
+static void put_beside(struct canvas *c, int x, int y, char mark) {
+  static const int places[][2] = {{2, 0}, {-2, 0},  {0, -1}, {0, 1}, {1, -1},
+                                  {1, 1}, {-1, -1}, {-1, 1}, {1, 0}, {-1, 0}};
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    if (is_free(c, x + places[i][0], y + places[i][1])) {
+      put(c, x + places[i][0], y + places[i][1], mark);
+      return;
+    }
+  for (x += 3; x < c->columns && !is_free(c, x, y);) x++;
+  put(c, x, y, mark);
+}
+
+/* The number of an implementation: in its lane, or beside its best. */
+static void put_number(struct canvas *c, size_t implementation) {
+  const cugen_record *best = c->f->implementations[implementation].best;
+  const double column = column_of(c, best), row = row_of(c, log10(findings_rate(best)));
+  if (c->range.roof)
+    put_beside(c, (int)lround(column), (int)lround(row), mark_of(implementation));
+  else
+    put(c, column, row, mark_of(implementation));
+}
+
+/* The best are drawn after all others, and all of them before a number. */
 static void put_points(struct canvas *c) {
   for (size_t i = c->f->right_count; i-- > 0;)
     put(c, column_of(c, c->f->right[i]), row_of(c, log10(findings_rate(c->f->right[i]))), '.');
+  for (size_t i = 0; i < c->f->implementation_count && c->range.roof; i++) {
+    const cugen_record *best = c->f->implementations[i].best;
+    if (best) put(c, column_of(c, best), row_of(c, log10(findings_rate(best))), 'o');
+  }
   for (size_t i = 0; i < c->f->implementation_count; i++)
     if (c->f->implementations[i].best) put_number(c, i);
 }

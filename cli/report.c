@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "marks.h"
 #include "plot.h"
 #include "quantities.h"
 #include "ranges.h"
@@ -246,8 +247,8 @@ static void write_implementation(const struct page *p, size_t i, const struct im
                                           : "not tried");
     return;
   }
-  fprintf(p->out, "<span class=\"bar\"><i class=\"c%zu\" style=\"width:%.1f%%\"></i></span><span class=\"what\">",
-          i % CHART_COLOURS,
+  fprintf(p->out, "<span class=\"bar\"><i class=\"%s\" style=\"width:%.1f%%\"></i></span><span class=\"what\">",
+          marks_class(i).text,
           fmin(100 * p->f->right[0]->cost / implementation->best->cost, 100)); /* within a tie it may be faster */
   write_what(p, i, before, first);
   fputs("</span><code>", p->out);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "marks.h"
 #include "plot.h"
 #include "report.h"
 
@@ -63,7 +64,7 @@ static bool is_dot(const struct picture *s, const struct trace_point *point, siz
 }
 
 static void draw_implementation(const struct picture *s, size_t implementation) {
-  fprintf(s->out, "<path class=\"dots c%zu\" d=\"", implementation % CHART_COLOURS);
+  fprintf(s->out, "<path class=\"dots %s\" d=\"", marks_class(implementation).text);
   for (size_t i = 0; i < s->f->trace.count; i++) {
     const struct trace_point *point = &s->f->trace.points[i];
     if (is_dot(s, point, implementation))
@@ -99,11 +100,11 @@ static void draw_best(const struct picture *s) {
     const struct trace_point *point = &s->f->trace.points[i];
     if (!point->changed || !point->best) continue;
     size_t implementation = findings_implementation(s->f, point->best->variant);
-    fprintf(s->out, "<circle class=\"best c%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"5.5\"><title>",
-            implementation % CHART_COLOURS, x_of(s, point->spent), y_of_record(s, point->best));
-    fprintf(s->out, "after %s: ", plot_seconds(point->spent).text);
+    marks_open(s->out, "best", implementation, x_of(s, point->spent), y_of_record(s, point->best), 5.5);
+    fprintf(s->out, "<title>after %s: ", plot_seconds(point->spent).text);
     plot_escape(point->best->variant, s->out);
-    fprintf(s->out, ": %s</title></circle>\n", print_seconds(point->best->seconds).text);
+    fprintf(s->out, ": %s</title>", print_seconds(point->best->seconds).text);
+    marks_close(s->out, implementation);
   }
 }
 

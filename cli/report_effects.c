@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "marks.h"
 #include "plot.h"
 #include "report.h"
 
@@ -23,7 +24,7 @@ static void write_value(const struct page *p, size_t implementation, const struc
   fputs("</code><span class=\"track\">", p->out);
   if (well)
     fprintf(p->out, "<i class=\"median\" style=\"left:%.1f%%\"></i>", 100 * log(fmax(median, 1)) / log(scale));
-  fprintf(p->out, "<i class=\"c%zu%s\" style=\"left:%.1f%%\"></i></span>", implementation % CHART_COLOURS,
+  fprintf(p->out, "<i class=\"%s%s\" style=\"left:%.1f%%\"></i></span>", marks_class(implementation).text,
           well ? "" : " few", 100 * log(fmax(best, 1)) / log(scale));
   if (well)
     fprintf(p->out, "<span><b>%.2f</b> \u00b7 %.2f</span></div>\n", best, median);
@@ -72,7 +73,7 @@ static void write_implementation_effects(const struct page *p, size_t at) {
   const struct implementation *implementation = &p->f->implementations[at];
   size_t told;
   if (!count_effects(p->f, at, &told)) return;
-  fprintf(p->out, "<h3><span class=\"key c%zu\"></span>", at % CHART_COLOURS);
+  fprintf(p->out, "<h3><span class=\"key %s\"></span>", marks_class(at).text);
   page_put(p, implementation->name);
   if (!told) { /* what can be said of so few the tables say */
     fprintf(p->out, " <span class=\"note\">%s variants: too few to tell</span></h3>\n",

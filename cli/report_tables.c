@@ -1,6 +1,7 @@
 /* The report's tables: the best variants, what failed, other problems; see report.h. */
 #include <string.h>
 
+#include "marks.h"
 #include "option_names.h"
 #include "plot.h"
 #include "quantities.h"
@@ -74,8 +75,8 @@ static void write_row(const struct page *p, const bool *chosen, size_t i) {
     page_put(p, row->has(r) ? row->show(r).text : "\u2013");
     fputs("</td>", p->out);
   }
-  fprintf(p->out, "</tr><tr><td class=\"wide\" colspan=\"%zu\"><div><span class=\"key c%zu\"></span><code>", count,
-          findings_implementation(p->f, r->variant) % CHART_COLOURS);
+  fprintf(p->out, "</tr><tr><td class=\"wide\" colspan=\"%zu\"><div><span class=\"key %s\"></span><code>", count,
+          marks_class(findings_implementation(p->f, r->variant)).text);
   page_put(p, r->variant);
   fputs("</code></div></td></tr></tbody>\n", p->out);
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """browser.py PAGE.html [FOLDER]: opens the page in a headless Chromium, narrow and wide, light and dark, and on paper, and
-says what a reader would notice: something wider than the window or cut off in a picture, a word that is broken though the
-window has room for it, text or dots too small or too faint to see, a record without
-a dot, a page that is not dark where it should be, errors, requests to anywhere. What is wider than the window may stand in a box that scrolls.
+says what a reader would notice: something wider than the window or cut off in a picture, text on a large dot or on other text,
+a mark of two implementations, a word that is broken though the window has room for it, text or dots too small or too faint to
+see, a record without a dot, a page that is not dark where it should be, errors, requests to anywhere. What is wider than the window may stand in a box that scrolls.
 With FOLDER, screenshots and a PDF are left there. Exit code 77: there is no Chromium.
 
 Chromium is spoken to in its DevTools protocol over a pipe: messages in JSON, each ended by a zero byte."""
@@ -46,7 +46,7 @@ LOOK = r"""(width => {
   if (ratio(parts(value('--bad')), paper) < 3) faint.push('--bad');
   const small = dots.filter(e => parseFloat(getComputedStyle(e).strokeWidth) * e.getCTM().a < 5).length;
   const drawn = svg => [...svg.querySelectorAll('path.dots')].reduce((sum, e) => sum + e.getAttribute('d').split('h0').length - 1, 0)
-    + svg.querySelectorAll('circle.best').length;
+    + svg.querySelectorAll('.best').length;
   const failed = svg => [...svg.querySelectorAll('path.failed')].reduce((sum, e) => sum + e.getAttribute('d').split('v').length - 1, 0);
   const number = text => parseInt(text.replace(/[^0-9]/g, ''));
   const right = [...document.querySelectorAll('ol.implementations .note')].filter(e => e.textContent.startsWith('best of'))
@@ -58,10 +58,19 @@ LOOK = r"""(width => {
   if (course && drawn(course) + failed(course) < tried) missing.push(`${drawn(course) + failed(course)} points for ${tried} variants`);
   const outside = [...document.querySelectorAll('svg')].filter(shown).flatMap(svg => {
     const box = svg.getBoundingClientRect();
-    return [...svg.querySelectorAll('text, circle')].map(e => [e, e.getBoundingClientRect()]).filter(([e, r]) =>
+    return [...svg.querySelectorAll('text, circle, rect')].map(e => [e, e.getBoundingClientRect()]).filter(([e, r]) =>
       r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1 || r.bottom > box.bottom + 1)
       .map(([e]) => e.textContent.slice(0, 40));
   });
+  const meets = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  const covered = [...document.querySelectorAll('svg')].filter(shown).flatMap(svg => {
+    const box = e => e.getBoundingClientRect(), straight = [...svg.querySelectorAll('text')].filter(e => !e.getAttribute('transform'));
+    const others = [...svg.querySelectorAll('.best'), ...svg.querySelectorAll('text')];
+    return straight.flatMap(text => others.filter(e => e !== text && !e.getAttribute('transform') && meets(box(text), box(e)))
+      .map(() => text.textContent.slice(0, 40)));
+  });
+  const keys = course ? [...course.querySelectorAll('.key')].map(e => e.tagName + e.getAttribute('class')) : [];
+  if (new Set(keys).size < keys.length) missing.push('two implementations have one mark');
   const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT), broken = new Set();
   for (let node; (node = texts.nextNode());) {
     if (!shown(node.parentElement) || node.parentElement.closest('svg, pre')) continue;
@@ -73,7 +82,7 @@ LOOK = r"""(width => {
       if (new Set(lines.map(r => Math.round(r.top))).size > 1 && lines.reduce((sum, r) => sum + r.width, 0) < width - 40) broken.add(word[0]);
     }
   }
-  return {outside, faint, broken: [...broken], small, missing, overflow: document.documentElement.scrollWidth - width, wide: wide.map(e => e.tagName + '.' + e.className),
+  return {outside, covered, faint, broken: [...broken], small, missing, overflow: document.documentElement.scrollWidth - width, wide: wide.map(e => e.tagName + '.' + e.className),
           smallest: Math.min(...sizes), charts: [...document.querySelectorAll('svg')].filter(shown).length,
           headings: [...document.querySelectorAll('h2')].map(e => e.textContent)};
 })"""
@@ -175,6 +184,8 @@ def look(browser, url, folder):
                 complaints.append(f"{seen['overflow']} pixels too wide: {seen['wide'][:5]}")
             if seen["outside"]:
                 complaints.append(f"cut off in a picture: {seen['outside'][:5]}")
+            if seen["covered"]:
+                complaints.append(f"text on dots or text: {seen['covered'][:5]}")
             if seen["faint"]:
                 complaints.append(f"too little contrast: {', '.join(seen['faint'])}")
             if seen["broken"]:

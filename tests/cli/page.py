@@ -6,7 +6,7 @@ import re
 import sys
 
 NUMBERS = ("style", "d", "x", "y", "cx", "cy", "transform", "width", "height")
-VOID = {"meta", "link", "br", "rect"}
+VOID = {"meta", "link", "br"}
 
 
 class Reader(html.parser.HTMLParser):
