@@ -2,13 +2,18 @@
    Kernels do what the test says. In the environment FAKE_CUDA_DEVICES, FAKE_CUDA_VERSION and FAKE_CUDA_CAPABILITY (61) set what
    scripts need, and at the
    call with the number FAKE_CUDA_INTERRUPT the process is interrupted. With FAKE_CUDA_SLEEP each launch sleeps for so many microseconds, and the time
-   between two events depends on the last launch's grid and block. */
+   between two events depends on the last launch's grid and block.
+
+   Of several GPUs each can be another one, by lists with an entry a GPU: FAKE_CUDA_MODELS=H200,H200,A100 are their names, and
+   FAKE_CUDA_PACE=100,105,98 per cent of the time that a launch takes. On GPU number FAKE_CUDA_BAD every launch fails. Of FAKE_CUDA_GONE="2 FILE"
+   GPU 2 is gone as soon as that file is there. Into the folder FAKE_CUDA_USED goes a file for each GPU that launched something. */
 #include "fake_cuda.h"
 
 #include <cuda.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +25,24 @@ struct fake_cuda fake_cuda = {.version = 13000, .devices = 1};
 static int setting(const char *name, int otherwise) {
   const char *text = getenv(name);
   return text ? atoi(text) : otherwise;
+}
+
+/* The device's entry of a list; false: it has none. */
+static bool entry(const char *name, int device, char *out, size_t size) {
+  const char *at = getenv(name);
+  for (; at && device > 0; device--) {
+    at = strchr(at, ',');
+    if (at) at++;
+  }
+  if (!at || !*at) return false;
+  snprintf(out, size, "%.*s", (int)strcspn(at, ","), at);
+  return true;
+}
+
+/* What every call for a device gives once it is gone. */
+static CUresult gone(int device) {
+  const char *text = getenv("FAKE_CUDA_GONE"), *file = text ? strchr(text, ' ') : NULL;
+  return file && atoi(text) == device && access(file + 1, F_OK) == 0 ? CUDA_ERROR_ECC_UNCORRECTABLE : CUDA_SUCCESS;
 }
 
 /* Counts the call; what it gives when it is one to fail. */
@@ -106,9 +129,10 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal) {
 }
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
-  (void)device;
+  char model[64];
   MAY_FAIL;
-  strncpy(name, "NVIDIA Pretended", (size_t)length);
+  const bool named = entry("FAKE_CUDA_MODELS", device, model, sizeof model);
+  snprintf(name, (size_t)length, "NVIDIA %s", named ? model : "Pretended");
   return CUDA_SUCCESS;
 }
 
@@ -186,6 +210,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
   return CUDA_SUCCESS
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+  if (gone(device)) return gone(device);
   MAKE(contexts, context, &primaries[device]);
 }
 
@@ -677,12 +702,29 @@ static struct fake_graph *capturing; /* NULL: nothing is */
 static void sleep_for(const struct fake_launch *launch) {
   const int time = setting("FAKE_CUDA_SLEEP", 0);
   const unsigned mixed = (launch->grid[0] * 31 + launch->block[0]) % 97;
+  char pace[16];
   if (!time) return;
   scripted = 2 + (float)mixed / 10;
+  if (entry("FAKE_CUDA_PACE", launch->device, pace, sizeof pace)) scripted *= (float)atof(pace) / 100;
   usleep((useconds_t)time);
 }
 
+/* Whether the device is one on which nothing runs. */
+static CUresult refuses(const struct fake_launch *launch) {
+  if (gone(launch->device)) return gone(launch->device);
+  return setting("FAKE_CUDA_BAD", -1) == launch->device ? CUDA_ERROR_LAUNCH_FAILED : CUDA_SUCCESS;
+}
+
+static void note_use(int device) {
+  const char *folder = getenv("FAKE_CUDA_USED");
+  char path[4096];
+  if (!folder || snprintf(path, sizeof path, "%s/%d", folder, device) >= (int)sizeof path) return;
+  FILE *file = fopen(path, "a");
+  if (file) fclose(file);
+}
+
 static void run_or_capture(const struct fake_launch *launch) {
+  note_use(launch->device);
   if (!capturing) {
     run(launch);
     sleep_for(launch);
@@ -709,6 +751,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
                                config->numAttrs == 1 &&
                                    config->attrs[0].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
                                    config->attrs[0].value.programmaticStreamSerializationAllowed};
+  if (refuses(&launch)) return refuses(&launch);
   run_or_capture(&launch);
   return CUDA_SUCCESS;
 }
@@ -727,6 +770,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                                kernel->name,
                                kernel->device,
                                false};
+  if (refuses(&launch)) return refuses(&launch);
   run_or_capture(&launch);
   return CUDA_SUCCESS;
 }
