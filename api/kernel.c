@@ -9,10 +9,34 @@
 
 /* ---- Opening ---- */
 
+static int refuse_list(const struct found_device *one, const struct found_device *other, cugen_error *err) {
+  return error_set(
+      err, CUGEN_ERROR_USAGE,
+      "%s (%s) and %s (%s) are no GPUs of one model: each has records of its own. Name one, or open cugen for each",
+      one->description.id, one->description.name, other->description.id, other->description.name);
+}
+
+static int find_devices(cugen_kernel *k, const char *text, struct found_device *out, cugen_error *err) {
+  struct device_list *list = &k->devices;
+  int status = api_list_devices(k->lookup.lib, text, list, err);
+  if (status) return status;
+  k->device_ids = calloc(list->count, sizeof *k->device_ids);
+  if (!k->device_ids) return error_memory(err);
+  for (size_t i = 0; i < list->count; i++) {
+    k->device_ids[i] = list->all[i].description.id;
+    if (!api_devices_are_alike(&list->all[0], &list->all[i])) return refuse_list(&list->all[0], &list->all[i], err);
+  }
+  *out = list->all[0];
+  return CUGEN_OK;
+}
+
 static int choose_device(cugen_kernel *k, cugen_error *err) {
   struct lookup *l = &k->lookup;
-  struct found_device found;
-  int status = api_find_device(l->lib, l->lib->device, &found, &k->fallback, err);
+  struct found_device found = {0};
+  const char *device = l->lib->device;
+  int status = device && cugen_device_parse(device).kind == CUGEN_DEVICE_LIST
+                   ? find_devices(k, device, &found, err)
+                   : api_find_device(l->lib, device, &found, &k->fallback, err);
   l->ops = found.ops;
   l->device = found.description;
   l->described = found.described;
@@ -130,9 +154,11 @@ void cugen_kernel_close(cugen_kernel *k) {
   for (size_t i = 0; i < k->setting_count; i++) free(k->settings[i]);
   free(k->settings);
   free(k->filter);
+  free(k->device_ids);
+  api_device_list_free(&k->devices);
   struct text *texts[] = {&k->fallback, &k->problem_short, &k->problem_values, &k->policy,      &k->variant_text,
                           &k->source,   &k->ptx,           &k->export_notes,   &k->export_name, &k->unverified,
-                          &k->printed};
+                          &k->printed,  &k->lost};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
   free(k);
 }

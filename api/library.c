@@ -206,6 +206,7 @@ void cugen_close(cugen *lib) {
   text_free(&lib->where);
   text_free(&lib->warning);
   text_free(&lib->why);
+  text_free(&lib->group);
   free(lib);
 }
 

@@ -35,6 +35,7 @@ struct cugen {
   struct gpu_model *models;    /* the described GPUs that ship, likewise */
   size_t model_count;
   struct text where, why;
+  struct text group;                     /* what cugen_device_group handed out */
   struct text worker_places;             /* looked at for `worker` */
   struct text warning;                   /* of the cache: that it cannot be written */
   struct kept sets, checked, portfolios; /* what cache.c handed out */

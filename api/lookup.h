@@ -39,6 +39,19 @@ struct found_device {
 /* name NULL: the first GPU, else the cpu device, with the reason added to `fallback`. Else an id, or the text of a device that
    need not be here. */
 int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback, cugen_error *err);
+
+/* Several devices of this machine. */
+struct device_list {
+  struct found_device *all;
+  size_t count;
+};
+/* A text of CUGEN_DEVICE_LIST. CUGEN_ERROR_USAGE: one is not here, is there twice, or does not go with the others. To be freed whatever
+   comes back. */
+int api_list_devices(cugen *lib, const char *text, struct device_list *out, cugen_error *err);
+void api_device_list_free(struct device_list *list);
+/* Whether their records are the same: then they can be tuned together. */
+bool api_devices_are_alike(const struct found_device *a, const struct found_device *b);
+
 /* The device itself, where it is here, knows more than its description. */
 bool api_prefer_present(const cugen *lib, struct device_description *description);
 

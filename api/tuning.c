@@ -170,7 +170,14 @@ static int run(cugen_kernel *k, const cugen_tune_options *options, const struct 
   if (listed && (!own.budget_count || own.budget_count > target.leader_count)) own.budget_count = target.leader_count;
   if (listed) own.strategy = NULL;
   options = &own;
+  target.devices = k->device_ids;
+  target.device_count = k->devices.count;
+  target.lost = &k->lost;
   target.in_process = options->flags & CUGEN_TUNE_IN_PROCESS;
+  if (!status && target.in_process && target.device_count > 1)
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "CUGEN_TUNE_IN_PROCESS is for one device, and %zu are listed: name one, or leave it out",
+                       target.device_count);
   if (!status && target.in_process) status = lookup_context(l, options->cuda_context, &target.cuda_context, err);
   if (!status) status = tune_run(&target, options, result, err);
   if (!status && l->predicted) status = api_verify_predictions(k, options, result, err);
@@ -198,7 +205,9 @@ int api_tune(cugen_kernel *k, const cugen_tune_options *options, const struct ap
              cugen_tune_result *result, cugen_error *err) {
   int64_t begin = clock_unix();
   *result = (cugen_tune_result){0};
+  text_restart(&k->lost);
   int status = tune(k, options, listed, result, err);
+  if (k->lost.length && !k->lost.failed) result->lost = text_get(&k->lost);
   k->tuned_at = result->tried ? begin : 0;
   api_forget_records(k);
   return status;

@@ -1,5 +1,6 @@
 #include "device_name.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static const struct {
@@ -12,11 +13,36 @@ static const struct {
     {DEVICE_NAME_MODEL, "", CUGEN_DEVICE_MODEL},
 };
 
+/* "cpu", "cuda:0", "cuda" */
+static bool is_id(const char *text, size_t length) {
+  static const size_t cpu = sizeof DEVICE_NAME_CPU - 1, cuda = sizeof DEVICE_NAME_CUDA - 1;
+  if (length == cpu && strncmp(text, DEVICE_NAME_CPU, cpu) == 0) return true;
+  if (length < cuda || strncmp(text, DEVICE_NAME_CUDA, cuda) != 0) return false;
+  return length == cuda || (text[cuda] == ':' && strspn(text + cuda + 1, "0123456789") >= length - cuda - 1);
+}
+
+/* The text of a processor has commas, too. */
+static bool is_list(const char *text) {
+  if (strcmp(text, DEVICE_NAME_ALL) == 0) return true;
+  bool list = false;
+  const char *at = text;
+  for (size_t length; strchr(text, ',') && !list; at += length + 1) {
+    length = strcspn(at, ",");
+    list = is_id(at, length);
+    if (!at[length]) break;
+  }
+  return list;
+}
+
 cugen_device_name cugen_device_parse(const char *text) {
   static const size_t mark = sizeof DEVICE_NAME_PREDICTED - 1;
   cugen_device_name out = {CUGEN_DEVICE_NAMED, 0, text ? text : ""};
   out.predicted = strncmp(out.name, DEVICE_NAME_PREDICTED, mark) == 0;
   if (out.predicted) out.name += mark;
+  if (is_list(out.name)) {
+    out.kind = CUGEN_DEVICE_LIST;
+    return out;
+  }
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !out.predicted; i++) {
     const size_t length = strlen(kinds[i].before);
     const char *rest = out.name + length;

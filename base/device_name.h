@@ -9,6 +9,7 @@
 #define DEVICE_NAME_CPU   "cpu"
 #define DEVICE_NAME_CUDA  "cuda"
 #define DEVICE_NAME_MODEL "model:"
+#define DEVICE_NAME_ALL   "all" /* all GPUs of this machine */
 /* Stands before a GPU's text where predictions for it are kept, so that no look-up of what was measured finds them. */
 #define DEVICE_NAME_PREDICTED "predicted "
 

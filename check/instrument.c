@@ -125,7 +125,7 @@ static int count_traffic(struct instrument *p, struct worker_job *job, struct in
   job->mode = WATCH_TRAFFIC;
   if (p->report.launch_count == 1 && !p->report.dependent) job->count_blocks = WATCH_COUNTED_BLOCKS;
   const int status = bench_run(&p->bench, job, &result, err);
-  const struct watch_report *counted = status ? NULL : worker_report(p->bench.worker);
+  const struct watch_report *counted = status ? NULL : worker_report(worker_pool_at(p->bench.workers, 0));
   if (!counted || result.outcome != CUGEN_OUTCOME_OK) return status;
   p->report.launch_count = counted->launch_count;
   memcpy(p->report.launches, counted->launches, sizeof counted->launches);
@@ -158,9 +158,9 @@ static int run(struct instrument *p, const struct problem *problem, const struct
   if (status) return status;
   fail(out, result.outcome, result.cause, result.reason);
   out->error = result.error;
-  out->report = worker_report(p->bench.worker);
+  out->report = worker_report(worker_pool_at(p->bench.workers, 0));
   text_clear(&p->printed);
-  worker_printed(p->bench.worker, true, &p->printed);
+  worker_printed(worker_pool_at(p->bench.workers, 0), true, &p->printed);
   out->printed = text_get(&p->printed);
   out->compiled = job.real_compiled;
   return twice && wanted->traffic ? count_traffic(p, &job, out, err) : CUGEN_OK;

@@ -167,11 +167,13 @@ struct cli {
   cugen *lib;
   cugen_kernel *kernel;
   cugen_error error;
-  char *model;    /* the described GPU that was chosen for one that is not here; NULL: none was */
-  char *fallback; /* why a described GPU stands in for one that is not here; NULL: none does */
-  int width;      /* in which the lines of the result are to fit; 0: no limit, tables have all columns and rows */
-  bool answered;  /* its JSON is printed */
-  char *self;     /* this program's file, once it was asked for */
+  char *model;     /* the described GPU that was chosen for one that is not here; NULL: none was */
+  char *fallback;  /* why a described GPU stands in for one that is not here; NULL: none does */
+  int width;       /* in which the lines of the result are to fit; 0: no limit, tables have all columns and rows */
+  bool answered;   /* its JSON is printed */
+  json_t *answers; /* where JSON goes instead: each of several groups of devices has an object; NULL: it is printed */
+  char *lost;      /* what was said of devices that failed, a line each; NULL: nothing */
+  char *self;      /* this program's file, once it was asked for */
 };
 
 /* ---- commands.c ---- */
@@ -291,6 +293,8 @@ bool cli_ranks_by_rate(const cugen_kernel *kernel);
 bool cli_is_check(const struct cli *cli);
 /* The cpu device executes, it is not fast: what runs there runs on the check problem. */
 int cli_use_check_on_cpu(struct cli *cli);
+/* How many devices --device names, which share the work of tuning; 1 unless it is a list. */
+size_t cli_device_count(const struct cli *cli);
 /* What is remembered of cli->kernel; of a described GPU that nothing was measured on, what was predicted. */
 int cli_stored(struct cli *cli, const cugen_stored_record **all, size_t *count);
 /* "NVIDIA H200 (cuda:0)" */

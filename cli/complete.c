@@ -191,6 +191,8 @@ static void offer_value(const struct completion *c, enum cli_option option) {
   for (size_t i = 0; i < sizeof fixed_words / sizeof *fixed_words; i++)
     if (fixed_words[i].option == option)
       for (const char *const *word = fixed_words[i].words; *word; word++) offer(c, *word, "");
+  if (option == OPTION_DEVICE && c->cli->command == &cli_commands[COMMAND_TUNE])
+    offer(c, "all", "all GPUs of this machine");
   if (option == OPTION_SET)
     offer_problem(c);
   else if (option == OPTION_DEVICE)

@@ -42,9 +42,13 @@ static void print_option(enum cli_option option, const char *value, FILE *out) {
   print_word(value, out);
 }
 
-/* A connection string's password stays out of it. */
-static const char *value_of(const struct cli *cli, enum cli_option option, char **own) {
+/* A connection string's password stays out of it. Other commands than tune take one device of several. */
+static const char *value_of(const struct cli *cli, const struct cli_command *command, enum cli_option option,
+                            char **own) {
   const char *value = cli->values[option];
+  if (option == OPTION_DEVICE && cli->kernel && command != &cli_commands[COMMAND_TUNE] &&
+      cugen_device_parse(value).kind == CUGEN_DEVICE_LIST)
+    return cugen_kernel_device(cli->kernel)->id;
   if (option != OPTION_CACHE || !strstr(value, "://")) return value;
   int length;
   const char *name = cli_where(cli, "cache", &length);
@@ -57,7 +61,7 @@ static void print_options(const struct cli *cli, const struct cli_command *comma
   for (; *options != OPTION_COUNT; options++)
     if (cli->values[*options] && cli_options[*options].argument && commands_take(command, *options)) {
       char *own = NULL;
-      print_option(*options, value_of(cli, *options, &own), out);
+      print_option(*options, value_of(cli, command, *options, &own), out);
       free(own);
     }
 }

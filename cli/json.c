@@ -148,6 +148,8 @@ json_t *json_tune_result(const cugen_tune_result *result) {
   json_object_set_new(object, "power_capped", json_integer((json_int_t)result->power_capped));
   json_object_set_new(object, "steady", json_integer((json_int_t)result->steady));
   json_object_set_new(object, "unsettled", json_integer((json_int_t)result->unsettled));
+  json_object_set_new(object, "devices", json_integer((json_int_t)result->devices));
+  json_object_set_new(object, "lost", json_optional_string(result->lost));
   json_object_set_new(object, "interrupted", json_boolean(result->interrupted));
   return object;
 }

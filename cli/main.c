@@ -43,8 +43,18 @@ static bool is_for_people(const struct cli *cli) {
   return !prints_data[id] && !file && !options_given(cli, OPTION_JSON) && !options_given(cli, OPTION_WIDE);
 }
 
+/* Only tuning can be shared. */
+static int check_device(struct cli *cli) {
+  const char *device = cli->values[OPTION_DEVICE];
+  if (cli->command == &cli_commands[COMMAND_TUNE] || !device) return CUGEN_OK;
+  if (cugen_device_parse(device).kind != CUGEN_DEVICE_LIST) return CUGEN_OK;
+  return cli_fail(cli, CUGEN_ERROR_USAGE, "--device %s: 'cugen %s' takes one device; 'cugen tune' takes several",
+                  device, cli->command->name);
+}
+
 static int run_command(struct cli *cli, int argc, char **argv) {
   int status = options_parse(cli, argc, argv);
+  if (!status && !options_given(cli, OPTION_HELP)) status = check_device(cli);
   if (status) return status;
   if (options_given(cli, OPTION_HELP)) {
     help_command(cli->command, false, stdout);
@@ -127,6 +137,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "cugen: %s\n", cugen_status_text(status));
   free(cli.settings);
   free(cli.self);
+  free(cli.lost);
   free(cli.wheres);
   return status < 0 ? -status : status;
 }

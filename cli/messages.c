@@ -56,6 +56,9 @@ void cli_remark_unused(const struct cli *cli) {
 }
 
 int cli_print_json(struct cli *cli, json_t *object) {
+  if (cli->answers && json_array_append_new(cli->answers, object))
+    return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (cli->answers) return CUGEN_OK;
   cli->answered = true;
   return json_print(object, stdout, &cli->error);
 }

@@ -11,6 +11,7 @@
 #include "records.h"
 #include "stop.h"
 #include "trace.h"
+#include "tune_devices.h"
 #include "tune_set.h"
 
 /* ---- Options ---- */
@@ -81,6 +82,7 @@ static void print_head(struct run *run) {
            "runs the variants on this processor.\n",
            cli->values[OPTION_DEVICE], cli->fallback);
   cli_print_head(cli);
+  tune_devices_print_head(cli);
   printf("%s of ", print_count(run->space->valid).text);
   printf("%s combinations valid, ", print_count(run->space->cartesian).text);
   printf("%s remembered\n", print_count(run->remembered).text);
@@ -92,6 +94,7 @@ static void print_head(struct run *run) {
 static int on_progress(const cugen_progress *state, void *context) {
   struct run *run = context;
   print_head(run);
+  tune_devices_say_lost(run->cli, &run->progress, state->lost);
   progress_draw(&run->progress, state);
   return stop_asked();
 }
@@ -104,7 +107,8 @@ static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
   printf("%s compiled", print_count(result->compiled).text);
   printf(" in %s", print_seconds(result->seconds).text);
   if (result->seconds > 0 && result->tried && result->measuring > 0)
-    printf(", the device busy %s of it", print_percent(result->measuring / result->seconds).text);
+    printf(", the device%s busy %s of it", cli_device_count(cli) > 1 ? "s" : "",
+           print_percent(result->measuring / (result->seconds * (double)cli_device_count(cli))).text);
   puts(".");
   if (result->tied)
     printf("The fastest ties with %s within %.1f %%.\n",
@@ -256,6 +260,7 @@ static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_
   options->context = &run;
   int status = cugen_kernel_tune(cli->kernel, options, &result, &cli->error);
   progress_close(&run.progress);
+  tune_devices_say_lost(cli, &run.progress, result.lost);
   if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
   print_head(&run);
   cugen_error tuning = cli->error;
@@ -316,7 +321,7 @@ int command_tune(struct cli *cli) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   size_t top = 10;
   int status = read_options(cli, &options, &top);
-  if (!status) status = tune_problems(cli, &options, top);
+  if (!status) status = tune_devices(cli, &options, top, tune_problems);
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
   cli_remark(cli, "interrupted; everything %s is kept",
              cugen_kernel_predicted(cli->kernel) ? "predicted" : "measured");

@@ -12,6 +12,7 @@
 #include "settings.h"
 #include "stop.h"
 #include "table.h"
+#include "tune_devices.h"
 
 /* The kernels, of problems that differ. */
 struct tuning {
@@ -162,6 +163,7 @@ static void print_head(struct tuning *tuning) {
        : cugen_kernel_predicted(cli->kernel) ? ": predicted, not measured"
                                              : "");
   if (why) printf("No CUDA GPU: %s\n", message_own(why).text);
+  tune_devices_print_head(cli);
   cli_print_way(cli);
   fflush(stdout);
   free(shared);
@@ -171,6 +173,7 @@ static void print_head(struct tuning *tuning) {
 static int on_progress(const cugen_progress *state, void *context) {
   struct tuning *tuning = context;
   print_head(tuning);
+  tune_devices_say_lost(tuning->cli, &tuning->progress, state->lost);
   progress_draw(&tuning->progress, state);
   return stop_asked();
 }

@@ -98,9 +98,11 @@ typedef int (*cugen_stop_callback)(void *context);
 /* How to open the library. Every pointer may be NULL, which means the stated default. The strings are copied. */
 typedef struct cugen_options {
   size_t size;
-  const char *device;     /* "cuda:0", "cpu", or a described GPU: "model:H200"; default: the first GPU, else "cpu" */
-  const char *arch;       /* architecture to generate for, such as "sm_90a"; default: the device's own */
-  const char *config_dir; /* searched before the shipped configs; it and the other folders have to be there */
+  /* "cuda:0", "cpu", or a described GPU: "model:H200"; default: the first GPU, else "cpu". GPUs of one model can be listed, "cuda:0,cuda:2"
+     or "all": tuning uses them all, everything else the first. */
+  const char *device;
+  const char *arch;         /* architecture to generate for, such as "sm_90a"; default: the device's own */
+  const char *config_dir;   /* searched before the shipped configs; it and the other folders have to be there */
   const char *template_dir; /* searched before the config's own folder and the shipped templates */
   /* Database: a file, or a server's "postgresql://USER@HOST/DB"; default $CUGEN_CACHE, else $XDG_CACHE_HOME/cugen/cugen.db; "none":
      memory. */
@@ -442,6 +444,8 @@ typedef struct cugen_progress {
   size_t problem_index; /* from 0, in the array of cugen_kernels_tune */
   size_t problems;      /* how many are tuned; 1: by cugen_kernel_tune */
   cugen_stage stage;    /* of the problem's tuning; after the search done and planned stay as they are */
+  /* Of several devices those that failed and were left out so far: "cuda:3: why", a line each; or NULL. */
+  const char *lost;
 } cugen_progress;
 
 /* Called from the tuning thread; return nonzero to stop. */
@@ -500,6 +504,8 @@ typedef struct cugen_tune_result {
   size_t power_capped; /* measure "sustained": measurements at the board's power limit, */
   size_t steady;       /* with steady clocks and power below it, */
   size_t unsettled;    /* and with neither in the time that they had */
+  size_t devices;      /* that shared the work, and did not fail; 1 unless options.device names several */
+  const char *lost;    /* the others, as in cugen_progress. Lives until the next tune */
 } cugen_tune_result;
 
 /* Tunes in isolated worker processes and remembers each measurement as it arrives; running it again resumes. A run with a

@@ -32,7 +32,8 @@ typedef enum cugen_device_kind {
   CUGEN_DEVICE_NAMED = 0, /* a GPU's text, or part of a device's: "NVIDIA H200 sm_90 132 SMs", "H200" */
   CUGEN_DEVICE_CPU,       /* "cpu", and a processor's text */
   CUGEN_DEVICE_CUDA,      /* "cuda:0", "cuda": a GPU of this machine */
-  CUGEN_DEVICE_MODEL      /* "model:H200": a description */
+  CUGEN_DEVICE_MODEL,     /* "model:H200": a description */
+  CUGEN_DEVICE_LIST       /* "cuda:0,cuda:2", "cpu,cpu", "all": several devices of this machine */
 } cugen_device_kind;
 
 /* A device's name in its parts. */
@@ -44,6 +45,11 @@ typedef struct cugen_device_name {
 
 /* Parses text (may be NULL: ""); whether such a device exists is not asked. */
 cugen_device_name cugen_device_parse(const char *text);
+
+/* Of devices that are listed ("all"), those that can be tuned together: of one model, by what is in the list first. *out becomes the list
+   of the group with that index, for options.device of a library of its own ("cuda:0,cuda:2"), or NULL behind the last group. It
+   lives until the next call. A list that options.device would not take is CUGEN_ERROR_USAGE. */
+int cugen_device_group(cugen *lib, const char *list, size_t index, const char **out, cugen_error *error);
 
 /* The described devices that ship or lie in options.device_dir, oldest first: their names, "model:K40", for options.device.
    Returns how many exist; fills at most count. The strings live until the library is closed. */

@@ -25,7 +25,9 @@ struct bench_data {
   struct bench_generator *generators;
   struct text reference_name, verify_name;
   size_t shared_bytes;
-  bool made; /* false: its kernels are being compiled */
+  bool made;    /* false: its kernels are being compiled */
+  bool ready;   /* a worker has made it */
+  size_t users; /* jobs under way */
   struct bench_data *next;
 };
 
@@ -95,6 +97,29 @@ static int request_kernels(struct bench *bench, cugen_error *err) {
   return status;
 }
 
+static void note_end(void *context) {
+  const struct bench *bench = context;
+  compile_pool_note(bench->pool);
+}
+
+static int open_workers(struct bench *bench, cugen_error *err) {
+  const struct tune_target *target = bench->target;
+  const char *only = target->device->id;
+  const struct worker_pool_options options = {.worker = {.program = target->worker,
+                                                         .places = target->worker_places,
+                                                         .toolkit = target->toolkit_options,
+                                                         .in_process = target->in_process,
+                                                         .cuda_context = target->cuda_context,
+                                                         .interrupted = bench->interrupted,
+                                                         .context = bench->context,
+                                                         .until = bench->until},
+                                              .devices = target->device_count ? target->devices : &only,
+                                              .count = target->device_count ? target->device_count : 1,
+                                              .ended = note_end,
+                                              .context = bench};
+  return worker_pool_open(&options, &bench->workers, err);
+}
+
 int bench_open(const struct tune_target *target, const struct bench_options *options, struct bench *out,
                cugen_error *err) {
   *out = (struct bench){.target = target,
@@ -113,20 +138,10 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
                                             .threads = options->threads,
                                             .variants = options->variants,
                                             .until = options->until};
-  const struct worker_options worker = {.program = target->worker,
-                                        .places = target->worker_places,
-                                        .device = target->device->id,
-                                        .toolkit = target->toolkit_options,
-                                        .in_process = target->in_process,
-                                        .cuda_context = target->cuda_context,
-                                        .interrupted = options->interrupted,
-                                        .context = options->context,
-                                        .until = options->until};
   int status = expander_open(target->sources, &out->expander, err);
   if (!status) status = compile_pool_open(&pool, &out->pool, err);
   if (!status) status = request_kernels(out, err);
-  if (!status && !target->predicted) status = worker_open(&worker, &out->worker, err);
-  if (!status && out->worker) worker_begin(out->worker);
+  if (!status && !target->predicted) status = open_workers(out, err);
   if (!status) status = problem_check(target->config, target->problem, &out->check, err);
   if (status) bench_close(out);
   return status;
@@ -152,7 +167,7 @@ static void data_free(struct bench *bench, struct bench_data *data) {
 }
 
 void bench_close(struct bench *bench) {
-  worker_close(bench->worker);
+  worker_pool_close(bench->workers);
   while (bench->data) {
     struct bench_data *next = bench->data->next;
     data_free(bench, bench->data);
@@ -368,18 +383,19 @@ static struct bench_data **find_data(struct bench *bench, const struct hash *key
   return at;
 }
 
-/* Gives up what was not asked for in a long time; never what a job that is being put together may have asked for. */
+/* Gives up what was not asked for in a long time; never what a job has, or one that is being put together may have asked for. */
 static void evict(struct bench *bench) {
   size_t count = 0, bytes = 0;
-  struct bench_data **at = &bench->data;
-  for (; *at; at = &(*at)->next) {
-    bytes += (*at)->shared_bytes;
-    if (++count > DATA_IN_USE && (count > DATA_ENTRIES || bytes > bench->data_most)) break;
-  }
-  while (*at) {
-    struct bench_data *old = *at;
-    *at = old->next;
-    data_free(bench, old);
+  for (struct bench_data **at = &bench->data; *at;) {
+    struct bench_data *data = *at;
+    bytes += data->shared_bytes;
+    const bool much = ++count > DATA_IN_USE && (count > DATA_ENTRIES || bytes > bench->data_most);
+    if (!much || data->users) {
+      at = &data->next;
+      continue;
+    }
+    *at = data->next;
+    data_free(bench, data);
   }
 }
 
@@ -450,18 +466,63 @@ const cugen_error *bench_fault(const struct bench *bench, const struct kernel_sp
   return fault ? &fault->why : NULL;
 }
 
+/* NULL: it has none, or it is not the bench's. */
+static struct bench_data *data_of(const struct bench *bench, const struct dataset_request *request) {
+  struct bench_data *data = request ? bench->data : NULL;
+  while (data && &data->request != request) data = data->next;
+  return data;
+}
+
+static void use_data(struct bench *bench, const struct worker_job *job, bool begin) {
+  struct bench_data *const both[] = {data_of(bench, job->check), data_of(bench, job->real)};
+  for (size_t i = 0; i < 2; i++)
+    if (both[i]) both[i]->users += begin ? 1 : (size_t)-1;
+}
+
+void bench_start(struct bench *bench, size_t worker, const struct worker_job *job) {
+  use_data(bench, job, true);
+  worker_pool_start(bench->workers, worker, job);
+}
+
+int bench_take(struct bench *bench, size_t worker, const struct worker_job *job, struct worker_result *out,
+               const struct dataset_request **failed, cugen_error *err) {
+  int status = worker_pool_take(bench->workers, worker, out, failed, err);
+  use_data(bench, job, false);
+  bench->reached[out->measurement.reached] += !status && out->outcome == CUGEN_OUTCOME_OK;
+  if (!data_of(bench, *failed)) *failed = NULL;
+  return status;
+}
+
+int bench_give_up_data(struct bench *bench, const struct dataset_request *failed, cugen_error *err) {
+  return note_fault(bench, &data_of(bench, failed)->key, failed->timed, err);
+}
+
+static bool is_being_made(struct bench *bench, const struct dataset_request *request) {
+  struct bench_data *data = data_of(bench, request);
+  if (data && !data->ready) data->ready = worker_pool_has_data(bench->workers, request);
+  return data && !data->ready && data->users;
+}
+
+bool bench_awaits_data(struct bench *bench, const struct worker_job *job) {
+  return is_being_made(bench, job->real) || is_being_made(bench, job->check);
+}
+
 int bench_run(struct bench *bench, const struct worker_job *job, struct worker_result *out, cugen_error *err) {
   const struct dataset_request *failed;
-  int status = worker_run(bench->worker, job, out, &failed, err);
-  bench->reached[out->measurement.reached] += !status && out->outcome == CUGEN_OUTCOME_OK;
-  const struct bench_data *data = bench->data;
-  while (failed && data && &data->request != failed) data = data->next;
-  return failed && data ? note_fault(bench, &data->key, failed->timed, err) : status;
+  bench_start(bench, bench->worker, job);
+  for (;;) {
+    const size_t events = compile_pool_events(bench->pool);
+    if (worker_pool_has_ended(bench->workers, bench->worker)) break;
+    if (bench->interrupted && bench->interrupted(bench->context)) worker_pool_stop(bench->workers);
+    compile_pool_wait_beyond(bench->pool, events, 0.1);
+  }
+  int status = bench_take(bench, bench->worker, job, out, &failed, err);
+  return failed ? bench_give_up_data(bench, failed, err) : status;
 }
 
 void bench_lift_limit(struct bench *bench) {
   bench->until = 0;
-  if (bench->worker) worker_lift_limit(bench->worker);
+  if (bench->workers) worker_pool_lift_limit(bench->workers);
 }
 
 void bench_foresee(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,

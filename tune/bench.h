@@ -1,18 +1,19 @@
-/* A bench is what all candidates of one run share: the expander, the compile pool, the worker, and the data that variants
+/* A bench is what all candidates of one run share: the expander, the compile pool, the workers, and the data that variants
    run on and are compared with. */
 #ifndef TUNE_BENCH_H
 #define TUNE_BENCH_H
 
 #include "compile_pool.h"
 #include "tuner.h"
-#include "worker.h"
+#include "worker_pool.h"
 
 struct bench {
   const struct tune_target *target;
   struct expander *expander;
   struct compile_pool *pool;
-  struct worker *worker;
-  struct problem check; /* the check problem, for this dtype and layout */
+  struct worker_pool *workers; /* NULL: nothing runs */
+  size_t worker;               /* of several the one for what runs alone: bench_run */
+  struct problem check;        /* the check problem, for this dtype and layout */
   uint64_t seed;
   struct bench_data *data;                 /* datasets, the one asked for last first */
   struct compile_job *kernels[DATA_PARTS]; /* the data kernels; NULL: the host does it */
@@ -51,8 +52,18 @@ int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const str
 void bench_foresee(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
                    const struct variant *variant);
 
-/* As worker_run, of the bench's worker. Data that the worker cannot make is remembered: bench_fault. */
+/* As worker_run, of one worker. Data that it cannot make is remembered: bench_fault. */
 int bench_run(struct bench *bench, const struct worker_job *job, struct worker_result *out, cugen_error *err);
+
+/* The same side by side, of several workers; see worker_pool.h. The job's data stays meanwhile. */
+void bench_start(struct bench *bench, size_t worker, const struct worker_job *job);
+/* Of a job that has ended. *failed: data that this worker could not make. That is not remembered yet. */
+int bench_take(struct bench *bench, size_t worker, const struct worker_job *job, struct worker_result *out,
+               const struct dataset_request **failed, cugen_error *err);
+/* Remembers that nobody can make this data, for the reason in err. Gives that, or that there is no memory for it. */
+int bench_give_up_data(struct bench *bench, const struct dataset_request *failed, cugen_error *err);
+/* Whether a worker is just making the job's data for the first time: others are to wait, so that the reference is computed once. */
+bool bench_awaits_data(struct bench *bench, const struct worker_job *job);
 
 /* Why there is no data for the spec, as far as that was found out; NULL: nothing is known against it. It is the fault of what makes the
    data (a list, a file, a generator, the reference, the verify kernel), and so of all variants on that data. */

@@ -281,25 +281,26 @@ static const cugen_error *compile_failure(const struct candidate *c) {
   return c->check_build && c->check_build->status ? &c->check_build->error : NULL;
 }
 
-static int run_built(struct bench *bench, struct candidate *c, bool verify, const struct measure_options *measure,
-                     double timeout, struct worker_result *result, cugen_error *err) {
+/* The job of one that was built, with its data. */
+static int make_job(struct bench *bench, const struct candidate *c, bool verify,
+                    const struct measure_options *measure, double timeout, struct worker_job *job, cugen_error *err) {
   const struct tune_target *t = bench->target;
-  struct worker_job job = {.real_spec = &c->real,
-                           .real_compiled = &c->real_build->compiled,
-                           .verify = verify,
-                           .measure = *measure,
-                           .timeout = timeout};
+  *job = (struct worker_job){.real_spec = &c->real,
+                             .real_compiled = &c->real_build->compiled,
+                             .verify = verify,
+                             .measure = *measure,
+                             .timeout = timeout};
   struct variant variant;
   struct value *values = variant_values(bench, c->index, &variant);
   if (!values) return error_memory(err);
-  int status = bench_dataset(bench, &c->real, t->problem, true, &variant, &job.real, err);
+  int status = bench_dataset(bench, &c->real, t->problem, true, &variant, &job->real, err);
   if (!status && c->has_check && verify) {
-    job.check_spec = &c->check;
-    job.check_compiled = &c->check_build->compiled;
-    status = bench_dataset(bench, &c->check, &bench->check, false, &variant, &job.check, err);
+    job->check_spec = &c->check;
+    job->check_compiled = &c->check_build->compiled;
+    status = bench_dataset(bench, &c->check, &bench->check, false, &variant, &job->check, err);
   }
   free(values);
-  return status ? status : bench_run(bench, &job, result, err);
+  return status;
 }
 
 /* A prediction in place of a measurement; what bounds it is its reason. */
@@ -354,25 +355,68 @@ static int record_check_reason(const struct bench *bench, const struct worker_re
   return status;
 }
 
+bool candidate_can_run(struct bench *bench, struct candidate *c) {
+  return !bench->target->predicted && candidate_has_data(bench, c) && !compile_failure(c);
+}
+
+int candidate_refuse(struct bench *bench, struct candidate *c, struct cache_record *out, cugen_error *err) {
+  return candidate_has_data(bench, c) ? err->status
+                                      : record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
+}
+
+/* What says without a run how it ends. */
+static int end_early(struct bench *bench, struct candidate *c, struct cache_record *out, cugen_error *err) {
+  if (!candidate_has_data(bench, c)) return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
+  const cugen_error *refused = compile_failure(c);
+  if (!refused) return predict(bench, c, out, err);
+  if (refused->status != CUGEN_ERROR_COMPILE) /* no compiler, no memory: not this variant's fault */
+    return error_copy(err, refused);
+  return record_reason(out, CUGEN_OUTCOME_COMPILE, refused->message, err);
+}
+
+int candidate_start(struct bench *bench, struct candidate *c, size_t worker, bool verify,
+                    const struct measure_options *measure, double timeout, struct worker_job *job,
+                    struct cache_record *out, enum candidate_way *way, cugen_error *err) {
+  *way = CANDIDATE_ENDED;
+  int status = record_begin(bench, c, out, err);
+  if (status) return status;
+  if (!candidate_can_run(bench, c)) return end_early(bench, c, out, err);
+  status = make_job(bench, c, verify, measure, timeout, job, err);
+  if (status) return candidate_refuse(bench, c, out, err);
+  *way = bench_awaits_data(bench, job) ? CANDIDATE_WAITS : CANDIDATE_RUNS;
+  if (*way == CANDIDATE_RUNS)
+    bench_start(bench, worker, job);
+  else
+    cache_record_free(out);
+  return CUGEN_OK;
+}
+
+static int complete(const struct bench *bench, const struct candidate *c, const struct worker_result *result,
+                    struct cache_record *out, double *busy, cugen_error *err) {
+  *busy = result->seconds;
+  record_resources(bench, c, out);
+  record_times(result, out);
+  if (result->on_check) return record_check_reason(bench, result, out, err);
+  return record_reason(out, result->outcome, result->reason, err);
+}
+
+int candidate_take(struct bench *bench, const struct candidate *c, size_t worker, const struct worker_job *job,
+                   struct cache_record *out, double *busy, const struct dataset_request **failed, cugen_error *err) {
+  struct worker_result result;
+  *busy = 0;
+  int status = bench_take(bench, worker, job, &result, failed, err);
+  return status ? status : complete(bench, c, &result, out, busy, err);
+}
+
 int candidate_run(struct bench *bench, struct candidate *c, bool verify, const struct measure_options *measure,
                   double timeout, struct cache_record *out, double *busy, cugen_error *err) {
+  struct worker_job job;
+  struct worker_result result;
   *busy = 0;
   int status = record_begin(bench, c, out, err);
   if (status) return status;
-  if (!candidate_has_data(bench, c)) return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
-  const cugen_error *refused = compile_failure(c);
-  if (refused && refused->status != CUGEN_ERROR_COMPILE) /* no compiler, no memory: not this variant's fault */
-    return error_copy(err, refused);
-  if (refused) return record_reason(out, CUGEN_OUTCOME_COMPILE, refused->message, err);
-  if (bench->target->predicted) return predict(bench, c, out, err);
-  struct worker_result result;
-  status = run_built(bench, c, verify, measure, timeout, &result, err);
-  if (status && !candidate_has_data(bench, c))
-    return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
-  if (status) return status;
-  *busy = result.seconds;
-  record_resources(bench, c, out);
-  record_times(&result, out);
-  if (result.on_check) return record_check_reason(bench, &result, out, err);
-  return record_reason(out, result.outcome, result.reason, err);
+  if (!candidate_can_run(bench, c)) return end_early(bench, c, out, err);
+  status = make_job(bench, c, verify, measure, timeout, &job, err);
+  if (!status) status = bench_run(bench, &job, &result, err);
+  return status ? candidate_refuse(bench, c, out, err) : complete(bench, c, &result, out, busy, err);
 }

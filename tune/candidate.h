@@ -8,6 +8,8 @@
 
 struct candidate {
   uint64_t index;
+  size_t doubted_by; /* one more than the worker on which it failed, for another one to try; 0: nobody */
+  bool anew;         /* it failed on a device that was lost soon after: the strategy has heard of it */
   struct kernel_spec real, check;
   bool has_check; /* the check problem is another one and this variant is valid on it */
   struct compile_job *real_build, *check_build;
@@ -47,6 +49,25 @@ void candidate_count(struct bench *bench, struct candidate *candidate);
 int candidate_want_ptx(struct bench *bench, struct candidate *candidate, cugen_error *err);
 /* Waits for it so many seconds at most; false: it goes on. *requested becomes the bytes, where they were counted. */
 bool candidate_counted(struct bench *bench, struct candidate *candidate, double patience, double *requested);
+
+/* What a candidate needs next. */
+enum candidate_way {
+  CANDIDATE_RUNS,  /* it is being run */
+  CANDIDATE_ENDED, /* its record is whole: it cannot run, or need not */
+  CANDIDATE_WAITS  /* for its data, which another worker makes: to be begun again later; there is no record */
+};
+/* Whether a ready one has something to run. */
+bool candidate_can_run(struct bench *bench, struct candidate *candidate);
+/* Begins a ready candidate on that worker, and a record (caller frees). *job stays until its result is taken. */
+int candidate_start(struct bench *bench, struct candidate *candidate, size_t worker, bool verify,
+                    const struct measure_options *measure, double timeout, struct worker_job *job,
+                    struct cache_record *out, enum candidate_way *way, cugen_error *err);
+/* Takes the result of one that has ended, and completes its record. *failed as in bench_take. */
+int candidate_take(struct bench *bench, const struct candidate *candidate, size_t worker,
+                   const struct worker_job *job, struct cache_record *out, double *busy,
+                   const struct dataset_request **failed, cugen_error *err);
+/* The record of one whose data cannot be made, as bench_give_up_data has it. */
+int candidate_refuse(struct bench *bench, struct candidate *candidate, struct cache_record *out, cugen_error *err);
 
 /* Runs a ready candidate and fills a record (caller frees). A failing variant is a record; an error means that the
    bench cannot go on. */

@@ -21,6 +21,7 @@ struct compile_pool {
   bool stop;
   size_t begun, under_way, ended; /* those that were stopped do not count as ended */
   double seconds;                 /* that those which ended took */
+  size_t events;
   pthread_t *threads;
   int thread_count;
 };
@@ -112,6 +113,7 @@ static void *thread_main(void *context) {
     job->finished = true;
     job->bytes = job_bytes(job);
     b->under_way--;
+    b->events++;
     if (job->status != CUGEN_ERROR_INTERRUPTED) b->ended++, b->seconds += job->seconds;
     pthread_cond_broadcast(&b->done);
   }
@@ -326,9 +328,27 @@ bool compile_pool_await(struct compile_pool *b, struct compile_job *job, double 
 }
 
 void compile_pool_wait(struct compile_pool *b, double seconds) {
+  compile_pool_wait_beyond(b, compile_pool_events(b), seconds);
+}
+
+size_t compile_pool_events(struct compile_pool *b) {
+  pthread_mutex_lock(&b->mutex);
+  size_t events = b->events;
+  pthread_mutex_unlock(&b->mutex);
+  return events;
+}
+
+void compile_pool_note(struct compile_pool *b) {
+  pthread_mutex_lock(&b->mutex);
+  b->events++;
+  pthread_cond_broadcast(&b->done);
+  pthread_mutex_unlock(&b->mutex);
+}
+
+void compile_pool_wait_beyond(struct compile_pool *b, size_t events, double seconds) {
   const struct timespec until = time_after(seconds);
   pthread_mutex_lock(&b->mutex);
-  pthread_cond_timedwait(&b->done, &b->mutex, &until);
+  while (b->events == events && pthread_cond_timedwait(&b->done, &b->mutex, &until) == 0) continue;
   pthread_mutex_unlock(&b->mutex);
 }
 

@@ -65,6 +65,12 @@ bool compile_pool_await(struct compile_pool *pool, struct compile_job *job, doub
 
 /* Returns when any job finishes, or after that many seconds. */
 void compile_pool_wait(struct compile_pool *pool, double seconds);
+/* How many jobs have finished, and calls of compile_pool_note were made: what a look at them now has seen. */
+size_t compile_pool_events(struct compile_pool *pool);
+/* Something else happened for which somebody waits here. From any thread. */
+void compile_pool_note(struct compile_pool *pool);
+/* Returns when there are more events than those, or after that many seconds. */
+void compile_pool_wait_beyond(struct compile_pool *pool, size_t events, double seconds);
 /* Nothing is under way, and nothing will be: the time is too short. */
 bool compile_pool_over(struct compile_pool *pool);
 /* Compiles carried out so far. */

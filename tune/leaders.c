@@ -16,6 +16,9 @@ static const double least_seconds = 1, most_seconds = 4, most_energy_seconds = 1
    has to. */
 static const double near = 1.03, too_near = 1.01;
 
+/* The same after a search on several devices: they are of one model and still differ by some per cent, and the race is on one of them. */
+static const double near_of_several = 1.1;
+
 /* The board is under load already, by the variant before. So each takes that long, and more of the budget goes to the race. */
 static const double load_between = 0.5, most_seconds_loaded = 15;
 
@@ -165,11 +168,12 @@ static double most_of_race(const struct tuner *t) {
 }
 
 /* The fastest, whoever is near it and has not raced, and then those that raced and are tied with it. At least two. */
-static size_t choose(struct entrant *sorted, size_t count, size_t most, struct entrant *chosen[RACE_MOST]) {
+static size_t choose(struct entrant *sorted, size_t count, size_t most, double margin,
+                     struct entrant *chosen[RACE_MOST]) {
   size_t number = 0;
   chosen[number++] = &sorted[0];
   for (size_t i = 1; i < count && number < most; i++)
-    if (!sorted[i].raced && (number < 2 || sorted[i].cost <= sorted[0].cost * near)) chosen[number++] = &sorted[i];
+    if (!sorted[i].raced && (number < 2 || sorted[i].cost <= sorted[0].cost * margin)) chosen[number++] = &sorted[i];
   for (size_t i = 1; i < count && number < most; i++)
     if (sorted[i].raced && sorted[i].cost <= sorted[0].cost * CUGEN_TIE) chosen[number++] = &sorted[i];
   return number;
@@ -202,7 +206,8 @@ static int race_all(struct tuner *t, struct entrant *entrants, size_t count, dou
     if (is_settled(entrants, count)) break;
     const size_t most = most_entrants(t, until);
     if (most < 2) break;
-    status = run_race(t, chosen, choose(entrants, count, most, chosen), until, err);
+    const double margin = t->slot_count > 1 ? near_of_several : near;
+    status = run_race(t, chosen, choose(entrants, count, most, margin, chosen), until, err);
   }
   return status;
 }

@@ -134,9 +134,10 @@ void tuner_renew_claims(struct tuner *t) {
   for (size_t i = 0; i < t->pending_count && count < MOST - 1; i++)
     claims[count++] =
         (struct cache_claim){t->pending[i]->real.variant, t->pending[i]->real.hash.hex, CACHE_CLAIM_TAKEN};
-  if (t->sharing.current)
-    claims[count++] =
-        (struct cache_claim){t->sharing.current->real.variant, t->sharing.current->real.hash.hex, CACHE_CLAIM_TAKEN};
+  for (size_t i = 0; i < t->slot_count && count < MOST; i++)
+    if (t->slots[i].candidate)
+      claims[count++] = (struct cache_claim){t->slots[i].candidate->real.variant,
+                                             t->slots[i].candidate->real.hash.hex, CACHE_CLAIM_TAKEN};
   if (count) cache_claim(t->target->cache, &t->target->key, &terms, claims, count, &ignored);
 }
 
@@ -172,6 +173,8 @@ static bool is_proposed(const struct tuner *t, const char *variant) {
 static bool is_under_way(const struct tuner *t, const char *variant) {
   for (size_t i = 0; i < t->pending_count; i++)
     if (strcmp(t->pending[i]->real.variant, variant) == 0) return true;
+  for (size_t i = 0; i < t->slot_count; i++)
+    if (t->slots[i].candidate && strcmp(t->slots[i].candidate->real.variant, variant) == 0) return true;
   return false;
 }
 
@@ -273,7 +276,7 @@ int tuner_share(struct tuner *t, cugen_error *err) {
 
 void tuner_rest(const struct tuner *t) {
   const struct timespec pause = {0, 50000000};
-  if (t->exhausted && t->pending_count == 0 && t->sharing.count) nanosleep(&pause, NULL);
+  if (t->exhausted && t->pending_count + tuner_busy(t) == 0 && t->sharing.count) nanosleep(&pause, NULL);
 }
 
 /* ---- The leaders of all ---- */

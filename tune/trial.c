@@ -40,11 +40,11 @@ void trial_close(struct trial *trial) {
 }
 
 bool trial_makes_data(const struct trial *trial) {
-  return trial->bench.worker && worker_makes_data(trial->bench.worker);
+  return trial->bench.workers && worker_pool_makes_data(trial->bench.workers);
 }
 
 void trial_printed(const struct trial *trial, bool all, struct text *out) {
-  if (trial->bench.worker) worker_printed(trial->bench.worker, all, out);
+  if (trial->bench.workers) worker_printed(worker_pool_at(trial->bench.workers, 0), all, out);
 }
 
 static bool is_stopped(const struct trial *trial) {

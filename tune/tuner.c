@@ -6,10 +6,11 @@
 
    One thread, the coordinator, runs this file. It keeps AHEAD variants a compile thread expanded and in the pool, takes whichever
    image is ready first, and has the worker verify and time it. More variants ahead would be chosen before the strategy knows what
-   those before them cost.
+   those before them cost. Where several devices are alike there is a worker for each, and all are given what is ready
+   (tuner_workers.c).
 
    Invariants:
-   - A variant is given to the worker once a run at most. One whose record still holds is passed over, and its cost is reported to
+   - A variant is given to one worker, once a run, unless that worker's device is in doubt. One whose record still holds is passed over, and its cost is reported to
      the strategy as if it had been measured (meet_known). Equal images are measured once (tuner_find_equal).
    - Each record is in the cache before the next variant is measured, so that a kill loses what is in progress and no more. Only
      refusals that may be the config's fault wait: until one variant shows that they are not (hold_back, give_held).
@@ -19,12 +20,9 @@
    - Where the cache keeps claims, several tuners share the space (sharing.c): a variant is claimed before it is compiled. */
 #include "tuner_run.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/system.h"
-#include "faults.h"
 
 enum {
   AHEAD = 2 /* variants a compile thread: more would be chosen before the strategy hears of what is measured */
@@ -48,7 +46,7 @@ static double time_left(const struct tuner *t, double elapsed) {
 }
 
 static bool makes_data(const struct tuner *t) {
-  return t->bench.worker && worker_makes_data(t->bench.worker);
+  return t->bench.workers && worker_pool_makes_data(t->bench.workers);
 }
 
 /* Calls the user's callback; true when it asks to stop. */
@@ -71,7 +69,8 @@ static bool poll_user(struct tuner *t) {
                              .bytes = t->bytes,
                              .problem = t->target->key.problem,
                              .problems = 1,
-                             .stage = makes_data(t) ? CUGEN_STAGE_DATA : t->stage};
+                             .stage = makes_data(t) ? CUGEN_STAGE_DATA : t->stage,
+                             .lost = t->target->lost && t->target->lost->length ? text_get(t->target->lost) : NULL};
   if (progress.planned > open) progress.planned = (size_t)open;
   if (!progress.planned && t->budget <= 0) progress.planned = (size_t)open;
   t->interrupted = t->options->progress(&progress, t->options->context) != 0;
@@ -82,94 +81,7 @@ static bool worker_poll(void *context) {
   return poll_user(context);
 }
 
-/* ---- One result ---- */
-
-/* What may be wrong with all variants is remembered of none; what is ends the run. Asked anew each time that there are twice as many. */
-static int hold_back(struct tuner *t, const struct candidate *c, cugen_error *err) {
-  bool everywhere = false;
-  if (!t->held++) t->fault = c->refused;
-  int status =
-      t->held & (t->held - 1) ? CUGEN_OK : faults_everywhere(&t->bench, t->options->implementation, &everywhere, err);
-  return everywhere && !status ? error_copy(err, &t->fault) : status;
-}
-
-/* Remembers what was held back: it is not wrong with all of them. */
-static int give_held(struct tuner *t, cugen_error *err) {
-  int status = CUGEN_OK;
-  t->sound = true;
-  for (size_t i = 0; i < t->held && !status; i++)
-    status = cache_store(t->target->cache, &t->target->key, &t->records[i], err);
-  t->held = 0;
-  return status;
-}
-
-static int finish(struct tuner *t, const struct candidate *c, struct cache_record *record, cugen_error *err) {
-  bool hold = c->faulty && !t->sound;
-  int status = hold ? hold_back(t, c, err) : give_held(t, err);
-  if (!status && !hold) status = cache_store(t->target->cache, &t->target->key, record, err);
-  if (!status && record->outcome == CUGEN_OUTCOME_OK) status = candidate_keep_image(&t->bench, c, err);
-  if (status) return status;
-  t->result->tried++;
-  if (record->outcome == CUGEN_OUTCOME_UNPREDICTED)
-    t->result->unpredicted++;
-  else if (record->outcome != CUGEN_OUTCOME_OK)
-    t->result->failed++;
-  tuner_note_best(t, record);
-  free(t->last);
-  t->last = strdup(record->variant);
-  return CUGEN_OK;
-}
-
 /* ---- The loop ---- */
-
-/* How long the candidate may take to be as good as the best; 0: there is none yet. */
-static double seconds_to_beat(const struct tuner *t, const struct candidate *c) {
-  const struct objective *objective = t->target->config->objective;
-  return t->best ? objective_seconds_for(objective, t->best_cost, c->real.flops, c->real.bytes) : 0;
-}
-
-/* How long a variant that begins now may run: past the budget not for long, once there is a right one. What runs on a thread of
-   this process cannot be ended. */
-static double variant_timeout(const struct tuner *t, bool *shortened) {
-  const double most = t->options->variant_timeout > 0 ? t->options->variant_timeout : tuner_variant_timeout;
-  const double left = t->begin + t->budget + fmax(1, t->budget * 0.1) - clock_seconds();
-  *shortened = t->budget > 0 && left < most && t->best && !t->target->in_process;
-  return *shortened ? fmax(left, 0.1) : most;
-}
-
-static int measure_candidate(struct tuner *t, struct candidate *c, cugen_error *err) {
-  bool shortened;
-  double timeout = variant_timeout(t, &shortened), busy = 0;
-  const struct measure_options measure = {.best = seconds_to_beat(t, c),
-                                          .seconds = 0.14,
-                                          .samples = t->target->device->facts.is_gpu ? 11 : 3,
-                                          .way = t->target->measure,
-                                          .load = measure_load_limit(timeout)};
-  struct cache_record record = {0};
-  struct hash image = candidate_image(c);
-  const struct cache_record *equal = candidate_has_data(&t->bench, c) ? tuner_find_equal(t, image) : NULL;
-  double begin = clock_seconds();
-  if (!equal) candidate_count(&t->bench, c);
-  int status = equal ? tuner_copy_record(equal, &c->real, &record, err)
-                     : candidate_run(&t->bench, c, true, &measure, timeout, &record, &busy, err);
-  if (!status) tuner_take_count(t, c, &record);
-  const struct cache_record *known = tuner_find_known(t, &c->real);
-  if (known && record.requested <= 0) record.requested = known->requested; /* its image was here, without PTX */
-  if (known) tuner_keep_energy(known, &record);
-  t->result->measuring += busy;
-  record.compile_seconds = candidate_compile_seconds(c);
-  record.measure_seconds = clock_seconds() - begin;
-  tuner_stamp(t, &record);
-  if (!status && shortened && record.outcome == CUGEN_OUTCOME_TIMEOUT) /* nothing is known against it */
-    status = error_set(err, CUGEN_ERROR_INTERRUPTED, "'%s' was still running", c->real.variant);
-  if (!status) status = finish(t, c, &record, err);
-  if (!status) status = tuner_keep_record(t, &record, image, err);
-  if (status) {
-    cache_record_free(&record);
-    return status;
-  }
-  return t->target->predicted ? CUGEN_OK : worker_usable(t->bench.worker, err);
-}
 
 static bool budget_spent(const struct tuner *t) {
   if (t->options->budget_count && t->result->tried >= t->options->budget_count) return true;
@@ -207,29 +119,39 @@ static int top_up(struct tuner *t, cugen_error *err) {
   return status;
 }
 
-/* Measures one that is ready; *over: none will be, in the time that is left. */
+/* Goes on with what is compiled and measured; *over: nothing will be, in the time that is left. */
 static int step(struct tuner *t, bool *over, cugen_error *err) {
-  bool last = compile_pool_over(t->bench.pool); /* asked first: what ended meanwhile is ready below */
-  struct candidate *c = tuner_take_ready(t);
-  *over = !c && last;
-  if (!c) {
-    if (t->pending_count && !last) compile_pool_wait(t->bench.pool, 0.05);
-    return CUGEN_OK;
-  }
-  t->sharing.current = c;
-  int status = measure_candidate(t, c, err);
-  t->sharing.current = NULL;
-  if (status) {
-    candidate_close(&t->bench, c);
-    return status;
-  }
-  tuner_tell_strategy(t, c->index, &t->records[t->record_count - 1]);
-  return tuner_close_candidate(t, c, err);
+  const size_t events =
+      compile_pool_events(t->bench.pool); /* asked first: what ends meanwhile is seen now or awakes the wait */
+  const bool last = compile_pool_over(t->bench.pool);
+  bool advanced;
+  int status = tuner_advance(t, &advanced, err);
+  const bool busy = tuner_busy(t) > 0;
+  *over = !advanced && last && !busy;
+  if (!status && !advanced && (busy || (t->pending_count && !last)))
+    compile_pool_wait_beyond(t->bench.pool, events, 0.05);
+  return status;
 }
 
 /* The strategy has nothing left, and neither this run nor another one is at a variant. */
 static bool is_done(const struct tuner *t) {
-  return t->exhausted && t->pending_count + t->sharing.count + t->sharing.batch_count == 0;
+  return t->exhausted && t->pending_count + tuner_busy(t) + t->sharing.count + t->sharing.batch_count == 0;
+}
+
+/* Takes the results of all that is still being measured; stop: at once, and what has not ended is left. */
+static int await_workers(struct tuner *t, bool stop, cugen_error *err) {
+  int status = CUGEN_OK;
+  bool advanced;
+  while (tuner_busy(t)) {
+    const size_t events = compile_pool_events(t->bench.pool);
+    cugen_error why;
+    if (stop) worker_pool_stop(t->bench.workers);
+    int one = tuner_take_results(t, &advanced, &why);
+    if (one && !status) status = error_copy(err, &why);
+    stop |= poll_user(t) || one;
+    if (tuner_busy(t) && !one) compile_pool_wait_beyond(t->bench.pool, events, 0.1);
+  }
+  return status;
 }
 
 static int search(struct tuner *t, cugen_error *err) {
@@ -242,6 +164,9 @@ static int search(struct tuner *t, cugen_error *err) {
     if (!status) status = step(t, &over, err);
     tuner_rest(t);
   }
+  cugen_error ignored;
+  int left = await_workers(t, status || t->interrupted, status ? &ignored : err);
+  if (!status) status = left;
   if (status == CUGEN_ERROR_INTERRUPTED && !t->interrupted) t->late = *err;
   return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
 }
@@ -271,8 +196,9 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
   if (!status) status = tuner_open_strategy(t, err);
   if (!status) bench.variants = variants_to_try(t);
   if (!status) status = bench_open(t->target, &bench, &t->bench, err);
+  if (!status) status = tuner_open_slots(t, err);
   if (status) return status;
-  t->pending_most = AHEAD * (size_t)threads + 2;
+  t->pending_most = AHEAD * (size_t)threads + 2 * t->slot_count;
   return tuner_open_queue(t, err);
 }
 
@@ -303,6 +229,7 @@ static void note_loads(struct tuner *t) {
 
 static void tuner_close(struct tuner *t) {
   drop_pending(t);
+  tuner_close_slots(t);
   tuner_drop_counts(t);
   tuner_close_sharing(t);
   tuner_close_queue(t);
@@ -317,11 +244,15 @@ static void tuner_close(struct tuner *t) {
   free(t->last);
 }
 
-/* Who is the fastest of those that are near the best. */
+/* Who is the fastest of those that are near the best: found out on one device, or anew on another one if that fails. */
 static int settle(struct tuner *t, cugen_error *err) {
   int status = tuner_gather_leaders(t, err);
-  if (!status) status = tuner_measure_energies(t, err);
-  return status ? status : tuner_settle_leaders(t, err);
+  if (status) return status;
+  do {
+    status = tuner_measure_energies(t, err);
+    if (!status) status = tuner_settle_leaders(t, err);
+  } while (status && tuner_lose_device(t, err));
+  return status;
 }
 
 double tune_default_budget(bool gpu) {
@@ -345,7 +276,7 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   if (!status && tuner_leads(&t)) status = settle(&t, err);
   if (t.bench.pool) compile_pool_stop(t.bench.pool);
   if (!status) status = use_compiled(&t, err);
-  if (!status && t.sound) status = give_held(&t, err);
+  if (!status && t.sound) status = tuner_give_held(&t, err);
   cache_sync(target->cache);
   if (!status && !t.complete && !options->again) tuner_count_remembered(&t);
   if (!status) status = tuner_verdict(&t, err);

@@ -20,6 +20,10 @@ struct tune_target {
   const struct sources *sources;
   const struct device_ops *ops;
   const struct device_description *device;
+  const char *const
+      *devices; /* the ids of several that are alike, device's first; they share the work. NULL: it is one */
+  size_t device_count;
+  struct text *lost; /* gets a line for each of them that failed and was left out; NULL: nobody asks */
   const char *arch;
   const struct toolkit *toolkit;
   struct toolkit_options toolkit_options; /* for the worker */

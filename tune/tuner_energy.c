@@ -150,7 +150,7 @@ static int measure(struct energies *e, struct contender *c, cugen_error *err) {
                        t->target->device->name, t->target->config->objective->text);
   if (right && !status) status = keep(e, c, &record, err);
   if (status || !right) cache_record_free(&record);
-  return status ? status : worker_usable(t->bench.worker, err);
+  return status ? status : worker_usable(worker_pool_at(t->bench.workers, t->bench.worker), err);
 }
 
 /* ---- All of them ---- */

@@ -24,7 +24,8 @@ int tuner_open_queue(struct tuner *t, cugen_error *err) {
   size_t count;
   implementations(t, &count);
   t->fastest = calloc(count + 1, sizeof *t->fastest);
-  t->pending = calloc(t->pending_most, sizeof *t->pending);
+  t->pending =
+      calloc(t->pending_most + 2 * t->slot_count, sizeof *t->pending); /* with what comes back from workers */
   if (!t->fastest || !t->pending) return error_memory(err);
   for (size_t i = 0; i < count; i++) t->fastest[i].cost = (double)INFINITY;
   return CUGEN_OK;
@@ -53,11 +54,50 @@ static struct candidate *take(struct tuner *t, size_t place) {
   return c;
 }
 
-struct candidate *tuner_take_ready(struct tuner *t) {
+/* ---- Who gets what ---- */
+
+size_t tuner_busy(const struct tuner *t) {
+  size_t busy = 0;
+  for (size_t i = 0; i < t->slot_count; i++) busy += t->slots[i].candidate != NULL;
+  return busy;
+}
+
+size_t tuner_devices_left(const struct tuner *t) {
+  return t->slot_count - t->lost_count;
+}
+
+static bool all_doubted(const struct tuner *t) {
+  for (size_t i = 0; i < t->slot_count; i++)
+    if (!t->slots[i].lost && !t->slots[i].doubted) return false;
+  return true;
+}
+
+/* Its result will answer for this candidate, too. */
+static bool is_equal_under_way(const struct tuner *t, const struct candidate *c) {
+  const struct hash image = candidate_image(c);
+  for (size_t i = 0; i < t->slot_count && image.hex[0]; i++)
+    if (t->slots[i].candidate && strcmp(t->slots[i].image.hex, image.hex) == 0) return true;
+  return false;
+}
+
+static bool may_run(struct tuner *t, const struct tuner_slot *slot, struct candidate *c) {
+  if (tuner_devices_left(t) == 1 || !candidate_can_run(&t->bench, c)) return true;
+  if (c->doubted_by == 1 + (size_t)(slot - t->slots)) return false;
+  if (slot->doubted) return c->doubted_by && all_doubted(t);
+  return !is_equal_under_way(t, c);
+}
+
+/* What is compiled, and is for this worker. */
+static bool is_ready(struct tuner *t, const struct tuner_slot *slot, struct candidate *c) {
+  if (!candidate_ready(&t->bench, c)) return false;
+  return slot ? may_run(t, slot, c) : !candidate_can_run(&t->bench, c);
+}
+
+struct candidate *tuner_take_ready(struct tuner *t, const struct tuner_slot *slot) {
   size_t waiting = t->pending_count;
   bool others = false;
   for (size_t i = 0; i < t->pending_count; i++) {
-    const bool ready = candidate_ready(&t->bench, t->pending[i]), last = can_wait(t, t->pending[i]);
+    const bool ready = is_ready(t, slot, t->pending[i]), last = can_wait(t, t->pending[i]);
     if (ready && !last) return take(t, i);
     if (ready && waiting == t->pending_count) waiting = i;
     others |= !last;

@@ -41,7 +41,22 @@ struct tuner_sharing {
   size_t count, capacity;
   struct candidate *batch[TUNER_BATCH]; /* that are asked for at once, when there are batch_size of them */
   size_t batch_count, batch_size;
-  const struct candidate *current; /* that is being measured */
+};
+
+/* A worker, and what it measures; see tuner_workers.c. */
+struct tuner_slot {
+  struct candidate *candidate; /* NULL: it is idle */
+  struct worker_job job;
+  struct cache_record record;
+  struct hash image;
+  double begin;
+  bool shortened;  /* as of variant_timeout */
+  bool lost;       /* its device failed: it gets nothing more */
+  bool trusted;    /* its last variant came out right, or another device agreed that it fails */
+  bool doubted;    /* its last variant failed, and is another one's to try: it gets nothing new meanwhile */
+  cugen_error why; /* why that failed, where it has no record */
+  uint64_t failed; /* the last variant whose failure was believed, */
+  bool has_failed; /* if nothing came out right since */
 };
 
 struct tuner {
@@ -64,6 +79,8 @@ struct tuner {
   cugen_error late;           /* status set: the data that was still being made at the end of the budget */
   struct candidate **pending; /* expanded and being compiled, oldest first */
   size_t pending_count, pending_most;
+  struct tuner_slot *slots; /* one a worker; of predictions one, without */
+  size_t slot_count, lost_count;
   struct fastest {
     double cost, seconds;
   } * fastest; /* of each implementation, in this run or remembered; cost INFINITY: nothing is known */
@@ -120,8 +137,26 @@ void tuner_free_records(struct tuner *t);
 int tuner_open_queue(struct tuner *t, cugen_error *err);
 void tuner_close_queue(struct tuner *t);
 void tuner_note_fastest(struct tuner *t, uint64_t index, const struct cache_record *record);
-/* The candidate to be measured next, no longer among those pending; NULL: it is still being compiled. */
-struct candidate *tuner_take_ready(struct tuner *t);
+/* Workers that measure something. */
+size_t tuner_busy(const struct tuner *t);
+/* Those whose device has not failed. */
+size_t tuner_devices_left(const struct tuner *t);
+/* The candidate to be measured next on that worker, no longer among those pending; NULL: it is still being compiled. slot NULL: one that
+   needs no worker. */
+struct candidate *tuner_take_ready(struct tuner *t, const struct tuner_slot *slot);
+
+/* ---- tuner_workers.c ---- */
+
+int tuner_open_slots(struct tuner *t, cugen_error *err);
+void tuner_close_slots(struct tuner *t);
+/* Takes the results that are there, and gives idle workers what is ready. *advanced: there was something. */
+int tuner_advance(struct tuner *t, bool *advanced, cugen_error *err);
+/* The first half of that. */
+int tuner_take_results(struct tuner *t, bool *advanced, cugen_error *err);
+/* After an error of what ran alone: whether it is that device's, and another one is there to do it. */
+bool tuner_lose_device(struct tuner *t, const cugen_error *err);
+/* Remembers what was held back: it is not wrong with all variants. */
+int tuner_give_held(struct tuner *t, cugen_error *err);
 
 /* ---- tuner_best.c ---- */
 

@@ -39,10 +39,10 @@ struct worker {
   int socket;
   int shared_descriptor;
   struct worker_shared *shared;
-  int signal;       /* that ended its last process; 0: none */
-  bool makes_data;  /* or its reference, just now */
-  bool begun;       /* asked to open the device, and not yet answered */
-  int64_t known[2]; /* the datasets the running process has: untimed and timed; -1: none */
+  int signal;               /* that ended its last process; 0: none */
+  atomic_bool makes_data;   /* or its reference, just now */
+  bool begun;               /* asked to open the device, and not yet answered */
+  _Atomic int64_t known[2]; /* the datasets the running process has: untimed and timed; -1: none */
   struct text message;
   cugen_error lost; /* status set: see worker_usable */
 };
@@ -61,7 +61,8 @@ int worker_open(const struct worker_options *options, struct worker **out, cugen
   if (!w) return error_memory(err);
   w->options = *options;
   w->socket = -1;
-  w->known[0] = w->known[1] = -1;
+  w->known[0] = -1;
+  w->known[1] = -1;
   w->shared_descriptor = memfd_create("cugen-fault", MFD_CLOEXEC);
   void *shared = MAP_FAILED;
   if (w->shared_descriptor >= 0 && ftruncate(w->shared_descriptor, sizeof *w->shared) == 0)
@@ -85,7 +86,8 @@ static bool stop(struct worker *w, double patience, struct text *how) {
   w->socket = -1;
   w->pid = 0;
   w->thread = NULL;
-  w->known[0] = w->known[1] = -1;
+  w->known[0] = -1;
+  w->known[1] = -1;
   return ended;
 }
 
@@ -508,6 +510,10 @@ static const double last_words = 10;
 
 bool worker_makes_data(const struct worker *w) {
   return w->makes_data;
+}
+
+bool worker_has_data(const struct worker *w, const struct dataset_request *data) {
+  return w->known[data->timed] == data->id;
 }
 
 const struct watch_report *worker_report(const struct worker *w) {

@@ -85,8 +85,11 @@ int worker_serve(int socket, const struct worker_place *place);
 int worker_run(struct worker *worker, const struct worker_job *job, struct worker_result *out,
                const struct dataset_request **failed, cugen_error *err);
 
-/* Whether it makes data, or computes a reference, just now: for whoever is polled meanwhile. */
+/* Whether it makes data, or computes a reference, just now: for whoever is polled meanwhile. Of this and the next function any thread may
+   ask, also of a worker that another thread runs. */
 bool worker_makes_data(const struct worker *worker);
+/* Whether it has made that data. */
+bool worker_has_data(const struct worker *worker, const struct dataset_request *data);
 
 /* From now on no data is too late. */
 void worker_lift_limit(struct worker *worker);

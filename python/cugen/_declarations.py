@@ -482,6 +482,7 @@ class cugen_progress(Structure):
         ("problem_index", c_size_t),
         ("problems", c_size_t),
         ("stage", c_int),
+        ("lost", c_char_p),
     ]
 
 
@@ -504,6 +505,7 @@ class Progress:
     problem_index: int  # from 0, in the array of cugen_kernels_tune
     problems: int  # how many are tuned; 1: by cugen_kernel_tune
     stage: Stage  # of the problem's tuning; after the search done and planned stay as they are
+    lost: str | None  # Of several devices those that failed and were left out so far: "cuda:3: why", a line each; or None.
 
     @classmethod
     def _of(cls, c: cugen_progress) -> Progress:
@@ -523,6 +525,7 @@ class Progress:
             problem_index=c.problem_index,
             problems=c.problems,
             stage=Stage(c.stage),
+            lost=maybe_text(c.lost),
         )
 
 
@@ -576,6 +579,8 @@ class cugen_tune_result(Structure):
         ("power_capped", c_size_t),
         ("steady", c_size_t),
         ("unsettled", c_size_t),
+        ("devices", c_size_t),
+        ("lost", c_char_p),
     ]
 
 
@@ -604,6 +609,8 @@ class TuneResult:
     power_capped: int  # measure "sustained": measurements at the board's power limit,
     steady: int  # with steady clocks and power below it,
     unsettled: int  # and with neither in the time that they had
+    devices: int  # that shared the work, and did not fail; 1 unless options.device names several
+    lost: str  # the others, as in cugen_progress
 
     @classmethod
     def _of(cls, c: cugen_tune_result) -> TuneResult:
@@ -629,6 +636,8 @@ class TuneResult:
             power_capped=c.power_capped,
             steady=c.steady,
             unsettled=c.unsettled,
+            devices=c.devices,
+            lost=text(c.lost),
         )
 
 MOST_PROBLEMS = 1000
@@ -1481,6 +1490,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_nearest": (c_char_p, [c_char_p, POINTER(c_char_p), c_size_t]),
     "cugen_configs": (c_size_t, [c_void_p, POINTER(c_char_p), c_size_t]),
     "cugen_device_parse": (cugen_device_name, [c_char_p]),
+    "cugen_device_group": (c_int, [c_void_p, c_char_p, c_size_t, POINTER(c_char_p), POINTER(cugen_error)]),
     "cugen_models": (c_size_t, [c_void_p, POINTER(c_char_p), c_size_t]),
     "cugen_described": (c_size_t, [c_void_p, POINTER(cugen_device_info), c_size_t]),
     "cugen_outcome_name": (c_char_p, [c_int]),

@@ -26,6 +26,13 @@ static const struct {
     {"NVIDIA H200 sm_90 132 SMs", CUGEN_DEVICE_NAMED, 0, "NVIDIA H200 sm_90 132 SMs"},
     {"predicted NVIDIA H200 sm_90 132 SMs", CUGEN_DEVICE_NAMED, 1, "NVIDIA H200 sm_90 132 SMs"},
     {"predicted cpu", CUGEN_DEVICE_NAMED, 1, "cpu"}, /* predictions are for GPUs */
+    {"all", CUGEN_DEVICE_LIST, 0, "all"},
+    {"cuda:0,cuda:2", CUGEN_DEVICE_LIST, 0, "cuda:0,cuda:2"},
+    {"cpu,cpu", CUGEN_DEVICE_LIST, 0, "cpu,cpu"},
+    {"cuda:0,", CUGEN_DEVICE_LIST, 0, "cuda:0,"},
+    {"model:H200,cuda", CUGEN_DEVICE_LIST, 0, "model:H200,cuda"},
+    {"cpus,cuda:x", CUGEN_DEVICE_NAMED, 0, "cpus,cuda:x"},
+    {"cpu A, cpu, -O2", CUGEN_DEVICE_CPU, 0, "A, cpu, -O2"},
     {"", CUGEN_DEVICE_NAMED, 0, ""},
     {NULL, CUGEN_DEVICE_NAMED, 0, ""},
 };

@@ -1,0 +1,128 @@
+/* Several devices of this machine, "cuda:0,cuda:2" or "all", and which of them are alike; see lookup.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/device_name.h"
+#include "lookup.h"
+#include "runtime/devices.h"
+
+void api_device_list_free(struct device_list *list) {
+  free(list->all);
+  *list = (struct device_list){0};
+}
+
+bool api_devices_are_alike(const struct found_device *a, const struct found_device *b) {
+  return strcmp(a->description.fingerprint, b->description.fingerprint) == 0 &&
+         strcmp(a->description.arch, b->description.arch) == 0;
+}
+
+/* ---- "all" ---- */
+
+static int no_gpu(const cugen_error *why, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_DEVICE, "device 'all' means all CUDA GPUs of this machine, and there is none: %s",
+                   why->message);
+}
+
+/* A GPU that cannot be described is left out of none: it was asked for like the others. */
+static int list_all(cugen *lib, struct device_list *out, cugen_error *err) {
+  cugen_error why = {0};
+  const int count = cuda_device_ops.count(lib->toolkit, &why);
+  if (count < 1) return no_gpu(&why, err);
+  out->all = calloc((size_t)count, sizeof *out->all);
+  if (!out->all) return error_memory(err);
+  int status = CUGEN_OK;
+  for (int i = 0; i < count && !status; i++) {
+    struct found_device *one = &out->all[out->count++];
+    one->ops = &cuda_device_ops;
+    status = cuda_device_ops.describe(lib->toolkit, i, &one->description, err);
+  }
+  return status;
+}
+
+/* ---- Names ---- */
+
+/* The processor may be there twice: it has more than one core. */
+static int check_new(const struct device_list *list, cugen_error *err) {
+  const struct found_device *last = &list->all[list->count - 1];
+  for (size_t i = 0; i + 1 < list->count; i++) {
+    const struct found_device *one = &list->all[i];
+    if (one->ops != last->ops)
+      return error_set(err, CUGEN_ERROR_USAGE,
+                       "the cpu device and GPUs are in one list of devices: they share no records, so tune on each "
+                       "with a command of its own");
+    if (last->description.facts.is_gpu && strcmp(one->description.id, last->description.id) == 0)
+      return error_set(err, CUGEN_ERROR_USAGE, "%s is in the list of devices twice", last->description.id);
+  }
+  return CUGEN_OK;
+}
+
+static int find_one(cugen *lib, const char *name, struct device_list *out, cugen_error *err) {
+  struct text ignored = {0};
+  if (!*name)
+    return error_set(err, CUGEN_ERROR_USAGE, "a name is missing in the list of devices: write \"cuda:0,cuda:2\"");
+  if (strcmp(name, DEVICE_NAME_ALL) == 0)
+    return error_set(err, CUGEN_ERROR_USAGE, "'all' stands alone: it means all GPUs of this machine");
+  struct found_device *one = &out->all[out->count++];
+  int status = api_find_device(lib, name, one, &ignored, err);
+  text_free(&ignored);
+  if (!status && (one->described || one->predicted))
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "'%s' is described and not here: a list of devices names those of this machine", name);
+  return status ? status : check_new(out, err);
+}
+
+static int list_names(cugen *lib, char *names, struct device_list *out, cugen_error *err) {
+  size_t most = 1;
+  for (const char *at = names; *at; at++) most += *at == ',';
+  out->all = calloc(most, sizeof *out->all);
+  int status = out->all ? CUGEN_OK : error_memory(err);
+  for (char *at = names, *next; at && !status; at = next) {
+    next = strchr(at, ',');
+    if (next) *next++ = '\0';
+    status = find_one(lib, at + strspn(at, " "), out, err);
+  }
+  return status;
+}
+
+int api_list_devices(cugen *lib, const char *text, struct device_list *out, cugen_error *err) {
+  *out = (struct device_list){0};
+  if (strcmp(text, DEVICE_NAME_ALL) == 0) return list_all(lib, out, err);
+  char *names = strdup(text);
+  if (!names) return error_memory(err);
+  int status = list_names(lib, names, out, err);
+  free(names);
+  return status;
+}
+
+/* ---- Groups ---- */
+
+/* The first of its kind in the list. */
+static bool begins_group(const struct device_list *list, size_t i) {
+  size_t before = 0;
+  while (before < i && !api_devices_are_alike(&list->all[before], &list->all[i])) before++;
+  return before == i;
+}
+
+/* The index in the list of the first device of a group; list->count: there are fewer groups. */
+static size_t find_group(const struct device_list *list, size_t group) {
+  size_t i = 0;
+  for (; i < list->count; i++)
+    if (begins_group(list, i) && group-- == 0) break;
+  return i;
+}
+
+int cugen_device_group(cugen *lib, const char *text, size_t index, const char **out, cugen_error *error) {
+  struct device_list list;
+  if (API_NEEDS(error, "lib, list, out", lib, text, out)) return CUGEN_ERROR_USAGE;
+  *out = NULL;
+  text_restart(&lib->group);
+  int status = api_list_devices(lib, text, &list, error);
+  const size_t first = status ? 0 : find_group(&list, index);
+  for (size_t i = first; i < list.count && !status; i++)
+    if (api_devices_are_alike(&list.all[i], &list.all[first]))
+      text_addf(&lib->group, "%s%s", i > first ? "," : "", list.all[i].description.id);
+  api_device_list_free(&list);
+  if (!status && lib->group.failed) status = error_memory(error);
+  if (!status && lib->group.length) *out = text_get(&lib->group);
+  return status;
+}

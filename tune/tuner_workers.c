@@ -1,0 +1,336 @@
+/* The workers of a run: what each measures, and what becomes of its results; see tuner_run.h.
+
+   Where several devices are alike, each has a worker, and they share one search: an idle one gets whatever variant is ready. A device can be broken, and then
+   no failure on it says anything of a variant. So a failure is believed where the device's last variant came out right, and else doubted: another device
+   tries that variant. If it comes out right there, the first device is lost; if it fails there as well, the failure is the variant's own.
+   A device is lost, too, when its worker cannot open it or make the data that others can. What failed on it last is then measured again elsewhere.
+
+   Invariants:
+   - A record is stored of a variant that failed only if the device had just shown that it works, or two devices agree, or no other one is left.
+   - A lost device gets nothing more. The last one is never lost: its error ends the run, as of a run on one device. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/system.h"
+#include "faults.h"
+#include "tuner_run.h"
+
+/* ---- One result ---- */
+
+/* What may be wrong with all variants is remembered of none; what is ends the run. Asked anew each time that there are twice as many. */
+static int hold_back(struct tuner *t, const struct candidate *c, cugen_error *err) {
+  bool everywhere = false;
+  if (!t->held++) t->fault = c->refused;
+  int status =
+      t->held & (t->held - 1) ? CUGEN_OK : faults_everywhere(&t->bench, t->options->implementation, &everywhere, err);
+  return everywhere && !status ? error_copy(err, &t->fault) : status;
+}
+
+/* Remembers what was held back: it is not wrong with all of them. */
+int tuner_give_held(struct tuner *t, cugen_error *err) {
+  int status = CUGEN_OK;
+  t->sound = true;
+  for (size_t i = 0; i < t->held && !status; i++)
+    status = cache_store(t->target->cache, &t->target->key, &t->records[i], err);
+  t->held = 0;
+  return status;
+}
+
+static int remember(struct tuner *t, const struct candidate *c, struct cache_record *record, cugen_error *err) {
+  bool hold = c->faulty && !t->sound;
+  int status = hold ? hold_back(t, c, err) : tuner_give_held(t, err);
+  if (!status && !hold) status = cache_store(t->target->cache, &t->target->key, record, err);
+  if (!status && record->outcome == CUGEN_OUTCOME_OK) status = candidate_keep_image(&t->bench, c, err);
+  if (status) return status;
+  t->result->tried++;
+  if (record->outcome == CUGEN_OUTCOME_UNPREDICTED)
+    t->result->unpredicted++;
+  else if (record->outcome != CUGEN_OUTCOME_OK)
+    t->result->failed++;
+  tuner_note_best(t, record);
+  free(t->last);
+  t->last = strdup(record->variant);
+  return CUGEN_OK;
+}
+
+/* ---- One that has ended ---- */
+
+/* What is known of it besides the result. */
+static void complete(struct tuner *t, const struct tuner_slot *slot, struct candidate *c,
+                     struct cache_record *record) {
+  tuner_take_count(t, c, record);
+  const struct cache_record *known = tuner_find_known(t, &c->real);
+  if (known && record->requested <= 0) record->requested = known->requested; /* its image was here, without PTX */
+  if (known) tuner_keep_energy(known, record);
+  record->compile_seconds = candidate_compile_seconds(c);
+  record->measure_seconds = clock_seconds() - slot->begin;
+  tuner_stamp(t, record);
+}
+
+/* Remembers it, and has the strategy hear of it. Takes over the candidate and what the record holds. */
+static int finish(struct tuner *t, const struct tuner_slot *slot, struct candidate *c, struct cache_record *record,
+                  cugen_error *err) {
+  complete(t, slot, c, record);
+  int status = CUGEN_OK;
+  if (slot->shortened && record->outcome == CUGEN_OUTCOME_TIMEOUT) /* nothing is known against it */
+    status = error_set(err, CUGEN_ERROR_INTERRUPTED, "'%s' was still running", c->real.variant);
+  if (!status) status = remember(t, c, record, err);
+  if (!status) status = tuner_keep_record(t, record, slot->image, err);
+  if (status) cache_record_free(record);
+  if (!status && !c->anew) tuner_tell_strategy(t, c->index, &t->records[t->record_count - 1]);
+  if (!status && t->bench.workers) status = worker_usable(worker_pool_at(t->bench.workers, t->bench.worker), err);
+  if (!status) return tuner_close_candidate(t, c, err);
+  candidate_close(&t->bench, c);
+  return status;
+}
+
+/* ---- One that begins ---- */
+
+/* How long the candidate may take to be as good as the best; 0: there is none yet. */
+static double seconds_to_beat(const struct tuner *t, const struct candidate *c) {
+  const struct objective *objective = t->target->config->objective;
+  return t->best ? objective_seconds_for(objective, t->best_cost, c->real.flops, c->real.bytes) : 0;
+}
+
+/* How long a variant that begins now may run: past the budget not for long, once there is a right one. What runs on a thread of
+   this process cannot be ended. */
+static double variant_timeout(const struct tuner *t, bool *shortened) {
+  const double most = t->options->variant_timeout > 0 ? t->options->variant_timeout : tuner_variant_timeout;
+  const double left = t->begin + t->budget + fmax(1, t->budget * 0.1) - clock_seconds();
+  *shortened = t->budget > 0 && left < most && t->best && !t->target->in_process;
+  return *shortened ? fmax(left, 0.1) : most;
+}
+
+/* There is room for it: tuner_open_queue. */
+static void put_back(struct tuner *t, struct candidate *c) {
+  memmove(t->pending + 1, t->pending, t->pending_count++ * sizeof *t->pending);
+  t->pending[0] = c;
+}
+
+static int copy_equal(struct tuner *t, const struct cache_record *equal, struct candidate *c, struct tuner_slot *slot,
+                      cugen_error *err) {
+  int status = tuner_copy_record(equal, &c->real, &slot->record, err);
+  if (!status) return finish(t, slot, c, &slot->record, err);
+  candidate_close(&t->bench, c);
+  return status;
+}
+
+static int go_on(struct tuner *t, struct tuner_slot *slot, struct candidate *c, enum candidate_way way,
+                 bool *advanced, cugen_error *err) {
+  *advanced |= way != CANDIDATE_WAITS;
+  if (way == CANDIDATE_ENDED) return finish(t, slot, c, &slot->record, err);
+  if (way == CANDIDATE_RUNS)
+    slot->candidate = c;
+  else
+    put_back(t, c);
+  return CUGEN_OK;
+}
+
+/* Takes over the candidate. */
+static int begin(struct tuner *t, struct tuner_slot *slot, struct candidate *c, bool *advanced, cugen_error *err) {
+  const double timeout = variant_timeout(t, &slot->shortened);
+  const struct measure_options measure = {.best = seconds_to_beat(t, c),
+                                          .seconds = 0.14,
+                                          .samples = t->target->device->facts.is_gpu ? 11 : 3,
+                                          .way = t->target->measure,
+                                          .load = measure_load_limit(timeout)};
+  enum candidate_way way;
+  slot->image = candidate_image(c);
+  slot->begin = clock_seconds();
+  const struct cache_record *equal = candidate_has_data(&t->bench, c) ? tuner_find_equal(t, slot->image) : NULL;
+  *advanced |= equal != NULL;
+  if (equal) return copy_equal(t, equal, c, slot, err);
+  candidate_count(&t->bench, c);
+  int status = candidate_start(&t->bench, c, (size_t)(slot - t->slots), true, &measure, timeout, &slot->job,
+                               &slot->record, &way, err);
+  if (!status) return go_on(t, slot, c, way, advanced, err);
+  cache_record_free(&slot->record);
+  candidate_close(&t->bench, c);
+  return status;
+}
+
+/* ---- Devices that fail ---- */
+
+static bool is_devices(const struct tuner *t, const cugen_error *err) {
+  return tuner_devices_left(t) > 1 && (err->status == CUGEN_ERROR_DEVICE || err->status == CUGEN_ERROR_MEMORY);
+}
+
+/* Equal images are no longer answered with what failed there. */
+static void forget_failure(struct tuner *t, const char *variant) {
+  for (size_t i = 0; i < t->record_count; i++)
+    if (strcmp(t->records[i].variant, variant) == 0) t->images[i] = (struct hash){{0}};
+}
+
+static int measure_anew(struct tuner *t, uint64_t index, cugen_error *err) {
+  struct candidate *c;
+  int status = candidate_open(&t->bench, index, &c, err);
+  if (status) return status;
+  status = candidate_build(&t->bench, c, err);
+  if (status) {
+    candidate_close(&t->bench, c);
+    return status;
+  }
+  forget_failure(t, c->real.variant);
+  c->anew = true;
+  t->result->tried--;
+  t->result->failed--;
+  put_back(t, c);
+  return CUGEN_OK;
+}
+
+static void add_line(struct text *out, const char *device, const char *why) {
+  text_addf(out, "%s: %.*s\n", device, (int)strcspn(why, "\n"), why);
+}
+
+static const char *device_of(const struct tuner *t, const struct tuner_slot *slot) {
+  return t->target->device_count ? t->target->devices[slot - t->slots] : t->target->device->id;
+}
+
+/* Another one is left. */
+static int lose(struct tuner *t, struct tuner_slot *slot, const cugen_error *why, cugen_error *err) {
+  const bool again = slot->has_failed;
+  slot->lost = true;
+  slot->doubted = slot->has_failed = false;
+  t->lost_count++;
+  t->result->devices = tuner_devices_left(t);
+  if (t->target->lost) add_line(t->target->lost, device_of(t, slot), why->message);
+  while (t->slots[t->bench.worker].lost) t->bench.worker = (t->bench.worker + 1) % t->slot_count;
+  if (tuner_devices_left(t) == 1) t->slots[t->bench.worker].doubted = false;
+  return again ? measure_anew(t, slot->failed, err) : CUGEN_OK;
+}
+
+bool tuner_lose_device(struct tuner *t, const cugen_error *err) {
+  cugen_error ignored; /* what failed there last stays a failure: the search is over */
+  const cugen_error why = *err;
+  if (t->interrupted || !is_devices(t, err)) return false;
+  t->slots[t->bench.worker].has_failed = false;
+  lose(t, &t->slots[t->bench.worker], &why, &ignored);
+  return true;
+}
+
+static bool deserves_doubt(const struct tuner *t, const struct tuner_slot *slot, const struct candidate *c) {
+  return tuner_devices_left(t) > 1 && !slot->trusted && !c->doubted_by;
+}
+
+static void doubt(struct tuner *t, struct tuner_slot *slot, struct candidate *c, const char *why) {
+  slot->doubted = true;
+  error_set(&slot->why, CUGEN_ERROR_DEVICE, "'%s' fails there and not on another one: %s", c->real.variant, why);
+  c->doubted_by = 1 + (size_t)(slot - t->slots);
+  put_back(t, c);
+}
+
+/* What a result says of the device that it was doubted on, and of its own. */
+static int note_trust(struct tuner *t, struct tuner_slot *slot, const struct candidate *c, bool right,
+                      cugen_error *err) {
+  struct tuner_slot *other = c->doubted_by ? &t->slots[c->doubted_by - 1] : NULL;
+  slot->has_failed = !right;
+  slot->failed = c->index;
+  slot->trusted = right || other;
+  if (!other || other == slot || other->lost) return CUGEN_OK;
+  other->doubted = false;
+  other->trusted = !right;
+  return right ? lose(t, other, &other->why, err) : CUGEN_OK;
+}
+
+/* ---- Results ---- */
+
+/* Takes over the candidate and what the record holds. */
+static int judge(struct tuner *t, struct tuner_slot *slot, struct candidate *c, struct cache_record *record,
+                 cugen_error *err) {
+  const bool right = record->outcome == CUGEN_OUTCOME_OK;
+  if (!right && deserves_doubt(t, slot, c)) {
+    doubt(t, slot, c, record->reason);
+    cache_record_free(record);
+    return CUGEN_OK;
+  }
+  int status = note_trust(t, slot, c, right, err);
+  if (!status) return finish(t, slot, c, record, err);
+  cache_record_free(record);
+  candidate_close(&t->bench, c);
+  return status;
+}
+
+/* The same of data that the worker could not make. */
+static int judge_data(struct tuner *t, struct tuner_slot *slot, struct candidate *c,
+                      const struct dataset_request *failed, struct cache_record *record, cugen_error *err) {
+  if (deserves_doubt(t, slot, c)) {
+    doubt(t, slot, c, err->message);
+    cache_record_free(record);
+    return CUGEN_OK;
+  }
+  bench_give_up_data(&t->bench, failed, err);
+  int status = candidate_refuse(&t->bench, c, record, err);
+  if (!status) status = note_trust(t, slot, c, false, err);
+  if (!status) return finish(t, slot, c, record, err);
+  cache_record_free(record);
+  candidate_close(&t->bench, c);
+  return status;
+}
+
+static int take_result(struct tuner *t, struct tuner_slot *slot, cugen_error *err) {
+  struct candidate *c = slot->candidate;
+  struct cache_record *record = &slot->record;
+  const struct dataset_request *failed;
+  double busy;
+  int status = candidate_take(&t->bench, c, (size_t)(slot - t->slots), &slot->job, record, &busy, &failed, err);
+  slot->candidate = NULL;
+  t->result->measuring += busy;
+  if (!status) return judge(t, slot, c, record, err);
+  if (failed) return judge_data(t, slot, c, failed, record, err);
+  cache_record_free(record);
+  if (is_devices(t, err)) {
+    const cugen_error why = *err;
+    put_back(t, c);
+    return lose(t, slot, &why, err);
+  }
+  candidate_close(&t->bench, c);
+  return status;
+}
+
+int tuner_take_results(struct tuner *t, bool *advanced, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < t->slot_count && !status; i++) {
+    if (!t->slots[i].candidate || !worker_pool_has_ended(t->bench.workers, i)) continue;
+    status = take_result(t, &t->slots[i], err);
+    *advanced = true;
+  }
+  return status;
+}
+
+/* ---- Who gets what ---- */
+
+/* What needs no worker does not wait for one. */
+static int begin_without(struct tuner *t, bool *advanced, cugen_error *err) {
+  struct tuner_slot none = {.lost = true};
+  struct candidate *c = tuner_take_ready(t, NULL);
+  return c ? begin(t, &none, c, advanced, err) : CUGEN_OK;
+}
+
+int tuner_advance(struct tuner *t, bool *advanced, cugen_error *err) {
+  *advanced = false;
+  int status = tuner_take_results(t, advanced, err);
+  for (size_t i = 0; i < t->slot_count && !status; i++) {
+    struct tuner_slot *slot = &t->slots[i];
+    struct candidate *c = slot->candidate || slot->lost ? NULL : tuner_take_ready(t, slot);
+    if (c) status = begin(t, slot, c, advanced, err);
+  }
+  if (!status && !*advanced) status = begin_without(t, advanced, err);
+  return status ? status : tuner_take_results(t, advanced, err);
+}
+
+/* ---- Opening and closing ---- */
+
+int tuner_open_slots(struct tuner *t, cugen_error *err) {
+  t->slot_count = t->target->device_count && t->bench.workers ? t->target->device_count : 1;
+  t->slots = calloc(t->slot_count, sizeof *t->slots);
+  t->result->devices = t->slot_count;
+  return t->slots ? CUGEN_OK : error_memory(err);
+}
+
+/* What was being measured when an error ended the run has ended by now: tuner_await_workers. */
+void tuner_close_slots(struct tuner *t) {
+  free(t->slots);
+  t->slot_count = 0;
+}
