@@ -108,6 +108,10 @@ static void test_kernel(void **state) {
   REFUSES(cugen_kernel_open, (lib, "wild", NULL, 1, &out, &error), "settings");
   REFUSES(cugen_kernel_open, (lib, "wild", settings, 2, &out, &error), "settings[1]");
   REFUSES(cugen_kernel_open, (lib, "wild", NULL, 0, NULL, &error), "out");
+  const char *group;
+  REFUSES(cugen_device_group, (NULL, "all", 0, &group, &error), "lib");
+  REFUSES(cugen_device_group, (lib, NULL, 0, &group, &error), "list");
+  REFUSES(cugen_device_group, (lib, "all", 0, NULL, &error), "out");
   REFUSES(cugen_kernel_use_check, (NULL, &error), "kernel");
   REFUSES(cugen_kernel_use_predictions, (NULL, &error), "kernel");
   REFUSES(cugen_kernel_argument, (NULL, 0, &argument, &error), "kernel");

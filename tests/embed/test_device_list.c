@@ -1,0 +1,78 @@
+/* options.device with several devices, in an application: tuning uses all of them, everything else the first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cugen_tools.h>
+#include <string.h>
+
+static int open_on(const char *device, cugen **lib, cugen_kernel **kernel, cugen_error *error) {
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.device = device;
+  options.cache = "none";
+  int status = cugen_open(&options, lib, error);
+  if (!status) status = cugen_kernel_open(*lib, "tests/configs/launches.lua", NULL, 0, kernel, error);
+  return status;
+}
+
+static void test_two(void **state) {
+  (void)state;
+  cugen *lib;
+  cugen_kernel *kernel;
+  cugen_plan *plan;
+  cugen_error error;
+  cugen_tune_result result;
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  options.budget_count = 10;
+  if (open_on("cpu, cpu", &lib, &kernel, &error)) fail_msg("%s", error.message);
+  assert_string_equal(cugen_kernel_device(kernel)->id, "cpu");
+  if (cugen_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  assert_int_equal(result.tried, 10);
+  assert_int_equal(result.failed, 0);
+  assert_int_equal(result.devices, 2);
+  assert_null(result.lost);
+  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
+  cugen_plan_close(plan);
+  options.flags = CUGEN_TUNE_IN_PROCESS;
+  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, &error), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(error.message, "is for one device, and 2 are listed"));
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
+static void test_groups(void **state) {
+  (void)state;
+  cugen *lib;
+  cugen_error error;
+  const char *group;
+  if (cugen_open(NULL, &lib, &error)) fail_msg("%s", error.message);
+  assert_int_equal(cugen_device_group(lib, "cpu,cpu,cpu", 0, &group, &error), CUGEN_OK);
+  assert_string_equal(group, "cpu,cpu,cpu");
+  assert_int_equal(cugen_device_group(lib, "cpu,cpu,cpu", 1, &group, &error), CUGEN_OK);
+  assert_null(group);
+  assert_int_equal(cugen_device_group(lib, "cpu,", 0, &group, &error), CUGEN_ERROR_USAGE);
+  assert_null(group);
+  cugen_close(lib);
+}
+
+static void test_refused(void **state) {
+  (void)state;
+  static const char *const lists[] = {"cpu,", ",cpu", "cpu,,cpu", "cpu,gpu", "cpu,all", "model:H200,cpu"};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    cugen *lib;
+    cugen_kernel *kernel;
+    cugen_error error;
+    const int status = open_on(lists[i], &lib, &kernel, &error);
+    if (status != CUGEN_ERROR_USAGE) fail_msg("'%s': status %d", lists[i], status);
+    cugen_close(lib);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_two), cmocka_unit_test(test_groups),
+                                     cmocka_unit_test(test_refused)};
+  return cmocka_run_group_tests_name("several devices", tests, NULL, NULL);
+}
