@@ -101,9 +101,13 @@ static bool has_dynamic(const cugen_record *r) {
   return r->dynamic_shared_bytes > 0;
 }
 
-/* Dynamic bytes are a part of these: the cpu device knows them alone. */
-static bool has_shared(const cugen_record *r) {
-  return has_registers(r) || has_dynamic(r);
+/* The cpu device knows the dynamic bytes alone, not those of the kernel's own arrays. */
+static bool has_dynamic_part(const cugen_record *r) {
+  return has_registers(r) && has_dynamic(r);
+}
+
+static bool has_dynamic_alone(const cugen_record *r) {
+  return !has_registers(r) && has_dynamic(r);
 }
 
 static bool has_constant(const cugen_record *r) {
@@ -172,9 +176,11 @@ const struct quantity_row quantities[QUANTITIES] = {
     [QUANTITY_CLUSTERS] = {has_clusters, show_clusters},
     [QUANTITY_THREADS] = {has_registers, show_threads},
     [QUANTITY_REGISTERS] = {has_registers, show_registers},
-    [QUANTITY_SHARED] = {has_shared, show_shared},
+    [QUANTITY_SHARED] = {has_registers, show_shared},
     [QUANTITY_STATIC] = {has_static, show_static},
     [QUANTITY_DYNAMIC] = {has_dynamic, show_dynamic},
+    [QUANTITY_DYNAMIC_PART] = {has_dynamic_part, show_dynamic},
+    [QUANTITY_DYNAMIC_ALONE] = {has_dynamic_alone, show_dynamic},
     [QUANTITY_CONSTANT] = {has_constant, show_constant},
     [QUANTITY_LOCAL] = {has_local, show_local},
     [QUANTITY_SPILLS] = {has_registers, show_spills},

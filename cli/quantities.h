@@ -25,6 +25,8 @@ enum quantity {
   QUANTITY_SHARED,
   QUANTITY_STATIC,
   QUANTITY_DYNAMIC,
+  QUANTITY_DYNAMIC_PART,  /* beside all of it */
+  QUANTITY_DYNAMIC_ALONE, /* where it is not known how much there is besides */
   QUANTITY_CONSTANT,
   QUANTITY_LOCAL,
   QUANTITY_SPILLS,
