@@ -203,10 +203,31 @@ int cli_print_json(struct cli *cli, json_t *object);
 
 /* ---- options.c ---- */
 
+/* What an operand or an option's argument names, where the shell can offer some; the word that help has for it. */
+#define CLI_KINDS(X)                                                                                                 \
+  X(CONFIG, "CONFIG")                                                                                                \
+  X(COMMAND, "COMMAND")                                                                                              \
+  X(STRATEGY, "STRATEGY")                                                                                            \
+  X(OBJECTIVE, "OBJECTIVE")                                                                                          \
+  X(PREFERENCE, "PREFERENCE")                                                                                        \
+  X(SHELL, "SHELL")                                                                                                  \
+  X(FILE, "FILE")                                                                                                    \
+  X(FOLDER, "FOLDER")                                                                                                \
+  X(PROGRAM, "PROGRAM")
+
+enum cli_kind {
+  KIND_OTHER,
+#define X(id, word) KIND_##id,
+  CLI_KINDS(X)
+#undef X
+      KIND_COUNT
+};
+
 /* An operand or an option's argument as help has it: "CONFIG", "[N]", "[COMMAND]...", "FILE...". */
 struct cli_word {
   const char *text; /* `length` characters of it */
   size_t length;
+  enum cli_kind kind;
   bool optional;
   int most; /* how many are taken: 0: none, 1, with "..." INT_MAX, or 2 where they are optional */
 };
@@ -352,8 +373,6 @@ int help_unknown_command(struct cli *cli, const char *name, const char *second);
 
 /* ---- complete.c ---- */
 
-/* "bash" */
-const char *completion_shell(const struct cli_script *script);
 /* argv: "complete", then the words behind the program's name. */
 int complete_words(struct cli *cli, int argc, char **argv);
 

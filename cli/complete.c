@@ -155,9 +155,15 @@ static void offer_further_commands(const struct completion *c) {
   offer_commands(c, c->cli->operand);
 }
 
+/* Those that share/ has a script for, where the shell looks for it. */
+static const struct {
+  const char *name, *path;
+} shells[] = {{"bash", "share/bash-completion/completions/cugen"},
+              {"fish", "share/fish/vendor_completions.d/cugen.fish"},
+              {"zsh", "share/zsh/site-functions/_cugen"}};
+
 static void offer_shells(const struct completion *c) {
-  for (const struct cli_script *script = cli_scripts; script->path; script++)
-    offer(c, completion_shell(script), "shell");
+  for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) offer(c, shells[i].name, "shell");
 }
 
 static void offer_files(const struct completion *c) {
@@ -175,16 +181,18 @@ static void offer_programs(const struct completion *c) {
   puts(":programs");
 }
 
-/* By the word that help has for it, be it an operand or an option's argument. */
-static void offer_by_word(const struct completion *c, struct cli_word word) {
-  static const struct {
-    const char *word;
-    void (*offer)(const struct completion *c);
-  } kinds[] = {{"CONFIG", offer_configs},       {"COMMAND", offer_further_commands}, {"STRATEGY", offer_strategies},
-               {"OBJECTIVE", offer_objectives}, {"PREFERENCE", offer_preferences},   {"SHELL", offer_shells},
-               {"FILE", offer_files},           {"FOLDER", offer_folders},           {"PROGRAM", offer_programs}};
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (strlen(kinds[i].word) == word.length && memcmp(kinds[i].word, word.text, word.length) == 0) kinds[i].offer(c);
+/* By what it names, be it an operand or an option's argument. */
+static void offer_kind(const struct completion *c, enum cli_kind kind) {
+  static void (*const offers[KIND_COUNT])(const struct completion *c) = {[KIND_CONFIG] = offer_configs,
+                                                                         [KIND_COMMAND] = offer_further_commands,
+                                                                         [KIND_STRATEGY] = offer_strategies,
+                                                                         [KIND_OBJECTIVE] = offer_objectives,
+                                                                         [KIND_PREFERENCE] = offer_preferences,
+                                                                         [KIND_SHELL] = offer_shells,
+                                                                         [KIND_FILE] = offer_files,
+                                                                         [KIND_FOLDER] = offer_folders,
+                                                                         [KIND_PROGRAM] = offer_programs};
+  if (offers[kind]) offers[kind](c);
 }
 
 static void offer_value(const struct completion *c, enum cli_option option) {
@@ -200,7 +208,7 @@ static void offer_value(const struct completion *c, enum cli_option option) {
   else if (option == OPTION_IMPLEMENTATION || option == OPTION_VARIANT || option == OPTION_PATTERN)
     offer_implementations(c);
   else
-    offer_by_word(c, options_word(cli_options[option].argument));
+    offer_kind(c, options_word(cli_options[option].argument).kind);
 }
 
 /* ---- Options ---- */
@@ -252,7 +260,7 @@ static void complete_command(struct completion *c, int count, char **words) {
     offer_options(c, command->options);
     if (command->common) offer_options(c, cli_common);
   } else if ((int)c->cli->operand_count < operand.most) {
-    offer_by_word(c, operand);
+    offer_kind(c, operand.kind);
   }
 }
 
@@ -275,18 +283,16 @@ int complete_words(struct cli *cli, int argc, char **argv) {
 
 /* ---- The shells' scripts ---- */
 
-const char *completion_shell(const struct cli_script *script) {
-  static const char *const shells[] = {"bash", "fish", "zsh"};
-  for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
-    const char *found = strstr(script->path, shells[i]);
-    if (found) return shells[i];
-  }
-  return "";
+static const struct cli_script *script_at(const char *path) {
+  const struct cli_script *script = cli_scripts;
+  while (script->path && strcmp(script->path, path) != 0) script++;
+  return script;
 }
 
 int command_completion(struct cli *cli) {
-  for (const struct cli_script *script = cli_scripts; script->path; script++) {
-    if (strcmp(completion_shell(script), cli->operand) != 0) continue;
+  for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+    if (strcmp(shells[i].name, cli->operand) != 0) continue;
+    const struct cli_script *script = script_at(shells[i].path);
     fwrite(script->data, 1, script->length, stdout);
     return CUGEN_OK;
   }

@@ -217,7 +217,7 @@ void help_command(const struct cli_command *command, bool all, FILE *out) {
           commands_take_options(command) ? " [OPTION]..." : "");
   if (*command->details) print_paragraph(command->details, out);
   if (all && command->more) print_paragraph(command->more, out);
-  if (all && operand && strstr(operand, "CONFIG"))
+  if (all && options_word(operand).kind == KIND_CONFIG)
     print_paragraph("CONFIG is a file, or a bare name: cugen looks for it here, then in --config-dir, then among the "
                     "configs that "
                     "ship. matmul and matmul.lua are the same.",

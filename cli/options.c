@@ -10,11 +10,23 @@
 #include "cli.h"
 #include "print.h"
 
+static enum cli_kind kind_of(const char *text, size_t length) {
+  static const char *const words[KIND_COUNT] = {
+#define X(id, word) [KIND_##id] = word,
+      CLI_KINDS(X)
+#undef X
+  };
+  for (enum cli_kind kind = KIND_OTHER + 1; kind < KIND_COUNT; kind++)
+    if (strlen(words[kind]) == length && memcmp(words[kind], text, length) == 0) return kind;
+  return KIND_OTHER;
+}
+
 struct cli_word options_word(const char *text) {
   if (!text) return (struct cli_word){.text = ""};
   const bool optional = *text == '[';
   struct cli_word word = {.text = text + optional, .optional = optional, .most = 1};
   word.length = strcspn(word.text, "].");
+  word.kind = kind_of(word.text, word.length);
   if (strcmp(word.text + word.length + optional, "...") == 0) word.most = optional ? 2 : INT_MAX;
   return word;
 }
