@@ -10,6 +10,7 @@
 #include "base/system.h"
 #include "left_out.h"
 #include "messages.h"
+#include "order.h"
 #include "runtime/cpu/observer.h"
 #include "selection.h"
 
@@ -604,14 +605,6 @@ static int publish_list(struct check *c, cugen_error *err) {
   return r->problem_texts ? CUGEN_OK : error_memory(err);
 }
 
-static int by_place(const void *a, const void *b) {
-  const struct check_finding *x = a, *y = b;
-  const int files = strcmp(x->here.file, y->here.file);
-  if (files) return files;
-  if (x->here.line != y->here.line) return x->here.line < y->here.line ? -1 : 1;
-  return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : strcmp(x->message, y->message);
-}
-
 static void mark_notes(struct check_result *r, bool strict) {
   for (size_t i = 0; i < r->finding_count; i++) {
     r->findings[i].note = r->findings[i].kind == CUGEN_FINDING_SAME_VALUE && !strict;
@@ -651,7 +644,7 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   if (publish_list(c, status ? &ignored : err) && !status) status = err->status;
   mark_notes(out, options->strict);
   reached_sort(&out->reached);
-  if (out->finding_count) qsort(out->findings, out->finding_count, sizeof *out->findings, by_place);
+  findings_sort(out->findings, out->finding_count);
   check_list_free(&c->list);
   free(c->variants_seen);
   free(c->variants_counted);

@@ -1,4 +1,5 @@
 /* cugen check: what is wrong with a kernel's variants, found by watching them run on the cpu device. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,13 +170,21 @@ static bool same_row(const cugen_check_traffic *a, const cugen_check_traffic *b)
          a->write == b->write && a->launch == b->launch;
 }
 
-static double per_request(const cugen_check_traffic *t, double count) {
-  return t->requests > 0 ? count / t->requests : 0;
+/* Figures of a row: of a request, and how much of the sectors and lines that it touches it uses, in percent. */
+static double needed_of(const cugen_check_traffic *t) {
+  return t->requests > 0 ? t->needed / t->requests : 0;
 }
 
-/* How much of so many pieces of memory a request uses, in percent. */
-static double percent_used(const cugen_check_traffic *t, double pieces, double bytes) {
-  return pieces > 0 ? 100 * t->touched / (pieces * bytes) : 100;
+static double lines_of(const cugen_check_traffic *t) {
+  return t->requests > 0 ? t->lines / t->requests : 0;
+}
+
+static double sectors_used(const cugen_check_traffic *t) {
+  return t->needed > 0 ? 100 * t->touched / (t->needed * 32) : 100;
+}
+
+static double lines_used(const cugen_check_traffic *t) {
+  return t->lines > 0 ? 100 * t->touched / (t->lines * 128) : 100;
 }
 
 /* Where the check problem's types and layouts have figures of the implementation, those of other ones would be mixed up with them. */
@@ -190,34 +199,37 @@ static bool is_shown(const cugen_check *check, const cugen_check_traffic *t) {
   return !here;
 }
 
-/* "1.00", or "1.00 to 2.50" over the variants of an implementation; false: an earlier row has it. */
-static bool times_of(const cugen_check *check, size_t first, char *out, size_t size, bool *one) {
+/* An earlier row is of the same loads or stores. */
+static bool is_told(const cugen_check *check, size_t first) {
+  for (size_t i = 0; i < first; i++)
+    if (same_row(&check->traffic[first], &check->traffic[i]) && is_shown(check, &check->traffic[i])) return true;
+  return false;
+}
+
+/* "1.00", or "1.00 to 2.50" over the variants of an implementation. */
+static void add_figure(const cugen_check *check, struct table *table, size_t first,
+                       double (*figure)(const cugen_check_traffic *t), int decimals, const char *unit) {
   const cugen_check_traffic *t = &check->traffic[first];
-  double least = ratio(t), most = least;
-  for (size_t i = 0; i < check->traffic_count; i++) {
+  double least = figure(t), most = least;
+  for (size_t i = first + 1; i < check->traffic_count; i++) {
     if (!same_row(t, &check->traffic[i]) || !is_shown(check, &check->traffic[i])) continue;
-    if (i < first) return false;
-    const double r = ratio(&check->traffic[i]);
-    if (r < least) least = r;
-    if (r > most) most = r;
+    least = fmin(least, figure(&check->traffic[i]));
+    most = fmax(most, figure(&check->traffic[i]));
   }
-  *one = most <= least + 0.005;
-  snprintf(out, size, *one ? "%.2f" : "%.2f to %.2f", least, most);
-  return true;
+  char low[32], high[32], text[80];
+  snprintf(low, sizeof low, "%.*f", decimals, least);
+  snprintf(high, sizeof high, "%.*f", decimals, most);
+  if (strcmp(low, high) == 0)
+    snprintf(text, sizeof text, "%s%s", low, unit);
+  else
+    snprintf(text, sizeof text, "%s to %s%s", low, high, unit);
+  table_cell(table, text);
 }
 
-static void add_number(struct table *table, bool known, const char *format, double number) {
-  char text[32];
-  snprintf(text, sizeof text, format, number);
-  table_cell(table, known ? text : "");
-}
-
-/* What differs between variants has no one figure. */
 static void add_row(const cugen_check *check, struct table *table, size_t i) {
   const cugen_check_traffic *t = &check->traffic[i];
-  char times[48], text[128];
-  bool one;
-  if (!times_of(check, i, times, sizeof times, &one)) return;
+  char text[128];
+  if (is_told(check, i)) return;
   snprintf(text, sizeof text, "%.*s", (int)strcspn(t->variant, " "), t->variant);
   table_cell(table, text);
   if (t->launches > 1) /* "2 sweep: x": of the second launch */
@@ -226,12 +238,12 @@ static void add_row(const cugen_check *check, struct table *table, size_t i) {
     snprintf(text, sizeof text, "%s", t->array);
   table_cell(table, text);
   table_cell(table, t->write ? "writes" : "reads");
-  table_cell(table, times);
-  add_number(table, one, "%.1f", per_request(t, t->needed));
+  add_figure(check, table, i, ratio, 2, "");
+  add_figure(check, table, i, needed_of, 1, "");
   if (t->shared) return;
-  add_number(table, one, "%.1f%%", percent_used(t, t->needed, 32));
-  add_number(table, one, "%.1f", per_request(t, t->lines));
-  add_number(table, one, "%.1f%%", percent_used(t, t->lines, 128));
+  add_figure(check, table, i, sectors_used, 1, "%");
+  add_figure(check, table, i, lines_of, 1, "");
+  add_figure(check, table, i, lines_used, 1, "%");
 }
 
 static int print_memory(struct cli *cli, const cugen_check *check, bool shared) {

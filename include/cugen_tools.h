@@ -370,7 +370,7 @@ typedef struct cugen_check_options {
 
 /* What a check found. Everything in it lives until the kernel is checked again or closed. */
 typedef struct cugen_check {
-  const cugen_check_finding *findings; /* by file and line; notes among them */
+  const cugen_check_finding *findings; /* likely causes first, then by file and line; notes last */
   size_t finding_count, note_count;
   const cugen_check_traffic *traffic;
   size_t traffic_count;
