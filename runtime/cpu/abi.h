@@ -136,7 +136,7 @@ enum cpu_access {
   CPU_ATOMIC = 2,     /* of the whole device */
   CPU_ASYNC = 4,      /* part of a copy that goes on meanwhile */
   CPU_PACKED = 32,    /* of bytes, or of a type that may lie anywhere: no multiple is needed */
-  CPU_VOLATILE = 64,  /* looks past caches */
+  CPU_VOLATILE = 64,  /* looks past caches; with CPU_ATOMIC: an atomic load or store */
   CPU_REPLACES = 128, /* an atomic operation that makes nothing of what was there: an exchange */
   CPU_BLOCK = 256     /* an atomic operation of the block's scope: to other blocks it is none */
 };

@@ -249,6 +249,13 @@ static const struct {
     {"__constant__ float z[64];", {NULL, 0, "", "y[i] = x[i] + z[t];"}},
     {"__constant__ float z[64];", {"write to a constant", 4, "z", "z[t] = 1;\ny[i] = x[i];"}},
     {"static __constant__ float z[64];", {"write to a constant", 4, "z", "z[t] = 1;\ny[i] = x[i] + 0 * z[63 - t];"}},
+    {"#include <cuda/atomic>",
+     {NULL, 0, "",
+      "__shared__ int s;\ncuda::atomic_ref<int> r(s);\nr.store(t);\nconst int v = r.load();\ny[i] = x[i] + 0 * v;"}},
+    {"#include <cuda/atomic>",
+     {"race", 7, "s",
+      "__shared__ int s;\ncuda::atomic_ref<int> r(s);\nr.store(t);\nif (t == 40) s = t;\n__syncthreads();\ny[i] = "
+      "x[i];"}},
     {"static __device__ const float z[2] = {0, 0};", {NULL, 0, "", "y[i] = x[i] + z[t & 1];"}},
 };
 

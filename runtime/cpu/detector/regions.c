@@ -10,12 +10,17 @@ enum {
   NULL_PAGE = 4096
 };
 
+/* By an atomic operation that is more than a load or a store. */
+static bool is_modified(const struct access *a) {
+  return a->kind & CPU_ATOMIC && !(a->kind & CPU_VOLATILE);
+}
+
 /* A buffer's places count from its first byte, as on a GPU, where it is aligned; here its end is. */
 static void count(const struct access *a, const char *array) {
   const uintptr_t at = a->region->shared ? a->at : a->at - a->region->start;
   const bool engine = a->kind & OBSERVED_PROXY || (a->kind & CPU_ASYNC && a->bytes > 16); /* no warp's request */
   const bool first = a->thread < a->watch->launch.padded; /* of a cluster's blocks the first represents all */
-  if (!a->watch->counting || !first || a->kind & CPU_ATOMIC || engine) return;
+  if (!a->watch->counting || !first || is_modified(a) || engine) return;
   for (unsigned done = 0; done < a->bytes; done += 16) {
     const unsigned bytes = a->bytes - done < 16 ? a->bytes - done : 16;
     traffic_access(a->watch->traffic, a->thread, a->site, array, a->region->shared, at + done, bytes, a->kind);
@@ -201,7 +206,7 @@ static void access_global(struct access *a) {
   struct watch *w = a->watch;
   struct region *region = find_region(w, a->at);
   w->report->dependent |= (a->kind & CPU_VOLATILE) != 0;
-  if (a->kind & CPU_ATOMIC || (a->kind & CPU_WRITE && (!region || region->variable))) entangle(w);
+  if (is_modified(a) || (a->kind & CPU_WRITE && (!region || region->variable))) entangle(w);
   if (!region && a->at < NULL_PAGE) leave_memory(a);
   w->report->elsewhere += !region && a->at >= NULL_PAGE && !is_table(w, a->at);
   if (!region) return;

@@ -229,7 +229,8 @@ static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
 
 /* As a flag, if it is used as one. */
 static void use_flag(const struct access *a, struct cell *cell) {
-  const int write = a->kind & CPU_WRITE ? RA_WRITE : 0, read = write && !(a->kind & CPU_ATOMIC) ? 0 : RA_READ;
+  const bool stores = a->kind & CPU_WRITE && (!(a->kind & CPU_ATOMIC) || a->kind & CPU_VOLATILE);
+  const int write = a->kind & CPU_WRITE ? RA_WRITE : 0, read = stores ? 0 : RA_READ;
   ra_use(a->watch->ra, a->thread, &cell->flag, write | read);
 }
 
