@@ -19,6 +19,8 @@ struct selection {
   uint64_t index;
   struct best_record best; /* of a measurement, where `how` is CUGEN_PLAN_DEFAULT of a prediction */
   struct text problem;     /* the one that the record is of */
+  struct text other;       /* the GPU that it is of, where that is another one; "": it is not */
+  bool same_model;         /* it is of this GPU's model */
   bool named;              /* the default is one of the config's tries */
   double distance;
 };
@@ -68,6 +70,11 @@ void api_describe_argument(const struct kernel_argument *argument, cugen_argumen
 int api_select(struct lookup *lookup, double distance, bool by_portfolio, struct selection *out, cugen_error *err);
 /* The variant of a space that is not empty where nothing is known; named: the config names it (try). */
 uint64_t api_default(const struct lookup *lookup, bool *named);
+/* ---- other_gpu.c ---- */
+
+/* The best of the look-up's problem on another GPU, if one is found that serves. */
+int api_select_other_gpu(struct lookup *lookup, struct selection *out, bool *found, cugen_error *err);
+
 /* The default is the model's choice. */
 bool api_is_predicted(const struct selection *selection);
 void api_selection_free(struct selection *selection);

@@ -70,7 +70,8 @@ static int refuse_untuned(const cugen_kernel *k, const cugen_plan_options *optio
 /* A record of this very problem was judged by what its variant expands to: that is the plan's kernel. */
 static int expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
   struct best_record *best = &p->selection.best;
-  if (best->found && p->selection.how != CUGEN_PLAN_NEAR) {
+  const bool elsewhere = p->selection.how == CUGEN_PLAN_NEAR || p->selection.how == CUGEN_PLAN_OTHER_GPU;
+  if (best->found && !elsewhere) {
     p->spec = best->spec;
     best->spec = (struct kernel_spec){0};
     return CUGEN_OK;
@@ -122,6 +123,7 @@ static void describe_record(cugen_kernel *k, cugen_plan *p) {
   api_publish(k, record, &p->info.record);
   p->info.record.from_cache = 1;
   p->info.tuned_for = text_get(&p->selection.problem);
+  p->info.tuned_on = p->selection.other.length ? text_get(&p->selection.other) : NULL;
   p->info.measured_at = record->measured_at;
   p->info.driver_version = record->driver_version;
   p->info.nvrtc_version = record->nvrtc_version;
@@ -160,11 +162,9 @@ static int choose(struct lookup *l, const cugen_plan_options *options, struct se
 
 /* ---- Opening: what is captured ---------------------------------------------------------------------------------- */
 
-static const char *const choice_words[] = {[CUGEN_PLAN_EXACT] = "exact",
-                                           [CUGEN_PLAN_PORTFOLIO] = "portfolio",
-                                           [CUGEN_PLAN_NEAR] = "near",
-                                           [CUGEN_PLAN_DEFAULT] = "default",
-                                           [CUGEN_PLAN_PINNED] = "pinned"};
+static const char *const choice_words[] = {
+    [CUGEN_PLAN_EXACT] = "exact",     [CUGEN_PLAN_PORTFOLIO] = "portfolio", [CUGEN_PLAN_NEAR] = "near",
+    [CUGEN_PLAN_DEFAULT] = "default", [CUGEN_PLAN_PINNED] = "pinned",       [CUGEN_PLAN_OTHER_GPU] = "other_gpu"};
 
 static void capture_opened(const cugen_kernel *k, cugen_plan *p) {
   p->capture = k->lookup.lib->capture;
@@ -203,10 +203,15 @@ static void capture_closed(cugen_plan *p) {
 
 /* ---- Opening ---------------------------------------------------------------------------------------------------- */
 
+/* On this GPU. */
+static bool is_tuned(const struct selection *selection) {
+  return selection->how != CUGEN_PLAN_DEFAULT && selection->how != CUGEN_PLAN_OTHER_GPU;
+}
+
 static int open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
   int status = open_device(k, options, p, err);
   if (!status) status = choose(&k->lookup, options, &p->selection, err);
-  if (!status && options->flags & CUGEN_PLAN_TUNED_ONLY && p->selection.how == CUGEN_PLAN_DEFAULT)
+  if (!status && options->flags & CUGEN_PLAN_TUNED_ONLY && !is_tuned(&p->selection))
     capture_refused(k), status = refuse_untuned(k, options, err);
   if (!status) status = expand(&k->lookup, p, err);
   if (!status) status = api_write_choice(&k->lookup, &p->spec, &p->choice, err);

@@ -1,5 +1,5 @@
-/* Which variant a plan uses: the best remembered for its problem, for one that the config's policy names, or the first
-   valid one. */
+/* Which variant a plan uses: the best remembered for its problem, for one that the config's policy names, on another GPU (other_gpu.c), or the
+   first valid one. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -310,17 +310,19 @@ int api_select(struct lookup *l, double distance, bool by_portfolio, struct sele
   if (!status && space_valid(l->space) == 0) status = space_explain_empty(l->space, err);
   if (!status) status = select_exact(l, out, &found, err);
   if (!status && !found && !l->predicted) status = select_other(l, distance, by_portfolio, out, &found, err);
+  if (!status && !found && distance >= 0 && !l->predicted) status = api_select_other_gpu(l, out, &found, err);
   if (!status && !found) {
     out->how = CUGEN_PLAN_DEFAULT;
     status = select_predicted(l, out, err);
     if (!status && !out->best.found) out->index = api_default(l, &out->named);
   }
-  return !status && out->problem.failed ? error_memory(err) : status;
+  return !status && (out->problem.failed || out->other.failed) ? error_memory(err) : status;
 }
 
 void api_selection_free(struct selection *selection) {
   api_best_free(&selection->best);
   text_free(&selection->problem);
+  text_free(&selection->other);
 }
 
 static void clear_selection(void *data) {
@@ -339,6 +341,8 @@ int cugen_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cug
   out->how = selection->how;
   out->tuned_for =
       out->how == CUGEN_PLAN_DEFAULT || out->how == CUGEN_PLAN_PORTFOLIO ? NULL : text_get(&selection->problem);
+  out->tuned_on = selection->other.length ? text_get(&selection->other) : NULL;
+  out->same_model = selection->same_model;
   out->distance = selection->distance;
   out->predicted = api_is_predicted(selection);
   out->named = selection->named;

@@ -161,6 +161,9 @@ static const char *say_selected(struct why *why, const struct selection *selecti
   else if (selection->how == CUGEN_PLAN_PORTFOLIO)
     said = why_keepf(why, "%s. By the config's policy (%s) a plan takes '%s', which the portfolio has for such sizes",
                      verdict, why->policy, text_get(&name));
+  else if (selection->how == CUGEN_PLAN_OTHER_GPU)
+    said = why_keepf(why, "%s. A plan takes '%s', the best on %s, which is of the same %s", verdict, text_get(&name),
+                     text_get(&selection->other), selection->same_model ? "model" : "compute capability");
   else
     said = why_keepf(why, "%s. A plan takes the %s, '%s'", verdict,
                      api_is_predicted(selection) ? "model's choice, predicted"

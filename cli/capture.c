@@ -32,10 +32,10 @@ struct reading {
   json_t *problems; /* text: index into `all` */
   struct captured *all;
   size_t count, capacity, cut, others;
-  double served[6]; /* plans opened, by plan_words */
+  double served[7]; /* plans opened, by plan_words */
 };
 
-static const char *const plan_words[6] = {"exact", "near", "portfolio", "default", "pinned", "none"};
+static const char *const plan_words[7] = {"exact", "near", "portfolio", "other_gpu", "default", "pinned", "none"};
 
 static int fail_at(const struct reading *reading, const char *why) {
   cli_fail(reading->cli, CUGEN_ERROR_USAGE, "%s:%zu: %s", reading->path, reading->number, why);

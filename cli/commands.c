@@ -102,8 +102,8 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
                      .details =
                          "Verifies and times one variant in a process of its own. Nothing is remembered. Without "
                          "--variant it takes what an application's plan would use: the best remembered for this "
-                         "problem. Without one it is the best for the problem that the config's policy names, the "
-                         "model's choice where predictions are remembered, or the config's default.",
+                         "problem. Else it is, in this order, the best for the policy's problem, a similar GPU's "
+                         "best, the model's choice, or the config's default.",
                      .more = "The timed launches lie between cuProfilerStart and cuProfilerStop, for profilers:\n  "
                              "ncu --profile-from-start off --target-processes all -c 1 cugen run CONFIG",
                      .example = "cugen run matmul --set M=8192 --set dtype=bf16",
@@ -123,18 +123,18 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
          .example = "cugen check matmul --variant \"tiled tile=16\"",
          .options = check_options,
          .common = true},
-    [COMMAND_GEN] = {.name = "gen",
-                     .operand = "CONFIG",
-                     .summary = "print the specialised source of a variant",
-                     .details =
-                         "Prints the expanded .cu of one variant, as the compiler gets it; nvcc compiles it as it "
-                         "stands. Without --variant it takes what an application's plan would use: the best "
-                         "remembered for this problem. Without one it is the best for the problem that the config's "
-                         "policy names, the model's choice where predictions are remembered, or the config's "
-                         "default. --ptx prints what NVRTC makes of it; the GPU need not be here.",
-                     .example = "cugen gen matmul --variant \"tiled tile=16\" -o tiled.cu",
-                     .options = gen_options,
-                     .common = true},
+    [COMMAND_GEN] =
+        {.name = "gen",
+         .operand = "CONFIG",
+         .summary = "print the specialised source of a variant",
+         .details = "Prints the expanded .cu of one variant, as the compiler gets it; nvcc compiles it as it "
+                    "stands. Without --variant it takes what an application's plan would use: the best "
+                    "remembered for this problem. Else it is, in this order, the best for the policy's problem, a "
+                    "similar GPU's best, the model's choice, or the config's default. --ptx prints what NVRTC "
+                    "makes of it; the GPU need not be here.",
+         .example = "cugen gen matmul --variant \"tiled tile=16\" -o tiled.cu",
+         .options = gen_options,
+         .common = true},
     [COMMAND_EXPORT] = {.name = "export",
                         .operand = "CONFIG",
                         .summary = "write tuned variants as C that needs only the driver",

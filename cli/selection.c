@@ -44,6 +44,9 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
             choice->tuned_for, cugen_kernel_policy(cli->kernel), choice->distance);
   else if (choice->how == CUGEN_PLAN_PORTFOLIO)
     fputs("cugen: not tuned for this problem: what the portfolio has for such sizes; ", stderr);
+  else if (choice->how == CUGEN_PLAN_OTHER_GPU)
+    fprintf(stderr, "cugen: not tuned on this GPU: the best on %s, which is of the same %s; ", choice->tuned_on,
+            choice->same_model ? "model" : "compute capability");
   else
     fprintf(stderr, "cugen: nothing is %s for this problem: using the %s; ",
             choice->predicted ? "measured" : "remembered",
@@ -58,11 +61,13 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
 }
 
 json_t *json_choice(const cugen_choice *choice) {
-  static const char *const names[] = {"exact", "near", "default", "pinned", "portfolio"};
+  static const char *const names[] = {"exact", "near", "default", "pinned", "portfolio", "other_gpu"};
   if (!choice->variant) return json_null();
   json_t *object = json_object();
   json_object_set_new(object, "how", json_string(names[choice->how]));
   json_object_set_new(object, "tuned_for", json_optional_string(choice->tuned_for));
+  json_object_set_new(object, "tuned_on", json_optional_string(choice->tuned_on));
+  json_object_set_new(object, "same_model", json_boolean(choice->same_model));
   json_object_set_new(object, "predicted", json_boolean(choice->predicted));
   json_object_set_new(object, "named", json_boolean(choice->named));
   json_object_set_new(object, "distance", json_number(choice->distance));

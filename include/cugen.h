@@ -324,12 +324,13 @@ typedef struct cugen_plan_options {
 
 /* Where a plan's variant comes from. */
 typedef enum cugen_plan_choice {
-  CUGEN_PLAN_EXACT,    /* the best remembered for this problem */
-  CUGEN_PLAN_NEAR,     /* the best remembered for the problem that the policy selects: the nearest, or its bucket's */
-  CUGEN_PLAN_DEFAULT,  /* never measured: the fastest by the model, if predictions for this device and problem are
+  CUGEN_PLAN_EXACT,   /* the best remembered for this problem */
+  CUGEN_PLAN_NEAR,    /* the best remembered for the problem that the policy selects: the nearest, or its bucket's */
+  CUGEN_PLAN_DEFAULT, /* never measured: the fastest by the model, if predictions for this device and problem are
                          remembered; else on a GPU the first valid one that the config suggests (try); else the first valid one */
-  CUGEN_PLAN_PINNED,   /* named by options.choice, or in the file of options.pin or $CUGEN_PIN */
-  CUGEN_PLAN_PORTFOLIO /* by a portfolio's rule: measured for other sizes */
+  CUGEN_PLAN_PINNED,  /* named by options.choice, or in the file of options.pin or $CUGEN_PIN */
+  CUGEN_PLAN_PORTFOLIO, /* by a portfolio's rule: measured for other sizes */
+  CUGEN_PLAN_OTHER_GPU /* the best remembered for this problem on another GPU, of the same model or compute capability */
 } cugen_plan_choice;
 
 /* A plan, and why it was chosen. Of a default, pinned or portfolio one tuned_for is NULL, measured_at and the versions are 0, and record has
@@ -339,6 +340,7 @@ typedef struct cugen_plan_info {
   const char *variant; /* full text */
   cugen_plan_choice choice;
   const char *tuned_for; /* the problem that the record is of */
+  const char *tuned_on;  /* the GPU that it is of, "NVIDIA RTX A6000 sm_86 84 SMs", if it is another one; else NULL */
   double distance;       /* from this problem to that one */
   cugen_record record;   /* as it was measured, for tuned_for */
   int64_t measured_at;   /* seconds since the epoch */
@@ -358,7 +360,9 @@ typedef struct cugen_plan_info {
    - buckets: the problem with each size rounded up to its bucket's bound serves; sizes above the last bound take the last.
    - portfolio: the variant that the rule of the kernel's portfolio names, and where none serves, as nearest if it has a distance.
    The variant must be valid here, and measured with the source as it is now; else that problem's next best is taken.
-   If nothing remembered serves, the plan is CUGEN_PLAN_DEFAULT, which is no error unless CUGEN_PLAN_TUNED_ONLY. Compiles the
+   If nothing remembered on this GPU serves, what is remembered of this very problem on another one does (CUGEN_PLAN_OTHER_GPU): of the same
+   model, else of the same compute capability, the nearest in multiprocessors and bandwidth. Else the plan is CUGEN_PLAN_DEFAULT. Neither is
+   an error unless CUGEN_PLAN_TUNED_ONLY. Compiles the
    variant, or takes the image from the cache. CUGEN_ERROR_USAGE: the context is of another device, or one was given for the
    cpu device. With options.capture of the library it appends a line to that file; a plan is opened whether or not that can be done. */
 int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out, cugen_error *error);

@@ -113,6 +113,8 @@ typedef struct cugen_choice {
   cugen_plan_choice how;
   const char *variant;   /* full text */
   const char *tuned_for; /* as in cugen_plan_info */
+  const char *tuned_on;  /* likewise */
+  int same_model;        /* that is of this GPU's model */
   double distance;
   int predicted; /* the default is the model's choice */
   int named;     /* the default is one that the config suggests (try) */

@@ -396,6 +396,7 @@ class PlanChoice(IntEnum):
     DEFAULT = 2  # never measured: the fastest by the model, if predictions for this device and problem are remembered; else on a GPU the first valid one that the config suggests (try); else the first valid one
     PINNED = 3  # named by options.choice, or in the file of options.pin or $CUGEN_PIN
     PORTFOLIO = 4  # by a portfolio's rule: measured for other sizes
+    OTHER_GPU = 5  # the best remembered for this problem on another GPU, of the same model or compute capability
 
 
 class cugen_plan_info(Structure):
@@ -405,6 +406,7 @@ class cugen_plan_info(Structure):
         ("variant", c_char_p),
         ("choice", c_int),
         ("tuned_for", c_char_p),
+        ("tuned_on", c_char_p),
         ("distance", c_double),
         ("record", cugen_record),
         ("measured_at", c_int64),
@@ -426,6 +428,7 @@ class PlanInfo:
     variant: str  # full text
     choice: PlanChoice
     tuned_for: str | None  # the problem that the record is of
+    tuned_on: str | None  # the GPU that it is of, "NVIDIA RTX A6000 sm_86 84 SMs", if it is another one; else None
     distance: float  # from this problem to that one
     record: Record  # as it was measured, for tuned_for
     measured_at: int  # seconds since the epoch
@@ -444,6 +447,7 @@ class PlanInfo:
             variant=text(c.variant),
             choice=PlanChoice(c.choice),
             tuned_for=maybe_text(c.tuned_for),
+            tuned_on=maybe_text(c.tuned_on),
             distance=c.distance,
             record=Record._of(c.record),
             measured_at=c.measured_at,
@@ -701,6 +705,8 @@ class cugen_choice(Structure):
         ("how", c_int),
         ("variant", c_char_p),
         ("tuned_for", c_char_p),
+        ("tuned_on", c_char_p),
+        ("same_model", c_int),
         ("distance", c_double),
         ("predicted", c_int),
         ("named", c_int),

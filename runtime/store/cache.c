@@ -67,6 +67,12 @@ int cache_problems(struct cache *cache, const struct cache_key *key,
   LOCKED(cache, problems(cache, key, visit, context, err));
 }
 
+int cache_devices(struct cache *cache, const struct cache_key *key,
+                  int (*visit)(void *context, const char *device, const char *options, cugen_error *err),
+                  void *context, cugen_error *err) {
+  LOCKED(cache, devices(cache, key, visit, context, err));
+}
+
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                 cugen_error *err) {
   LOCKED(cache, store(cache, key, record, err));

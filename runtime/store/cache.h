@@ -54,6 +54,11 @@ int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visito
 int cache_problems(struct cache *cache, const struct cache_key *key,
                    int (*visit)(void *context, const char *problem, cugen_error *err), void *context,
                    cugen_error *err);
+/* Calls visit with each device and options under which right records of the key's config and problem are, in their order as text; else the
+   same. */
+int cache_devices(struct cache *cache, const struct cache_key *key,
+                  int (*visit)(void *context, const char *device, const char *options, cugen_error *err),
+                  void *context, cugen_error *err);
 /* Adds the record; an older record of the same variant becomes history, if it is of the key's origin, of none that is known, or of the
    same kernel (hash). On a read-only cache this keeps it in
    memory for this process. What was stored is there whatever becomes of this process; of a power cut the next store

@@ -56,6 +56,7 @@ struct cache_image_row {
 };
 
 typedef int cache_problem_visitor(void *context, const char *problem, cugen_error *err);
+typedef int cache_device_visitor(void *context, const char *device, const char *options, cugen_error *err);
 typedef int cache_image_visitor(void *context, const char *name, int64_t bytes, cugen_error *err);
 
 /* ---- The table ---- */
@@ -81,6 +82,9 @@ struct cache_engine {
   int (*history)(struct cache *cache, const struct cache_key *key, struct cache_records *out, cugen_error *err);
   int (*problems)(struct cache *cache, const struct cache_key *key, cache_problem_visitor *visit, void *context,
                   cugen_error *err);
+  /* As cache_devices. */
+  int (*devices)(struct cache *cache, const struct cache_key *key, cache_device_visitor *visit, void *context,
+                 cugen_error *err);
   /* Problems with records, from <= problem < to as bytes, shorter than the key's; the longest first. A status ends it. */
   int (*shorter)(struct cache *cache, const struct cache_key *key, const char *from, const char *to,
                  cache_problem_visitor *visit, void *context, cugen_error *err);

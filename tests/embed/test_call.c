@@ -95,6 +95,8 @@ static int close_library(void **state) {
 
 /* ---- Kernels, their images, and records ------------------------------------------------------------------------------------------- */
 
+static const char *elsewhere; /* the GPU that `store` stores for; NULL: the kernel's */
+
 /* With images of its first variants in the cache: no compiler is needed. */
 static cugen_kernel *open_any(const char *name, const char *const *settings, size_t count) {
   cugen_kernel *kernel;
@@ -131,7 +133,8 @@ static void store(const char *size, const char *text, double seconds, bool stale
                                 .measured_at = 1700000000};
   strcpy(model.id, "model:MINE"); /* somebody's description of the GPU, which is none of the shipped ones */
   assert_int_equal(api_key_predictions(lib, &model, l->arch, &predictions, NULL), CUGEN_OK);
-  const struct cache_key key = predicted ? lookup_predicted_key(l, &predictions) : lookup_measured_key(l);
+  struct cache_key key = predicted ? lookup_predicted_key(l, &predictions) : lookup_measured_key(l);
+  if (elsewhere) key.device = elsewhere;
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
   assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
   api_prediction_key_free(&predictions);
@@ -236,6 +239,41 @@ static void test_tie(void **state) {
   remember("n=1000", other, 1.004e-3, false);
   remember("n=1000", first, 1.010e-3, false);
   expect("n=1000", 0, CUGEN_PLAN_EXACT, other, "n=1000");
+}
+
+static void remember_on(const char *gpu, const char *text, bool stale) {
+  elsewhere = gpu;
+  remember("n=1000", text, 1e-3, stale);
+  elsewhere = NULL;
+}
+
+/* One of this GPU's model, then one of its compute capability, the nearest first, then predictions; only of this problem and source. */
+static void test_other_gpu(void **state) {
+  (void)state;
+  cugen_plan *plan;
+  cugen_error err;
+  store("n=1000", other, 1e-5, false, true);
+  remember_on("NVIDIA Older sm_80 132 SMs", best, false);
+  remember_on("NVIDIA Pretended sm_90 16 SMs", best, true);
+  expect("n=1000", 0, CUGEN_PLAN_DEFAULT, other, NULL);
+  remember_on("NVIDIA Small sm_90 16 SMs", other, false);
+  expect("n=1000", 0, CUGEN_PLAN_OTHER_GPU, other, "n=1000");
+  remember_on("NVIDIA Near sm_90 130 SMs", best, false);
+  plan = must_open("n=1000", 0);
+  assert_string_equal(cugen_plan_about(plan)->tuned_on, "NVIDIA Near sm_90 130 SMs");
+  assert_string_equal(cugen_plan_about(plan)->variant, best);
+  assert_true(cugen_plan_about(plan)->record.seconds == 1e-3);
+  cugen_plan_close(plan);
+  remember_on("NVIDIA Pretended sm_90 60 SMs", first, false);
+  expect("n=1000", 0, CUGEN_PLAN_OTHER_GPU, first, "n=1000");
+  expect("n=1000", -1, CUGEN_PLAN_DEFAULT, other, NULL);
+  expect("n=2000", 0, CUGEN_PLAN_DEFAULT, first, NULL);
+  assert_int_equal(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_ERROR_USAGE);
+  remember("n=1000", other, 1e-3, false);
+  plan = must_open("n=1000", 0);
+  assert_null(cugen_plan_about(plan)->tuned_on);
+  assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_EXACT);
+  cugen_plan_close(plan);
 }
 
 /* What was never measured starts from the model's choice for this GPU, not from the first variant; a prediction never
@@ -671,17 +709,29 @@ static void test_faults(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
   const struct CMUnitTest tests[] = {
-      TEST(test_default),        TEST(test_tuned_only),
-      TEST(test_exact),          TEST(test_tie),
-      TEST(test_predicted),      TEST(test_predicted_leaders),
-      TEST(test_predicted_here), TEST(test_near),
-      TEST(test_policy_nearest), TEST(test_policy_buckets),
-      TEST(test_lent_variants),  TEST(test_policy_refuses),
-      TEST(test_choose),         TEST(test_image),
-      TEST(test_options),        TEST(test_contexts),
-      TEST(test_launch),         TEST(test_bind_refuses),
-      TEST(test_rebind),         TEST(test_rebind_scratch),
-      TEST(test_scalars),        TEST(test_compiled_in),
+      TEST(test_default),
+      TEST(test_tuned_only),
+      TEST(test_exact),
+      TEST(test_tie),
+      TEST(test_other_gpu),
+      TEST(test_predicted),
+      TEST(test_predicted_leaders),
+      TEST(test_predicted_here),
+      TEST(test_near),
+      TEST(test_policy_nearest),
+      TEST(test_policy_buckets),
+      TEST(test_lent_variants),
+      TEST(test_policy_refuses),
+      TEST(test_choose),
+      TEST(test_image),
+      TEST(test_options),
+      TEST(test_contexts),
+      TEST(test_launch),
+      TEST(test_bind_refuses),
+      TEST(test_rebind),
+      TEST(test_rebind_scratch),
+      TEST(test_scalars),
+      TEST(test_compiled_in),
       TEST(test_faults),
   };
   fake = fake_find();

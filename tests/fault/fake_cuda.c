@@ -4,7 +4,8 @@
    call with the number FAKE_CUDA_INTERRUPT the process is interrupted. With FAKE_CUDA_SLEEP each launch sleeps for so many microseconds, and the time
    between two events depends on the last launch's grid and block.
 
-   Of several GPUs each can be another one, by lists with an entry a GPU: FAKE_CUDA_MODELS=H200,H200,A100 are their names, and
+   Of several GPUs each can be another one, by lists with an entry a GPU: FAKE_CUDA_MODELS=H200,H200,A100 are their names, FAKE_CUDA_SMS=132,132,108
+   their multiprocessors, FAKE_CUDA_CAPABILITY=90,90,80 (or one for all) their capabilities, and
    FAKE_CUDA_PACE=100,105,98 per cent of the time that a launch takes. On GPU number FAKE_CUDA_BAD every launch fails. Of FAKE_CUDA_GONE="2 FILE"
    GPU 2 is gone as soon as that file is there. Into the folder FAKE_CUDA_USED goes a file for each GPU that launched something. */
 #include "fake_cuda.h"
@@ -180,9 +181,14 @@ static const struct {
                   {CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1}};
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
-  (void)device;
   MAY_FAIL;
-  const int capability = setting("FAKE_CUDA_CAPABILITY", 0);
+  char sms[16], own[16];
+  int capability = setting("FAKE_CUDA_CAPABILITY", 0);
+  if (entry("FAKE_CUDA_CAPABILITY", device, own, sizeof own)) capability = atoi(own);
+  if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT && entry("FAKE_CUDA_SMS", device, sms, sizeof sms)) {
+    *value = atoi(sms);
+    return CUDA_SUCCESS;
+  }
   const bool major = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
   if (capability && (major || attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)) {
     *value = major ? capability / 10 : capability % 10;

@@ -70,6 +70,30 @@ static void sets_are_listed(void **state) {
   free(records);
 }
 
+static int note_device(void *context, const char *device, const char *options, cugen_error *err) {
+  (void)err;
+  text_addf(context, "%s, %s; ", device, options);
+  return CUGEN_OK;
+}
+
+/* Only those that have a right record of this config and problem. */
+static void devices_are_found_by_config_and_problem(void **state) {
+  struct fixture *fixture = *state;
+  const struct cache_key keys[] = {{"A100", "matmul", "M=64", "arch sm_80", NULL, NULL, NULL},
+                                   {"H200", "matmul", "M=64", "arch sm_90a", NULL, NULL, NULL},
+                                   {"H200", "matmul", "M=65", "arch sm_90a", NULL, NULL, NULL},
+                                   {"B200", "reduce", "M=64", "arch sm_100a", NULL, NULL, NULL}};
+  const struct cache_key failed = {"V100", "matmul", "M=64", "arch sm_70", NULL, NULL, NULL};
+  struct text found = {0};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) store(fixture->cache, &keys[i], record_of("v", 1));
+  struct cache_record wrong = record_of("v", 1);
+  wrong.outcome = CUGEN_OUTCOME_WRONG;
+  store(fixture->cache, &failed, wrong);
+  assert_int_equal(cache_devices(fixture->cache, &keys[0], note_device, &found, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&found), "A100, arch sm_80; H200, arch sm_90a; ");
+  text_free(&found);
+}
+
 static void assert_removed(struct fixture *fixture, struct cache_filter filter, size_t spaces, size_t records,
                            size_t history, const char *left) {
   struct cache_removal counted, removed;
@@ -212,9 +236,13 @@ static void what_is_not_as_cugen_makes_it_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_CACHE(sets_are_listed),           WITH_CACHE(records_are_removed_by_what_they_are),
-      WITH_CACHE(a_reader_outlives_removal), WITH_CACHE(counting_waits_for_nobody),
-      WITH_CACHE(what_is_wrong_is_found),    WITH_CACHE(what_is_not_as_cugen_makes_it_is_refused),
+      WITH_CACHE(sets_are_listed),
+      WITH_CACHE(records_are_removed_by_what_they_are),
+      WITH_CACHE(a_reader_outlives_removal),
+      WITH_CACHE(counting_waits_for_nobody),
+      WITH_CACHE(devices_are_found_by_config_and_problem),
+      WITH_CACHE(what_is_wrong_is_found),
+      WITH_CACHE(what_is_not_as_cugen_makes_it_is_refused),
   };
   return cmocka_run_group_tests_name("cache_manage", tests, NULL, NULL);
 }

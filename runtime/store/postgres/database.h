@@ -26,6 +26,8 @@ int postgres_load(struct cache *base, const struct cache_key *key, struct cache_
 int postgres_fastest(struct cache *base, const struct cache_key *key, cache_visitor *visit, void *context,
                      cugen_error *err);
 int postgres_history(struct cache *base, const struct cache_key *key, struct cache_records *out, cugen_error *err);
+int postgres_devices(struct cache *base, const struct cache_key *key, cache_device_visitor *visit, void *context,
+                     cugen_error *err);
 int postgres_problems(struct cache *base, const struct cache_key *key, cache_problem_visitor *visit, void *context,
                       cugen_error *err);
 int postgres_shorter(struct cache *base, const struct cache_key *key, const char *from, const char *to,

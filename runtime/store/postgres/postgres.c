@@ -78,6 +78,7 @@ const struct cache_engine cache_postgres = {
     .fastest = postgres_fastest,
     .history = postgres_history,
     .problems = postgres_problems,
+    .devices = postgres_devices,
     .shorter = postgres_shorter,
     .store = postgres_store,
     .greatest_rate = postgres_greatest_rate,

@@ -130,6 +130,24 @@ int postgres_problems(struct cache *base, const struct cache_key *key, cache_pro
       &parameters, visit, context, err);
 }
 
+int postgres_devices(struct cache *base, const struct cache_key *key, cache_device_visitor *visit, void *context,
+                     cugen_error *err) {
+  struct pg_cache *cache = pg_cache_of(base);
+  struct pg_parameters parameters = {0};
+  struct pg_result *result;
+  pg_add_text(&parameters, key->config);
+  pg_add_text(&parameters, key->problem);
+  int status = pg_run(cache, PG_ALONE,
+                      "SELECT device, options FROM cugen.space WHERE config = $1 AND problem = $2 AND EXISTS (SELECT "
+                      "FROM cugen.record WHERE space_id = space.id AND superseded = 0 AND outcome = 0) "
+                      "ORDER BY device, options",
+                      &parameters, "read", &result, err);
+  for (int row = 0; !status && row < pg_rows(cache, result); row++)
+    status = visit(context, pg_text(cache, result, row, 0), pg_text(cache, result, row, 1), err);
+  pg_clear(cache, result);
+  return status;
+}
+
 int postgres_shorter(struct cache *base, const struct cache_key *key, const char *from, const char *to,
                      cache_problem_visitor *visit, void *context, cugen_error *err) {
   struct pg_parameters parameters = {0};

@@ -203,6 +203,8 @@ int sqlite_load(struct cache *base, const struct cache_key *key, struct cache_re
 int sqlite_fastest(struct cache *base, const struct cache_key *key, cache_visitor *visit, void *context,
                    cugen_error *err);
 int sqlite_history(struct cache *base, const struct cache_key *key, struct cache_records *out, cugen_error *err);
+int sqlite_devices(struct cache *base, const struct cache_key *key, cache_device_visitor *visit, void *context,
+                   cugen_error *err);
 int sqlite_problems(struct cache *base, const struct cache_key *key, cache_problem_visitor *visit, void *context,
                     cugen_error *err);
 int sqlite_shorter(struct cache *base, const struct cache_key *key, const char *from, const char *to,

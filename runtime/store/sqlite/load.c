@@ -81,6 +81,24 @@ int sqlite_problems(struct cache *base, const struct cache_key *key, cache_probl
   return visit_problems(cache, statement, visit, context, err);
 }
 
+/* Who has records of its own never asks. */
+int sqlite_devices(struct cache *base, const struct cache_key *key, cache_device_visitor *visit, void *context,
+                   cugen_error *err) {
+  static const char sql[] = "SELECT device, options FROM space s WHERE config = ?1 AND problem = ?2 AND EXISTS "
+                            "(SELECT 1 FROM record WHERE space_id = s.id AND superseded = 0 AND outcome = 0) "
+                            "ORDER BY device, options";
+  struct sqlite_cache *cache = sqlite_cache_of(base);
+  sqlite3_stmt *statement = cache_query(cache, sql);
+  bool good = statement && cache_bind_text(statement, 1, key->config) && cache_bind_text(statement, 2, key->problem);
+  int status = CUGEN_OK;
+  while (good && !status && sqlite3_step(statement) == SQLITE_ROW)
+    status = visit(context, cache_column_text(statement, 0), cache_column_text(statement, 1), err);
+  good = good && sqlite3_reset(statement) == SQLITE_OK;
+  if (!status && !good) status = cache_error(cache, "read", err);
+  sqlite3_finalize(statement);
+  return status;
+}
+
 int sqlite_shorter(struct cache *base, const struct cache_key *key, const char *from, const char *to,
                    cache_problem_visitor *visit, void *context, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);

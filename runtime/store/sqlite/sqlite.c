@@ -13,6 +13,7 @@ const struct cache_engine cache_sqlite = {
     .fastest = sqlite_fastest,
     .history = sqlite_history,
     .problems = sqlite_problems,
+    .devices = sqlite_devices,
     .shorter = sqlite_shorter,
     .store = sqlite_store,
     .greatest_rate = sqlite_greatest_rate,
