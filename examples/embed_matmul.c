@@ -57,8 +57,12 @@ static cugen_kernel *open_kernel(cugen *lib, const size_t sizes[3]) {
 }
 
 static void print_provenance(const cugen_plan_info *info, const cugen_device_info *device) {
-  static const char *const how[] = {"the best remembered", "the best of a near problem",
-                                    "the default, never measured"};
+  static const char *const how[] = {[CUGEN_PLAN_EXACT] = "the best remembered",
+                                    [CUGEN_PLAN_NEAR] = "the best of a near problem",
+                                    [CUGEN_PLAN_DEFAULT] = "the default, never measured",
+                                    [CUGEN_PLAN_PINNED] = "pinned",
+                                    [CUGEN_PLAN_PORTFOLIO] = "the portfolio's for such sizes",
+                                    [CUGEN_PLAN_OTHER_GPU] = "the best of another GPU"};
   printf("%s %s on %s\n", info->kernel, info->problem, device->name);
   printf("  variant   %s\n  chosen    %s\n", info->variant, how[info->choice]);
   if (info->tuned_for) printf("  tuned for %s: %.4g ms\n", info->tuned_for, info->record.seconds * 1e3);

@@ -65,8 +65,12 @@ static void run(const struct device *d, cugen_plan *plan, const float *in, float
 }
 
 int main(int argc, char **argv) {
-  static const char *const how[] = {"the best remembered", "the best of a near problem",
-                                    "the default, never measured"};
+  static const char *const how[] = {[CUGEN_PLAN_EXACT] = "the best remembered",
+                                    [CUGEN_PLAN_NEAR] = "the best of a near problem",
+                                    [CUGEN_PLAN_DEFAULT] = "the default, never measured",
+                                    [CUGEN_PLAN_PINNED] = "pinned",
+                                    [CUGEN_PLAN_PORTFOLIO] = "the portfolio's for such sizes",
+                                    [CUGEN_PLAN_OTHER_GPU] = "the best of another GPU"};
   int n = argc > 2 ? atoi(argv[2]) : 100000;
   size_t bytes = (size_t)n * sizeof(float);
   cugen *lib;
