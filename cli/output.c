@@ -34,10 +34,22 @@ static int replace_file(const char *path, void (*write)(const void *context, FIL
   return code;
 }
 
+static int fail_to_write(struct cli *cli, const char *path, int code) {
+  const char *slash = strrchr(path, '/');
+  char *folder = slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : NULL;
+  struct stat info;
+  if (code == ENOENT && folder && stat(folder, &info) != 0 && errno == ENOENT)
+    cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: there is no folder '%s'", path, folder);
+  else
+    cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: %s", path, strerror(code));
+  free(folder);
+  return cli->error.status;
+}
+
 static int write_file(struct cli *cli, const char *path, void (*write)(const void *context, FILE *out),
                       const void *context) {
   int code = is_special(path) ? write_stream(fopen(path, "w"), write, context) : replace_file(path, write, context);
-  return code ? cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: %s", path, strerror(code)) : CUGEN_OK;
+  return code ? fail_to_write(cli, path, code) : CUGEN_OK;
 }
 
 static bool is_same_file(const char *path, const char *base, int length, const char *suffix) {

@@ -91,6 +91,16 @@ static int print_json(struct cli *cli, const cugen_record *r, const struct launc
   return cli_print_json(cli, object);
 }
 
+/* What finds the line. A check is always on the cpu device. */
+static void append_check(struct cli *cli, const cugen_record *r) {
+  struct cli meant = *cli;
+  meant.values[OPTION_DEVICE] = NULL;
+  meant.values[OPTION_VARIANT] = r->variant;
+  cli_append(cli, "\n'");
+  hint_append(cli, &meant, "check");
+  cli_append(cli, "' looks for races and bad accesses");
+}
+
 /* A variant that is not right has its figures printed all the same; the status says what is wrong with it. */
 static int fail_outcome(struct cli *cli, const cugen_record *r) {
   const char *problem = cugen_kernel_problem_short(cli->kernel);
@@ -99,8 +109,10 @@ static int fail_outcome(struct cli *cli, const cugen_record *r) {
   size_t outcome = (size_t)r->outcome;
   int status = outcome < sizeof statuses / sizeof *statuses ? statuses[outcome] : CUGEN_ERROR_INTERNAL;
   if (!status) return CUGEN_OK;
-  return cli_fail(cli, status, "%s%s%s: %s%s%s", r->variant, *problem ? " with " : "", problem,
-                  cugen_outcome_text((int)r->outcome), *r->reason ? ": " : "", r->reason);
+  cli_fail(cli, status, "%s%s%s: %s%s%s", r->variant, *problem ? " with " : "", problem,
+           cugen_outcome_text((int)r->outcome), *r->reason ? ": " : "", r->reason);
+  if (status == CUGEN_ERROR_WRONG) append_check(cli, r);
+  return status;
 }
 
 static int choose(struct cli *cli, cugen_choice *choice) {

@@ -105,7 +105,7 @@ static int print_implementations(struct cli *cli, const cugen_space_info *space,
     if (status) return status;
     fprintf(out, "  %s: ", info.name);
     if (info.unavailable)
-      fprintf(out, "not on this device, it needs %s\n", info.unavailable);
+      fprintf(out, "not for this problem on this device, it needs %s\n", info.unavailable);
     else {
       fprintf(out, "%s of ", print_count(info.valid).text);
       fprintf(out, "%s combinations valid\n", print_count(info.cartesian).text);

@@ -162,7 +162,8 @@ static int declare(lua_State *L) {
 static int complete(lua_State *L) {
   struct declaration *declaration = declarations_at(L, 1);
   const struct keyword *keyword = declaration->keyword;
-  if (declaration->valued) return refuse(L, keyword, "has its value already; is a comma missing?");
+  if (declaration->valued)
+    return refuse(L, keyword, "has its value already; is a comma missing, or the word in front of the next one?");
   if (lua_gettop(L) != 2) return refuse(L, keyword, "takes one value, a list stands in braces");
   if (lua_isnil(L, 2)) return refuse(L, keyword, "has the value nil");
   if (holds_list(keyword)) splice(L, 2);

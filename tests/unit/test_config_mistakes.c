@@ -184,7 +184,9 @@ static void wrong_calls(void **state) {
   expect_body_error("\nproblem (4096),", "c.lua:3: problem takes a name first: problem \"M\" (4096)");
   expect_body_error("\nproblem \"M\" (1, 2),", "c.lua:3: problem takes one value, a list stands in braces");
   expect_body_error("\nproblem \"M\" (nil),", "c.lua:3: problem has the value nil");
-  expect_body_error("\nproblem \"M\" (1) (2),", "c.lua:3: problem has its value already; is a comma missing?");
+  expect_body_error(
+      "\nproblem \"M\" (1) (2),",
+      "c.lua:3: problem has its value already; is a comma missing, or the word in front of the next one?");
   expect_body_error("\ncheck (nil),", "c.lua:3: check has the value nil");
   expect_body_error("\nwhere(\"1\", \"2\"),", "c.lua:3: where takes one value");
   expect_error("\nlocal p = problem \"M\" (1)\nlocal q = p.line", "c.lua:3: attempt to index a userdata value");
