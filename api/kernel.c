@@ -20,6 +20,9 @@ static int find_devices(cugen_kernel *k, const char *text, struct found_device *
   struct device_list *list = &k->devices;
   int status = api_list_devices(k->lookup.lib, text, list, err);
   if (status) return status;
+  if (list->count > TUNE_MOST_DEVICES)
+    return error_set(err, CUGEN_ERROR_USAGE, "%zu devices are listed: %d at most can share a search", list->count,
+                     TUNE_MOST_DEVICES);
   k->device_ids = calloc(list->count, sizeof *k->device_ids);
   if (!k->device_ids) return error_memory(err);
   for (size_t i = 0; i < list->count; i++) {

@@ -8,7 +8,7 @@
 
 struct candidate {
   uint64_t index;
-  size_t doubted_by; /* one more than the worker on which it failed, for another one to try; 0: nobody */
+  uint64_t tried_on; /* a bit for each worker on which it failed, and was not believed: another one is to try it */
   bool anew;         /* it failed on a device that was lost soon after: the strategy has heard of it */
   struct kernel_spec real, check;
   bool has_check; /* the check problem is another one and this variant is valid on it */

@@ -8,7 +8,7 @@
 #include "runtime/compile/toolkit.h"
 #include "runtime/store/cache.h"
 
-enum { TUNE_LEADERS = 8 };
+enum { TUNE_LEADERS = 8, TUNE_MOST_DEVICES = 64 };
 
 /* Everything that stays the same while one kernel is tuned. All borrowed. */
 struct tune_target {

@@ -24,8 +24,8 @@ int tuner_open_queue(struct tuner *t, cugen_error *err) {
   size_t count;
   implementations(t, &count);
   t->fastest = calloc(count + 1, sizeof *t->fastest);
-  t->pending =
-      calloc(t->pending_most + 2 * t->slot_count, sizeof *t->pending); /* with what comes back from workers */
+  t->pending = calloc(t->pending_most + (TUNER_CREDIT + 1) * t->slot_count,
+                      sizeof *t->pending); /* with what comes back from workers */
   if (!t->fastest || !t->pending) return error_memory(err);
   for (size_t i = 0; i < count; i++) t->fastest[i].cost = (double)INFINITY;
   return CUGEN_OK;
@@ -62,6 +62,12 @@ size_t tuner_busy(const struct tuner *t) {
   return busy;
 }
 
+bool tuner_all_tried(const struct tuner *t, const struct candidate *c) {
+  for (size_t i = 0; i < t->slot_count && t->slot_count > 1; i++)
+    if (!t->slots[i].lost && !(c->tried_on >> i & 1)) return tuner_devices_left(t) == 1;
+  return true;
+}
+
 size_t tuner_devices_left(const struct tuner *t) {
   return t->slot_count - t->lost_count;
 }
@@ -81,9 +87,9 @@ static bool is_equal_under_way(const struct tuner *t, const struct candidate *c)
 }
 
 static bool may_run(struct tuner *t, const struct tuner_slot *slot, struct candidate *c) {
-  if (tuner_devices_left(t) == 1 || !candidate_can_run(&t->bench, c)) return true;
-  if (c->doubted_by == 1 + (size_t)(slot - t->slots)) return false;
-  if (slot->doubted) return c->doubted_by && all_doubted(t);
+  if (!candidate_can_run(&t->bench, c) || tuner_all_tried(t, c)) return true;
+  if (c->tried_on >> (slot - t->slots) & 1) return false;
+  if (slot->doubted) return c->tried_on && all_doubted(t);
   return !is_equal_under_way(t, c);
 }
 

@@ -44,6 +44,7 @@ struct tuner_sharing {
 };
 
 /* A worker, and what it measures; see tuner_workers.c. */
+enum { TUNER_CREDIT = 3 };
 struct tuner_slot {
   struct candidate *candidate; /* NULL: it is idle */
   struct worker_job job;
@@ -52,11 +53,12 @@ struct tuner_slot {
   double begin;
   bool shortened;  /* as of variant_timeout */
   bool lost;       /* its device failed: it gets nothing more */
-  bool trusted;    /* its last variant came out right, or another device agreed that it fails */
   bool doubted;    /* its last variant failed, and is another one's to try: it gets nothing new meanwhile */
-  cugen_error why; /* why that failed, where it has no record */
-  uint64_t failed; /* the last variant whose failure was believed, */
-  bool has_failed; /* if nothing came out right since */
+  cugen_error why; /* for which reason */
+  bool no_data;    /* it could not make the data */
+  int credit;      /* how many failures in a row are believed */
+  uint64_t failed[TUNER_CREDIT]; /* variants whose failure was believed since something came out right */
+  size_t failed_count;
 };
 
 struct tuner {
@@ -141,6 +143,8 @@ void tuner_note_fastest(struct tuner *t, uint64_t index, const struct cache_reco
 size_t tuner_busy(const struct tuner *t);
 /* Those whose device has not failed. */
 size_t tuner_devices_left(const struct tuner *t);
+/* Whether there is no other device that could try this one. */
+bool tuner_all_tried(const struct tuner *t, const struct candidate *c);
 /* The candidate to be measured next on that worker, no longer among those pending; NULL: it is still being compiled. slot NULL: one that
    needs no worker. */
 struct candidate *tuner_take_ready(struct tuner *t, const struct tuner_slot *slot);

@@ -1,12 +1,13 @@
 /* The workers of a run: what each measures, and what becomes of its results; see tuner_run.h.
 
    Where several devices are alike, each has a worker, and they share one search: an idle one gets whatever variant is ready. A device can be broken, and then
-   no failure on it says anything of a variant. So a failure is believed where the device's last variant came out right, and else doubted: another device
-   tries that variant. If it comes out right there, the first device is lost; if it fails there as well, the failure is the variant's own.
-   A device is lost, too, when its worker cannot open it or make the data that others can. What failed on it last is then measured again elsewhere.
+   no failure on it says anything of a variant. So three failures in a row are believed of a device after something came out right there. Any other one
+   is doubted: the device rests, and another one tries the variant. If it comes out right there, the first device is lost. If it fails on one that is
+   believed, or on all, the failure is the variant's own. A device is lost, too, when its worker cannot open it or make the data that another one can.
+   What was believed of it since something came out right is then measured again elsewhere.
 
    Invariants:
-   - A record is stored of a variant that failed only if the device had just shown that it works, or two devices agree, or no other one is left.
+   - A record is stored of a variant that failed only if it failed on a device that had shown that it works, or on all that are left.
    - A lost device gets nothing more. The last one is never lost: its error ends the run, as of a run on one device. */
 #include <math.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ static int hold_back(struct tuner *t, const struct candidate *c, cugen_error *er
   if (!t->held++) t->fault = c->refused;
   int status =
       t->held & (t->held - 1) ? CUGEN_OK : faults_everywhere(&t->bench, t->options->implementation, &everywhere, err);
+  if (everywhere || status) t->held--; /* there will be no record of it */
   return everywhere && !status ? error_copy(err, &t->fault) : status;
 }
 
@@ -69,10 +71,17 @@ static void complete(struct tuner *t, const struct tuner_slot *slot, struct cand
   tuner_stamp(t, record);
 }
 
+/* Whoever waits for what comes of it elsewhere may go on. */
+static void release(struct tuner *t, const struct candidate *c) {
+  for (size_t i = 0; i < t->slot_count; i++)
+    if (c->tried_on >> i & 1) t->slots[i].doubted = false;
+}
+
 /* Remembers it, and has the strategy hear of it. Takes over the candidate and what the record holds. */
 static int finish(struct tuner *t, const struct tuner_slot *slot, struct candidate *c, struct cache_record *record,
                   cugen_error *err) {
   complete(t, slot, c, record);
+  release(t, c);
   int status = CUGEN_OK;
   if (slot->shortened && record->outcome == CUGEN_OUTCOME_TIMEOUT) /* nothing is known against it */
     status = error_set(err, CUGEN_ERROR_INTERRUPTED, "'%s' was still running", c->real.variant);
@@ -139,7 +148,8 @@ static int begin(struct tuner *t, struct tuner_slot *slot, struct candidate *c, 
   enum candidate_way way;
   slot->image = candidate_image(c);
   slot->begin = clock_seconds();
-  const struct cache_record *equal = candidate_has_data(&t->bench, c) ? tuner_find_equal(t, slot->image) : NULL;
+  const bool answers = candidate_has_data(&t->bench, c) && !c->tried_on;
+  const struct cache_record *equal = answers ? tuner_find_equal(t, slot->image) : NULL;
   *advanced |= equal != NULL;
   if (equal) return copy_equal(t, equal, c, slot, err);
   candidate_count(&t->bench, c);
@@ -190,48 +200,71 @@ static const char *device_of(const struct tuner *t, const struct tuner_slot *slo
 
 /* Another one is left. */
 static int lose(struct tuner *t, struct tuner_slot *slot, const cugen_error *why, cugen_error *err) {
-  const bool again = slot->has_failed;
+  int status = CUGEN_OK;
   slot->lost = true;
-  slot->doubted = slot->has_failed = false;
+  slot->doubted = false;
   t->lost_count++;
   t->result->devices = tuner_devices_left(t);
   if (t->target->lost) add_line(t->target->lost, device_of(t, slot), why->message);
   while (t->slots[t->bench.worker].lost) t->bench.worker = (t->bench.worker + 1) % t->slot_count;
   if (tuner_devices_left(t) == 1) t->slots[t->bench.worker].doubted = false;
-  return again ? measure_anew(t, slot->failed, err) : CUGEN_OK;
+  while (slot->failed_count && !status) status = measure_anew(t, slot->failed[--slot->failed_count], err);
+  return status;
 }
 
 bool tuner_lose_device(struct tuner *t, const cugen_error *err) {
   cugen_error ignored; /* what failed there last stays a failure: the search is over */
   const cugen_error why = *err;
   if (t->interrupted || !is_devices(t, err)) return false;
-  t->slots[t->bench.worker].has_failed = false;
+  t->slots[t->bench.worker].failed_count = 0;
   lose(t, &t->slots[t->bench.worker], &why, &ignored);
   return true;
 }
 
-static bool deserves_doubt(const struct tuner *t, const struct tuner_slot *slot, const struct candidate *c) {
-  return tuner_devices_left(t) > 1 && !slot->trusted && !c->doubted_by;
+/* data: it is the data that could not be made, of which one device says nothing for others. */
+static bool deserves_doubt(const struct tuner *t, const struct tuner_slot *slot, struct candidate *c, bool data) {
+  c->tried_on |= (uint64_t)1 << (slot - t->slots);
+  return !tuner_all_tried(t, c) && (data || slot->credit == 0);
 }
 
-static void doubt(struct tuner *t, struct tuner_slot *slot, struct candidate *c, const char *why) {
+static void doubt(struct tuner *t, struct tuner_slot *slot, struct candidate *c, bool data, const char *why) {
   slot->doubted = true;
+  slot->no_data = data;
   error_set(&slot->why, CUGEN_ERROR_DEVICE, "'%s' fails there and not on another one: %s", c->real.variant, why);
-  c->doubted_by = 1 + (size_t)(slot - t->slots);
   put_back(t, c);
 }
 
-/* What a result says of the device that it was doubted on, and of its own. */
-static int note_trust(struct tuner *t, struct tuner_slot *slot, const struct candidate *c, bool right,
+/* It has shown that it works. */
+static void restore_credit(struct tuner_slot *slot) {
+  slot->credit = TUNER_CREDIT;
+  slot->failed_count = 0;
+}
+
+/* It failed alone, and is believed. */
+static void use_credit(struct tuner_slot *slot, const struct candidate *c) {
+  if (slot->credit == 0) return; /* no other one is left that could try it */
+  slot->credit--;
+  slot->failed[slot->failed_count++] = c->index;
+}
+
+/* What a result that is believed says of its device, and of those that were doubted before. */
+static int note_trust(struct tuner *t, struct tuner_slot *slot, const struct candidate *c, bool right, bool data,
                       cugen_error *err) {
-  struct tuner_slot *other = c->doubted_by ? &t->slots[c->doubted_by - 1] : NULL;
-  slot->has_failed = !right;
-  slot->failed = c->index;
-  slot->trusted = right || other;
-  if (!other || other == slot || other->lost) return CUGEN_OK;
-  other->doubted = false;
-  other->trusted = !right;
-  return right ? lose(t, other, &other->why, err) : CUGEN_OK;
+  const uint64_t others = c->tried_on & ~((uint64_t)1 << (slot - t->slots));
+  int status = CUGEN_OK;
+  if (right || others)
+    restore_credit(slot);
+  else
+    use_credit(slot, c);
+  for (size_t i = 0; i < t->slot_count && !status; i++) {
+    struct tuner_slot *other = &t->slots[i];
+    if (!(others >> i & 1) || other->lost) continue;
+    if (right || (other->no_data && !data))
+      status = lose(t, other, &other->why, err);
+    else
+      restore_credit(other);
+  }
+  return status;
 }
 
 /* ---- Results ---- */
@@ -240,12 +273,12 @@ static int note_trust(struct tuner *t, struct tuner_slot *slot, const struct can
 static int judge(struct tuner *t, struct tuner_slot *slot, struct candidate *c, struct cache_record *record,
                  cugen_error *err) {
   const bool right = record->outcome == CUGEN_OUTCOME_OK;
-  if (!right && deserves_doubt(t, slot, c)) {
-    doubt(t, slot, c, record->reason);
+  if (!right && deserves_doubt(t, slot, c, false)) {
+    doubt(t, slot, c, false, record->reason);
     cache_record_free(record);
     return CUGEN_OK;
   }
-  int status = note_trust(t, slot, c, right, err);
+  int status = note_trust(t, slot, c, right, false, err);
   if (!status) return finish(t, slot, c, record, err);
   cache_record_free(record);
   candidate_close(&t->bench, c);
@@ -255,14 +288,14 @@ static int judge(struct tuner *t, struct tuner_slot *slot, struct candidate *c, 
 /* The same of data that the worker could not make. */
 static int judge_data(struct tuner *t, struct tuner_slot *slot, struct candidate *c,
                       const struct dataset_request *failed, struct cache_record *record, cugen_error *err) {
-  if (deserves_doubt(t, slot, c)) {
-    doubt(t, slot, c, err->message);
+  if (deserves_doubt(t, slot, c, true)) {
+    doubt(t, slot, c, true, err->message);
     cache_record_free(record);
     return CUGEN_OK;
   }
   bench_give_up_data(&t->bench, failed, err);
   int status = candidate_refuse(&t->bench, c, record, err);
-  if (!status) status = note_trust(t, slot, c, false, err);
+  if (!status) status = note_trust(t, slot, c, false, true, err);
   if (!status) return finish(t, slot, c, record, err);
   cache_record_free(record);
   candidate_close(&t->bench, c);

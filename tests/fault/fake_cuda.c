@@ -6,7 +6,7 @@
 
    Of several GPUs each can be another one, by lists with an entry a GPU: FAKE_CUDA_MODELS=H200,H200,A100 are their names, FAKE_CUDA_SMS=132,132,108
    their multiprocessors, FAKE_CUDA_CAPABILITY=90,90,80 (or one for all) their capabilities, and
-   FAKE_CUDA_PACE=100,105,98 per cent of the time that a launch takes. On GPU number FAKE_CUDA_BAD every launch fails. Of FAKE_CUDA_GONE="2 FILE"
+   FAKE_CUDA_PACE=100,105,98 per cent of the time that a launch takes. On the GPUs FAKE_CUDA_BAD=1,3 every launch fails. Of FAKE_CUDA_GONE="2 FILE"
    GPU 2 is gone as soon as that file is there. Into the folder FAKE_CUDA_USED goes a file for each GPU that launched something. */
 #include "fake_cuda.h"
 
@@ -718,7 +718,9 @@ static void sleep_for(const struct fake_launch *launch) {
 /* Whether the device is one on which nothing runs. */
 static CUresult refuses(const struct fake_launch *launch) {
   if (gone(launch->device)) return gone(launch->device);
-  return setting("FAKE_CUDA_BAD", -1) == launch->device ? CUDA_ERROR_LAUNCH_FAILED : CUDA_SUCCESS;
+  for (const char *bad = getenv("FAKE_CUDA_BAD"); bad && *bad; bad += strcspn(bad, ","), bad += *bad == ',')
+    if (atoi(bad) == launch->device) return CUDA_ERROR_LAUNCH_FAILED;
+  return CUDA_SUCCESS;
 }
 
 static void note_use(int device) {

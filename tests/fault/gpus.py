@@ -113,6 +113,13 @@ def broken(folder):
     run = Run(folder, FAKE_CUDA_BAD="0").tune("cuda:0,cuda:5")
     run.expect_all("the first launches nothing")
     run.expect_lost("the first", 0)
+    run = Run(folder, FAKE_CUDA_BAD="1,3,4,6").tune("all")
+    run.expect_all("half of them launch nothing")
+    for gpu in 1, 3, 4, 6:
+        run.expect_lost("one of four", gpu)
+    run = Run(folder, FAKE_CUDA_BAD="0,1,2,3,4,5,6,7")
+    run.start("all")
+    expect(run.finish() == 7 and "CUDA_ERROR_LAUNCH_FAILED" in run.text and "left out" not in run.text, "all launch nothing", run.text)
     run = Run(folder, FAKE_CUDA_BAD="1")
     run.start("cuda:1,cuda:1")
     expect(run.finish() != 0 and "cuda:1 is in the list of devices twice" in run.text, run.text)
