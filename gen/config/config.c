@@ -25,17 +25,40 @@
    - Whatever is wrong is said with its file and line. The first thing that is wrong ends the reading. */
 #include "config.h"
 
+#include <ctype.h>
 #include <lua.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "build.h"
+#include "declarations.h"
 #include "include.h"
 
-/* Lua's message for a declaration that is not followed by a comma names the next one, where nothing is wrong. Lua tells what is
-   wrong with a chunk by its message alone. */
-static void suggest_comma(cugen_error *err) {
-  if (err && err->status == CUGEN_ERROR_CONFIG && strstr(err->message, "expected (to close '{'"))
+static bool is_keyword(const char *word) {
+  for (int i = 0; i < KEYWORD_COUNT; i++)
+    if (strcmp(config_keywords[i].name, word) == 0) return true;
+  return false;
+}
+
+/* The word that Lua stopped at, where it is one. */
+static bool word_near(const char *message, const char *before, char word[64]) {
+  const char *near = strstr(message, before);
+  near = near ? strstr(near, "near '") : NULL;
+  return near && sscanf(near, "near '%63[A-Za-z0-9_]'", word) == 1;
+}
+
+/* Lua's message for a declaration that is not followed by a comma names the next one, where nothing is wrong; and for a name without
+   quotes the name. Lua tells what is wrong with a chunk by its message alone. */
+static void suggest_repair(cugen_error *err) {
+  static const char open[] = "expected (to close '{'", syntax[] = "syntax error";
+  char word[64];
+  if (!err || err->status != CUGEN_ERROR_CONFIG) return;
+  if (word_near(err->message, syntax, word))
+    error_append(err, "; is it a name? Names stand in quotes: \"%s\"", word);
+  else if (word_near(err->message, open, word) && !is_keyword(word) && !isdigit((unsigned char)*word))
+    error_append(err, "; is a comma missing before it, or are quotes: \"%s\"?", word);
+  else if (strstr(err->message, open))
     error_append(err, "; is a comma missing before it?");
 }
 
@@ -58,7 +81,7 @@ static int run_chunk(struct includes *includes, const char *content, size_t leng
 static int run(struct includes *includes, const char *content, size_t length, cugen_error *err) {
   int status = run_chunk(includes, content, length, err);
   if (status && includes->failed) status = error_copy(err, &includes->error);
-  if (status) suggest_comma(err);
+  if (status) suggest_repair(err);
   return status;
 }
 
