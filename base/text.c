@@ -203,6 +203,10 @@ const char *text_nearest(const char *name, const char *const *names, size_t coun
   return best;
 }
 
+bool text_is_word(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
 const char *text_skip_opaque(const char *at) {
   if (at[0] == '/' && at[1] == '/') return at + strcspn(at, "\n");
   if (at[0] == '/' && at[1] == '*') {

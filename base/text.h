@@ -42,6 +42,9 @@ const char *text_nearest(const char *name, const char *const *names, size_t coun
 /* How many bytes the character at `at` has, of at most left; 0: it is no UTF-8. */
 size_t text_character(const char *at, size_t left);
 
+/* Of a C identifier: a letter, a digit or '_'. */
+bool text_is_word(char c);
+
 /* In C: past the comment or literal that begins at `at`; `at` itself where none does. */
 const char *text_skip_opaque(const char *at);
 

@@ -1,7 +1,6 @@
 /* The kernel_spec of an expansion: memory, strings, hashes, work, name; see expansion.h. */
 #include "expansion.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -121,16 +120,12 @@ static struct hash hash_since(const struct text *text, size_t from) {
   return hash_bytes(text_get(text) + from, text->length - from);
 }
 
-static bool is_name_character(char c) {
-  return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Whether the text says the name other than as a parameter's: behind its __restrict__. */
 static bool says(const char *text, const char *name) {
   static const char parameter[] = "__restrict__ ";
   size_t length = strlen(name), before = sizeof parameter - 1;
   for (const char *at = text; (at = strstr(at, name)) != NULL; at += length) {
-    if ((at > text && is_name_character(at[-1])) || is_name_character(at[length])) continue;
+    if ((at > text && text_is_word(at[-1])) || text_is_word(at[length])) continue;
     if ((size_t)(at - text) < before || memcmp(at - before, parameter, before) != 0) return true;
   }
   return false;

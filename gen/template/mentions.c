@@ -2,7 +2,6 @@
    comment: what is told unused really is. */
 #include "mentions.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,15 +21,11 @@ struct search {
   bool failed; /* no memory */
 };
 
-static bool is_word(char c) {
-  return isalnum((unsigned char)c) || c == '_';
-}
-
 /* The next place of the whole word, from `at` on; NULL: there is none. */
 static const char *find_word(const char *text, const char *at, const char *word) {
   const size_t length = strlen(word);
   for (; (at = strstr(at, word)); at++)
-    if ((at == text || !is_word(at[-1])) && !is_word(at[length])) return at;
+    if ((at == text || !text_is_word(at[-1])) && !text_is_word(at[length])) return at;
   return NULL;
 }
 

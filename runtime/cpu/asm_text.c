@@ -12,10 +12,6 @@
 /* STATEMENT_MOST: bytes that are looked through for the end of one. */
 enum { WRONG_MOST = 160, STATEMENT_MOST = 16384 };
 
-static bool is_word(char c) {
-  return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Past blanks, comments and splices. */
 static const char *skip(const char *at) {
   for (const char *past;; at = past) {
@@ -27,7 +23,7 @@ static const char *skip(const char *at) {
 
 static const char *after_word(const char *at, const char *word) {
   const size_t length = strlen(word);
-  return strncmp(at, word, length) == 0 && !is_word(at[length]) ? at + length : NULL;
+  return strncmp(at, word, length) == 0 && !text_is_word(at[length]) ? at + length : NULL;
 }
 
 /* The opening parenthesis behind `asm` and its qualifiers. */

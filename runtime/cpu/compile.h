@@ -13,8 +13,4 @@ void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out);
 /* Appends C without comments, empty lines and the spaces at the ends of lines: what a compiler makes of it depends on none of them. */
 void cpu_add_code(const char *text, struct text *out);
 
-/* The source with each `extern __shared__ TYPE name[];` as a pointer to the block's dynamic shared memory. Lines stay
-   where they are. */
-void cpu_translate(const char *source, struct text *out);
-
 #endif

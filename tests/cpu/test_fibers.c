@@ -19,6 +19,7 @@
 #include "base/system.h"
 #include "runtime/cpu/compile.h"
 #include "runtime/cpu/fibers.h"
+#include "runtime/cpu/translate.h"
 
 static void check(int status, const cugen_error *err) {
   if (status) fail_msg("%s", err->message);

@@ -1,0 +1,140 @@
+/* What g++ and clang++ say, as a user's error; see diagnostics.h. */
+#include "diagnostics.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "runtime/compile/advice.h"
+#include "runtime/compile/toolkit.h"
+
+/* The assembler quotes what it refuses: lines of any file that `.include` in an asm names. Of them stays what the source says
+   itself: the instruction's name. */
+static size_t without_quote(const char *source, const char *line, size_t length) {
+  static const char mark[] = ": Error: ";
+  const char *at = memmem(line, length, mark, sizeof mark - 1), *end = line + length;
+  if (!at) return length;
+  const char *open = memchr(at, '`', (size_t)(end - at)), *word = open ? open + 1 : at;
+  size_t word_length = 0;
+  while (open && word + word_length < end && (text_is_word(word[word_length]) || word[word_length] == '.'))
+    word_length++;
+  const bool own = word_length && memmem(source, strlen(source), word, word_length);
+  return own ? (size_t)(word - line) + word_length : (size_t)(at - line) + sizeof mark - 3;
+}
+
+static void add_line(struct text *out, const char *line, size_t length, const char *folder) {
+  const char *at = line, *end = line + length, *found;
+  size_t skip = strlen(folder);
+  while ((found = strstr(at, folder)) && found < end) {
+    text_add_n(out, at, (size_t)(found - at));
+    at = found + skip + (found[skip] == '/');
+  }
+  text_add_n(out, at, (size_t)(end - at));
+  text_add_char(out, '\n');
+}
+
+/* gcc quotes in UTF-8 where the locale has that; a terminal, or a table that counts bytes, perhaps does not. */
+static void plain_quotes(struct text *text) {
+  size_t to = 0;
+  for (size_t at = 0; at < text->length; at++) {
+    const char *c = text->data + at;
+    const bool quote = !strncmp(c, "\xe2\x80\x98", 3) || !strncmp(c, "\xe2\x80\x99", 3);
+    text->data[to++] = quote ? '\'' : *c;
+    at += quote ? 2 : 0;
+  }
+  if (text->data) text->data[text->length = to] = '\0';
+}
+
+/* "In file included from a.h:3," and its like say where a diagnostic is: of them *from keeps the last place. */
+static bool is_context(const char *line, size_t length, struct text *from) {
+  static const char *const words[] = {": In function ", ": In member function ", ": At global scope:"};
+  static const char mark[] = " from ";
+  const char *at = memmem(line, length, mark, sizeof mark - 1);
+  if (at && (!strncmp(line, "In file included", 16) || *line == ' ') && strchr(",:", line[length - 1])) {
+    at += sizeof mark - 1;
+    text_clear(from);
+    text_add_n(from, at, length - 1 - (size_t)(at - line));
+    text_add_char(from, ':');
+    return true;
+  }
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (memmem(line, length, words[i], strlen(words[i]))) return true;
+  return false;
+}
+
+/* "c++: internal compiler error: File size limit exceeded signal terminated program as", of a part of g++ that a limit ended; what
+   follows asks for a report. NULL: nothing did. */
+static const char *find_crash(const char *log, size_t *length) {
+  const char *mark = strstr(log, " signal terminated program ");
+  const char *begin = mark;
+  while (begin && begin > log && begin[-1] != ':' && begin[-1] != '\n') begin--;
+  if (!begin) return NULL;
+  while (isspace((unsigned char)*begin)) begin++;
+  *length = begin < mark ? (size_t)(mark - begin) : 0;
+  return begin;
+}
+
+static int crashed(const struct compile_request *request, const char *signal, size_t length, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_COMPILE,
+                   "%s: the compiler crashed: %.*s; it may use %d MB of memory, and write files of as many",
+                   request->name, (int)(length < 64 ? length : 64), signal, COMPILER_MEMORY_MB);
+}
+
+/* "k.cu:3:7: error: call to 'cugen_refused_0' declared with attribute error: the instruction 'x' has no form": of it what is the
+   user's. */
+static void take_refusal(struct text *line) {
+  static const char call[] = "call to ";
+  const char *text = text_get(line), *begin = strstr(text, call), *name = strstr(text, "cugen_refused_");
+  const char *end =
+      begin && name ? strstr(name, ": ") : NULL; /* behind "attribute error" or, of clang++, "'error' attribute" */
+  if (!end) return;
+  const char *column = strstr(text, ": error: "); /* that of the call, which is none of the source's */
+  struct text out = {0};
+  while (column && column > text && isdigit((unsigned char)column[-1])) column--;
+  text_add_n(&out, text, column && column > text && column < begin ? (size_t)(column - 1 - text) : 0);
+  text_addf(&out, ": error: %s", end + 2);
+  text_free(line);
+  *line = out;
+}
+
+/* gcc and clang name the construct, the assembler the instruction. */
+static cugen_cause cause_of(const char *diagnostics) {
+  const bool assembly = strstr(diagnostics, "asm") || strstr(diagnostics, "no such instruction") ||
+                        strstr(diagnostics, "has no form on the cpu device");
+  return assembly ? CUGEN_CAUSE_ASSEMBLY : CUGEN_CAUSE_NONE;
+}
+
+int cpu_refuse(const struct compile_request *request, const char *log, const char *folder, int code,
+               cugen_error *err) {
+  enum { MOST_LINES = 6 };
+  struct advice advice = {.request = request, .cpu = true};
+  struct text text = {0}, from = {0}, plain = {0};
+  size_t crash_length = 0;
+  const char *crash = find_crash(log, &crash_length);
+  if (crash) return crashed(request, crash, crash_length, err);
+  int lines = 0;
+  for (const char *line = log; *line && lines < MOST_LINES && !advice.ends;) {
+    size_t length = strcspn(line, "\n");
+    if (length && !is_context(line, length, &from)) {
+      text_clear(&plain);
+      add_line(&plain, line, without_quote(request->source, line, length), folder);
+      plain_quotes(&plain);
+      take_refusal(&plain);
+      advice_add(&advice, text_get(&plain), plain.length - 1, text_get(&from), &text);
+      text_add_char(&text, '\n');
+      lines++;
+    }
+    line += length + (line[length] == '\n');
+  }
+  text_free(&from);
+  text_free(&plain);
+  while (text.length && text.data[text.length - 1] == '\n') text.data[--text.length] = '\0';
+  if (!text.length)
+    text_addf(&text, "%s ended with exit code %d and said nothing: is it a C++ compiler?",
+              text_get(&request->toolkit->compiler), code);
+  int status = error_set_cause(err, CUGEN_ERROR_COMPILE, cause_of(text_get(&text)),
+                               "the C++ compiler refused the source:\n%s", text_get(&text));
+  error_place(err, advice.where.file, advice.where.line);
+  text_free(&text);
+  return status;
+}

@@ -1,0 +1,176 @@
+/* What the C++ compiler is given; see unit.h. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "base/includes.h"
+#include "base/system.h"
+#include "headers.h"
+#include "runtime/compile/advice.h"
+#include "runtime/compile/standard.h"
+#include "translate.h"
+
+extern const char cpu_shim_text[]; /* abi.h and the parts of cuda_shim.h, embedded by the build */
+extern const size_t cpu_shim_length;
+
+/* ---- The translation unit ---- */
+
+/* Parts of the shim that take long to parse, and words without which a source has no use for them. */
+static const struct {
+  const char *macro;
+  const char *words[16];
+} parts[] = {
+    {"CUGEN_SMALL_FLOATS", {"half", "bf16", "bfloat16", "fp16", "fp8", "##"}}, /* a name may be pasted */
+    {"CUGEN_SIMD", {"__v", "##"}},
+    {"CUGEN_ROUNDING", {"_rd", "_ru", "_rz", "##"}},
+    {"CUGEN_RUNTIME_TYPES",
+     {"cudaStream", "cudaEvent", "cudaGraph", "cudaArray", "cudaE", "cudaMemcpy", "cudaRead", "cudaAddress",
+      "cudaFilter", "cudaP", "cudaChannel", "cudaMipmapped", "cudaSuccess", "cudaTextureReadMode"}},
+    {"CUGEN_VIRTUAL", {"virtual"}},
+    {"CUGEN_COMPLEX", {"complex"}},
+    {"CUGEN_PTX", {"asm"}},
+    {"CUGEN_SURFACES", {"surf"}},
+    {"CUGEN_LAUNCHES", {"<<<"}},
+    {"CUGEN_NEW", {"new ", "new(", "delete"}},
+};
+
+/* Headers of the toolkit that compile here as they are, where there is one. */
+static const char *const toolkit_words[] = {"curand_kernel", "curand_", NULL};
+
+static bool mentions(const char *text, const char *const *words) {
+  for (; *words; words++)
+    if (strstr(text, *words)) return true;
+  return false;
+}
+
+static void write_parts(const struct compile_request *request, struct text *out) {
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    bool has = mentions(request->source, parts[i].words);
+    for (size_t j = 0; j < request->entry_count && !has; j++) has = mentions(request->entries[j], parts[i].words);
+    if (has) text_addf(out, "#define %s 1\n", parts[i].macro);
+  }
+}
+
+static void write_unit(const struct compile_request *request, struct text *out) {
+  if (request->watched) text_add(out, "#define CUGEN_WATCH 1\n");
+  write_parts(request, out);
+  text_add_n(out, cpu_shim_text, cpu_shim_length);
+  text_addf(out, "\n#line 1 \"%s\"\n", request->name);
+  cpu_translate(request->source, out);
+  text_add(out, "\n#line 1 \"" CPU_ENTRIES_NAME "\"\n");
+  if (strstr(request->source, "this_grid") || strstr(request->source, "grid_group"))
+    text_add(out, "CUGEN_COOPERATIVE\n");
+  if (strstr(request->source, "align")) text_add(out, "CUGEN_ALIGNED\n");
+  for (size_t i = 0; i < request->entry_count; i++) {
+    text_addf(out, "CUGEN_ENTRY(%zu, %s)", i, request->entries[i]);
+    cpu_translate_cluster(request->source, request->entries[i], i, out);
+    text_add_char(out, '\n');
+  }
+  text_add(out, "CUGEN_SHARED_END\n");
+}
+
+/* ---- Headers ---- */
+
+/* Headers whose contents the shim has: they resolve, and are empty. */
+static const char *const empty_headers[] = {"cuda_fp16.h",
+                                            "cuda_bf16.h",
+                                            "cuda_fp8.h",
+                                            "cuda_runtime.h",
+                                            "cuda_runtime_api.h",
+                                            "cuda_device_runtime_api.h",
+                                            "builtin_types.h",
+                                            "driver_types.h",
+                                            "vector_types.h",
+                                            "vector_functions.h",
+                                            "device_functions.h",
+                                            "device_atomic_functions.h",
+                                            "math_functions.h",
+                                            "sm_30_intrinsics.h",
+                                            "cuda.h",
+                                            "device_launch_parameters.h",
+                                            "math_constants.h"};
+/* In place of the host's, which its other headers include too. Those of assertions are empty: the shim has them. The host's
+   mathematics would be in the way of CUDA's functions: these are NVRTC's, where std has those instead. */
+static const struct {
+  const char *name;
+  bool standard; /* not empty */
+} host_headers[] = {{"assert.h", false}, {"cassert", false}, {"cmath", true}, {"math.h", true}};
+
+static int write_file(const char *folder, const char *name, const struct text *content, cugen_error *err) {
+  struct text path = {0};
+  text_addf(&path, "%s/%s", folder, name);
+  int status = path.failed || content->failed ? error_memory(err)
+                                              : file_put(text_get(&path), text_get(content), content->length, err);
+  text_free(&path);
+  return status;
+}
+
+static int write_plain_header(const char *folder, const char *name, const char *content, cugen_error *err) {
+  struct text text = {0};
+  text_add(&text, content);
+  int status = write_file(folder, name, &text, err);
+  text_free(&text);
+  return status;
+}
+
+/* One that the source may include: it mentions the folder, or the name in front of ".h". Our own are included by the others. */
+static bool wants_header(const char *source, const char *name) {
+  struct text family = {0};
+  size_t length = strcspn(name, "/.");
+  text_add_n(&family, name, length + (name[length] == '/'));
+  const bool of_curand = strstr(source, "curand") && (!strncmp(name, "cuda/", 5) || !strncmp(name, "nv/", 3));
+  const bool wants = !strncmp(name, "cugen_", 6) || of_curand || strstr(source, text_get(&family));
+  text_free(&family);
+  return wants;
+}
+
+static int write_header(const char *folder, const struct cpu_header *header, cugen_error *err) {
+  struct text text = {0}, path = {0};
+  text_addf(&path, "%s/" CPU_HEADERS_NAME, folder);
+  int status = folder_make(text_get(&path), err);
+  text_clear(&path);
+  for (const char *slash = header->name; !status && (slash = strchr(slash, '/')); slash++) {
+    struct text inner = {0};
+    text_addf(&inner, "%s/" CPU_HEADERS_NAME "/%.*s", folder, (int)(slash - header->name), header->name);
+    status = inner.failed ? error_memory(err) : folder_make(text_get(&inner), err);
+    text_free(&inner);
+  }
+  text_add_n(&text, header->text, header->length);
+  text_addf(&path, CPU_HEADERS_NAME "/%s", header->name);
+  if (!status) status = path.failed ? error_memory(err) : write_file(folder, text_get(&path), &text, err);
+  text_free(&text);
+  text_free(&path);
+  return status;
+}
+
+/* Those that the source can include: a name is written out (base/includes.h), and making files takes a good part of a small
+   compile. */
+static int write_headers(const char *source, const char *folder, cugen_error *err) {
+  int status = CUGEN_OK;
+  if (!strstr(source, "include") && !strstr(source, "\\\n")) return CUGEN_OK; /* nor in parts */
+  for (size_t i = 0; i < sizeof empty_headers / sizeof *empty_headers && !status; i++)
+    if (strstr(source, empty_headers[i])) status = write_plain_header(folder, empty_headers[i], "", err);
+  for (size_t i = 0; i < sizeof host_headers / sizeof *host_headers && !status; i++)
+    status = write_plain_header(folder, host_headers[i].name,
+                                host_headers[i].standard ? standard_text(host_headers[i].name) : "", err);
+  for (const struct cpu_header *header = cpu_headers; header->name && !status; header++)
+    if (wants_header(source, header->name)) status = write_header(folder, header, err);
+  return status;
+}
+
+/* ---- All of it ---- */
+
+bool unit_wants_toolkit(const char *source) {
+  return mentions(source, toolkit_words);
+}
+
+int unit_write(const struct compile_request *request, const char *folder, cugen_error *err) {
+  struct text unit = {0};
+  write_unit(request, &unit);
+  int status = unit.failed ? error_memory(err)
+                           : includes_check(text_get(&unit), err); /* moving words about may have made one */
+  if (!status) status = write_file(folder, CPU_UNIT_NAME, &unit, err);
+  if (!status) status = write_headers(request->source, folder, err);
+  text_free(&unit);
+  return status;
+}
