@@ -1,5 +1,5 @@
 /* Turns CUDA C++ into C++17 for the host's compiler. The parts below stand, one after the other as here, between abi.h
-   and the user's source in a translation unit, which compile.c makes; docs/cpu-device.md says what is there and what is
+   and the user's source in a translation unit, which unit.c makes; docs/cpu-device.md says what is there and what is
    not.
 
    The user's source may define macros of any name, and the only thing expanded after it are the macros of these files:

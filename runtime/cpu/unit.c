@@ -20,8 +20,11 @@ static const struct {
   const char *macro;
   const char *words[16];
 } parts[] = {
-    {"CUGEN_SMALL_FLOATS", {"half", "bf16", "bfloat16", "fp16", "fp8", "##"}}, /* a name may be pasted */
-    {"CUGEN_SIMD", {"__v", "##"}},
+    {"CUGEN_SMALL_FLOATS", {"half", "bf16", "bfloat16", "fp16", "fp8", "##"}},      /* a name may be pasted */
+    {"CUGEN_SIMD", {"__va", "__vc", "__vh", "__vi", "__vm", "__vn", "__vs", "##"}}, /* not expressions' own "__v_x" */
+    {"CUGEN_ATOMICS", {"atomic", "include", "##"}},
+    {"CUGEN_WARP", {"_sync", "include", "##"}},
+    {"CUGEN_TEXTURES", {"tex", "Tex", "surf", "Surf", "include", "##"}},
     {"CUGEN_ROUNDING", {"_rd", "_ru", "_rz", "##"}},
     {"CUGEN_RUNTIME_TYPES",
      {"cudaStream", "cudaEvent", "cudaGraph", "cudaArray", "cudaE", "cudaMemcpy", "cudaRead", "cudaAddress",

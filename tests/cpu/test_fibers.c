@@ -52,7 +52,8 @@ static void read_into(const char *path, struct text *out) {
 
 static void write_unit(const struct fixture *fixture, const char *name, const char *const *kernels) {
   struct text unit = {0}, path = {0}, source = {0};
-  text_add(&unit, "#define CUGEN_SMALL_FLOATS 1\n");
+  text_add(&unit,
+           "#define CUGEN_SMALL_FLOATS 1\n#define CUGEN_ATOMICS 1\n#define CUGEN_WARP 1\n#define CUGEN_TEXTURES 1\n");
   text_add_n(&unit, cpu_shim_text, cpu_shim_length);
   text_addf(&path, "tests/cpu/%s.cu", name);
   read_into(text_get(&path), &source);

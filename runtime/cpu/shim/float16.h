@@ -1,4 +1,4 @@
-/* Part of cuda_shim.h: 16-bit floats; their types where compile.c defines CUGEN_SMALL_FLOATS, since parsing them takes long. */
+/* Part of cuda_shim.h: 16-bit floats; their types where unit.c defines CUGEN_SMALL_FLOATS, since parsing them takes long. */
 /* clang-format off */
 /* ---- 16-bit floats: computed in float, rounded to nearest even ------------------------------------------------- */
 

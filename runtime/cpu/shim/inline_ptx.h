@@ -1,4 +1,4 @@
-/* Part of cuda_shim.h: inline PTX, where compile.c defines CUGEN_PTX. It writes `asm volatile("text" : "=r"(x) : "r"(y) : "memory");` as
+/* Part of cuda_shim.h: inline PTX, where unit.c defines CUGEN_PTX. It writes `asm volatile("text" : "=r"(x) : "r"(y) : "memory");` as
    cugen_asm("text", cugen_out("=r", x), cugen_in("r", y)), which hands it to an interpreter. */
 /* clang-format off */
 #ifdef CUGEN_PTX

@@ -1,4 +1,4 @@
-/* Part of cuda_shim.h: loads and stores with hints, address spaces, atomics. */
+/* Part of cuda_shim.h: loads and stores with hints, address spaces, and atomics where unit.c defines CUGEN_ATOMICS. */
 /* clang-format off */
 /* ---- Loads and stores with cache hints: plain ones ------------------------------------------------------------- */
 
@@ -40,6 +40,7 @@ CUGEN_INLINE void *__cvta_shared_to_generic(size_t at) { return cugen_own_hooks-
 
 /* ---- Atomics: a thread is interrupted only where it synchronises ----------------------------------------------- */
 
+#ifdef CUGEN_ATOMICS
 CUGEN_INLINE float2 cugen_sum(float2 x, float2 y) { return {x.x + y.x, x.y + y.y}; }
 CUGEN_INLINE float4 cugen_sum(float4 x, float4 y) { return {x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w}; }
 #define CUGEN_ATOMIC_AS(name, type, expression, kind)                                                                \
@@ -97,3 +98,6 @@ CUGEN_CAS_SCOPES(unsigned short)
 #undef CUGEN_CAS_SCOPES
 #undef CUGEN_CAS
 #undef CUGEN_ATOMIC_INTEGERS
+#else
+#define CUGEN_ATOMIC(name, type, expression)
+#endif

@@ -1,4 +1,4 @@
-/* Part of cuda_shim.h: arithmetic and conversions with a direction of rounding, where compile.c defines CUGEN_ROUNDING. */
+/* Part of cuda_shim.h: arithmetic and conversions with a direction of rounding, where unit.c defines CUGEN_ROUNDING. */
 /* clang-format off */
 #ifdef CUGEN_ROUNDING
 /* The nearest result, moved by one where what it lacks (the sign of `rest`: the exact result less the rounded one) asks for it. */

@@ -1,4 +1,4 @@
-/* Part of cuda_shim.h: types of the runtime's interface that NVRTC knows, where compile.c defines CUGEN_RUNTIME_TYPES: for the host's
+/* Part of cuda_shim.h: types of the runtime's interface that NVRTC knows, where unit.c defines CUGEN_RUNTIME_TYPES: for the host's
    fields in what a kernel is given. */
 /* clang-format off */
 #ifdef CUGEN_RUNTIME_TYPES

@@ -1,5 +1,6 @@
-/* Part of cuda_shim.h: textures. */
+/* Part of cuda_shim.h: textures, where unit.c defines CUGEN_TEXTURES. */
 /* clang-format off */
+#ifdef CUGEN_TEXTURES
 /* ---- Textures: point-sampled, one channel ---------------------------------------------------------------------- */
 
 typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
@@ -88,4 +89,5 @@ CUGEN_SURFACE(2D, (object, x, y, 0, mode), int x, int y)
 CUGEN_SURFACE(3D, (object, x, y, z, mode), int x, int y, int z)
 CUGEN_SURFACE(2DLayered, (object, x, y, z, mode), int x, int y, int z)
 #undef CUGEN_SURFACE
+#endif
 #endif

@@ -1,4 +1,4 @@
-/* Part of cuda_shim.h: barriers, fences and operations of a warp. */
+/* Part of cuda_shim.h: barriers, fences, and operations of a warp where unit.c defines CUGEN_WARP. */
 /* clang-format off */
 /* ---- Barriers and fences --------------------------------------------------------------------------------------- */
 
@@ -47,6 +47,7 @@ CUGEN_INLINE unsigned __activemask() { return cugen_own_hooks->active_mask(); }
 static inline void cugen_combine_nothing(void **, unsigned) {}
 CUGEN_INLINE void __syncwarp(unsigned mask = 0xffffffffu) { cugen_own_hooks->warp(mask, cugen_combine_nothing, 0); }
 
+#ifdef CUGEN_WARP
 template <class Value> struct cugen_shuffle {
   Value value, result;
   unsigned source;
@@ -156,3 +157,4 @@ template <class Value> CUGEN_INLINE unsigned __match_all_sync(unsigned mask, Val
   *p = slot.equal == slot.all;
   return *p ? slot.all : 0;
 }
+#endif
