@@ -135,7 +135,8 @@ static void label_ceiling(struct svg *s, double peak, const char *what) {
   struct box best = {0, 0, 0, 0};
   double least = INFINITY;
   for (int i = 0; i < 8; i++) {
-    const double right = s->right - 4 - (s->right - s->left - width) * (i / 2) / 4, middle = i % 2 ? y - 11 : y + 13;
+    const int steps = i / 2; /* to the left */
+    const double right = s->right - 4 - (s->right - s->left - width) * steps / 4, middle = i % 2 ? y - 11 : y + 13;
     const struct box box = {right - width, middle - 7, right, middle + 7};
     const double cost = labels_cost(&s->labels, &box);
     if (cost < least) least = cost, best = box;

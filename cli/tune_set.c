@@ -97,7 +97,8 @@ static int open_all(struct tuning *tuning, const struct problem_set *set, int (*
   if (set->captured) tuning->weights = calloc(set->count, sizeof *tuning->weights);
   if (!status && (!tuning->kernels || !tuning->problems || !tuning->results || (set->captured && !tuning->weights)))
     status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  for (size_t i = 0; i < set->count && !status; i++) status = open_one(tuning, &set->problems[i], prepare);
+  for (size_t i = 0; tuning->kernels && tuning->problems && i < set->count && !status; i++)
+    status = open_one(tuning, &set->problems[i], prepare);
   if (!status && !tuning->count)
     status =
         cli_fail(cli, CUGEN_ERROR_USAGE, "%s has none of the problems in %s", cli->operand, cli->values[OPTION_FROM]);
