@@ -877,6 +877,10 @@ class Finding:
             note=c.note,
         )
 
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}: " if self.line else ""
+        return f"{place}{self.kind.name.lower().replace('_', ' ')}: {self.message}"
+
 
 class cugen_check_traffic(Structure):
     _fields_ = [

@@ -406,6 +406,7 @@ class Checking(Case):
         self.assertEqual(check.status, cugen.Status.WRONG)
         self.assertEqual(check.findings[0].kind, cugen.FindingKind.WRONG)
         self.assertIn("1 of ", check.findings[0].message)
+        self.assertEqual(str(check.findings[0]), "wrong: " + check.findings[0].message)
 
     def test_interrupted(self):
         check = self.kernel("matmul").check(progress=lambda p: True)
