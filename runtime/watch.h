@@ -16,7 +16,7 @@
 enum {
   WATCH_NAME = 64,
   WATCH_TEXT = 320,
-  WATCH_MOST_FINDINGS = 48,
+  WATCH_MOST_FINDINGS = 128,
   WATCH_MOST_COUNTERS = 32,
   WATCH_MOST_BUFFERS = 32,
   WATCH_COUNTED_BLOCKS = 256, /* of a launch with more, whose traffic is counted */
