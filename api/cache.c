@@ -75,7 +75,7 @@ static int find_config(cugen *lib, const char *name, const struct cache_space *s
     if (status == CUGEN_ERROR_MISSING) return name_nearest(name, spaces, count, err);
     if (status) return status;
     text_add(&out->config, config->name);
-    status = api_origin(&lib->sources, config->path, &out->origin, err);
+    status = api_origin(&lib->sources, config, &out->origin, err);
     config_close(config);
   }
   return out->config.failed ? error_memory(err) : status;

@@ -10,11 +10,11 @@
 /* ---- The config -------------------------------------------------------------------------------------------------- */
 
 /* A file by its real path, so that its records stay together whatever it is called by; what is in memory or ships by its name. */
-int api_origin(const struct sources *sources, const char *path, struct text *out, cugen_error *err) {
-  bool memory = sources_holds(sources->files, path);
-  char *real = memory ? NULL : realpath(path, NULL);
+int api_origin(const struct sources *sources, const struct config *config, struct text *out, cugen_error *err) {
+  const bool memory = sources_holds(sources->files, config->path);
+  char *real = memory || config->shipped ? NULL : realpath(config->path, NULL);
   if (!real) text_add(out, memory ? "memory:" : "shipped:");
-  text_add(out, real ? real : path);
+  text_add(out, real ? real : config->path);
   free(real);
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
@@ -31,7 +31,7 @@ int opened_config_open(const cugen *lib, const char *name, struct opened_config 
   *out = (struct opened_config){.sources = lib->sources};
   int status = config_open(&out->sources, name, &out->config, err);
   if (!status) status = take_objective(lib, out->config, err);
-  return status ? status : api_origin(&out->sources, out->config->path, &out->origin, err);
+  return status ? status : api_origin(&out->sources, out->config, &out->origin, err);
 }
 
 void opened_config_close(struct opened_config *opened) {

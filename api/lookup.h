@@ -150,8 +150,8 @@ int lookup_context(const struct lookup *lookup, void *given, void **out, cugen_e
 /* Prints the problem for a look-up. */
 int api_print_problem(const struct config *config, const struct problem *problem, struct text *out,
                       struct text *settings, cugen_error *err);
-/* What cache_key.origin says of the config at this path. */
-int api_origin(const struct sources *sources, const char *path, struct text *out, cugen_error *err);
+/* What cache_key.origin says of the config. */
+int api_origin(const struct sources *sources, const struct config *config, struct text *out, cugen_error *err);
 
 /* ---- problem_text.c ---- */
 

@@ -189,48 +189,67 @@ static bool has_failed(const struct failures *failures, const char *variant) {
   return false;
 }
 
-static int try_one(struct lookup *l, const struct portfolio_body *body, size_t i, const struct failures *failures,
-                   struct portfolio_answer *out, bool *found, cugen_error *err) {
+/* One that has the variant's source: any, or the one that was measured. */
+static int try_source(struct lookup *l, const struct portfolio_body_variant *variant, bool any_source,
+                      struct portfolio_answer *out, bool *found, cugen_error *err) {
   enum portfolio_state state;
-  struct kernel_spec spec;
-  if (has_failed(failures, body->variants[i].variant)) return CUGEN_OK;
-  int status = portfolio_try(l, &body->variants[i], &state, &out->index, &spec, err);
-  *found = !status && state == PORTFOLIO_CURRENT;
-  if (*found)
-    out->spec = spec;
-  else
-    kernel_spec_free(&spec);
+  cugen_error why;
+  if (!any_source) {
+    int status = portfolio_try(l, variant, &state, &out->index, &out->spec, err);
+    *found = !status && state == PORTFOLIO_CURRENT;
+    return status;
+  }
+  int status = space_find(l->space, variant->variant, &out->index, &why);
+  if (!status) status = expand(l, out->index, &out->spec, &why);
+  *found = !status;
+  return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+}
+
+static int try_one(struct lookup *l, const struct portfolio_body_variant *variant, bool any_source,
+                   const struct failures *failures, struct portfolio_answer *out, bool *found, cugen_error *err) {
+  if (has_failed(failures, variant->variant)) return CUGEN_OK;
+  out->spec = (struct kernel_spec){0};
+  int status = try_source(l, variant, any_source, out, found, err);
+  if (!*found) kernel_spec_free(&out->spec);
   return status;
 }
 
 /* The rule's first, then the others in their order. */
-static int serve(struct lookup *l, const struct portfolio_body *body, const struct failures *failures,
-                 struct portfolio_answer *out, bool *found, cugen_error *err) {
+static int serve(struct lookup *l, const struct portfolio_body *body, bool any_source,
+                 const struct failures *failures, struct portfolio_answer *out, bool *found, cugen_error *err) {
   size_t first;
   cugen_error ignored;
   int status = portfolio_ask(body, l->config, l->problem, &first, &ignored);
   if (status)
     return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK; /* of a config that has other sizes */
-  if (first < body->count) status = try_one(l, body, first, failures, out, found, err);
+  if (first < body->count) status = try_one(l, &body->variants[first], any_source, failures, out, found, err);
   out->first = *found;
   for (size_t i = 0; i < body->count && !*found && !status; i++)
-    if (i != first) status = try_one(l, body, i, failures, out, found, err);
+    if (i != first) status = try_one(l, &body->variants[i], any_source, failures, out, found, err);
+  return status;
+}
+
+int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body, bool any_source,
+                       struct portfolio_answer *out, bool *found, cugen_error *err) {
+  struct failures failures = {0};
+  *out = (struct portfolio_answer){0};
+  *found = false;
+  int status = lookup_space(l, err);
+  if (!status) status = lookup_expander(l, err);
+  if (!status) status = load_failures(l, &failures, err);
+  if (!status) status = serve(l, body, any_source, &failures, out, found, err);
+  free_failures(&failures);
   return status;
 }
 
 int portfolio_serve(struct lookup *l, struct portfolio_answer *out, bool *found, cugen_error *err) {
   struct portfolio_found *all;
-  struct failures failures = {0};
   size_t count;
   *out = (struct portfolio_answer){0};
   *found = false;
   int status = portfolios_find(l, &all, &count, err);
-  if (!status && count) status = lookup_space(l, err);
-  if (!status && count) status = lookup_expander(l, err);
-  if (!status && count) status = load_failures(l, &failures, err);
   for (size_t i = 0; i < count && !*found && !status; i++)
-    status = serve(l, &all[i].body, &failures, out, found, err);
-  free_failures(&failures);
+    status = portfolio_serve_by(l, &all[i].body, false, out, found, err);
   portfolios_free(all, count);
   return status;
 }

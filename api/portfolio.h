@@ -42,6 +42,16 @@ struct portfolio_answer {
   bool first;              /* it is the one that the rule names */
 };
 int portfolio_serve(struct lookup *lookup, struct portfolio_answer *out, bool *found, cugen_error *err);
+/* The same by this one. any_source: whatever its variants' sources were when they were measured. */
+int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body, bool any_source,
+                       struct portfolio_answer *out, bool *found, cugen_error *err);
+
+/* ---- shipped.c ---- */
+
+/* The same by one that ships, of a shipped config: the one that was measured on this GPU, else on the most like it of its compute
+   capability. device: that GPU is added. */
+int portfolio_serve_shipped(struct lookup *lookup, struct portfolio_answer *out, struct text *device, bool *found,
+                            cugen_error *err);
 
 /* ---- portfolio_data.c ---- */
 

@@ -267,6 +267,18 @@ static int select_other(struct lookup *l, double distance, bool by_portfolio, st
   return policy->distance > 0 ? select_nearest(l, policy->distance, out, found, err) : CUGEN_OK;
 }
 
+/* What ships for such a GPU: its records are not here, but its times are of real ones. */
+static int select_shipped(struct lookup *l, struct selection *out, cugen_error *err) {
+  struct portfolio_answer answer;
+  bool found;
+  if (!l->device.facts.is_gpu) return CUGEN_OK;
+  int status = portfolio_serve_shipped(l, &answer, &out->other, &found, err);
+  if (status || !found) return status;
+  out->index = answer.index;
+  out->best = (struct best_record){.found = true, .index = answer.index, .spec = answer.spec};
+  return CUGEN_OK;
+}
+
 /* The model's choice, where predictions for this device and problem are remembered: a look-up, nothing is computed. */
 static int select_predicted(struct lookup *l, struct selection *out, cugen_error *err) {
   struct prediction_key predictions;
@@ -283,7 +295,7 @@ static int select_predicted(struct lookup *l, struct selection *out, cugen_error
 }
 
 bool api_is_predicted(const struct selection *selection) {
-  return selection->how == CUGEN_PLAN_DEFAULT && selection->best.found;
+  return selection->how == CUGEN_PLAN_DEFAULT && selection->best.found && !selection->other.length;
 }
 
 /* What is named is good on some GPU; of a processor that says nothing. */
@@ -313,7 +325,8 @@ int api_select(struct lookup *l, double distance, bool by_portfolio, struct sele
   if (!status && !found && distance >= 0 && !l->predicted) status = api_select_other_gpu(l, out, &found, err);
   if (!status && !found) {
     out->how = CUGEN_PLAN_DEFAULT;
-    status = select_predicted(l, out, err);
+    status = select_shipped(l, out, err);
+    if (!status && !out->best.found) status = select_predicted(l, out, err);
     if (!status && !out->best.found) out->index = api_default(l, &out->named);
   }
   return !status && (out->problem.failed || out->other.failed) ? error_memory(err) : status;

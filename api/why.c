@@ -164,6 +164,9 @@ static const char *say_selected(struct why *why, const struct selection *selecti
   else if (selection->how == CUGEN_PLAN_OTHER_GPU)
     said = why_keepf(why, "%s. A plan takes '%s', the best on %s, which is of the same %s", verdict, text_get(&name),
                      text_get(&selection->other), selection->same_model ? "model" : "compute capability");
+  else if (selection->other.length)
+    said = why_keepf(why, "%s. A plan takes '%s', which ships for such sizes: it was measured on %s", verdict,
+                     text_get(&name), text_get(&selection->other));
   else
     said = why_keepf(why, "%s. A plan takes the %s, '%s'", verdict,
                      api_is_predicted(selection) ? "model's choice, predicted"

@@ -31,6 +31,7 @@ def options():
     parser.add_argument("--sizes", default="M,N,K")
     parser.add_argument("--low", type=int, default=8)
     parser.add_argument("--high", type=int, default=8192)
+    parser.add_argument("--mix", action="store_true", help="of three problems one has any sizes, one multiples of 64, one large multiples of 128")
     parser.add_argument("--problems", type=int, default=200)
     parser.add_argument("--held-out", type=int, default=20)
     parser.add_argument("--most", type=int, default=BAR["kernels"])
@@ -57,7 +58,8 @@ class Bench:
         self.lines.append(text)
 
     def run(self, *words, check=True):
-        command = [self.cugen, *words, "--cache", self.cache, *self.device]
+        cache = [] if "--cache" in words else ["--cache", self.cache]
+        command = [self.cugen, *words, *cache, *self.device]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if check and done.returncode:
             sys.exit(f"{' '.join(command)}\n{done.stderr}{done.stdout[-2000:]}")
@@ -78,10 +80,15 @@ class Bench:
         return self.run("gen", self.given.config, *self.shared, *settings(problem), "--variant", variant, "-q",
                         check=False).returncode == 0
 
-    def choice(self, problem):
+    def choice(self, problem, *words):
         """What a plan would take now: how, which."""
-        answer = self.json("gen", self.given.config, *self.shared, *settings(problem))
+        answer = self.json("gen", self.given.config, *self.shared, *settings(problem), *words)
         return answer["choice"]["how"], answer["variant"]
+
+    def untuned(self, problem):
+        """What it takes where nothing is remembered."""
+        answer = self.json("gen", self.given.config, *self.shared, *settings(problem), "--cache", "none")
+        return answer["variant"]
 
 
 def settings(problem):
@@ -89,10 +96,12 @@ def settings(problem):
 
 
 def draw(given, count, state, known):
-    """Sizes that differ from those known, log-uniform."""
+    """Sizes that differ from those known, log-uniform; in a mix those of two in three are rounded up to multiples."""
     problems, names = [], given.sizes.split(",")
     while len(problems) < count:
-        problem = {name: round(math.exp(state.uniform(math.log(given.low), math.log(given.high)))) for name in names}
+        step, low = [(1, given.low), (64, given.low), (128, 512)][len(problems) % 3] if given.mix else (1, given.low)
+        problem = {name: round(math.exp(state.uniform(math.log(low), math.log(given.high)))) for name in names}
+        problem = {name: -(-size // step) * step for name, size in problem.items()}
         if problem not in known and problem not in problems:
             problems.append(problem)
     return problems
@@ -149,19 +158,19 @@ def time_in_turn(bench, problem, variants):
 
 def hold_out(bench, portfolio, problems, folder):
     """How much slower than its own best each held-out problem is: by the portfolio, by what a plan takes without it."""
-    chosen = [(serve(bench, portfolio, p), *bench.choice(p)) for p in problems]
+    chosen = [(serve(bench, portfolio, p), *bench.choice(p), bench.untuned(p)) for p in problems]
     budget = bench.given.held_budget or f"{20 * len(problems)}s"
     bench.run("tune", bench.given.config, *bench.shared, "--problems", write(folder / "held.txt", problems),
               "--budget", budget, "-q", check=False)
     rows = []
-    for problem, (ours, how, other) in zip(problems, chosen):
+    for problem, (ours, how, other, untuned) in zip(problems, chosen):
         best = bench.choice(problem)
         if best[0] != "exact":
             bench.say(f"held out {problem}: not one variant came out right")
             continue
-        times = time_in_turn(bench, problem, {best[1], ours, other})
+        times = time_in_turn(bench, problem, {best[1], ours, other, untuned})
         least = min(times.values())
-        rows.append((problem, times.get(ours, math.inf) / least, times.get(other, math.inf) / least, how, ours))
+        rows.append((problem, *(times.get(variant, math.inf) / least for variant in (ours, other, untuned)), how, ours))
     return rows
 
 
@@ -170,10 +179,10 @@ def percent(ratio):
 
 
 def print_held(bench, rows):
-    bench.say(f"\n{'held out':<32}{'portfolio':>10}{'a plan without':>16}")
-    for problem, ours, other, how, variant in rows:
+    bench.say(f"\n{'held out':<32}{'portfolio':>10}{'a plan without':>16}{'empty cache':>13}")
+    for problem, ours, other, untuned, how, variant in rows:
         sizes = " ".join(f"{name}={value}" for name, value in problem.items())
-        bench.say(f"{sizes:<32}{percent(ours):>10}{percent(other) + ' ' + how:>16}  {variant}")
+        bench.say(f"{sizes:<32}{percent(ours):>10}{percent(other) + ' ' + how:>16}{percent(untuned):>13}  {variant}")
 
 
 def judge(bench, portfolio, rows, seconds):
@@ -194,6 +203,8 @@ def judge(bench, portfolio, rows, seconds):
     bench.say(f"{'held out, worst':<34}{percent(max(held, default=math.nan)):>10}")
     bench.say(f"{'held out, by cross-validation':<34}{percent(portfolio['held_out_mean'] or math.nan):>10}")
     bench.say(f"{'held out, a plan without it':<34}{percent(mean(without)):>10}")
+    untuned = [row[3] for row in rows if math.isfinite(row[3])]
+    bench.say(f"{'held out, with an empty cache':<34}{percent(mean(untuned)):>10}, worst {percent(max(untuned, default=math.nan))}")
     return good
 
 

@@ -16,11 +16,11 @@ function(embed out file kind)
   set(${out} ${${out}} ${path} PARENT_SCOPE)
 endfunction()
 
-# configs/*.lua and what they include (configs/*/*.lua), devices/*.lua and templates/** (templates/bundle: what an exported bundle is
-# made from) as embedded_files[] (gen/sources/sources.h).
+# configs/*.lua and what they include (configs/*/*.lua), devices/*.lua, portfolios/*.txt and templates/** (templates/bundle: what an
+# exported bundle is made from) as embedded_files[] (gen/sources/sources.h).
 macro(embed_shipped out)
   file(GLOB shipped_lua CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/*.lua ${CMAKE_SOURCE_DIR}/configs/*/*.lua
-       ${CMAKE_SOURCE_DIR}/devices/*.lua)
+       ${CMAKE_SOURCE_DIR}/devices/*.lua ${CMAKE_SOURCE_DIR}/portfolios/*.txt)
   file(GLOB_RECURSE shipped_templates CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/templates/*.cu
        ${CMAKE_SOURCE_DIR}/templates/*.cuh ${CMAKE_SOURCE_DIR}/templates/bundle/*)
   embed(${out} embedded.c table ${shipped_lua} ${shipped_templates})

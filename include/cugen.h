@@ -324,11 +324,12 @@ typedef struct cugen_plan_options {
 
 /* Where a plan's variant comes from. */
 typedef enum cugen_plan_choice {
-  CUGEN_PLAN_EXACT,   /* the best remembered for this problem */
-  CUGEN_PLAN_NEAR,    /* the best remembered for the problem that the policy selects: the nearest, or its bucket's */
-  CUGEN_PLAN_DEFAULT, /* never measured: the fastest by the model, if predictions for this device and problem are
-                         remembered; else on a GPU the first valid one that the config suggests (try); else the first valid one */
-  CUGEN_PLAN_PINNED,  /* named by options.choice, or in the file of options.pin or $CUGEN_PIN */
+  CUGEN_PLAN_EXACT, /* the best remembered for this problem */
+  CUGEN_PLAN_NEAR,  /* the best remembered for the problem that the policy selects: the nearest, or its bucket's */
+  CUGEN_PLAN_DEFAULT, /* never measured here: what ships for this GPU or one of its compute capability; else the fastest by the
+                         model, if predictions for this device and problem are remembered; else on a GPU the first valid one
+                         that the config suggests (try); else the first valid one */
+  CUGEN_PLAN_PINNED,    /* named by options.choice, or in the file of options.pin or $CUGEN_PIN */
   CUGEN_PLAN_PORTFOLIO, /* by a portfolio's rule: measured for other sizes */
   CUGEN_PLAN_OTHER_GPU /* the best remembered for this problem on another GPU, of the same model or compute capability */
 } cugen_plan_choice;
@@ -340,7 +341,7 @@ typedef struct cugen_plan_info {
   const char *variant; /* full text */
   cugen_plan_choice choice;
   const char *tuned_for; /* the problem that the record is of */
-  const char *tuned_on;  /* the GPU that it is of, "NVIDIA RTX A6000 sm_86 84 SMs", if it is another one; else NULL */
+  const char *tuned_on;  /* the other GPU that it is of, or of which the portfolio that ships is; else NULL */
   double distance;       /* from this problem to that one */
   cugen_record record;   /* as it was measured, for tuned_for */
   int64_t measured_at;   /* seconds since the epoch */

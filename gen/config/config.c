@@ -93,7 +93,7 @@ static int build_config(struct config *config, struct sandbox *sandbox, cugen_er
   return status;
 }
 
-static struct config *new_config(const char *path) {
+static struct config *new_config(const char *path, bool shipped) {
   struct arena *arena = arena_open();
   struct config *config = arena ? arena_array(arena, 1, sizeof *config) : NULL;
   char *name = config ? arena_string(arena, path, strlen(path)) : NULL;
@@ -103,12 +103,13 @@ static struct config *new_config(const char *path) {
   }
   config->arena = arena;
   config->path = name;
+  config->shipped = shipped;
   return config;
 }
 
 static int parse(const struct sources *sources, const struct included_file *file, const struct text *content,
                  struct config **out, cugen_error *err) {
-  struct config *config = new_config(file->path);
+  struct config *config = new_config(file->path, file->shipped);
   *out = NULL;
   if (!config) return error_memory(err);
   struct includes includes = {.sources = sources, .arena = config->arena, .count = 1};

@@ -247,6 +247,7 @@ struct config_policy { /* policy "nearest" { distance = 1 } */
 struct config {
   const char *name; /* kernel "matmul" */
   const char *path; /* for messages */
+  bool shipped;     /* it lies in the program, whatever lies on the disk at that path */
   const struct config_problem *problems;
   size_t problem_count;
   const struct config_tunable *shared_tunables;

@@ -29,7 +29,7 @@ int sources_find(const struct source_file *files, const char *folder, const char
 /* Whether the path is that of a file in memory, as the look-ups below gave it. */
 bool sources_holds(const struct source_file *files, const char *path);
 
-/* A file that ships: made by the build from configs/ and templates/ ("configs/matmul.lua"). */
+/* A file that ships: made by the build from configs/, devices/, portfolios/ and templates/ ("configs/matmul.lua"). */
 struct embedded_file {
   const char *path;
   const char *data;

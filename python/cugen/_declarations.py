@@ -393,7 +393,7 @@ class PlanChoice(IntEnum):
 
     EXACT = 0  # the best remembered for this problem
     NEAR = 1  # the best remembered for the problem that the policy selects: the nearest, or its bucket's
-    DEFAULT = 2  # never measured: the fastest by the model, if predictions for this device and problem are remembered; else on a GPU the first valid one that the config suggests (try); else the first valid one
+    DEFAULT = 2  # never measured here: what ships for this GPU or one of its compute capability; else the fastest by the model, if predictions for this device and problem are remembered; else on a GPU the first valid one that the config suggests (try); else the first valid one
     PINNED = 3  # named by options.choice, or in the file of options.pin or $CUGEN_PIN
     PORTFOLIO = 4  # by a portfolio's rule: measured for other sizes
     OTHER_GPU = 5  # the best remembered for this problem on another GPU, of the same model or compute capability
@@ -428,7 +428,7 @@ class PlanInfo:
     variant: str  # full text
     choice: PlanChoice
     tuned_for: str | None  # the problem that the record is of
-    tuned_on: str | None  # the GPU that it is of, "NVIDIA RTX A6000 sm_86 84 SMs", if it is another one; else None
+    tuned_on: str | None  # the other GPU that it is of, or of which the portfolio that ships is; else None
     distance: float  # from this problem to that one
     record: Record  # as it was measured, for tuned_for
     measured_at: int  # seconds since the epoch

@@ -1,0 +1,138 @@
+/* Portfolios that ship: what was measured elsewhere, on GPUs of a kind, for the shipped configs. They serve a plan where nothing is
+   remembered here. tools/ship-portfolio writes portfolios/NAME.txt, of which each is
+
+     device NVIDIA H200 sm_90 132 SMs
+     kernel matmul
+     objective time
+     within M * N * K <= 24795676672
+     class dtype=bf16 layout_a=row ...
+     class dtype=f16 layout_a=row ...
+
+   and, behind an empty line, a portfolio's body (runtime/store/portfolio.h). Each class is served, up to the largest problem that it
+   was learnt from: what lies beyond was not seen. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "portfolio.h"
+#include "runtime/model/described.h"
+
+struct shipped {
+  char *text; /* a copy, cut into lines */
+  const char *device, *kernel, *objective, *within;
+  bool serves; /* the look-up's class is among its own */
+  const char *body;
+};
+
+/* ---- Reading one ---------------------------------------------------------------------------------------------------- */
+
+/* The rest of a line that begins with the word; NULL: it does not. */
+static const char *after_word(const char *line, const char *word) {
+  const size_t length = strlen(word);
+  return strncmp(line, word, length) == 0 && line[length] == ' ' ? line + length + 1 : NULL;
+}
+
+static void take_line(struct shipped *out, const char *line, const struct cache_key *class_key) {
+  const char *rest;
+  uint64_t lacks;
+  if ((rest = after_word(line, "device"))) out->device = rest;
+  if ((rest = after_word(line, "kernel"))) out->kernel = rest;
+  if ((rest = after_word(line, "objective"))) out->objective = rest;
+  if ((rest = after_word(line, "within"))) out->within = rest;
+  if ((rest = after_word(line, "class"))) out->serves = out->serves || cache_lacks(class_key, rest, &lacks);
+}
+
+/* False: no memory. */
+static bool read_head(const char *data, const struct cache_key *class_key, struct shipped *out) {
+  *out =
+      (struct shipped){.text = strdup(data), .device = "", .kernel = "", .objective = "", .within = "", .body = ""};
+  if (!out->text) return false;
+  for (char *line = out->text; *line && *line != '\n';) {
+    char *end = line + strcspn(line, "\n");
+    char *next = *end ? end + 1 : end;
+    *end = '\0';
+    take_line(out, line, class_key);
+    line = next;
+    if (*line == '\n') out->body = line + 1;
+  }
+  return true;
+}
+
+/* ---- Which is nearest ------------------------------------------------------------------------------------------------ */
+
+/* 0: that very GPU. Above: of its compute capability, by how many more multiprocessors the larger has. INFINITY: neither. */
+static double device_distance(const struct lookup *l, const char *device) {
+  struct device_description other;
+  if (strcmp(l->device.fingerprint, device) == 0) return 0;
+  if (!described_device(device, &other) || other.facts.compute_capability != l->device.facts.compute_capability ||
+      l->device.facts.sm_count < 1 || other.facts.sm_count < 1)
+    return INFINITY;
+  return 0.01 + fabs(log((double)l->device.facts.sm_count / (double)other.facts.sm_count));
+}
+
+static double shipped_distance(const struct lookup *l, const struct shipped *shipped) {
+  const bool meant = shipped->serves && strcmp(shipped->kernel, l->config->name) == 0 &&
+                     strcmp(shipped->objective, portfolio_objective(l->config)) == 0;
+  return meant ? device_distance(l, shipped->device) : INFINITY;
+}
+
+/* *out has the nearest; its text is NULL where there is none. */
+static int find_nearest(const struct lookup *l, const struct cache_key *class_key, struct shipped *out,
+                        cugen_error *err) {
+  double nearest = INFINITY;
+  *out = (struct shipped){0};
+  for (const struct embedded_file *file = embedded_files; file->path; file++) {
+    struct shipped next;
+    if (strncmp(file->path, "portfolios/", 11) != 0) continue;
+    if (!read_head(file->data, class_key, &next)) return error_memory(err);
+    const double distance = shipped_distance(l, &next);
+    struct shipped *worse = distance < nearest ? out : &next;
+    free(worse->text);
+    if (distance < nearest) *out = next, nearest = distance;
+  }
+  return CUGEN_OK;
+}
+
+/* ---- Serving --------------------------------------------------------------------------------------------------------- */
+
+/* A rule says it, too. */
+static int is_within(const struct lookup *l, const struct shipped *shipped, bool *within, cugen_error *err) {
+  struct text rule = {0};
+  size_t which = 1;
+  text_addf(&rule, "select(%s, 0, 1)", shipped->within);
+  const struct portfolio_body says = {.rule = rule.data, .count = 2};
+  int status = rule.failed ? error_memory(err) : portfolio_ask(&says, l->config, l->problem, &which, err);
+  *within = which == 0;
+  text_free(&rule);
+  return status;
+}
+
+static int serve(struct lookup *l, const struct shipped *shipped, struct portfolio_answer *out, bool *found,
+                 cugen_error *err) {
+  struct portfolio_body body;
+  bool within;
+  int status = is_within(l, shipped, &within, err);
+  if (status || !within) return status;
+  status = portfolio_body_parse(shipped->body, &body, err);
+  if (!status) status = portfolio_serve_by(l, &body, true, out, found, err);
+  portfolio_body_free(&body);
+  return status;
+}
+
+int portfolio_serve_shipped(struct lookup *l, struct portfolio_answer *out, struct text *device, bool *found,
+                            cugen_error *err) {
+  struct text class = {0}, settings = {0};
+  struct shipped shipped = {0};
+  *found = false;
+  if (!l->config->shipped) return CUGEN_OK; /* somebody's own, of the same name */
+  problem_print_class(l->config, l->problem, &class, &settings);
+  const struct cache_key class_key = {.problem = text_get(&class), .settings = text_get(&settings)};
+  int status = class.failed || settings.failed ? error_memory(err) : find_nearest(l, &class_key, &shipped, err);
+  if (!status && shipped.text) status = serve(l, &shipped, out, found, err);
+  if (*found) text_add(device, shipped.device);
+  free(shipped.text);
+  text_free(&class);
+  text_free(&settings);
+  return status;
+}
