@@ -279,7 +279,7 @@ static void test_unknown_architectures(void **state) {
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     struct compile_request request = request_for(kernels, bad[i], kernel_entries, 3);
     assert_refused(&request, "sm_80");
-    assert_refused(&request, "--arch");
+    assert_refused(&request, "cugen_options.arch");
   }
   struct compile_request request = request_for(kernels, NULL, kernel_entries, 3);
   assert_refused(&request, "cannot compile for ''");
