@@ -68,7 +68,7 @@ static const struct item examples[] = {
 
 /* What --device is to commands that take others, or have another default, than most. */
 static const struct item devices[] = {
-    {"tune", "cuda:0, cpu, model:H200; cuda:0,cuda:2; all (default: the first GPU, else model:A100)"},
+    {"tune", "cuda:0, cpu, model:H200; cuda:0,cuda:2; all (default: first GPU, else model:A100, predicted)"},
     {"run", "cuda:0, cpu (default: the first GPU, else cpu)"},
     {"check", "cpu: what is checked runs there"},
     {"report", "cuda:0, cpu, model:H200, part of a device's name (default: all)"},
