@@ -43,12 +43,10 @@ static void take_line(struct shipped *out, const char *line, const struct cache_
   if ((rest = after_word(line, "class"))) out->serves = out->serves || cache_lacks(class_key, rest, &lacks);
 }
 
-/* False: no memory. */
-static bool read_head(const char *data, const struct cache_key *class_key, struct shipped *out) {
-  *out =
-      (struct shipped){.text = strdup(data), .device = "", .kernel = "", .objective = "", .within = "", .body = ""};
-  if (!out->text) return false;
-  for (char *line = out->text; *line && *line != '\n';) {
+/* The text is cut into lines, and stays its owner's. */
+static void read_head(char *text, const struct cache_key *class_key, struct shipped *out) {
+  *out = (struct shipped){.text = text, .device = "", .kernel = "", .objective = "", .within = "", .body = ""};
+  for (char *line = text; *line && *line != '\n';) {
     char *end = line + strcspn(line, "\n");
     char *next = *end ? end + 1 : end;
     *end = '\0';
@@ -56,7 +54,6 @@ static bool read_head(const char *data, const struct cache_key *class_key, struc
     line = next;
     if (*line == '\n') out->body = line + 1;
   }
-  return true;
 }
 
 /* ---- Which is nearest ------------------------------------------------------------------------------------------------ */
@@ -85,11 +82,17 @@ static int find_nearest(const struct lookup *l, const struct cache_key *class_ke
   for (const struct embedded_file *file = embedded_files; file->path; file++) {
     struct shipped next;
     if (strncmp(file->path, "portfolios/", 11) != 0) continue;
-    if (!read_head(file->data, class_key, &next)) return error_memory(err);
+    char *text = strdup(file->data);
+    if (!text) return error_memory(err);
+    read_head(text, class_key, &next);
     const double distance = shipped_distance(l, &next);
-    struct shipped *worse = distance < nearest ? out : &next;
-    free(worse->text);
-    if (distance < nearest) *out = next, nearest = distance;
+    if (distance < nearest) {
+      free(out->text);
+      *out = next;
+      nearest = distance;
+    } else {
+      free(text);
+    }
   }
   return CUGEN_OK;
 }
