@@ -8,8 +8,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-RESULTS = ("-guide.txt", "-guide-more.txt", "-guide-check.txt", "-symbols.txt", "-model.wisdom.xz")
+RESULTS = ("-guide.txt", "-guide-check.txt", "-symbols.txt", "-model.wisdom.xz")
 PAGES = ("docs/memory.md", "docs/memory.md.in", "docs/memory.zh.md", "docs/memory.zh.md.in")
+MORE = [f"bench/results/{path.name}" for path in (ROOT / "bench/results").glob("*-guide-more.txt")]
 
 
 def newest(name):
@@ -26,7 +27,7 @@ def check(change, *calls):
     """Of each call with these options, after change(folder): the exit code and what is said."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for file in ("tools/check-guide", *PAGES, *map(newest, RESULTS)):
+        for file in ("tools/check-guide", *PAGES, *map(newest, RESULTS), *MORE):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, folder / file)
         change(folder)
@@ -54,7 +55,7 @@ def main():
         ("a count that differs from ncu's", lambda f: edited(f / run, ncu, r"\g<1>1,048,575"), 1, "and ncu: sectors"),
         ("a transfer of symbols that differs", lambda f: edited(f / symbols, r"^(64 MiB)( +)8\.680", r"\1\g<2>9.680"), 1, "docs/memory.md:"),
         ("a peak that is gone", lambda f: edited(f / run, r"^f16 multiply-adds", "f17 multiply-adds"), 1, "no peak of 'f16 multiply-adds'"),
-        ("a next run of what a figure needs", lambda f: edited(f / template, r"^run transpose --variant .*x\"$", "run copy --variant bulk"), 1,
+        ("a next run of what a figure needs", lambda f: edited(f / template, r"^run transpose --variant .*=x block_x=8\"$", "run copy --variant bulk"), 1,
          "a figure needs 'run copy --variant bulk' already"),
         ("a count that differs from check's", lambda f: edited(f / counted, r"1,048,576 needed", "1,048,577 needed"), 1, "and ncu: "),
     ]
