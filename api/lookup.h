@@ -28,6 +28,11 @@ int api_key_predictions(cugen *lib, const struct device_description *device, con
                         struct prediction_key *out, cugen_error *err);
 void api_prediction_key_free(struct prediction_key *key);
 
+/* ---- other_gpu.c ---- */
+
+/* How unlike two GPUs are: the larger ratio of multiprocessors and of memory bandwidth, as far as these are known; 1: alike. */
+double api_gpu_distance(const struct device_facts *a, const struct device_facts *b);
+
 /* ---- devices.c ---- */
 
 struct found_device {

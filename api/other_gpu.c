@@ -31,7 +31,7 @@ static double ratio(double a, double b) {
   return a > 0 && b > 0 ? fmax(a, b) / fmin(a, b) : 1;
 }
 
-static double distance(const struct device_facts *a, const struct device_facts *b) {
+double api_gpu_distance(const struct device_facts *a, const struct device_facts *b) {
   return fmax(ratio((double)a->sm_count, (double)b->sm_count), ratio(bandwidth(a), bandwidth(b)));
 }
 
@@ -42,7 +42,7 @@ static bool serves(const struct lookup *l, struct other *other, const char *devi
   if (other->read.measure != l->measure || !api_described(l->lib, device, &other->device)) return false;
   if (!other->device.fingerprint[0]) return false;
   other->same_model = strcmp(other->device.name, own.name) == 0;
-  other->distance = distance(&other->device.facts, &own.facts);
+  other->distance = api_gpu_distance(&other->device.facts, &own.facts);
   return other->device.facts.compute_capability == own.facts.compute_capability;
 }
 

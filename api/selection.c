@@ -1,5 +1,5 @@
-/* Which variant a plan uses: the best remembered for its problem, for one that the config's policy names, on another GPU (other_gpu.c), or the
-   first valid one. */
+/* Which variant a plan uses: the best remembered for its problem, for one that the config's policy names, on another GPU
+   (other_gpu.c), one that ships (shipped.c), or the first valid one. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

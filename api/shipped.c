@@ -16,7 +16,6 @@
 
 #include "base/text.h"
 #include "portfolio.h"
-#include "runtime/model/described.h"
 
 struct shipped {
   char *text; /* a copy, cut into lines */
@@ -58,14 +57,13 @@ static void read_head(char *text, const struct cache_key *class_key, struct ship
 
 /* ---- Which is nearest ------------------------------------------------------------------------------------------------ */
 
-/* 0: that very GPU. Above: of its compute capability, by how many more multiprocessors the larger has. INFINITY: neither. */
+/* 0: that very GPU; from 1 on: another one of its compute capability; INFINITY: neither. */
 static double device_distance(const struct lookup *l, const char *device) {
   struct device_description other;
   if (strcmp(l->device.fingerprint, device) == 0) return 0;
-  if (!described_device(device, &other) || other.facts.compute_capability != l->device.facts.compute_capability ||
-      l->device.facts.sm_count < 1 || other.facts.sm_count < 1)
+  if (!api_described(l->lib, device, &other) || other.facts.compute_capability != l->device.facts.compute_capability)
     return INFINITY;
-  return 0.01 + fabs(log((double)l->device.facts.sm_count / (double)other.facts.sm_count));
+  return api_gpu_distance(&other.facts, &l->device.facts);
 }
 
 static double shipped_distance(const struct lookup *l, const struct shipped *shipped) {

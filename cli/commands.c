@@ -127,11 +127,12 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
         {.name = "gen",
          .operand = "CONFIG",
          .summary = "print the specialised source of a variant",
-         .details = "Prints the expanded .cu of one variant, as the compiler gets it; nvcc compiles it as it "
-                    "stands. Without --variant it takes what an application's plan would use: the best "
-                    "remembered for this problem. Else it is, in this order, the best for the policy's problem, a "
-                    "similar GPU's best, the model's choice, or the config's default. --ptx prints what NVRTC "
-                    "makes of it; the GPU need not be here.",
+         .details =
+             "Prints the expanded .cu of one variant, as the compiler gets it; nvcc compiles it as it "
+             "stands. Without --variant it takes what an application's plan would use: the best remembered for "
+             "this problem. Else it is the best for the policy's problem or of a similar GPU, then what ships, the "
+             "model's choice, the config's default. --ptx prints what NVRTC makes of it; the GPU need not be "
+             "here.",
          .example = "cugen gen matmul --variant \"tiled tile=16\" -o tiled.cu",
          .options = gen_options,
          .common = true},

@@ -15,7 +15,8 @@ static void advise_tuning(const struct cli *cli, bool near, bool predicted) {
 }
 
 size_t cli_failed(const struct cli *cli, const cugen_choice *choice) {
-  bool none = choice->how == CUGEN_PLAN_DEFAULT && !choice->predicted && !cugen_kernel_predicted(cli->kernel);
+  bool none = choice->how == CUGEN_PLAN_DEFAULT && !choice->predicted && !choice->tuned_on &&
+              !cugen_kernel_predicted(cli->kernel);
   return none ? cugen_kernel_records(cli->kernel) : 0;
 }
 
