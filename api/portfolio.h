@@ -48,8 +48,16 @@ int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body,
 
 /* ---- shipped.c ---- */
 
-/* The same by one that ships, of a shipped config: the one that was measured on this GPU, else on the most like it of its compute
-   capability. device: that GPU is added. */
+/* One that ships, of a shipped config: the one that was measured on this GPU, else on the most like it of its compute capability. Its rule
+   names none for problems larger than it was learnt from. Freed by portfolio_shipped_free. */
+struct portfolio_shipped {
+  struct portfolio_body body;
+  char *device; /* that GPU */
+};
+int portfolio_find_shipped(const struct lookup *lookup, struct portfolio_shipped *out, bool *found, cugen_error *err);
+void portfolio_shipped_free(struct portfolio_shipped *shipped);
+
+/* As portfolio_serve, by that one. device: that GPU is added. */
 int portfolio_serve_shipped(struct lookup *lookup, struct portfolio_answer *out, struct text *device, bool *found,
                             cugen_error *err);
 

@@ -97,43 +97,58 @@ static int find_nearest(const struct lookup *l, const struct cache_key *class_ke
 
 /* ---- Serving --------------------------------------------------------------------------------------------------------- */
 
-/* A rule says it, too. */
-static int is_within(const struct lookup *l, const struct shipped *shipped, bool *within, cugen_error *err) {
+/* Its rule with its limit: beyond, it names none. */
+static int make_body(const struct shipped *shipped, struct portfolio_body *out, cugen_error *err) {
   struct text rule = {0};
-  size_t which = 1;
-  text_addf(&rule, "select(%s, 0, 1)", shipped->within);
-  const struct portfolio_body says = {.rule = rule.data, .count = 2};
-  int status = rule.failed ? error_memory(err) : portfolio_ask(&says, l->config, l->problem, &which, err);
-  *within = which == 0;
-  text_free(&rule);
-  return status;
+  int status = portfolio_body_parse(shipped->body, out, err);
+  if (status) return status;
+  text_addf(&rule, "select(%s, %s, %zu)", shipped->within, out->rule, out->count);
+  free(out->rule);
+  out->rule = text_take(&rule);
+  return out->rule ? CUGEN_OK : error_memory(err);
 }
 
-static int serve(struct lookup *l, const struct shipped *shipped, struct portfolio_answer *out, bool *found,
-                 cugen_error *err) {
-  struct portfolio_body body;
-  bool within;
-  int status = is_within(l, shipped, &within, err);
-  if (status || !within) return status;
-  status = portfolio_body_parse(shipped->body, &body, err);
-  if (!status) status = portfolio_serve_by(l, &body, true, out, found, err);
-  portfolio_body_free(&body);
-  return status;
+static int make_found(const struct shipped *shipped, struct portfolio_shipped *out, cugen_error *err) {
+  int status = make_body(shipped, &out->body, err);
+  out->device = strdup(shipped->device);
+  return status || out->device ? status : error_memory(err);
 }
 
-int portfolio_serve_shipped(struct lookup *l, struct portfolio_answer *out, struct text *device, bool *found,
-                            cugen_error *err) {
+int portfolio_find_shipped(const struct lookup *l, struct portfolio_shipped *out, bool *found, cugen_error *err) {
   struct text class = {0}, settings = {0};
   struct shipped shipped = {0};
+  *out = (struct portfolio_shipped){0};
   *found = false;
   if (!l->config->shipped) return CUGEN_OK; /* somebody's own, of the same name */
   problem_print_class(l->config, l->problem, &class, &settings);
   const struct cache_key class_key = {.problem = text_get(&class), .settings = text_get(&settings)};
   int status = class.failed || settings.failed ? error_memory(err) : find_nearest(l, &class_key, &shipped, err);
-  if (!status && shipped.text) status = serve(l, &shipped, out, found, err);
-  if (*found) text_add(device, shipped.device);
+  if (!status && shipped.text) status = make_found(&shipped, out, err);
+  *found = !status && shipped.text;
+  if (status) portfolio_shipped_free(out);
   free(shipped.text);
   text_free(&class);
   text_free(&settings);
+  return status;
+}
+
+void portfolio_shipped_free(struct portfolio_shipped *shipped) {
+  portfolio_body_free(&shipped->body);
+  free(shipped->device);
+  *shipped = (struct portfolio_shipped){0};
+}
+
+int portfolio_serve_shipped(struct lookup *l, struct portfolio_answer *out, struct text *device, bool *found,
+                            cugen_error *err) {
+  struct portfolio_shipped shipped;
+  size_t which;
+  bool any;
+  *found = false;
+  int status = portfolio_find_shipped(l, &shipped, &any, err);
+  if (status || !any) return status;
+  status = portfolio_ask(&shipped.body, l->config, l->problem, &which, err);
+  if (!status && which < shipped.body.count) status = portfolio_serve_by(l, &shipped.body, true, out, found, err);
+  if (*found) text_add(device, shipped.device);
+  portfolio_shipped_free(&shipped);
   return status;
 }

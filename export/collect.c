@@ -304,7 +304,8 @@ static struct value probe(const cugen_kernel *base, size_t at, int which) {
 
 static int add_class_defaults(struct exporter *x, size_t device, const struct problem *from, cugen_error *err) {
   struct problem problem = {.count = from->count, .values = calloc(from->count + 1, sizeof *problem.values)};
-  int status = problem.values ? add_default(x, device, from, true, err) : error_memory(err);
+  int status = problem.values ? export_shipped(x, device, from, err) : error_memory(err);
+  if (!status) status = add_default(x, device, from, true, err);
   for (int which = 0; which < PROBES && !status; which++) {
     for (size_t i = 0; i < from->count; i++)
       problem.values[i] = config_is_size(x->base->opened.config, i) ? probe(x->base, i, which) : from->values[i];

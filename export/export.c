@@ -260,7 +260,7 @@ static void count(const struct exporter *x, const struct file files[FILES]) {
   result->problems = x->tuned_count;
   result->variants = x->code_count;
   result->images = x->image_count;
-  result->portfolios = x->portfolio_count;
+  result->portfolios = export_portfolio_count(x, false);
   for (size_t i = 0; i < x->image_count; i++) result->image_bytes += (int64_t)x->images[i].bytes;
   result->source_bytes = (int64_t)(files[0].content.length + files[1].content.length);
 }

@@ -65,6 +65,7 @@ struct export_portfolio {
   const struct problem *class; /* one of its class */
   struct text rule;            /* an expression of C */
   size_t first, count;         /* of members */
+  bool shipped;                /* it comes with cugen: what is measured here goes before it */
 };
 
 struct exporter {
@@ -120,6 +121,9 @@ int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size
 
 /* Those of a device that a plan would ask. */
 int export_portfolios(struct exporter *x, size_t device, cugen_error *err);
+/* The one that ships for the problem's class, if there is one. The problem lives as long as the exporter. */
+int export_shipped(struct exporter *x, size_t device, const struct problem *problem, cugen_error *err);
+size_t export_portfolio_count(const struct exporter *x, bool shipped);
 void export_portfolios_free(struct exporter *x);
 
 /* ---- devices.c ---- */

@@ -55,7 +55,8 @@ static void note(struct exporter *x, size_t device, const char *variant, const c
 }
 
 /* At the problem where it was measured. A place in the rule that is left out stays one: no code serves it. */
-static int add_variant(struct exporter *x, size_t device, const struct portfolio_body_variant *v, cugen_error *err) {
+static int add_variant(struct exporter *x, size_t device, const struct portfolio_body_variant *v, bool any_source,
+                       cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
   enum portfolio_state state = PORTFOLIO_INVALID;
   struct kernel_spec spec = {0};
@@ -69,6 +70,7 @@ static int add_variant(struct exporter *x, size_t device, const struct portfolio
   if (known && !status) status = lookup_space(l, err);
   if (known && !status) status = portfolio_try(l, v, &state, &index, &spec, err);
   kernel_spec_free(&spec);
+  if (state == PORTFOLIO_STALE && any_source) state = PORTFOLIO_CURRENT;
   if (!status && state == PORTFOLIO_CURRENT) status = export_add_variant(x, device, index, &code, err);
   if (!status && state == PORTFOLIO_STALE) note(x, device, v->variant, "its source has changed since; learn again");
   if (!status && state == PORTFOLIO_INVALID) note(x, device, v->variant, "it is no variant of this config now");
@@ -80,16 +82,17 @@ static int add_variant(struct exporter *x, size_t device, const struct portfolio
 
 /* class: a problem of it, whose strings live as long as the exporter. */
 static int add_portfolio(struct exporter *x, size_t device, const struct portfolio_body *body,
-                         const struct problem *class, cugen_error *err) {
+                         const struct problem *class, bool shipped, cugen_error *err) {
   struct export_portfolio portfolio = {
-      .device = device, .class = class, .first = x->member_count, .count = body->count};
+      .device = device, .class = class, .first = x->member_count, .count = body->count, .shipped = shipped};
   cugen_error why;
   int status = print_rule(x->devices[device].lookup.config, body, &portfolio.rule, &why);
   if (status) { /* of a config that had other sizes then: a plan passes it over, too */
     text_free(&portfolio.rule);
     return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   }
-  for (size_t i = 0; i < body->count && !status; i++) status = add_variant(x, device, &body->variants[i], err);
+  for (size_t i = 0; i < body->count && !status; i++)
+    status = add_variant(x, device, &body->variants[i], shipped, err);
   struct export_portfolio *all = status ? NULL : array_grow(x->portfolios, x->portfolio_count, sizeof *all);
   if (!status && !all) status = error_memory(err);
   if (status) {
@@ -123,9 +126,10 @@ static bool agrees(const cugen_kernel *base, const struct problem *problem) {
   return true;
 }
 
-static bool is_done(const struct exporter *x, size_t device, const struct problem *problem) {
+static bool is_done(const struct exporter *x, size_t device, const struct problem *problem, bool shipped) {
   for (size_t i = 0; i < x->portfolio_count; i++)
-    if (x->portfolios[i].device == device && same_class(x->base->opened.config, x->portfolios[i].class, problem))
+    if (x->portfolios[i].device == device && x->portfolios[i].shipped == shipped &&
+        same_class(x->base->opened.config, x->portfolios[i].class, problem))
       return true;
   return false;
 }
@@ -143,7 +147,7 @@ static int add_class(struct exporter *x, size_t device, struct problem *problem,
   classes[x->portfolio_class_count++] = own;
   int status = lookup_set_problem(l, own, err);
   if (!status) status = portfolios_find(l, &found, &count, err);
-  for (size_t i = 0; i < count && !status; i++) status = add_portfolio(x, device, &found[i].body, own, err);
+  for (size_t i = 0; i < count && !status; i++) status = add_portfolio(x, device, &found[i].body, own, false, err);
   portfolios_free(found, count);
   return status;
 }
@@ -159,7 +163,7 @@ static int add_kept(struct exporter *x, size_t device, const struct cache_portfo
   status = api_read_problem(x->base->opened.config, body.variants[0].problem, &problem, &known, err);
   portfolio_body_free(&body);
   if (status || !known) return status;
-  if (agrees(x->base, &problem) && !is_done(x, device, &problem)) return add_class(x, device, &problem, err);
+  if (agrees(x->base, &problem) && !is_done(x, device, &problem, false)) return add_class(x, device, &problem, err);
   problem_free(&problem);
   return CUGEN_OK;
 }
@@ -172,6 +176,25 @@ int export_portfolios(struct exporter *x, size_t device, cugen_error *err) {
   for (size_t i = 0; i < count && !status; i++) status = add_kept(x, device, &kept[i], err);
   cache_portfolios_free(kept, count);
   return status;
+}
+
+int export_shipped(struct exporter *x, size_t device, const struct problem *problem, cugen_error *err) {
+  struct lookup *l = &x->devices[device].lookup;
+  struct portfolio_shipped shipped;
+  bool found;
+  if (x->devices[device].ptx || x->devices[device].anonymous || is_done(x, device, problem, true)) return CUGEN_OK;
+  int status = lookup_set_problem(l, problem, err);
+  if (!status) status = portfolio_find_shipped(l, &shipped, &found, err);
+  if (status || !found) return status;
+  status = add_portfolio(x, device, &shipped.body, problem, true, err);
+  portfolio_shipped_free(&shipped);
+  return status;
+}
+
+size_t export_portfolio_count(const struct exporter *x, bool shipped) {
+  size_t count = 0;
+  for (size_t i = 0; i < x->portfolio_count; i++) count += x->portfolios[i].shipped == shipped;
+  return count;
 }
 
 void export_portfolios_free(struct exporter *x) {

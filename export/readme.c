@@ -63,9 +63,10 @@ static void add_use(const char *name, const struct text *upper, const struct exp
 }
 
 /* Rules as C has them, and the variants by their numbers. */
-static void add_portfolio_rows(const struct exporter *x, struct text *out) {
+static void add_portfolio_rows(const struct exporter *x, bool shipped, struct text *out) {
   for (size_t i = 0; i < x->portfolio_count; i++) {
     const struct export_portfolio *p = &x->portfolios[i];
+    if (p->shipped != shipped) continue;
     struct text class = {0}, settings = {0};
     problem_print_class(x->base->lookup.config, p->class, &class, &settings);
     text_addf(out, "\n%s%s%s: `%s` of\n\n", x->devices[p->device].text, class.length ? ", " : "", text_get(&class),
@@ -108,16 +109,20 @@ void export_readme(const struct exporter *x, struct text *out) {
              "The measured variants of each problem, the fastest first; a slower one is taken where a faster one "
              "is not valid.\n\n");
     add_tuned_rows(x, out);
-  } else if (!x->portfolio_count) {
+  } else if (!export_portfolio_count(x, false)) {
     text_add(out, "No measured variant is in it.\n");
   }
-  if (x->portfolio_count)
+  if (export_portfolio_count(x, false))
     text_add(
         out,
         "\nSizes that are not tuned are served by a portfolio: its rule gives the number of a variant; where that is "
         "not valid, the first that is serves.\n");
-  add_portfolio_rows(x, out);
-  if (x->default_count) text_add(out, "\nWhere nothing measured serves, the first of these that is valid:\n\n");
+  add_portfolio_rows(x, false, out);
+  if (export_portfolio_count(x, true))
+    text_add(out,
+             "\nWhere nothing measured serves, the portfolio that ships with cugen does, as far as it was learnt:\n");
+  add_portfolio_rows(x, true, out);
+  if (x->default_count) text_add(out, "\nWhere none of these serves, the first of the following that is valid:\n\n");
   add_default_rows(x, out);
   if (x->notes->length) {
     text_add(out, "\n## What is not\n\n");

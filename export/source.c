@@ -296,7 +296,7 @@ static void add_portfolios(const struct exporter *x, struct text *out) {
     const struct export_portfolio *p = &x->portfolios[i];
     text_addf(out, "    {%zu, ", p->device);
     add_problem(p->class, out);
-    text_addf(out, ", rule_%zu, %zu, %zu},\n", i, p->first, p->count);
+    text_addf(out, ", rule_%zu, %zu, %zu, %d},\n", i, p->first, p->count, p->shipped);
   }
   text_add(out, "    {.device = 0},\n};\n\n");
 }

@@ -137,13 +137,15 @@ static int choose_member(const struct device *device, size_t member, const bundl
 }
 
 /* The one that the rule names, else the first that serves. */
-static int choose_portfolio(const struct device *device, const bundle_problem *p, struct sizes *s,
+static int choose_portfolio(const struct device *device, int shipped, const bundle_problem *p, struct sizes *s,
                             struct chosen *out) {
   for (size_t i = 0; i < portfolio_count; i++) {
     const struct portfolio *portfolio = &portfolios[i];
-    if (&devices[portfolio->device] != device || !same_class(&portfolio->class, p)) continue;
+    if (&devices[portfolio->device] != device || portfolio->shipped != shipped || !same_class(&portfolio->class, p))
+      continue;
     long long says = portfolio->rule(p);
     size_t first = says >= 0 && (size_t)says < portfolio->count ? (size_t)says : portfolio->count;
+    if (shipped && first == portfolio->count) continue;
     if (first < portfolio->count && choose_member(device, portfolio->first + first, p, s, out)) return 1;
     for (size_t k = 0; k < portfolio->count; k++)
       if (k != first && choose_member(device, portfolio->first + k, p, s, out)) return 1;
@@ -210,11 +212,12 @@ static int choose(const bundle_device *asked, const bundle_problem *p, struct si
   sizes_of(p, sizes);
   if (same && choose_exact(out->device, p, sizes, s, out)) return BUNDLE_OK;
   out->how = BUNDLE_PORTFOLIO;
-  if (same && choose_portfolio(out->device, p, s, out)) return BUNDLE_OK;
+  if (same && choose_portfolio(out->device, 0, p, s, out)) return BUNDLE_OK;
   out->how = BUNDLE_NEAR;
   if (same && CHOOSE_NEAR(out->device, p, sizes, s, out)) return BUNDLE_OK;
   out->how = BUNDLE_DEFAULT;
   out->ratio = 1;
+  if (choose_portfolio(out->device, 1, p, s, out)) return BUNDLE_OK;
   return choose_default(out->device, p, s, out) ? BUNDLE_OK : no_code(out->device, p, error);
 }
 

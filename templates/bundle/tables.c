@@ -47,12 +47,14 @@ struct fallback {
   size_t device, code;
 };
 
-/* The rule gives an index of its members, which are codes; below 0 it says nothing. class: a problem of the class that it is for. */
+/* The rule gives an index of its members, which are codes; below 0 it says nothing. class: a problem of the class that it is for. shipped:
+   it came with cugen, serves where nothing measured does, and beyond what it was learnt from its rule gives `count`. */
 struct portfolio {
   size_t device;
   bundle_problem class;
   long long (*rule)(const bundle_problem *p);
   size_t first, count; /* of members */
+  int shipped;
 };
 #define NO_CODE ((size_t)-1)
 
