@@ -25,17 +25,17 @@ static const double load_between = 0.5, most_seconds_loaded = 15;
 /* Of those whose energy is measured. */
 enum { MOST_ENERGY = 3 };
 
-/* A variant of t->records on its way through the races. */
+/* A variant on its way through the races: measured now or before. */
 struct entrant {
-  const struct cache_record *record;
-  double cost; /* the record's; once it has raced, the race's */
+  const struct cache_record *record; /* of t->records, or of t->known */
+  double cost;                       /* the record's; once it has raced, the race's */
   bool raced;
 };
 
 /* One that runs: its candidate, and the records of its rounds. */
 struct leader {
   struct entrant *entrant;
-  struct candidate *candidate;
+  struct candidate *candidate; /* NULL: it is remembered, and not this kernel any more or not asked for */
   struct cache_record rounds[RACE_ROUNDS];
   double seconds; /* that the rounds took */
   bool failed;    /* in a round */
@@ -49,10 +49,10 @@ static int by_cost(const void *a, const void *b) {
 /* ---- One race ---- */
 
 static int open_leader(struct tuner *t, struct leader *leader, cugen_error *err) {
-  uint64_t index;
-  int status = space_find(t->target->space, leader->entrant->record->variant, &index, err);
-  if (!status) status = candidate_open(&t->bench, index, &leader->candidate, err);
-  if (!status) status = candidate_build(&t->bench, leader->candidate, err);
+  int status = tuner_open_again(t, leader->entrant->record, &leader->candidate, err);
+  leader->failed = !leader->candidate;
+  if (status || leader->failed) return status;
+  status = candidate_build(&t->bench, leader->candidate, err);
   if (!status) candidate_hasten(&t->bench, leader->candidate); /* they compile side by side */
   return status;
 }
@@ -112,6 +112,7 @@ static int run_rounds(struct tuner *t, struct race *race, struct leader *leaders
 static int store_leader(struct tuner *t, const struct race_runner *runner, struct leader *leader, cugen_error *err) {
   const struct cache_record *before = leader->entrant->record;
   size_t middle = 0;
+  if (leader->failed) leader->entrant->cost = (double)INFINITY;
   if (leader->failed || runner->rounds < RACE_LEAST_ROUNDS) return CUGEN_OK;
   for (int i = 1; i < runner->rounds; i++)
     if (fabs(runner->times[i] - runner->median) < fabs(runner->times[middle] - runner->median)) middle = (size_t)i;
@@ -147,8 +148,10 @@ static int run_race(struct tuner *t, struct entrant *const *entrants, size_t cou
     leaders[i].entrant = entrants[i];
     entrants[i]->raced = true;
     status = open_leader(t, &leaders[i], err);
+    if (leaders[i].failed) race.runners[i].state = RACE_SLOWER;
   }
-  for (size_t i = 0; i < count && !status; i++) candidate_finish(&t->bench, leaders[i].candidate);
+  for (size_t i = 0; i < count && !status; i++)
+    if (leaders[i].candidate) candidate_finish(&t->bench, leaders[i].candidate);
   if (!status) status = run_rounds(t, &race, leaders, until, err);
   if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK; /* what has run often enough counts */
   for (size_t i = 0; i < count && !status; i++) status = store_leader(t, &race.runners[i], &leaders[i], err);
@@ -218,22 +221,38 @@ double tuner_race_share(const struct tuner *t) {
   return races ? fmin(t->budget * 0.1, most_of_race(t)) : 0;
 }
 
+static void add_entrant(const struct tuner *t, const struct cache_record *record, struct entrant *all,
+                        size_t *count) {
+  if (record->outcome == CUGEN_OUTCOME_OK && tuner_cost_is_known(t, record))
+    all[(*count)++] = (struct entrant){.record = record, .cost = tuner_cost(t, record)};
+}
+
+/* What was measured before may be the fastest, and it may have been lucky: a run that was stopped had no race. */
+static int collect(const struct tuner *t, struct entrant **out, size_t *count, cugen_error *err) {
+  struct entrant *all = calloc(t->record_count + t->known_count, sizeof *all);
+  *out = all;
+  *count = 0;
+  if (!all) return error_memory(err);
+  for (size_t i = 0; i < t->record_count; i++) add_entrant(t, &t->records[i], all, count);
+  for (size_t i = 0; i < t->known_count; i++)
+    if (!tuner_has_record(t, t->known[i].variant)) add_entrant(t, &t->known[i], all, count);
+  return CUGEN_OK;
+}
+
 int tuner_settle_leaders(struct tuner *t, cugen_error *err) {
+  struct entrant *entrants;
+  size_t count;
   if (t->record_count == 0 || t->interrupted || !t->target->device->facts.is_gpu || t->target->predicted)
     return CUGEN_OK;
   bench_lift_limit(&t->bench);
   t->stage = CUGEN_STAGE_RACE;
-  struct entrant *entrants = calloc(t->record_count, sizeof *entrants);
-  if (!entrants) return error_memory(err);
-  size_t count = 0;
-  for (size_t i = 0; i < t->record_count; i++)
-    if (t->records[i].outcome == CUGEN_OUTCOME_OK && tuner_cost_is_known(t, &t->records[i]))
-      entrants[count++] = (struct entrant){.record = &t->records[i], .cost = tuner_cost(t, &t->records[i])};
+  int status = collect(t, &entrants, &count, err);
+  if (status) return status;
   const double now = clock_seconds();
   double until = now + fmin(most_of_race(t), fmax(least_seconds, 0.1 * (now - t->begin)));
   if (objective_needs_energy(t->target->config->objective)) until = now + most_energy_seconds;
   if (t->budget > 0) until = fmin(until, t->begin + t->budget);
-  int status = race_all(t, entrants, count, until, err);
+  status = race_all(t, entrants, count, until, err);
   free(entrants);
   return status;
 }

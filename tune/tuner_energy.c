@@ -60,12 +60,6 @@ static void add(struct energies *e, const struct cache_record *known, size_t at)
   if (!(record->energy > 0) || (!known && e->t->options->again)) e->count++;
 }
 
-static bool is_new(const struct tuner *t, const struct cache_record *known) {
-  for (size_t i = 0; i < t->record_count; i++)
-    if (strcmp(t->records[i].variant, known->variant) == 0) return false;
-  return true;
-}
-
 static int by_seconds(const void *a, const void *b) {
   const struct contender *x = a, *y = b;
   return (x->seconds > y->seconds) - (x->seconds < y->seconds);
@@ -77,7 +71,7 @@ static int collect(struct energies *e, cugen_error *err) {
   if (!e->all) return error_memory(err);
   for (size_t i = 0; i < t->record_count; i++) add(e, NULL, i);
   for (size_t i = 0; i < t->known_count; i++)
-    if (is_new(t, &t->known[i])) add(e, &t->known[i], 0);
+    if (!tuner_has_record(t, t->known[i].variant)) add(e, &t->known[i], 0);
   qsort(e->all, e->count, sizeof *e->all, by_seconds);
   return CUGEN_OK;
 }
@@ -92,17 +86,9 @@ static bool can_win(const struct energies *e, const struct contender *c) {
 
 /* ---- One of them ---- */
 
-/* What is remembered and not this kernel any more, or not asked for, has no candidate. */
 static int open_contender(struct energies *e, struct contender *c, cugen_error *err) {
   struct tuner *t = e->t;
-  uint64_t index;
-  if (!space_look_up(t->target->space, record_of(e, c)->variant, &index) || !tuner_wants_index(t, index))
-    return CUGEN_OK;
-  int status = candidate_open(&t->bench, index, &c->candidate, err);
-  if (!status && c->record && tuner_find_known(t, &c->candidate->real) != c->record) {
-    candidate_close(&t->bench, c->candidate);
-    c->candidate = NULL;
-  }
+  int status = tuner_open_again(t, record_of(e, c), &c->candidate, err);
   if (status || !c->candidate) return status;
   status = candidate_build(&t->bench, c->candidate, err);
   if (!status) candidate_hasten(&t->bench, c->candidate);

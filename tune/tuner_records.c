@@ -83,6 +83,18 @@ const struct cache_record *tuner_find_known(const struct tuner *t, const struct 
   return NULL;
 }
 
+int tuner_open_again(struct tuner *t, const struct cache_record *record, struct candidate **out, cugen_error *err) {
+  const bool known = record >= t->known && record < t->known + t->known_count;
+  uint64_t index;
+  *out = NULL;
+  if (!space_look_up(t->target->space, record->variant, &index) || !tuner_wants_index(t, index)) return CUGEN_OK;
+  int status = candidate_open(&t->bench, index, out, err);
+  if (status || !known || tuner_find_known(t, &(*out)->real) == record) return status;
+  candidate_close(&t->bench, *out);
+  *out = NULL;
+  return CUGEN_OK;
+}
+
 /* ---- Records of this run ---- */
 
 void tuner_stamp(const struct tuner *t, struct cache_record *record) {
@@ -108,6 +120,12 @@ int tuner_keep_record(struct tuner *t, struct cache_record *record, struct hash 
   t->images[t->record_count] = image;
   t->records[t->record_count++] = *record;
   return CUGEN_OK;
+}
+
+bool tuner_has_record(const struct tuner *t, const char *variant) {
+  for (size_t i = 0; i < t->record_count; i++)
+    if (strcmp(t->records[i].variant, variant) == 0) return true;
+  return false;
 }
 
 const struct cache_record *tuner_find_equal(const struct tuner *t, struct hash image) {

@@ -119,10 +119,13 @@ int tuner_load_known(struct tuner *t, cugen_error *err);
 int tuner_add_known(struct tuner *t, struct cache_record *record, bool *added, cugen_error *err);
 /* What is remembered of the variant and still holds; NULL: nothing. */
 const struct cache_record *tuner_find_known(const struct tuner *t, const struct kernel_spec *spec);
+/* A candidate for the variant of a record of this run or of what is remembered; NULL: it is not asked for, or remembered of another source. */
+int tuner_open_again(struct tuner *t, const struct cache_record *record, struct candidate **out, cugen_error *err);
 /* Notes when in this run the record was made. */
 void tuner_stamp(const struct tuner *t, struct cache_record *record);
 /* Takes over what *record holds. */
 int tuner_keep_record(struct tuner *t, struct cache_record *record, struct hash image, cugen_error *err);
+bool tuner_has_record(const struct tuner *t, const char *variant);
 /* What this run measured under another name answers for this one: parameters that the compiler saw through (an unused
    padding, a bound that does not bind) give equal images. NULL: nothing does. */
 const struct cache_record *tuner_find_equal(const struct tuner *t, struct hash image);

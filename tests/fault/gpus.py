@@ -186,13 +186,18 @@ def models(folder):
 
 
 def fair(folder):
-    """GPU 5 is a tenth faster than the one that the race is on. The fastest are those whose scripted time is 2 ms, whoever measured them."""
-    run = Run(folder, FAKE_CUDA_PACE="100,100,103,97,100,90,101,99").tune("all")
-    run.expect_all("different paces")
+    """Which GPU had a variant does not decide who wins: the fastest have 2 ms by their script and were measured on a GPU that is 9 % slower, so
+    that four others seem to be faster."""
+    script = "(blocks * 31 + threads) % 97"
+    run = Run(folder, FAKE_CUDA_PACE="109")
+    run.tune("cuda:0", "--where", f"{script} == 0")
+    run.environment["FAKE_CUDA_PACE"] = "100"
+    run.tune("cuda:0", "--where", f"{script} >= 1 and {script} <= 8")
+    run.tune("cuda:0,cuda:1", "--where", f"{script} <= 9")
     best = [line for line in run.text.splitlines() if line.startswith("1 ")]
     words = dict(word.split("=") for word in best[0].split() if "=" in word)
-    script = (int(words["blocks"]) * 31 + int(words["threads"])) % 97
-    expect(script == 0, "the fastest by its script:", script, best)
+    expect((int(words["blocks"]) * 31 + int(words["threads"])) % 97 == 0, "the fastest by its script:", best, run.text)
+    expect("Tried 4, 36 remembered before, 0 left" in run.text, "the last four:", run.text)
 
 
 with tempfile.TemporaryDirectory() as place:
