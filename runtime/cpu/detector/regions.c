@@ -17,10 +17,11 @@ static bool is_modified(const struct access *a) {
 
 /* A buffer's places count from its first byte, as on a GPU, where it is aligned; here its end is. */
 static void count(const struct access *a, const char *array) {
+  if (!a->watch->counting) return;
   const uintptr_t at = a->region->shared ? a->at : a->at - a->region->start;
   const bool engine = a->kind & OBSERVED_PROXY || (a->kind & CPU_ASYNC && a->bytes > 16); /* no warp's request */
   const bool first = a->thread < a->watch->launch.padded; /* of a cluster's blocks the first represents all */
-  if (!a->watch->counting || !first || is_modified(a) || engine) return;
+  if (!first || is_modified(a) || engine) return;
   for (unsigned done = 0; done < a->bytes; done += 16) {
     const unsigned bytes = a->bytes - done < 16 ? a->bytes - done : 16;
     traffic_access(a->watch->traffic, a->thread, a->site, array, a->region->shared, at + done, bytes, a->kind);

@@ -104,9 +104,13 @@ static unsigned pieces(uintptr_t from, uintptr_t to, uintptr_t end, unsigned siz
 struct traffic_touched traffic_sectors(const uintptr_t at[WARP], unsigned lanes, unsigned bytes) {
   uintptr_t sorted[WARP], end = 0;
   unsigned count = 0;
+  bool ascend = true; /* as they mostly do */
   struct traffic_touched out = {0};
-  for (; lanes; lanes &= lanes - 1) sorted[count++] = at[__builtin_ctz(lanes)];
-  qsort(sorted, count, sizeof *sorted, by_value);
+  for (; lanes; lanes &= lanes - 1, count++) {
+    sorted[count] = at[__builtin_ctz(lanes)];
+    ascend &= !count || sorted[count - 1] <= sorted[count];
+  }
+  if (!ascend) qsort(sorted, count, sizeof *sorted, by_value);
   for (unsigned i = 0; i < count; i++) {
     const uintptr_t from = sorted[i] > end ? sorted[i] : end, to = sorted[i] + bytes;
     if (to <= from) continue;

@@ -55,6 +55,7 @@ static void on_access(const void *at, unsigned long bytes, unsigned kind, const 
   struct watch *w = watching;
   const uintptr_t address = (uintptr_t)at;
   if (!w) return; /* no launch: it says what it takes */
+  if (w->passed_over && !w->time_is_up && !(kind & (CPU_ATOMIC | CPU_VOLATILE))) return;
   const bool noted = !site;
   if (noted) site = __builtin_return_address(0);
   if (w->time_is_up) fibers_end_hang(site);
