@@ -20,7 +20,7 @@ enum {
   WATCH_MOST_COUNTERS = 32,
   WATCH_MOST_BUFFERS = 32,
   WATCH_COUNTED_BLOCKS = 64, /* of a launch with more, whose traffic is counted */
-  WATCH_REACHED = 1 << 19     /* bytes of an image's code, of which it is known whether their accesses have run */
+  WATCH_REACHED = 1 << 19    /* bytes of an image's code, of which it is known whether their accesses have run */
 };
 
 struct watch_place {
