@@ -221,7 +221,7 @@ int why_explain(struct why *why, const struct cache_space *space, const struct c
   add_row(why, match, "variant", gone ? "not in the space" : record->variant, record->variant,
           gone ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
   if (!*elsewhere) compare_parts(why, match, &judgement, record);
-  const char *verdict = *elsewhere ? why_keepf(why, "it is not taken: it differs in %s", elsewhere)
+  const char *verdict = *elsewhere ? why_keepf(why, "it is no hit: it differs in %s", elsewhere)
                                    : say_judgement(why, match, &judgement, record);
   add_version(why, match, "driver", why->lookup->device.driver_version, record->driver_version);
   add_version(why, match, "NVRTC", why->lookup->nvrtc_version, record->nvrtc_version);
