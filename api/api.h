@@ -6,7 +6,7 @@
    - lookup, problem_text, judgement: a config for one problem on one device, and which of its records still say something (lookup.h);
    - portfolio, portfolio_data, portfolio_out: few variants for many problems (portfolio.h);
    - kernel, filter, selection, choice, pinning, source, launches, explain, records: the kernel's handle, and which variant a plan takes;
-   - verify, tuning, learning, tuning_set, check, why, plan: what is done with it. cache and transfer need the library only. */
+   - verify, bitwise, tuning, learning, tuning_set, check, why, plan: what is done with it. cache and transfer need the library only. */
 #ifndef API_API_H
 #define API_API_H
 
@@ -37,11 +37,12 @@ struct cugen_kernel {
   struct text fallback, problem_short, problem_values, policy;
   cugen_progress_callback watch; /* of cugen_kernel_run; NULL: none */
   void *watch_context;
-  struct text printed;        /* by the kernels of the last run or check */
-  struct text unverified;     /* why the last run verified nothing, or not all that it was to */
-  struct device_list devices; /* that it is tuned on together, the look-up's first; none: on that alone */
-  const char **device_ids;    /* of these */
-  struct text lost;           /* which of them failed in the last run, and why */
+  struct text printed;           /* by the kernels of the last run or check */
+  struct text unverified;        /* why the last run verified nothing, or not all that it was to */
+  struct device_list devices;    /* that it is tuned on together, the look-up's first; none: on that alone */
+  const char **device_ids;       /* of these */
+  struct text lost;              /* which of them failed in the last run, and why */
+  struct text equal_to, outputs; /* of the last run: the variant that others were to equal, and what it gives */
   struct text variant_text, source, ptx;
   cugen_ceilings ceilings;      /* dtype NULL: not yet looked up */
   struct cache_record *records; /* what is remembered, loaded when first asked for */

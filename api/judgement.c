@@ -94,8 +94,14 @@ struct search {
   const struct space *space;
   struct best_record *best;
   bool predicted;
-  double least; /* of the costs of those that are current */
+  double least;                  /* of the costs of those that are current */
+  const char *variant, *outputs; /* only this one's, only what gave these; NULL: any */
 };
+
+static bool is_asked(const struct search *search, const struct cache_record *record) {
+  return (!search->variant || strcmp(record->variant, search->variant) == 0) &&
+         (!search->outputs || cache_record_gave(record, search->outputs));
+}
 
 void api_best_free(struct best_record *best) {
   cache_record_free(&best->record);
@@ -121,6 +127,8 @@ static int consider(void *context, struct cache_record *record, bool *stop, cuge
   cugen_error ignored;
   const struct objective *objective = search->lookup->config->objective;
   double cost = cache_record_cost(record, objective);
+  *stop = false;
+  if (!is_asked(search, record)) return CUGEN_OK;
   *stop = best->found && !cache_leads(search->least, UINT64_MAX, cost, 0);
   if (*stop) return CUGEN_OK;
   int status = space_find(search->space, record->variant, &at, &ignored);
@@ -134,20 +142,36 @@ static int consider(void *context, struct cache_record *record, bool *stop, cuge
   return status;
 }
 
-int api_best_under(struct lookup *l, const struct cache_key *key, bool predicted, const struct space *space,
-                   struct best_record *out, cugen_error *err) {
+static int find_best(struct search *search, const struct cache_key *key, cugen_error *err) {
+  struct lookup *l = search->lookup;
+  struct best_record *out = search->best;
   struct cache *cache;
-  struct search search = {.lookup = l, .space = space, .best = out, .predicted = predicted};
   *out = (struct best_record){0};
   int status = lookup_space(l, err);
   if (!status) status = lookup_expander(l, err);
   if (!status) status = api_cache_to_read(l->lib, &cache, err);
-  if (!status) status = cache_fastest(cache, key, consider, &search, err);
+  if (!status) status = cache_fastest(cache, key, consider, search, err);
   if (status) {
     api_best_free(out);
     *out = (struct best_record){0};
   }
   return status;
+}
+
+int api_best_under(struct lookup *l, const struct cache_key *key, bool predicted, const struct space *space,
+                   struct best_record *out, cugen_error *err) {
+  struct search search = {.lookup = l, .space = space, .best = out, .predicted = predicted};
+  return find_best(&search, key, err);
+}
+
+int api_best_giving(struct lookup *l, const char *variant, const char *outputs, struct best_record *out,
+                    cugen_error *err) {
+  const struct cache_key key = lookup_measured_key(l);
+  struct search search = {.lookup = l, .best = out, .variant = variant, .outputs = outputs};
+  *out = (struct best_record){0};
+  int status = lookup_space(l, err);
+  search.space = l->space;
+  return status ? status : find_best(&search, &key, err);
 }
 
 int api_best(struct lookup *l, struct best_record *out, cugen_error *err) {

@@ -201,6 +201,9 @@ int api_best_under(struct lookup *lookup, const struct cache_key *key, bool pred
                    struct best_record *out, cugen_error *err);
 /* Under the look-up's own key, in its own space. */
 int api_best(struct lookup *lookup, struct best_record *out, cugen_error *err);
+/* Of what was measured: only this variant's, only what gave these outputs; NULL: any. */
+int api_best_giving(struct lookup *lookup, const char *variant, const char *outputs, struct best_record *out,
+                    cugen_error *err);
 void api_best_free(struct best_record *best);
 
 #endif

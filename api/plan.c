@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "bitwise.h"
 #include "capture.h"
 #include "runtime/devices.h"
 #include "runtime/plan.h"
@@ -116,7 +117,7 @@ static void describe_record(cugen_kernel *k, cugen_plan *p) {
     p->info.record = (cugen_record){
         .variant = p->spec.variant, .reason = "", .flops = p->spec.flops, .bytes = p->spec.bytes, .limiter = ""};
     p->info.record.order = p->selection.index;
-    p->info.record.throttle = "";
+    p->info.record.throttle = p->info.record.outputs = "";
     p->info.record.predicted = api_is_predicted(&p->selection);
     return;
   }
@@ -152,9 +153,11 @@ static void drop_image(cugen_plan *p) {
   p->spec.source = NULL;
 }
 
-static int choose(struct lookup *l, const cugen_plan_options *options, struct selection *out, cugen_error *err) {
+static int choose(cugen_kernel *k, const cugen_plan_options *options, struct selection *out, cugen_error *err) {
+  struct lookup *l = &k->lookup;
   bool pinned = false;
   if (options->choice) return api_select_bytes(l, options->choice, options->choice_size, out, err);
+  if (options->bitwise) return bitwise_select(k, options->bitwise, out, err);
   int status = api_select_pinned(l, out, &pinned, err);
   return status || pinned ? status
                           : api_select(l, options->distance, options->flags & CUGEN_PLAN_BY_PORTFOLIO, out, err);
@@ -210,7 +213,7 @@ static bool is_tuned(const struct selection *selection) {
 
 static int open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
   int status = open_device(k, options, p, err);
-  if (!status) status = choose(&k->lookup, options, &p->selection, err);
+  if (!status) status = choose(k, options, &p->selection, err);
   if (!status && options->flags & CUGEN_PLAN_TUNED_ONLY && !is_tuned(&p->selection))
     capture_refused(k), status = refuse_untuned(k, options, err);
   if (!status) status = expand(&k->lookup, p, err);
@@ -228,6 +231,9 @@ static int check_options(const cugen_plan_options *options, cugen_error *err) {
   if (API_SIZE(err, cugen_plan_options, CUGEN_PLAN_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   if (options->flags & ~known)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.flags: 0x%x is no flag", options->flags & ~known);
+  if (options->choice && options->bitwise)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_plan_options.choice and cugen_plan_options.bitwise: a choice is one variant already");
   if (isnan(options->distance)) return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.distance is no number");
   return CUGEN_OK;
 }

@@ -56,6 +56,7 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
   out->energy = r->energy;
   out->energy_resolution = r->energy_resolution;
   out->non_dominated = r->non_dominated;
+  out->outputs = r->outputs;
   out->predicted = k->lookup.predicted;
   out->verified = is_verified(k, r);
   out->unverified = why_unverified(k, r, out->verified);
@@ -80,12 +81,28 @@ size_t cugen_best(const cugen_record *const *records, size_t count) {
 
 /* ---- Those that are current ---------------------------------------------------------------------------------------- */
 
-/* They come by cost; the best is to be first. */
-static void settle_ties(cugen_kernel *k) {
+/* Of the right ones those with the bits that the last run asked for. They come first, the others behind them, all by cost as before. */
+static int put_equal_first(cugen_kernel *k, size_t *count, cugen_error *err) {
+  struct cache_record *all = k->records, *others = calloc(k->record_count + 1, sizeof *others);
+  size_t equal = 0, other = 0, right = 0;
+  if (!others) return error_memory(err);
+  for (; right < k->record_count && all[right].outcome == CUGEN_OUTCOME_OK; right++)
+    if (cache_record_gave(&all[right], text_get(&k->outputs)))
+      all[equal++] = all[right];
+    else
+      others[other++] = all[right];
+  memcpy(&all[equal], others, other * sizeof *others);
+  free(others);
+  *count = equal;
+  return CUGEN_OK;
+}
+
+/* The first `count` of them come by cost; the best is to be first. */
+static void settle_ties(cugen_kernel *k, size_t count) {
   const struct cache_record *all = k->records;
   const struct objective *objective = k->lookup.config->objective;
   size_t best = 0;
-  for (size_t i = 1; i < k->record_count && all[i].outcome == CUGEN_OUTCOME_OK; i++)
+  for (size_t i = 1; i < count && all[i].outcome == CUGEN_OUTCOME_OK; i++)
     if (cache_leads(cache_record_cost(&all[0], objective), all[best].order, cache_record_cost(&all[i], objective),
                     all[i].order))
       best = i;
@@ -107,11 +124,13 @@ static int load_records(cugen_kernel *k, cugen_error *err) {
   status = cache_load(cache, &key, &k->records, &k->record_count, err);
   if (!status) status = api_drop_stale(l, k->records, &k->record_count, err);
   if (!status) status = cache_records_mark(k->records, k->record_count, err);
+  size_t first = k->record_count;
+  if (!status && k->outputs.length) status = put_equal_first(k, &first, err);
   if (status) {
     api_forget_records(k);
     return status;
   }
-  settle_ties(k);
+  settle_ties(k, first);
   k->records_loaded = true;
   return CUGEN_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "api.h"
 #include "base/system.h"
+#include "bitwise.h"
 #include "runtime/compile/toolkit.h"
 #include "tune/energy.h"
 #include "tune/portfolio/learn.h"
@@ -86,6 +87,11 @@ int api_check_tune_options(const cugen_tune_options *options, cugen_error *err) 
   if (options->portfolio > PORTFOLIO_MOST)
     return error_set(err, CUGEN_ERROR_USAGE, "a portfolio of %zu variants: 1 to %d are possible", options->portfolio,
                      PORTFOLIO_MOST);
+  if (options->bitwise && options->portfolio)
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "cugen_tune_options.bitwise and cugen_tune_options.portfolio: a portfolio's variants are measured "
+        "for all sizes, whatever bits they give; ask for one of them");
   if (options->threads < 0 || options->threads > most_threads)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.threads is %d, should be 0 to %d", options->threads,
                      most_threads);
@@ -179,6 +185,7 @@ static int run(cugen_kernel *k, const cugen_tune_options *options, const struct 
                        "CUGEN_TUNE_IN_PROCESS is for one device, and %zu are listed: name one, or leave it out",
                        target.device_count);
   if (!status && target.in_process) status = lookup_context(l, options->cuda_context, &target.cuda_context, err);
+  if (!status && options->bitwise) status = bitwise_begin(k, options, &target, err);
   if (!status) status = tune_run(&target, options, result, err);
   if (!status && l->predicted) status = api_verify_predictions(k, options, result, err);
   if (status == CUGEN_ERROR_INTERRUPTED && l->predicted) result->unverified = "it was interrupted";
@@ -206,7 +213,10 @@ int api_tune(cugen_kernel *k, const cugen_tune_options *options, const struct ap
   int64_t begin = clock_unix();
   *result = (cugen_tune_result){0};
   text_restart(&k->lost);
+  text_restart(&k->equal_to);
+  text_restart(&k->outputs);
   int status = tune(k, options, listed, result, err);
+  if (k->outputs.length) result->equal_to = text_get(&k->equal_to), result->outputs = text_get(&k->outputs);
   if (k->lost.length && !k->lost.failed) result->lost = text_get(&k->lost);
   k->tuned_at = result->tried ? begin : 0;
   api_forget_records(k);

@@ -30,7 +30,7 @@ def finish(line):
     return data + b',"checksum":"' + checksum(data) + b'"}\n'
 
 
-def header(records, version=8, portfolios=0):
+def header(records, version=9, portfolios=0):
     more = f',"portfolios":{portfolios}' if version >= 8 else ""
     return finish('{"format":"cugen wisdom","version":%d,"cugen":"0.1.0","records":%d%s' % (version, records, more))
 
@@ -58,7 +58,7 @@ def record(problem, variant, number, config="scale", device="NVIDIA H200 sm_90 1
         f'"measured_at":{1600000000 + number},"source_hash":"{hash_of("source", variant)}","launches_hash":"{hash_of("launch", variant)}",'
         f'"arguments_hash":"{hash_of("arguments")}","proof_hash":"{hash_of("proof", problem)}","cluster_blocks":1,'
         f'"active_clusters":0,"verdict":0,"unverified":"","compile_seconds":0.31,"measure_seconds":0.05,'
-        f'"requested":0.0,"run_began":1600000000000000,"run_seconds":{0.36 * number!r},"energy":0.0,"energy_resolution":0.0{more}')
+        f'"requested":0.0,"run_began":1600000000000000,"run_seconds":{0.36 * number!r},"energy":0.0,"energy_resolution":0.0,"outputs":""{more}')
 
 
 def main():

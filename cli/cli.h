@@ -40,6 +40,7 @@
   X(HORIZON, "budget", 0, "TIME", "score this much time (default: random search at 95 %)")                           \
   X(PORTFOLIO, "portfolio", 0, "N", "at most N variants for all problems, and a rule")                               \
   X(ONLY_PORTFOLIO, "portfolio", 0, NULL, "the portfolio's variants and its rule alone: few kernels for all sizes")  \
+  X(BITWISE, "bitwise", 0, "TEXT", "the best of those that give the same bits as this variant: \"naive\", best")     \
   X(AGAIN, "again", 0, NULL, "measure again what is remembered")                                                     \
   X(PATTERN, "variant", 0, "PATTERN", "only these variants: \"tiled tile=32\", \"tile=*\"")                          \
   X(IMPLEMENTATION, "implementation", 0, "NAME", "only these: \"tiled\", \"naive,tiled\" or \"wgmma*\"")             \
@@ -173,7 +174,8 @@ struct cli {
   bool answered;   /* its JSON is printed */
   json_t *answers; /* where JSON goes instead: each of several groups of devices has an object; NULL: it is printed */
   char *lost;      /* what was said of devices that failed, a line each; NULL: nothing */
-  char *self;      /* this program's file, once it was asked for */
+  const char *outputs; /* cugen_record.outputs of all that are ranked; NULL: whatever is right is */
+  char *self;          /* this program's file, once it was asked for */
 };
 
 /* ---- commands.c ---- */

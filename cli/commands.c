@@ -8,27 +8,11 @@ const enum cli_option cli_common[] = {OPTION_SET,        OPTION_DEVICE,       OP
                                       OPTION_COMPILER,   OPTION_JSON,         OPTION_QUIET,      OPTION_HELP,
                                       OPTION_COUNT};
 
-static const enum cli_option tune_options[] = {OPTION_PROBLEM_FILE,
-                                               OPTION_FROM,
-                                               OPTION_PORTFOLIO,
-                                               OPTION_BUDGET,
-                                               OPTION_STRATEGY,
-                                               OPTION_OBJECTIVE,
-                                               OPTION_MEASURE,
-                                               OPTION_PREFER,
-                                               OPTION_SEED,
-                                               OPTION_AGAIN,
-                                               OPTION_PATTERN,
-                                               OPTION_IMPLEMENTATION,
-                                               OPTION_WHERE,
-                                               OPTION_EVERY,
-                                               OPTION_THREADS,
-                                               OPTION_TIMEOUT,
-                                               OPTION_COMPILE_TIMEOUT,
-                                               OPTION_VERIFY,
-                                               OPTION_TOP,
-                                               OPTION_WIDE,
-                                               OPTION_COUNT};
+static const enum cli_option tune_options[] = {
+    OPTION_PROBLEM_FILE,   OPTION_FROM,   OPTION_PORTFOLIO, OPTION_BUDGET,  OPTION_STRATEGY, OPTION_OBJECTIVE,
+    OPTION_MEASURE,        OPTION_PREFER, OPTION_SEED,      OPTION_BITWISE, OPTION_AGAIN,    OPTION_PATTERN,
+    OPTION_IMPLEMENTATION, OPTION_WHERE,  OPTION_EVERY,     OPTION_THREADS, OPTION_TIMEOUT,  OPTION_COMPILE_TIMEOUT,
+    OPTION_VERIFY,         OPTION_TOP,    OPTION_WIDE,      OPTION_COUNT};
 static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTION_OBJECTIVE, OPTION_MEASURE,
                                               OPTION_PREFER,  OPTION_PTX,  OPTION_OUTPUT,    OPTION_COUNT};
 static const enum cli_option export_options[] = {

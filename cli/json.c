@@ -115,6 +115,7 @@ json_t *json_record(const cugen_record *r) {
   json_object_set_new(object, "energy_joules", json_known(r->energy));
   json_object_set_new(object, "energy_resolution", json_known(r->energy_resolution));
   json_object_set_new(object, "non_dominated", r->energy > 0 ? json_boolean(r->non_dominated) : json_null());
+  json_object_set_new(object, "outputs", json_optional_string(*r->outputs ? r->outputs : NULL));
   json_object_set_new(object, "clock_mhz", known_integer(r->clock_mhz));
   json_object_set_new(object, "power_watts", known_integer(r->power_watts));
   json_object_set_new(object, "throttle", json_string(r->throttle));
@@ -150,6 +151,8 @@ json_t *json_tune_result(const cugen_tune_result *result) {
   json_object_set_new(object, "unsettled", json_integer((json_int_t)result->unsettled));
   json_object_set_new(object, "devices", json_integer((json_int_t)result->devices));
   json_object_set_new(object, "lost", json_optional_string(result->lost));
+  json_object_set_new(object, "equal_to", json_optional_string(result->equal_to));
+  json_object_set_new(object, "outputs", json_optional_string(result->outputs));
   json_object_set_new(object, "interrupted", json_boolean(result->interrupted));
   return object;
 }

@@ -53,7 +53,7 @@ static bool next_right(struct cli *cli, size_t i, cugen_record *out, int *status
   *status = cugen_kernel_record(cli->kernel, i, out, &cli->error);
   if (cugen_kernel_objective(cli->kernel) == CUGEN_OBJECTIVE_BYTES)
     out->flops = 0; /* the rate shown is that of the ranking */
-  return !*status && out->outcome == CUGEN_OUTCOME_OK;
+  return !*status && out->outcome == CUGEN_OUTCOME_OK && (!cli->outputs || strcmp(out->outputs, cli->outputs) == 0);
 }
 
 /* ---- Ties ---- */

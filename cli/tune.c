@@ -57,6 +57,7 @@ static int read_options(struct cli *cli, cugen_tune_options *options, size_t *to
   options->seed = seed;
   options->threads = threads < 4096 ? (int)threads : 4096;
   options->strategy = cli->values[OPTION_STRATEGY];
+  options->bitwise = cli->values[OPTION_BITWISE];
   options->again = options_given(cli, OPTION_AGAIN);
   return status;
 }
@@ -135,7 +136,8 @@ static bool is_remembered(struct cli *cli, const char **cache, int *length) {
 static void print_chosen(struct cli *cli, const char *command) {
   cugen_record best;
   cugen_error ignored;
-  bool filtered = cli->where_count || options_given(cli, OPTION_PATTERN) || options_given(cli, OPTION_IMPLEMENTATION);
+  bool filtered = cli->where_count || options_given(cli, OPTION_PATTERN) ||
+                  options_given(cli, OPTION_IMPLEMENTATION) || options_given(cli, OPTION_BITWISE);
   struct cli meant = *cli;
   if (filtered && cugen_kernel_record(cli->kernel, 0, &best, &ignored) == CUGEN_OK)
     meant.values[OPTION_VARIANT] = best.variant;
@@ -179,6 +181,24 @@ static void print_verified(const cugen_tune_result *result) {
   puts(".");
 }
 
+/* What is right and has other bits is remembered, and not in the table. */
+static void remark_bitwise(struct cli *cli, const cugen_tune_result *result, size_t equal) {
+  cugen_record record, first = {0};
+  cugen_error ignored;
+  size_t others = 0;
+  if (!result->outputs) return;
+  for (size_t i = equal; cugen_kernel_record(cli->kernel, i, &record, &ignored) == CUGEN_OK &&
+                         record.outcome == CUGEN_OUTCOME_OK && *record.outputs;
+       i++)
+    if (others++ == 0) first = record;
+  printf("\nThese give the same bits as '%s', with the data of seed %.*s.\n", result->equal_to,
+         (int)strcspn(result->outputs, " "), result->outputs);
+  if (others)
+    printf("%s right variant%s with other bits %s left out; the fastest of them takes %s: %s\n",
+           print_count(others).text, others == 1 ? "" : "s", others == 1 ? "is" : "are",
+           print_seconds(first.seconds).text, first.variant);
+}
+
 /* A ranking of what nobody compared is by time alone. */
 static void remark_verified(struct cli *cli, const cugen_tune_result *result, size_t right) {
   cugen_record best;
@@ -197,6 +217,7 @@ static int print_result(struct cli *cli, const cugen_tune_result *result, size_t
     printf("Nothing left to try: all %s variants are remembered.\n", print_count(result->valid).text);
   if (!quiet) putchar('\n');
   int status = records_print_best(cli, top, &right);
+  if (!status && !quiet) remark_bitwise(cli, result, right);
   if (!status && cugen_kernel_needs_energy(cli->kernel)) status = front_print(cli);
   if (!status) status = records_print_failures(cli, right > 0);
   if (!status) remark_verified(cli, result, right);
@@ -263,6 +284,7 @@ static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_
   tune_devices_say_lost(cli, &run.progress, result.lost);
   if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
   print_head(&run);
+  cli->outputs = result.outputs;
   cugen_error tuning = cli->error;
   int printed = json ? print_json(cli, space, &result) : print_result(cli, &result, top);
   if (printed) return printed;

@@ -116,10 +116,12 @@ static void close_all(struct tuning *tuning) {
 /* ---- The best of each ---- */
 
 /* What a plan takes of it: several may be as fast, and the records' order says nothing of those. False: there is none. */
-static bool find_best(struct cli *cli, cugen_kernel *kernel, cugen_record *out) {
+static bool find_best(const struct tuning *tuning, size_t problem, cugen_record *out) {
+  cugen_kernel *kernel = tuning->kernels[problem];
   cugen_choice choice = {.variant = NULL};
   cugen_error ignored;
-  bool chosen = cugen_kernel_choose(kernel, -1, &choice, &ignored) == CUGEN_OK &&
+  bool chosen = !tuning->results[problem].outputs && /* what has those bits comes first */
+                cugen_kernel_choose(kernel, -1, &choice, &ignored) == CUGEN_OK &&
                 (choice.how == CUGEN_PLAN_EXACT || choice.predicted);
   char *variant = chosen ? strdup(choice.variant) : NULL;
   const size_t count = cugen_kernel_records(kernel);
@@ -132,7 +134,6 @@ static bool find_best(struct cli *cli, cugen_kernel *kernel, cugen_record *out) 
   free(variant);
   if (at >= count || cugen_kernel_record(kernel, at, out, &ignored) != CUGEN_OK) return false;
   if (cugen_kernel_objective(kernel) == CUGEN_OBJECTIVE_BYTES) out->flops = 0;
-  (void)cli;
   return out->outcome == CUGEN_OUTCOME_OK;
 }
 
@@ -183,7 +184,7 @@ static int on_progress(const cugen_progress *state, void *context) {
 static const char *rate_unit(const struct tuning *tuning) {
   for (size_t i = 0; i < tuning->count; i++) {
     cugen_record best;
-    if (!find_best(tuning->cli, tuning->kernels[i], &best)) continue;
+    if (!find_best(tuning, i, &best)) continue;
     const char *unit = print_rate_unit(best.flops, best.bytes);
     if (unit) return unit;
   }
@@ -199,7 +200,7 @@ static void add_row(const struct tuning *tuning, struct table *table, size_t i, 
   cugen_record best;
   cugen_kernel *kernel = tuning->kernels[i];
   const cugen_tune_result *result = &tuning->results[i];
-  const bool found = find_best(tuning->cli, kernel, &best);
+  const bool found = find_best(tuning, i, &best);
   char *own = settings_take(cugen_kernel_problem_short(kernel), shared, false);
   table_cell(table, own && *own ? own : cugen_kernel_problem_short(kernel));
   if (tuning->weights) table_cell(table, print_percent(weight_of(tuning, i)).text);
@@ -239,7 +240,7 @@ static void print_failures(const struct tuning *tuning) {
   struct cli one = *tuning->cli;
   cugen_record best;
   for (size_t i = 0, printed = 0; i < tuning->count && printed < MOST; i++) {
-    if (find_best(tuning->cli, tuning->kernels[i], &best)) continue;
+    if (find_best(tuning, i, &best)) continue;
     if (printed++ == 0) putchar('\n');
     one.kernel = tuning->kernels[i];
     records_print_failure(&one, cugen_kernel_problem_short(one.kernel));
@@ -251,7 +252,7 @@ static void append_failure(const struct tuning *tuning) {
   struct cli *cli = tuning->cli, one = *cli;
   cugen_record record;
   size_t i = 0;
-  while (i < tuning->count && find_best(cli, tuning->kernels[i], &record)) i++;
+  while (i < tuning->count && find_best(tuning, i, &record)) i++;
   if (i == tuning->count || cugen_kernel_predicted(tuning->kernels[i])) return;
   one.kernel = tuning->kernels[i];
   one.settings = (const char **)tuning->problems[i]->settings;
@@ -288,7 +289,7 @@ static json_t *problem_json(const struct tuning *tuning, size_t i) {
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(kernel)));
   if (tuning->weights) json_object_set_new(object, "weight", json_real(weight_of(tuning, i)));
   json_object_set_new(object, "run", json_tune_result(&tuning->results[i]));
-  json_object_set_new(object, "best", find_best(tuning->cli, kernel, &best) ? json_record(&best) : json_null());
+  json_object_set_new(object, "best", find_best(tuning, i, &best) ? json_record(&best) : json_null());
   return object;
 }
 

@@ -282,6 +282,9 @@ typedef struct cugen_record {
   double energy;            /* joules of one run, by the board's own counter; 0: not measured */
   double energy_resolution; /* joules that this is uncertain by, since the counter moves in steps */
   int non_dominated;        /* no other record takes less of time or energy, and no more of the other */
+  /* What bits its outputs had: of one problem, equal texts are equal outputs, on any device. "SEED DIGEST", for the data of that seed; "SEED
+     varies": they differ from launch to launch; "": not known, as of what is older than cugen's format 12 or failed. */
+  const char *outputs;
 } cugen_record;
 
 /* Costs within this factor of the least are a tie. Of those the variant that comes first in the config is the best. */
@@ -315,12 +318,13 @@ typedef struct cugen_plan_options {
   unsigned flags;  /* CUGEN_PLAN_... */
   void *context;   /* a CUcontext of the kernel's device; NULL: the thread's current one, else the primary context */
   double distance; /* 0: the config's policy; > 0: nearest, up to this distance; < 0: this problem only */
-  const void *choice; /* of cugen_plan_save: this variant, whatever is remembered; NULL: it is chosen */
-  size_t choice_size; /* its bytes */
+  const void *choice;  /* of cugen_plan_save: this variant, whatever is remembered; NULL: it is chosen */
+  size_t choice_size;  /* its bytes */
+  const char *bitwise; /* a variant: only what is recorded to give the same bits, before what is pinned; NULL: any */
 } cugen_plan_options;
 
 #define CUGEN_PLAN_OPTIONS_INIT                                                                                      \
-  { sizeof(cugen_plan_options), 0, NULL, 0.0, NULL, 0 }
+  { sizeof(cugen_plan_options), 0, NULL, 0.0, NULL, 0, NULL }
 
 /* Where a plan's variant comes from. */
 typedef enum cugen_plan_choice {
@@ -481,10 +485,11 @@ typedef struct cugen_tune_options {
   size_t portfolio; /* cugen_kernels_tune: half of the budget measures the best of each problem on all others, so that
                              cugen_kernels_learn finds so many variants for all; 0: no */
   const double *weights; /* cugen_kernels_tune: of each kernel, for its share of the budget; NULL: all are equal */
+  const char *bitwise; /* a variant, or "best": only what gives the same bits is wanted (docs/tuning.md); NULL: all */
 } cugen_tune_options;
 
 #define CUGEN_TUNE_OPTIONS_INIT                                                                                      \
-  { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL, 0.0, 0.0, 0, NULL }
+  { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL, 0.0, 0.0, 0, NULL, NULL }
 
 /* What one cugen_kernel_tune did. */
 typedef struct cugen_tune_result {
@@ -504,13 +509,15 @@ typedef struct cugen_tune_result {
   const char *unverified; /* predictions: why the fastest is not verified; NULL: it is. Lives until the next tune */
   size_t tied;            /* on a GPU: variants that the last race did not find slower than the fastest, */
   double tied_within;     /* and how far from it they are: 0.004 is 0.4 % */
-  size_t alike;        /* variants that one error refused, all that there were: the run ended early. 0: it did not */
-  size_t energies;     /* variants whose energy was measured, where the objective needs it */
-  size_t power_capped; /* measure "sustained": measurements at the board's power limit, */
-  size_t steady;       /* with steady clocks and power below it, */
-  size_t unsettled;    /* and with neither in the time that they had */
-  size_t devices;      /* that shared the work, and did not fail; 1 unless options.device names several */
-  const char *lost;    /* the others, as in cugen_progress. Lives until the next tune */
+  size_t alike;         /* variants that one error refused, all that there were: the run ended early. 0: it did not */
+  size_t energies;      /* variants whose energy was measured, where the objective needs it */
+  size_t power_capped;  /* measure "sustained": measurements at the board's power limit, */
+  size_t steady;        /* with steady clocks and power below it, */
+  size_t unsettled;     /* and with neither in the time that they had */
+  size_t devices;       /* that shared the work, and did not fail; 1 unless options.device names several */
+  const char *lost;     /* the others, as in cugen_progress. Lives until the next tune */
+  const char *equal_to; /* with options.bitwise: that variant, in full, */
+  const char *outputs; /* and cugen_record.outputs of all that are wanted. Both live until the next tune; else NULL */
 } cugen_tune_result;
 
 /* Tunes in isolated worker processes and remembers each measurement as it arrives; running it again resumes. A run with a
@@ -523,6 +530,7 @@ typedef struct cugen_tune_result {
    at most a tenth, or a second if that is more. Two things may take longer: a variant that runs while none came out right, and
    with CUGEN_TUNE_IN_PROCESS any variant. A variant that crashes or never ends only fails. CUGEN_ERROR_WRONG: no variant was correct, or none was measured in the budget.
    CUGEN_ERROR_INTERRUPTED: the callback asked to stop. In both cases *result and the records are filled.
+   CUGEN_ERROR_USAGE: the variant of options->bitwise is not valid, not right, or differs from itself.
    CUGEN_ERROR_MISSING: no worker program.
 
    CUGEN_TUNE_IN_PROCESS uses threads of this process instead, in options->cuda_context, else the current context, else the
@@ -547,8 +555,8 @@ enum { CUGEN_MOST_PROBLEMS = 1000 };
 int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
                        cugen_tune_result *results, cugen_error *error);
 
-/* What is remembered for this kernel on this device: correct variants by time, then failed ones. The strings live until the
-   kernel is tuned again. */
+/* What is remembered for this kernel on this device: correct variants by time, then failed ones. After a run with
+   cugen_tune_options.bitwise the correct ones with other bits stand between. The strings live until the kernel is tuned again. */
 size_t cugen_kernel_records(cugen_kernel *kernel);
 int cugen_kernel_record(cugen_kernel *kernel, size_t index, cugen_record *out, cugen_error *error);
 

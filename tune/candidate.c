@@ -260,8 +260,10 @@ static void record_resources(const struct bench *bench, const struct candidate *
   record_occupancy(bench, launch, out);
 }
 
-static void record_times(const struct worker_result *result, struct cache_record *out) {
+static void record_times(const struct bench *bench, const struct worker_result *result, struct cache_record *out) {
   out->error = result->error;
+  if (result->has_outputs && result->outcome == CUGEN_OUTCOME_OK)
+    cache_record_set_outputs(out, bench->seed, result->varies, result->outputs);
   out->samples = result->measurement.samples;
   out->seconds = result->measurement.seconds;
   out->seconds_min = result->measurement.minimum;
@@ -395,7 +397,7 @@ static int complete(const struct bench *bench, const struct candidate *c, const 
                     struct cache_record *out, double *busy, cugen_error *err) {
   *busy = result->seconds;
   record_resources(bench, c, out);
-  record_times(result, out);
+  record_times(bench, result, out);
   if (result->on_check) return record_check_reason(bench, result, out, err);
   return record_reason(out, result->outcome, result->reason, err);
 }

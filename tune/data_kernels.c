@@ -19,7 +19,8 @@ _Static_assert(DATA_RANK >= KERNEL_MAX_RANK, "dimensions");
 
 /* name, which part of the source has it */
 #define DATA_ENTRIES(X)                                                                                              \
-  X(fill, 0) X(widen, 0) X(reverse, 0) X(compare, 1) X(sums, 1) X(digest, 2) X(find, 2) X(unwritten, 2) X(errors, 2)
+  X(fill, 0)                                                                                                         \
+  X(widen, 0) X(reverse, 0) X(compare, 1) X(sums, 1) X(digest, 2) X(bits, 2) X(find, 2) X(unwritten, 2) X(errors, 2)
 #define ENTRY_ID(name, part) ENTRY_##name,
 enum { DATA_ENTRIES(ENTRY_ID) ENTRY_COUNT };
 #define ENTRY_NAME(name, part) "cugen_data_" #name,
@@ -247,6 +248,15 @@ int data_kernels_digest(struct data_kernels *k, const void *from, size_t bytes, 
   int64_t count = (int64_t)bytes;
   void *parameters[] = {&from, &count, &k->key, &k->odd, &tally};
   return launch(k, ENTRY_digest, count / 8, parameters, err);
+}
+
+int data_kernels_bits(struct data_kernels *k, const struct kernel_argument *a, const void *from, cugen_error *err) {
+  struct data_tally *tally = next_tally(k);
+  struct data_layout layout = layout_of(a, true);
+  int bytes = a->dtype->bytes;
+  int64_t count = element_count(a);
+  void *parameters[] = {&from, &layout, &bytes, &count, &tally};
+  return launch(k, ENTRY_bits, count, parameters, err);
 }
 
 static int find(struct data_kernels *k, const void *from, struct verify_gaps where, uint64_t pattern,

@@ -300,6 +300,19 @@ extern "C" __global__ void cugen_data_digest(const unsigned char *from, i64 byte
   if (threadIdx.x % WARP == 0 && sum) atomicAdd(&tally->digest, sum);
 }
 
+// As element_digest: of the elements alone, by their flat index, wherever they lie.
+extern "C" __global__ void cugen_data_bits(const void *from, data_layout layout, int bytes, i64 count, data_tally *tally) {
+  const i64 step = (i64)gridDim.x * blockDim.x;
+  u64 sum = 0;
+  for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += step) {
+    i64 flat;
+    const i64 at = place(layout, n, &flat);
+    sum += mix(load_bits(from, at, bytes) + (u64)(flat + 1) * 0x9e3779b97f4a7c15ull);
+  }
+  sum = warp_sum(sum);
+  if (threadIdx.x % WARP == 0 && sum) atomicAdd(&tally->digest, sum);
+}
+
 // ---- Bytes that are to be others ----
 
 // Of `rows` rows, `pitch` bytes apart, the `width` bytes from `skip` on, none at or behind `limit`: the first that is not the

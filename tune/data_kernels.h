@@ -42,6 +42,9 @@ int data_kernels_begin(struct data_kernels *kernels, cugen_error *err);
 /* tally.digest: a change of a single byte always shows; of several, with a chance of 2^-64 that it does not. Digests of two devices
    cannot be compared: each has a random key. */
 int data_kernels_digest(struct data_kernels *kernels, const void *from, size_t bytes, cugen_error *err);
+/* tally.digest: element_digest of the argument's elements, the same on every device. */
+int data_kernels_bits(struct data_kernels *kernels, const struct kernel_argument *argument, const void *from,
+                      cugen_error *err);
 /* tally.first: the first of these bytes that is not `byte`, counted from `from`; UINT64_MAX: there is none. */
 int data_kernels_find(struct data_kernels *kernels, const void *from, const struct verify_gaps *where,
                       unsigned char byte, cugen_error *err);

@@ -50,6 +50,16 @@ static int prove_digest(struct proof *p, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* The same digest of the elements, which lie in rows. */
+static int prove_bits(struct proof *p, cugen_error *err) {
+  const struct data_tally *tallies;
+  int status = data_kernels_begin(p->kernels, err);
+  if (!status) status = data_kernels_bits(p->kernels, &p->argument, p->got.device, err);
+  if (!status) status = data_kernels_await(p->kernels, &tallies, err);
+  p->same &= !status && tallies[0].digest == element_digest(&p->argument, p->host);
+  return status;
+}
+
 /* What was filled is compared with itself, and with itself but for one element. */
 static int prove_comparison(struct proof *p, cugen_error *err) {
   const struct kernel_argument *a = &p->argument;
@@ -111,6 +121,7 @@ static int prove(struct proof *p, cugen_error *err) {
     status = prove_fill(p, FILL_INDEX, err);
     if (!status) status = prove_fill(p, FILL_UNIFORM, err);
     if (!status) status = prove_digest(p, err);
+    if (!status) status = prove_bits(p, err);
     if (!status) status = prove_comparison(p, err);
     if (!status) status = prove_widening(p, err);
   }

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "dataset_buffers.h"
 #include "elements.h"
 #include "results.h"
@@ -370,4 +371,40 @@ int dataset_verify(struct device *device, struct dataset *d, const struct kernel
                    cugen_error *err) {
   const bool there = d->kernels && (!d->results || d->wanted.device);
   return there ? verify_there(device, d, spec, error, err) : verify_here(device, d, spec, error, err);
+}
+
+/* ---- The outputs' bits ---- */
+
+static int bits_here(struct device *device, struct dataset *d, uint64_t *digests, size_t *count, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    const struct kernel_argument *a = &d->spec.arguments[i];
+    const size_t bytes = (size_t)kernel_argument_bytes(a);
+    if (!results_has_output(a)) continue;
+    status = dataset_stage(device, d, bytes, err);
+    if (!status) status = device->ops->download(device, d->staging.host, d->sets[0][i].device, bytes, err);
+    if (!status) digests[(*count)++] = element_digest(a, d->staging.host);
+  }
+  return status;
+}
+
+static int bits_there(struct dataset *d, uint64_t *digests, size_t *count, cugen_error *err) {
+  const struct data_tally *tallies;
+  int status = data_kernels_begin(d->kernels, err);
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
+    if (!results_has_output(&d->spec.arguments[i])) continue;
+    status = data_kernels_bits(d->kernels, &d->spec.arguments[i], d->sets[0][i].device, err);
+    (*count)++;
+  }
+  if (!status) status = data_kernels_await(d->kernels, &tallies, err);
+  for (size_t i = 0; i < *count && !status; i++) digests[i] = tallies[i].digest;
+  return status;
+}
+
+int dataset_outputs(struct device *device, struct dataset *d, uint64_t *digest, cugen_error *err) {
+  uint64_t digests[KERNEL_MAX_ARGUMENTS];
+  size_t count = 0;
+  int status = d->kernels ? bits_there(d, digests, &count, err) : bits_here(device, d, digests, &count, err);
+  *digest = status ? 0 : hash_next(0, digests, count * sizeof *digests);
+  return status;
 }

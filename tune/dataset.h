@@ -110,6 +110,8 @@ int dataset_guards(struct device *device, struct dataset *dataset, cugen_error *
    CUGEN_ERROR_WRONG; CUGEN_CAUSE_BOUNDS tells a write out of bounds from a wrong number. */
 int dataset_verify(struct device *device, struct dataset *dataset, const struct kernel_spec *spec, double *error,
                    cugen_error *err);
+/* What a run on set 0 left in its outputs: equal digests are equal bits, on whatever device. */
+int dataset_outputs(struct device *device, struct dataset *dataset, uint64_t *digest, cugen_error *err);
 /* After a run on set 0, right or not: CUGEN_ERROR_WRONG when an input is not what it was (see inputs.h for what is
    compared); every input is afterwards. */
 int dataset_restore(struct device *device, struct dataset *dataset, cugen_error *err);

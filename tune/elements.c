@@ -51,6 +51,25 @@ int64_t element_offset(const struct kernel_argument *argument, int64_t flat) {
   return offset;
 }
 
+/* ---- What they are ---- */
+
+static uint64_t element_bits(const unsigned char *from, int bytes) {
+  uint64_t bits = 0; /* little-endian, as GPUs are */
+  memcpy(&bits, from, (size_t)bytes);
+  return bits;
+}
+
+uint64_t element_digest(const struct kernel_argument *a, const void *data) {
+  const int64_t count = element_count(a), row = a->rank ? a->shape[a->rank - 1] : 1,
+                step = a->rank ? a->stride[a->rank - 1] * a->dtype->bytes : 0;
+  uint64_t sum = 0;
+  for (int64_t first = 0; first < count; first += row) {
+    const unsigned char *at = (const unsigned char *)data + element_offset(a, first) * a->dtype->bytes;
+    for (int64_t i = 0; i < row; i++) sum += noise(element_bits(at + i * step, a->dtype->bytes), first + i);
+  }
+  return sum;
+}
+
 /* ---- Fills ---- */
 
 static bool on_diagonal(const struct kernel_argument *argument, int64_t flat) {

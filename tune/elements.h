@@ -15,4 +15,8 @@ uint64_t element_stream(uint64_t seed, size_t ordinal);
    between rows is all ones in every bit: NaN as a float, so that a kernel that reads it is found out. */
 void element_fill(const struct kernel_argument *argument, uint64_t seed, size_t ordinal, void *out);
 
+/* Of the elements' bits, whatever lies between rows; the same on every machine. Two that differ in one element differ always, in
+   more but for a chance of 2^-64. */
+uint64_t element_digest(const struct kernel_argument *argument, const void *data);
+
 #endif

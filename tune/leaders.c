@@ -119,6 +119,7 @@ static int store_leader(struct tuner *t, const struct race_runner *runner, struc
   struct cache_record *record = &leader->rounds[middle];
   leader->entrant->cost = runner->times[middle];
   record->error = before->error;
+  cache_record_keep_outputs(before, record);
   record->requested = before->requested;
   tuner_keep_energy(before, record);
   record->compile_seconds = before->compile_seconds;
@@ -223,7 +224,7 @@ double tuner_race_share(const struct tuner *t) {
 
 static void add_entrant(const struct tuner *t, const struct cache_record *record, struct entrant *all,
                         size_t *count) {
-  if (record->outcome == CUGEN_OUTCOME_OK && tuner_cost_is_known(t, record))
+  if (tuner_is_wanted(t, record) && tuner_cost_is_known(t, record))
     all[(*count)++] = (struct entrant){.record = record, .cost = tuner_cost(t, record)};
 }
 

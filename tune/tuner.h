@@ -38,6 +38,7 @@ struct tune_target {
   bool problem_is_check;    /* the problem is the check problem: verified once */
   enum measure_way measure; /* how variants are timed; predictions are not */
   bool predicted;           /* the device is not here: times come from the model, and nothing runs */
+  const char *outputs;      /* only what gives these is wanted (cache_record_gave); NULL: whatever is right */
   const uint64_t *leaders;  /* variants that are the best of near problems, or predicted to be: tried first */
   size_t leader_count;
 };

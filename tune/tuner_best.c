@@ -6,7 +6,7 @@
 #include "tuner_run.h"
 
 static bool is_fastest(const struct tuner *t, const struct cache_record *record) {
-  return record->outcome == CUGEN_OUTCOME_OK && (!t->best || tuner_search_cost(t, record) < t->best_cost);
+  return tuner_is_wanted(t, record) && (!t->best || tuner_search_cost(t, record) < t->best_cost);
 }
 
 void tuner_note_best(struct tuner *t, const struct cache_record *record) {
@@ -24,7 +24,7 @@ void tuner_note_best(struct tuner *t, const struct cache_record *record) {
 void tuner_tell_strategy(struct tuner *t, uint64_t index, const struct cache_record *record) {
   tuner_note_end(t, index, record);
   tuner_note_fastest(t, index, record);
-  bool right = record->outcome == CUGEN_OUTCOME_OK;
+  bool right = tuner_is_wanted(t, record);
   t->strategy_ops->report(t->strategy, index, right ? tuner_search_cost(t, record) : (double)INFINITY,
                           record->compile_seconds + record->measure_seconds);
 }

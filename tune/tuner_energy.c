@@ -53,7 +53,7 @@ static void add(struct energies *e, const struct cache_record *known, size_t at)
   struct contender *c = &e->all[e->count];
   *c = (struct contender){.record = known, .at = at};
   const struct cache_record *record = record_of(e, c);
-  if (record->outcome != CUGEN_OUTCOME_OK) return;
+  if (!tuner_is_wanted(e->t, record)) return;
   c->seconds = record->seconds;
   e->fastest = fmin(e->fastest, c->seconds);
   note_energy(e, record);
@@ -100,6 +100,7 @@ static int keep(struct energies *e, const struct contender *c, struct cache_reco
   struct tuner *t = e->t;
   const struct cache_record *before = record_of(e, c);
   record->error = before->error;
+  cache_record_keep_outputs(before, record);
   record->requested = before->requested;
   record->compile_seconds = before->compile_seconds;
   record->measure_seconds += before->measure_seconds;

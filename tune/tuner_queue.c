@@ -39,7 +39,7 @@ void tuner_close_queue(struct tuner *t) {
 void tuner_note_fastest(struct tuner *t, uint64_t index, const struct cache_record *record) {
   struct fastest *own = &t->fastest[implementation_of(t, index)];
   const double cost = tuner_search_cost(t, record);
-  if (record->outcome == CUGEN_OUTCOME_OK && cost < own->cost) *own = (struct fastest){cost, record->seconds};
+  if (tuner_is_wanted(t, record) && cost < own->cost) *own = (struct fastest){cost, record->seconds};
 }
 
 static bool can_wait(const struct tuner *t, const struct candidate *c) {

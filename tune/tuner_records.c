@@ -16,6 +16,11 @@ bool tuner_cost_is_known(const struct tuner *t, const struct cache_record *recor
   return record->energy > 0 || !objective_needs_energy(t->target->config->objective);
 }
 
+bool tuner_is_wanted(const struct tuner *t, const struct cache_record *record) {
+  return record->outcome == CUGEN_OUTCOME_OK &&
+         (!t->target->outputs || cache_record_gave(record, t->target->outputs));
+}
+
 double tuner_search_cost(const struct tuner *t, const struct cache_record *record) {
   const struct objective *objective = t->target->config->objective;
   return objective_needs_energy(objective)
@@ -67,7 +72,7 @@ static bool deserves_more(const struct tuner *t, const struct cache_record *reco
 }
 
 /* Config files that share a kernel's name may each have a record of that variant. */
-const struct cache_record *tuner_find_known(const struct tuner *t, const struct kernel_spec *spec) {
+static const struct cache_record *find_current(const struct tuner *t, const struct kernel_spec *spec) {
   size_t low = 0, high = t->known_count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -81,6 +86,32 @@ const struct cache_record *tuner_find_known(const struct tuner *t, const struct 
         !deserves_more(t, &t->known[low]))
       return &t->known[low];
   return NULL;
+}
+
+/* Where certain outputs are asked for it has to be known whether it has them. */
+static bool is_to_compare(const struct tuner *t, const struct cache_record *record) {
+  return t->target->outputs && record->outcome == CUGEN_OUTCOME_OK &&
+         !cache_record_knows_outputs(record, t->options->seed);
+}
+
+const struct cache_record *tuner_find_known(const struct tuner *t, const struct kernel_spec *spec) {
+  const struct cache_record *known = find_current(t, spec);
+  return known && is_to_compare(t, known) ? NULL : known;
+}
+
+const struct cache_record *tuner_find_timed(const struct tuner *t, const struct kernel_spec *spec) {
+  const struct cache_record *known = t->options->again ? NULL : find_current(t, spec);
+  return known && is_to_compare(t, known) ? known : NULL;
+}
+
+void tuner_keep_times(const struct cache_record *timed, struct cache_record *record) {
+  struct cache_record merged = *timed;
+  if (record->outcome != CUGEN_OUTCOME_OK) return;
+  merged.variant = record->variant, merged.reason = record->reason;
+  merged.elsewhere = false, merged.lacks = 0;
+  merged.hash = record->hash, merged.proof_hash = record->proof_hash;
+  memcpy(merged.outputs, record->outputs, sizeof merged.outputs);
+  *record = merged;
 }
 
 int tuner_open_again(struct tuner *t, const struct cache_record *record, struct candidate **out, cugen_error *err) {

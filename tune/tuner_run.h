@@ -109,6 +109,8 @@ struct tuner {
 
 /* What the config's objective makes of it: less is better. */
 double tuner_cost(const struct tuner *t, const struct cache_record *record);
+/* It is right and, where certain outputs are asked for, has them. */
+bool tuner_is_wanted(const struct tuner *t, const struct cache_record *record);
 /* False: it has no energy, and the objective needs it. */
 bool tuner_cost_is_known(const struct tuner *t, const struct cache_record *record);
 /* The same for the search, which knows no energies: where the objective needs them, as if all drew the same power. */
@@ -121,6 +123,10 @@ int tuner_add_known(struct tuner *t, struct cache_record *record, bool *added, c
 const struct cache_record *tuner_find_known(const struct tuner *t, const struct kernel_spec *spec);
 /* A candidate for the variant of a record of this run or of what is remembered; NULL: it is not asked for, or remembered of another source. */
 int tuner_open_again(struct tuner *t, const struct cache_record *record, struct candidate **out, cugen_error *err);
+/* What is remembered of its time, where nobody knows yet whether it has the outputs that are asked for; NULL: nothing. */
+const struct cache_record *tuner_find_timed(const struct tuner *t, const struct kernel_spec *spec);
+/* Such times in place of those of a run that only compared. */
+void tuner_keep_times(const struct cache_record *timed, struct cache_record *record);
 /* Notes when in this run the record was made. */
 void tuner_stamp(const struct tuner *t, struct cache_record *record);
 /* Takes over what *record holds. */

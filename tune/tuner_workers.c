@@ -69,6 +69,8 @@ static void complete(struct tuner *t, const struct tuner_slot *slot, struct cand
   record->compile_seconds = candidate_compile_seconds(c);
   record->measure_seconds = clock_seconds() - slot->begin;
   tuner_stamp(t, record);
+  const struct cache_record *timed = tuner_find_timed(t, &c->real);
+  if (timed) tuner_keep_times(timed, record);
 }
 
 /* Whoever waits for what comes of it elsewhere may go on. */
@@ -140,11 +142,12 @@ static int go_on(struct tuner *t, struct tuner_slot *slot, struct candidate *c, 
 /* Takes over the candidate. */
 static int begin(struct tuner *t, struct tuner_slot *slot, struct candidate *c, bool *advanced, cugen_error *err) {
   const double timeout = variant_timeout(t, &slot->shortened);
-  const struct measure_options measure = {.best = seconds_to_beat(t, c),
-                                          .seconds = 0.14,
-                                          .samples = t->target->device->facts.is_gpu ? 11 : 3,
-                                          .way = t->target->measure,
-                                          .load = measure_load_limit(timeout)};
+  const struct measure_options once = {.samples = 1}, usual = {.best = seconds_to_beat(t, c),
+                                                               .seconds = 0.14,
+                                                               .samples = t->target->device->facts.is_gpu ? 11 : 3,
+                                                               .way = t->target->measure,
+                                                               .load = measure_load_limit(timeout)};
+  const struct measure_options measure = tuner_find_timed(t, &c->real) ? once : usual; /* it is only compared */
   enum candidate_way way;
   slot->image = candidate_image(c);
   slot->begin = clock_seconds();

@@ -61,10 +61,12 @@ struct worker_job {
 
 struct worker_result {
   cugen_outcome outcome;
-  cugen_cause cause; /* of a failure, where it has one */
-  char reason[1024]; /* "" when ok */
-  bool on_check;     /* it failed on the check problem, not on the one asked for */
-  double error;      /* largest, in units of the tolerance */
+  cugen_cause cause;        /* of a failure, where it has one */
+  char reason[1024];        /* "" when ok */
+  bool on_check;            /* it failed on the check problem, not on the one asked for */
+  double error;             /* largest, in units of the tolerance */
+  bool has_outputs, varies; /* whether the outputs' bits are known; they were others in another launch */
+  uint64_t outputs;         /* dataset_outputs of the problem asked for */
   struct measurement measurement;
   int active_clusters; /* of the heaviest launch; 0: it has none, or that is not known */
   double seconds;      /* the worker was busy with it */

@@ -109,6 +109,15 @@ static bool keep_inputs(struct device *device, struct dataset *dataset, struct w
   return false;
 }
 
+/* What the run left, which any later one has to leave, too. A device that cannot say it says nothing. */
+static void note_outputs(struct device *device, struct dataset *dataset, bool again, struct worker_result *result) {
+  const uint64_t before = result->outputs;
+  const bool compares = again && result->has_outputs;
+  cugen_error ignored;
+  result->has_outputs = dataset_outputs(device, dataset, &result->outputs, &ignored) == CUGEN_OK;
+  result->varies |= compares && result->has_outputs && result->outputs != before;
+}
+
 /* One run on set 0, compared; what it took. What fails before the launch is a launch that the device refuses. */
 static bool verify_on(struct device *device, struct plan *plan, const struct kernel_spec *spec, bool again,
                       struct dataset *dataset, struct worker_result *result, double *seconds) {
@@ -122,6 +131,7 @@ static bool verify_on(struct device *device, struct plan *plan, const struct ker
     fail(result, cause_outcome(err.cause), &err);
   if (!status && (status = dataset_verify(device, dataset, spec, &result->error, &err)) != CUGEN_OK)
     fail(result, err.cause == CUGEN_CAUSE_BOUNDS ? CUGEN_OUTCOME_BOUNDS : CUGEN_OUTCOME_WRONG, &err);
+  if (!status) note_outputs(device, dataset, again, result);
   bool kept = keep_inputs(device, dataset, result);
   call_free(call);
   return status == CUGEN_OK && kept;
@@ -179,6 +189,7 @@ static void time_on(const struct server *s, struct plan *plan, struct dataset *d
     error_prefix(&err, "in a later launch");
     fail(result, CUGEN_OUTCOME_BOUNDS, &err);
   }
+  if (result->outcome == CUGEN_OUTCOME_OK && !changes) note_outputs(device, dataset, true, result);
   for (size_t i = 0; i < dataset->set_count; i++) call_free(calls[i]);
 }
 

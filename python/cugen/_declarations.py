@@ -275,6 +275,7 @@ class cugen_record(Structure):
         ("energy", c_double),
         ("energy_resolution", c_double),
         ("non_dominated", c_int),
+        ("outputs", c_char_p),
     ]
 
 
@@ -324,6 +325,7 @@ class Record:
     energy: float  # joules of one run, by the board's own counter; 0: not measured
     energy_resolution: float  # joules that this is uncertain by, since the counter moves in steps
     non_dominated: int  # no other record takes less of time or energy, and no more of the other
+    outputs: str  # What bits its outputs had: of one problem, equal texts are equal outputs, on any device. "SEED DIGEST", for the data of that seed; "SEED varies": they differ from launch to launch; "": not known, as of what is older than cugen's format 12 or failed.
 
     @classmethod
     def _of(cls, c: cugen_record) -> Record:
@@ -370,6 +372,7 @@ class Record:
             energy=c.energy,
             energy_resolution=c.energy_resolution,
             non_dominated=c.non_dominated,
+            outputs=text(c.outputs),
         )
 
 PLAN_TUNED_ONLY = 1
@@ -385,6 +388,7 @@ class cugen_plan_options(Structure):
         ("distance", c_double),
         ("choice", c_void_p),
         ("choice_size", c_size_t),
+        ("bitwise", c_char_p),
     ]
 
 
@@ -557,6 +561,7 @@ class cugen_tune_options(Structure):
         ("compile_timeout", c_double),
         ("portfolio", c_size_t),
         ("weights", POINTER(c_double)),
+        ("bitwise", c_char_p),
     ]
 
 
@@ -585,6 +590,8 @@ class cugen_tune_result(Structure):
         ("unsettled", c_size_t),
         ("devices", c_size_t),
         ("lost", c_char_p),
+        ("equal_to", c_char_p),
+        ("outputs", c_char_p),
     ]
 
 
@@ -615,6 +622,8 @@ class TuneResult:
     unsettled: int  # and with neither in the time that they had
     devices: int  # that shared the work, and did not fail; 1 unless options.device names several
     lost: str  # the others, as in cugen_progress
+    equal_to: str  # with options.bitwise: that variant, in full,
+    outputs: str | None  # and cugen_record.outputs of all that are wanted. Both live until the next tune; else None
 
     @classmethod
     def _of(cls, c: cugen_tune_result) -> TuneResult:
@@ -642,6 +651,8 @@ class TuneResult:
             unsettled=c.unsettled,
             devices=c.devices,
             lost=text(c.lost),
+            equal_to=text(c.equal_to),
+            outputs=maybe_text(c.outputs),
         )
 
 MOST_PROBLEMS = 1000

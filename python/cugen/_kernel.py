@@ -59,8 +59,8 @@ class Tuning(TuneResult):
 
     @property
     def best(self) -> Record | None:
-        """The fastest correct record; None: no variant is correct."""
-        return _best(self.records)
+        """The fastest correct record, with the bits that were asked for; None: no variant is correct."""
+        return _best([r for r in self.records if not self.outputs or r.outputs == self.outputs])
 
 
 @dataclass(frozen=True)
@@ -270,11 +270,12 @@ class Kernel(Closing):
 
     # ---- Launching ----
 
-    def plan(self, *, distance: float = 0.0, tuned_only: bool = False, choice: bytes | None = None) -> Plan:
+    def plan(self, *, distance: float = 0.0, tuned_only: bool = False, choice: bytes | None = None,
+             bitwise: str | None = None) -> Plan:
         """Loads the variant to use. distance: 0 is the config's policy, above 0 nearest up to that distance, below 0 this
         problem's own best. tuned_only: an error instead of a variant that was never measured. choice: that of another plan
-        (``Plan.choice``), in this process or another one."""
-        wanted = options(c.cugen_plan_options, flags=c.PLAN_TUNED_ONLY if tuned_only else 0, distance=distance)
+        (``Plan.choice``), in this process or another one. bitwise: a variant; only what is recorded to give the same bits."""
+        wanted = options(c.cugen_plan_options, flags=c.PLAN_TUNED_ONLY if tuned_only else 0, distance=distance, bitwise=bitwise)
         if choice is not None:
             kept = ctypes.create_string_buffer(choice, max(len(choice), 1))
             wanted.choice, wanted.choice_size = ctypes.addressof(kept), len(choice)
@@ -305,13 +306,13 @@ class Kernel(Closing):
     # ---- Tuning ----
 
     def tune(self, budget: float | str | None = None, *, count: int = 0, strategy: str | None = None, seed: int = 1,
-             implementation: str | None = None, again: bool = False, threads: int = 0, variant_timeout: float = 0.0,
-             compile_timeout: float = 0.0, verify_seconds: float = 0.0, in_process: bool = False,
+             implementation: str | None = None, bitwise: str | None = None, again: bool = False, threads: int = 0,
+             variant_timeout: float = 0.0, compile_timeout: float = 0.0, verify_seconds: float = 0.0, in_process: bool = False,
              progress: Callable[[Progress], object] | None = None) -> Tuning:
         """Finds and remembers the fastest variant. budget: seconds, or "10s", "5m", "none"; count: variants to try. progress gets
         a Progress some ten times a second and stops the run by returning something true. Ctrl-C stops it as well: what was
-        measured is kept, and tuning again goes on from there."""
-        chosen = dict(budget_seconds=_seconds(budget), budget_count=count, strategy=strategy, seed=seed, implementation=implementation,
+        measured is kept, and tuning again goes on from there. bitwise: a variant; only what gives the same bits is wanted."""
+        chosen = dict(budget_seconds=_seconds(budget), budget_count=count, strategy=strategy, seed=seed, implementation=implementation, bitwise=bitwise,
                       again=again, threads=threads, flags=c.TUNE_IN_PROCESS if in_process else 0,
                       verify_seconds=verify_seconds, **seconds(variant_timeout=variant_timeout, compile_timeout=compile_timeout))
         with self._measured() as kernel:

@@ -10,7 +10,7 @@
 #include "seal.h"
 
 /* Of the tables, whatever keeps them; any change of a record's fields raises it. */
-enum { CACHE_FORMAT_VERSION = 11 };
+enum { CACHE_FORMAT_VERSION = 12 };
 /* How long a transaction waits for others: a user who asked for something, and what nobody may lose. */
 enum { CACHE_BUSY_SECONDS = 20, CACHE_STORE_SECONDS = 600 };
 

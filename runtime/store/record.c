@@ -1,8 +1,10 @@
 /* Records: the table of their columns, what they must be, how two compare. See record.h. */
 #include "record.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +162,43 @@ uint64_t cache_record_order(const struct cache_record *record, uint64_t place, c
 bool cache_leads(double least, uint64_t leader, double cost, uint64_t order) {
   return cost <= least * CUGEN_TIE && order < leader;
 }
+
+/* ---- Outputs ---- */
+
+static const char varies_word[] = "varies";
+
+void cache_record_set_outputs(struct cache_record *record, uint64_t seed, bool varies, uint64_t digest) {
+  if (varies)
+    snprintf(record->outputs, sizeof record->outputs, "%" PRIu64 " %s", seed, varies_word);
+  else
+    snprintf(record->outputs, sizeof record->outputs, "%" PRIu64 " %016" PRIx64, seed, digest);
+}
+
+bool cache_record_knows_outputs(const struct cache_record *record, uint64_t seed) {
+  char *end;
+  return record->outputs[0] && strtoull(record->outputs, &end, 10) == seed && *end == ' ';
+}
+
+bool cache_record_varies(const struct cache_record *record) {
+  const char *word = strchr(record->outputs, ' ');
+  return word && strcmp(word + 1, varies_word) == 0;
+}
+
+bool cache_record_gave(const struct cache_record *record, const char *outputs) {
+  return record->outcome == CUGEN_OUTCOME_OK && record->outputs[0] && strcmp(record->outputs, outputs) == 0 &&
+         !cache_record_varies(record);
+}
+
+void cache_record_keep_outputs(const struct cache_record *before, struct cache_record *record) {
+  if (!before->outputs[0] || record->outcome != CUGEN_OUTCOME_OK) return;
+  if (!record->outputs[0])
+    memcpy(record->outputs, before->outputs, sizeof record->outputs);
+  else if (cache_record_knows_outputs(record, strtoull(before->outputs, NULL, 10)) &&
+           strcmp(before->outputs, record->outputs) != 0)
+    cache_record_set_outputs(record, strtoull(before->outputs, NULL, 10), true, 0);
+}
+
+/* ---- Of which kernel ---- */
 
 void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec) {
   record->hash = spec->hash;

@@ -59,7 +59,8 @@ enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VER
   FIELD(9, INT64, run_began, 0) /* as in cugen_record */                                                             \
   FIELD(9, REAL, run_seconds, 0)                                                                                     \
   FIELD(10, REAL, energy, 0) /* as in cugen_record */                                                                \
-  FIELD(10, REAL, energy_resolution, 0)
+  FIELD(10, REAL, energy_resolution, 0)                                                                              \
+  CHARS(12, outputs, 48) /* as in cugen_record */
 
 struct cache_record {
 #define FIELD(format, TYPE, name, most) CACHE_MEMBER_##TYPE name;
@@ -96,6 +97,15 @@ double cache_record_cost(const struct cache_record *record, const struct objecti
 bool cache_leads(double least, uint64_t leader, double cost, uint64_t order);
 /* place: where its variant stands in the config's space, where the simple ones come first. */
 uint64_t cache_record_order(const struct cache_record *record, uint64_t place, const struct objective *objective);
+/* "SEED DIGEST", or "SEED varies". */
+void cache_record_set_outputs(struct cache_record *record, uint64_t seed, bool varies, uint64_t digest);
+/* What is known of the later measurement's outputs, and else of the earlier one's: of two that differ, that they do. */
+void cache_record_keep_outputs(const struct cache_record *before, struct cache_record *record);
+bool cache_record_varies(const struct cache_record *record);
+/* Whether both are right and gave the same bits of the same data. */
+bool cache_record_gave(const struct cache_record *record, const char *outputs);
+/* Whether it is known what bits it gave of data of that seed. */
+bool cache_record_knows_outputs(const struct cache_record *record, uint64_t seed);
 void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec);
 /* Whether the variant was seen to go wrong: a wrong result, out of bounds, a trap. */
 bool cache_record_is_refuted(const struct cache_record *record);

@@ -6,7 +6,7 @@
 
 #include "cache.h"
 
-enum { WISDOM_VERSION = 8, WISDOM_MAX_LINE = 1 << 20, WISDOM_MAX_RECORDS = 50000000, WISDOM_MAX_PORTFOLIOS = 100000 };
+enum { WISDOM_VERSION = 9, WISDOM_MAX_LINE = 1 << 20, WISDOM_MAX_RECORDS = 50000000, WISDOM_MAX_PORTFOLIOS = 100000 };
 
 /* What is written, piece by piece: whole lines. */
 struct wisdom_piece {

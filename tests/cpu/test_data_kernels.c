@@ -153,6 +153,38 @@ static void any_byte_that_changes_shows(void **state) {
   assert_true(digest(f, data, 64) != first);
 }
 
+static uint64_t bits(struct fixture *f, const struct kernel_argument *a, const void *from) {
+  const struct data_tally *tallies;
+  cugen_error err = {0};
+  check(data_kernels_begin(f->kernels, &err), &err);
+  check(data_kernels_bits(f->kernels, a, from, &err), &err);
+  check(data_kernels_await(f->kernels, &tallies, &err), &err);
+  assert_true(tallies[0].digest == element_digest(a, from));
+  return tallies[0].digest;
+}
+
+/* Of the elements alone: in whatever order they lie, and not of what lies between them. */
+static void bits_of(struct fixture *f, const struct kernel_argument *a) {
+  struct kernel_argument packed = argument_of(a->dtype, a->rank, false, 0);
+  const int width = a->dtype->bytes;
+  char *data = calloc(1, (size_t)kernel_argument_bytes(a)), *same = calloc(1, (size_t)kernel_argument_bytes(&packed));
+  for (int64_t i = 0; i < element_count(a); i++) {
+    const uint64_t value = (uint64_t)i * 0x9e3779b97f4a7c15u; /* NaNs and negative zeros among them */
+    memcpy(data + element_offset(a, i) * width, &value, (size_t)width);
+    memcpy(same + element_offset(&packed, i) * width, &value, (size_t)width);
+  }
+  const uint64_t was = bits(f, a, data);
+  assert_true(bits(f, &packed, same) == was);
+  data[element_offset(a, element_count(a) - 1) * width + width - 1] ^= (char)0x80;
+  assert_true(bits(f, a, data) != was);
+  free(data);
+  free(same);
+}
+
+static void digests_are_of_the_elements(void **state) {
+  for_each_layout(*state, bits_of);
+}
+
 /* ---- Comparisons ---- */
 
 struct verdict {
@@ -342,10 +374,11 @@ static void unwritten_results_are_found(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(they_prove_themselves),         cmocka_unit_test(fills_are_the_same_bytes),
-      cmocka_unit_test(any_byte_that_changes_shows),   cmocka_unit_test(verdicts_are_the_same),
-      cmocka_unit_test(writes_into_padding_are_found), cmocka_unit_test(any_byte_of_a_range_is_found),
-      cmocka_unit_test(errors_are_summarised),         cmocka_unit_test(unwritten_results_are_found),
+      cmocka_unit_test(they_prove_themselves),        cmocka_unit_test(fills_are_the_same_bytes),
+      cmocka_unit_test(any_byte_that_changes_shows),  cmocka_unit_test(digests_are_of_the_elements),
+      cmocka_unit_test(verdicts_are_the_same),        cmocka_unit_test(writes_into_padding_are_found),
+      cmocka_unit_test(any_byte_of_a_range_is_found), cmocka_unit_test(errors_are_summarised),
+      cmocka_unit_test(unwritten_results_are_found),
   };
   return cmocka_run_group_tests_name("data_kernels", tests, set_up, tear_down);
 }

@@ -84,6 +84,7 @@ void place_back_to_2(struct place *fixture) {
                      "TABLE record DROP COLUMN requested;"
                      "ALTER TABLE record DROP COLUMN run_began; ALTER TABLE record DROP COLUMN run_seconds;"
                      "ALTER TABLE record DROP COLUMN energy; ALTER TABLE record DROP COLUMN energy_resolution;"
+                     "ALTER TABLE record DROP COLUMN outputs;"
                      "ALTER TABLE record DROP COLUMN compile_seconds;"
                      "ALTER TABLE record DROP COLUMN measure_seconds; DROP INDEX record_current; ALTER TABLE record "
                      "DROP COLUMN origin;"

@@ -78,8 +78,8 @@ static void somebody_elses_database(void **state) {
 static void a_newer_format(void **state) {
   struct place *fixture = *state;
   place_fill(fixture);
-  place_sql(fixture, "PRAGMA user_version = 12");
-  assert_refused(fixture, "newer cugen (format 12, this one reads up to 11)");
+  place_sql(fixture, "PRAGMA user_version = 13");
+  assert_refused(fixture, "newer cugen (format 13, this one reads up to 12)");
 }
 
 static void other_tables_under_our_number(void **state) {

@@ -229,6 +229,7 @@ static void make_cache(bool old_format) {
             "ALTER TABLE record DROP COLUMN source_hash; ALTER TABLE record DROP COLUMN requested;"
             "ALTER TABLE record DROP COLUMN run_began; ALTER TABLE record DROP COLUMN run_seconds;"
             "ALTER TABLE record DROP COLUMN energy; ALTER TABLE record DROP COLUMN energy_resolution;"
+            "ALTER TABLE record DROP COLUMN outputs;"
             "DROP INDEX record_current; ALTER TABLE record DROP COLUMN origin;"
             "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0;"
             "ALTER TABLE record DROP COLUMN compile_seconds; ALTER TABLE record DROP COLUMN measure_seconds;"

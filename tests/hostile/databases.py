@@ -46,7 +46,7 @@ def code_sealed_with_zeros(path):
 def code_of_format_6(path):
     """Made to look older than seals are."""
     code(path)
-    sql("DROP TABLE portfolio", "ALTER TABLE record DROP COLUMN requested", "ALTER TABLE record DROP COLUMN run_began", "ALTER TABLE record DROP COLUMN run_seconds", "ALTER TABLE record DROP COLUMN energy", "ALTER TABLE record DROP COLUMN energy_resolution", "ALTER TABLE image DROP COLUMN seal", "DROP INDEX record_variant", "UPDATE image SET key = substr(key, 1, "
+    sql("DROP TABLE portfolio", "ALTER TABLE record DROP COLUMN requested", "ALTER TABLE record DROP COLUMN run_began", "ALTER TABLE record DROP COLUMN run_seconds", "ALTER TABLE record DROP COLUMN energy", "ALTER TABLE record DROP COLUMN energy_resolution", "ALTER TABLE record DROP COLUMN outputs", "ALTER TABLE image DROP COLUMN seal", "DROP INDEX record_variant", "UPDATE image SET key = substr(key, 1, "
         "instr(key, ' sealed by') - 1)", "UPDATE image_entry SET key = substr(key, 1, instr(key, ' sealed by') - 1)",
         "PRAGMA user_version = 6")(path)
 

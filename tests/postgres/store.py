@@ -132,9 +132,9 @@ def tables_of_others_are_refused(bench, server):
     server.sql("ALTER TABLE cugen.record ADD COLUMN later integer NOT NULL DEFAULT 0")
     bench.expect(address, "cache", "ls", code=9, says=["newer cugen (format 99", "update cugen"])
     server.sql("ALTER TABLE cugen.record DROP COLUMN later; ALTER TABLE cugen.record DROP COLUMN energy, DROP COLUMN "
-               "energy_resolution; DROP TABLE cugen.portfolio; UPDATE cugen.about SET format = 9")
+               "energy_resolution, DROP COLUMN outputs; DROP TABLE cugen.portfolio; UPDATE cugen.about SET format = 9")
     bench.expect(address, "cache", "verify", says=["416 records", "nothing is wrong"])
-    if server.sql("SELECT format, (SELECT count(energy) FROM cugen.record) FROM cugen.about") != "11|416":
+    if server.sql("SELECT format, (SELECT count(energy) FROM cugen.record) FROM cugen.about") != "12|416":
         complain("tables of format 9 were not brought up to date")
 
 

@@ -20,7 +20,7 @@
 static void the_format_is_pinned(void **state) {
   struct fixture *fixture = *state;
   assert_sql(fixture, "PRAGMA application_id", "1668638574");
-  assert_sql(fixture, "PRAGMA user_version", "11");
+  assert_sql(fixture, "PRAGMA user_version", "12");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('space')",
              "id,device,config,problem,options");
   assert_sql(
@@ -29,7 +29,7 @@ static void the_format_is_pinned(void **state) {
       "error,threads,registers,max_threads,static_shared,dynamic_shared,local_bytes,spill_bytes,constant_bytes,"
       "occupancy,limiter,flops,bytes,clock_mhz,power_watts,throttle,driver_version,nvrtc_version,measured_at,"
       "source_hash,launches_hash,arguments_hash,proof_hash,cluster_blocks,active_clusters,verdict,unverified,origin,"
-      "compile_seconds,measure_seconds,requested,run_began,run_seconds,energy,energy_resolution");
+      "compile_seconds,measure_seconds,requested,run_began,run_seconds,energy,energy_resolution,outputs");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image')",
              "id,key,checksum,hash,made_at,log,data,seal");
   assert_sql(fixture, "SELECT group_concat(name) FROM pragma_table_info('image_entry')",
@@ -106,7 +106,7 @@ static void format_1_is_brought_up_to_date(void **state) {
   make_format_1(fixture, "");
   assert_sql(fixture, everything_sql, everything);
   assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL), CUGEN_OK);
-  assert_sql(fixture, "PRAGMA user_version", "11");
+  assert_sql(fixture, "PRAGMA user_version", "12");
   assert_sql(fixture, everything_sql, everything);
   assert_sql(fixture, "SELECT DISTINCT source_hash || launches_hash || arguments_hash || proof_hash FROM record", "");
   assert_sql(fixture, "SELECT count(*) FROM image", "0"); /* nobody sealed it */
@@ -135,7 +135,8 @@ static void bring_up_to_date(void **state, const char *const *drops, const struc
 }
 
 #define DROP(column)   "ALTER TABLE record DROP COLUMN " column
-#define DROP_PORTFOLIO "DROP TABLE portfolio"
+#define DROP_OUTPUTS   DROP("outputs")
+#define DROP_PORTFOLIO DROP_OUTPUTS, "DROP TABLE portfolio"
 #define DROP_ENERGY    DROP_PORTFOLIO, DROP("energy"), DROP("energy_resolution")
 #define DROP_RUN       DROP_ENERGY, DROP("run_began"), DROP("run_seconds")
 #define DROP_ASKED     DROP_RUN, DROP("requested")
@@ -156,6 +157,8 @@ static void format_2_is_brought_up_to_date(void **state) {
                                       "PRAGMA user_version = 2",
                                       NULL};
   struct cache_record want = full;
+  want.outputs[0] = '\0';
+  want.outputs[0] = '\0';
   want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
   want.run_began = 0, want.energy = want.energy_resolution = 0;
   want.cluster_blocks = want.active_clusters = want.verdict = 0;
@@ -168,6 +171,8 @@ static void format_3_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {
       DROP_COST, DROP_ORIGIN, DROP("verdict"), DROP("unverified"), "PRAGMA user_version = 3", NULL};
   struct cache_record want = full;
+  want.outputs[0] = '\0';
+  want.outputs[0] = '\0';
   want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
   want.run_began = 0, want.energy = want.energy_resolution = 0;
   want.verdict = 0;
@@ -179,6 +184,8 @@ static void format_3_is_brought_up_to_date(void **state) {
 static void format_4_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_COST, DROP_ORIGIN, "PRAGMA user_version = 4", NULL};
   struct cache_record want = full;
+  want.outputs[0] = '\0';
+  want.outputs[0] = '\0';
   want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
   want.run_began = 0, want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
@@ -188,6 +195,8 @@ static void format_4_is_brought_up_to_date(void **state) {
 static void format_5_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_COST, "PRAGMA user_version = 5", NULL};
   struct cache_record want = full;
+  want.outputs[0] = '\0';
+  want.outputs[0] = '\0';
   want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
   want.run_began = 0, want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
@@ -200,6 +209,8 @@ static void format_6_is_brought_up_to_date(void **state) {
       DROP_SEAL, "INSERT INTO image VALUES (1, 'key', 'checksum', 'hash', 0, 'log', x'00')",
       "INSERT INTO image_entry VALUES ('key', 0, 'kernel', 1, 2, 3, 4, 5, 6)", "PRAGMA user_version = 6", NULL};
   struct cache_record want = full;
+  want.outputs[0] = '\0';
+  want.outputs[0] = '\0';
   want.requested = want.run_seconds = 0, want.run_began = 0, want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
   assert_sql(*state, "SELECT (SELECT count(*) FROM image) + (SELECT count(*) FROM image_entry)", "0");
@@ -209,6 +220,8 @@ static void format_6_is_brought_up_to_date(void **state) {
 static void format_7_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_ASKED, "PRAGMA user_version = 7", NULL};
   struct cache_record want = full;
+  want.outputs[0] = '\0';
+  want.outputs[0] = '\0';
   want.requested = want.run_seconds = 0, want.run_began = 0, want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
 }
@@ -217,6 +230,8 @@ static void format_7_is_brought_up_to_date(void **state) {
 static void format_8_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_RUN, "PRAGMA user_version = 8", NULL};
   struct cache_record want = full;
+  want.outputs[0] = '\0';
+  want.outputs[0] = '\0';
   want.run_seconds = 0, want.run_began = 0, want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
 }
@@ -225,7 +240,24 @@ static void format_8_is_brought_up_to_date(void **state) {
 static void format_9_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_ENERGY, "PRAGMA user_version = 9", NULL};
   struct cache_record want = full;
+  want.outputs[0] = '\0';
+  want.outputs[0] = '\0';
   want.energy = want.energy_resolution = 0;
+  bring_up_to_date(state, drops, &want);
+}
+
+/* Format 10 had no portfolios, 11 did not know what bits a variant gives. */
+static void format_10_is_brought_up_to_date(void **state) {
+  static const char *const drops[] = {DROP_PORTFOLIO, "PRAGMA user_version = 10", NULL};
+  struct cache_record want = full;
+  want.outputs[0] = '\0';
+  bring_up_to_date(state, drops, &want);
+}
+
+static void format_11_is_brought_up_to_date(void **state) {
+  static const char *const drops[] = {DROP_OUTPUTS, "PRAGMA user_version = 11", NULL};
+  struct cache_record want = full;
+  want.outputs[0] = '\0';
   bring_up_to_date(state, drops, &want);
 }
 
@@ -245,12 +277,20 @@ static void a_failed_migration_leaves_format_1(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_CACHE(the_format_is_pinned),           WITH_CACHE(format_1_is_brought_up_to_date),
-      WITH_CACHE(format_2_is_brought_up_to_date), WITH_CACHE(format_3_is_brought_up_to_date),
-      WITH_CACHE(format_4_is_brought_up_to_date), WITH_CACHE(format_5_is_brought_up_to_date),
-      WITH_CACHE(format_6_is_brought_up_to_date), WITH_CACHE(format_7_is_brought_up_to_date),
-      WITH_CACHE(format_8_is_brought_up_to_date), WITH_CACHE(a_failed_migration_leaves_format_1),
-      WITH_CACHE(format_9_is_brought_up_to_date), WITH_CACHE(a_failed_migration_leaves_format_1),
+      WITH_CACHE(the_format_is_pinned),
+      WITH_CACHE(format_1_is_brought_up_to_date),
+      WITH_CACHE(format_2_is_brought_up_to_date),
+      WITH_CACHE(format_3_is_brought_up_to_date),
+      WITH_CACHE(format_4_is_brought_up_to_date),
+      WITH_CACHE(format_5_is_brought_up_to_date),
+      WITH_CACHE(format_6_is_brought_up_to_date),
+      WITH_CACHE(format_7_is_brought_up_to_date),
+      WITH_CACHE(format_8_is_brought_up_to_date),
+      WITH_CACHE(a_failed_migration_leaves_format_1),
+      WITH_CACHE(format_9_is_brought_up_to_date),
+      WITH_CACHE(format_10_is_brought_up_to_date),
+      WITH_CACHE(format_11_is_brought_up_to_date),
+      WITH_CACHE(a_failed_migration_leaves_format_1),
   };
   return cmocka_run_group_tests_name("cache_formats", tests, NULL, NULL);
 }

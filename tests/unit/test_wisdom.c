@@ -473,7 +473,8 @@ static void older_versions_are_read(void **state) {
 }
 
 static void wrong_files_are_refused(void **state) {
-  char *good = record_with(NULL, NULL), *other = record_with("\"variant\":\"v\"", "\"variant\":\"w\"");
+  char *good = record_with(NULL, NULL), *other = record_with("\"variant\":\"v\"", "\"variant\":\"w\""),
+       *later = record_with("\"energy_resolution\":0.01", "\"energy_resolution\":0.01,\"outputs\":\"1 00\"");
   const struct {
     const char *lines[4];
     size_t count;
@@ -483,20 +484,21 @@ static void wrong_files_are_refused(void **state) {
       {{NULL}, 0, 1, "the file is empty"},
       {{"{\"a\":1"}, 1, 1, "no wisdom"},
       {{"{\"format\":\"photos\",\"version\":1"}, 1, 1, "no wisdom"},
-      {{"{\"format\":\"cugen wisdom\",\"version\":9"},
+      {{"{\"format\":\"cugen wisdom\",\"version\":10"},
        1,
        1,
-       "wisdom of version 9; this cugen reads versions up to 8"},
+       "wisdom of version 10; this cugen reads versions up to 9"},
       {{"{\"format\":\"cugen wisdom\",\"version\":0"},
        1,
        1,
-       "wisdom of version 0; this cugen reads versions up to 8"},
+       "wisdom of version 0; this cugen reads versions up to 9"},
       {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":\"1\""}, 1, 1, "'records' is missing"},
       {{"{\"format\":\"cugen wisdom\",\"version\":1,\"cugen\":1,\"records\":0"}, 1, 1, "'cugen' must be a string"},
       {{HEADER("-1")}, 1, 1, "'records' must be a whole number"},
       {{HEADER("0,\"more\":1")}, 1, 1, "a field that is not known"},
       {{HEADER("2"), good}, 2, 2, "ends after 1 of the 2 records"},
       {{HEADER("1"), good, other}, 3, 3, "more than the 1 records"},
+      {{HEADER("1"), later}, 2, 2, "'outputs' is not known"},
       {{HEADER("3"), good, other, good}, 4, 4, "a second record of 'v', which line 2 has"},
       {{good}, 1, 1, "no wisdom"},
   };
@@ -507,6 +509,7 @@ static void wrong_files_are_refused(void **state) {
   }
   free(good);
   free(other);
+  free(later);
 }
 
 /* Cut anywhere, or with any one byte another: never taken. */

@@ -194,6 +194,7 @@ static const char *const migrations[CACHE_FORMAT_VERSION] = {
     [8] = "",
     [9] = "",
     [10] = (PORTFOLIO_SQL),
+    [11] = "",
 };
 
 static bool migrate(sqlite3 *db, int format) {

@@ -158,7 +158,7 @@ static int read_portfolio_count(struct reader *reader, json_t *object, size_t *u
 }
 
 static int read_header(struct reader *reader, const char *line, size_t length) {
-  static const int formats[WISDOM_VERSION + 1] = {0, 2, 3, 4, 6, 8, 9, 10, 11}; /* by version */
+  static const int formats[WISDOM_VERSION + 1] = {0, 2, 3, 4, 6, 8, 9, 10, 11, 12}; /* by version */
   json_t *object, *format = NULL, *version = NULL, *writer = NULL, *records = NULL;
   json_error_t error;
   size_t used = 1;

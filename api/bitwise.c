@@ -1,0 +1,164 @@
+/* Only what gives the same bits as a named variant: for tuning and for plans.
+
+   Every right record says by a digest what bits its outputs had (tune/dataset.h), so equal texts are equal outputs, whoever measured
+   them, and when, and on which device. So there is nothing to compare in pairs. Tuning runs the named variant first, and then wants
+   what has its text; a plan asks the records.
+
+   Invariants:
+   - Nothing that is not recorded as equal on this very problem is ever chosen, but for the named variant itself.
+   - A variant whose own launches differ can be equal to nothing, and is refused as the named one. */
+#include "bitwise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "runtime/devices.h"
+#include "tune/trial.h"
+
+#define VARIES_TEXT                                                                                                  \
+  "its results differ from launch to launch (atomics, or a race), so no variant can be equal to it; name another "   \
+  "one"
+
+/* ---- Tuning ------------------------------------------------------------------------------------------------------ */
+
+struct naming {
+  cugen_kernel *kernel;
+  const cugen_tune_options *options;
+  struct trial *trial;
+  double begin;
+};
+
+static bool poll_naming(void *context) {
+  const struct naming *n = context;
+  const cugen_progress progress = {.elapsed = clock_seconds() - n->begin,
+                                   .remaining = -1,
+                                   .valid = space_valid(n->kernel->lookup.space),
+                                   .problem = text_get(&n->kernel->lookup.problem_text),
+                                   .problems = 1,
+                                   .stage = n->trial && trial_makes_data(n->trial) ? CUGEN_STAGE_DATA
+                                                                                   : CUGEN_STAGE_SEARCH};
+  return n->options->progress && n->options->progress(&progress, n->options->context) != 0;
+}
+
+/* As a tuning run measures it: its record is one of them. */
+static int run_named(struct naming *n, const struct tune_target *target, uint64_t index, struct cache_record *out,
+                     cugen_error *err) {
+  static const double usual = 10;
+  const double timeout = n->options->variant_timeout > 0 ? n->options->variant_timeout : usual;
+  const struct measure_options measure = {.seconds = 0.14,
+                                          .samples = target->device->facts.is_gpu ? 11 : 3,
+                                          .way = target->measure,
+                                          .load = measure_load_limit(timeout)};
+  const struct trial_options trial = {.seed = n->options->seed,
+                                      .compile_timeout = n->options->compile_timeout,
+                                      .interrupted = poll_naming,
+                                      .context = n};
+  int status = trial_open(target, &trial, &n->trial, err);
+  if (!status) status = trial_run(n->trial, index, timeout, &measure, out, err);
+  trial_close(n->trial);
+  n->trial = NULL;
+  return status;
+}
+
+/* What is remembered of it as it is now; NULL: nothing. */
+static const struct cache_record *find_known(cugen_kernel *k, const struct cache_record *record) {
+  const size_t count = cugen_kernel_records(k);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(k->records[i].variant, record->variant) == 0 && strcmp(k->records[i].hash.hex, record->hash.hex) == 0)
+      return &k->records[i];
+  return NULL;
+}
+
+static int refuse(const struct cache_record *record, const char *why, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.bitwise '%s': %s", record->variant, why);
+}
+
+static int check_named(const struct cache_record *record, cugen_error *err) {
+  if (record->outcome != CUGEN_OUTCOME_OK)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_tune_options.bitwise '%s': it is not right, so nothing is held against it: %s: %s",
+                     record->variant, cugen_outcome_text((int)record->outcome), record->reason);
+  if (!record->outputs[0]) return refuse(record, "what it gives could not be read", err);
+  return cache_record_varies(record) ? refuse(record, VARIES_TEXT, err) : CUGEN_OK;
+}
+
+/* A better time that is remembered stays. That it gave other bits then is remembered, too, and refuses it. */
+static int settle_named(cugen_kernel *k, const struct tune_target *target, struct cache_record *record,
+                        cugen_error *err) {
+  const struct cache_record *known = find_known(k, record);
+  if (known) cache_record_keep_outputs(known, record);
+  const bool same = known && known->outcome == record->outcome && !strcmp(known->outputs, record->outputs);
+  int status = same ? CUGEN_OK : cache_store(target->cache, &target->key, record, err);
+  return status ? status : check_named(record, err);
+}
+
+static int keep_texts(cugen_kernel *k, const struct cache_record *record, struct tune_target *target,
+                      cugen_error *err) {
+  text_add(&k->equal_to, record->variant);
+  text_add(&k->outputs, record->outputs);
+  if (k->equal_to.failed || k->outputs.failed) return error_memory(err);
+  target->outputs = text_get(&k->outputs);
+  return CUGEN_OK;
+}
+
+static int find_named(cugen_kernel *k, const char *name, uint64_t *index, cugen_error *err) {
+  if (k->lookup.predicted)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_tune_options.bitwise: %s is described and not here, so no variant gives any bits there",
+                     k->lookup.device.name);
+  int status = api_find_variant(k, name, index, err);
+  return status ? error_prefix(err, "cugen_tune_options.bitwise"), status : CUGEN_OK;
+}
+
+int bitwise_begin(cugen_kernel *k, const cugen_tune_options *options, struct tune_target *target, cugen_error *err) {
+  struct naming naming = {.kernel = k, .options = options, .begin = clock_seconds()};
+  struct cache_record record;
+  uint64_t index;
+  int status = find_named(k, options->bitwise, &index, err);
+  if (!status) status = run_named(&naming, target, index, &record, err);
+  if (status) return status;
+  status = settle_named(k, target, &record, err);
+  if (!status) status = keep_texts(k, &record, target, err);
+  cache_record_free(&record);
+  api_forget_records(k);
+  return status;
+}
+
+/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+
+/* Never measured here, or with a cugen that did not look at outputs: equal to itself nevertheless. */
+static void take_named(uint64_t index, struct selection *out) {
+  out->how = CUGEN_PLAN_DEFAULT;
+  out->index = index;
+  out->named = true;
+}
+
+static int take_equal(struct lookup *l, const struct best_record *named, struct selection *out, cugen_error *err) {
+  if (cache_record_varies(&named->record))
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.bitwise '%s': " VARIES_TEXT, named->record.variant);
+  int status = api_best_giving(l, NULL, named->record.outputs, &out->best, err);
+  out->how = CUGEN_PLAN_EXACT;
+  out->index = out->best.index;
+  text_add(&out->problem, text_get(&l->problem_text));
+  return !status && out->problem.failed ? error_memory(err) : status;
+}
+
+int bitwise_select(cugen_kernel *k, const char *name, struct selection *out, cugen_error *err) {
+  struct lookup *l = &k->lookup;
+  struct best_record named = {0};
+  const char *variant = NULL;
+  uint64_t index;
+  *out = (struct selection){0};
+  int status = api_find_variant(k, name, &index, err);
+  if (status) return error_prefix(err, "cugen_plan_options.bitwise"), status;
+  status = api_variant_text(k, index, &variant, err);
+  if (!status) status = lookup_expander(l, err);
+  if (!status) status = api_best_giving(l, variant, NULL, &named, err);
+  if (!status && named.found && named.record.outputs[0])
+    status = take_equal(l, &named, out, err);
+  else if (!status)
+    take_named(index, out);
+  api_best_free(&named);
+  return status;
+}

@@ -1,0 +1,162 @@
+/* Only what gives the same bits as a named variant: plans, and tuning for them. The third order of the sum counts its launches. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cugen.h>
+#include <string.h>
+
+enum { ROWS = 40, COLS = 100 };
+
+static const char config[] =
+    "kernel 'bits' { problem 'rows' (40), problem 'cols' (100), tunable 'ORDER' { 0, 1, 2 },"
+    "  output 'y' { dtype = 'f32', shape = { 'rows' } }, input 'x' { dtype = 'f32', shape = { 'rows', 'cols' } },"
+    "  scalar 'rows' { dtype = 'i32' }, scalar 'cols' { dtype = 'i32' }, reference 'none',"
+    "  implementation 'sum' { template 'bits.cu', tunable 'THREADS' { 32, 64 },"
+    "    grid { 'ceil_div(rows, THREADS)' }, block { 'THREADS' } } }";
+static const char template[] =
+    "__device__ int launches;\n"
+    "extern \"C\" __global__ void bits(float *y, const float *x, int rows, int cols) {\n"
+    "  const int row = blockIdx.x * THREADS + threadIdx.x;\n"
+    "  if (row >= rows) return;\n"
+    "  if (ORDER == 2 && row == 0) launches++;\n"
+    "  float sum = ORDER == 2 ? 0.001f * launches : 0.0f;\n"
+    "  for (int i = 0; i < cols; i++) sum += x[row * cols + (ORDER == 1 ? cols - 1 - i : i)];\n"
+    "  y[row] = sum;\n}\n";
+
+static cugen_error error;
+
+struct fixture {
+  cugen *lib;
+  cugen_kernel *kernel;
+};
+
+static int set_up(void **state) {
+  static struct fixture f;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.device = "cpu";
+  options.cache = "none";
+  if (cugen_open(&options, &f.lib, &error) || cugen_add_file(f.lib, "bits.lua", config, sizeof config - 1, &error) ||
+      cugen_add_file(f.lib, "bits.cu", template, sizeof template - 1, &error) ||
+      cugen_kernel_open(f.lib, "bits", NULL, 0, &f.kernel, &error))
+    fail_msg("%s", error.message);
+  *state = &f;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct fixture *f = *state;
+  cugen_kernel_close(f->kernel);
+  cugen_close(f->lib);
+  return 0;
+}
+
+static int open_plan(struct fixture *f, const char *bitwise, unsigned flags, cugen_plan **out) {
+  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
+  options.bitwise = bitwise;
+  options.flags = flags;
+  return cugen_plan_open(f->kernel, &options, out, &error);
+}
+
+/* Bits that differ with the order. */
+static void run(cugen_plan *plan, float *y) {
+  static float x[ROWS * COLS];
+  int rows = ROWS, cols = COLS;
+  for (int i = 0; i < ROWS * COLS; i++) x[i] = 1.0f / (float)(1 + i % 97);
+  void *arguments[] = {y, x, &rows, &cols};
+  cugen_call *call;
+  if (cugen_call_bind(plan, arguments, 4, &call, &error) || cugen_call_launch(call, NULL, &error))
+    fail_msg("%s", error.message);
+  cugen_call_close(call);
+}
+
+static cugen_tune_result tune(struct fixture *f, const char *bitwise) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_tune_result result;
+  options.bitwise = bitwise;
+  options.budget_seconds = -1;
+  if (cugen_kernel_tune(f->kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  return result;
+}
+
+static void the_named_one_serves_where_nothing_is_recorded(void **state) {
+  cugen_plan *plan;
+  if (open_plan(*state, "sum ORDER=1 THREADS=64", 0, &plan)) fail_msg("%s", error.message);
+  const cugen_plan_info *info = cugen_plan_about(plan);
+  assert_string_equal(info->variant, "sum ORDER=1 THREADS=64");
+  assert_int_equal(info->choice, CUGEN_PLAN_DEFAULT);
+  assert_string_equal(info->record.outputs, "");
+  assert_false(info->record.predicted);
+  cugen_plan_close(plan);
+  assert_int_equal(open_plan(*state, "sum ORDER=1", CUGEN_PLAN_TUNED_ONLY, &plan), CUGEN_ERROR_USAGE);
+}
+
+static void tuning_ranks_what_is_equal_first(void **state) {
+  struct fixture *f = *state;
+  cugen_record record;
+  const cugen_tune_result result = tune(f, "sum ORDER=1 THREADS=64");
+  assert_string_equal(result.equal_to, "sum ORDER=1 THREADS=64");
+  assert_int_equal(cugen_kernel_records(f->kernel), 6);
+  for (size_t i = 0; i < 6; i++) {
+    assert_int_equal(cugen_kernel_record(f->kernel, i, &record, &error), CUGEN_OK);
+    assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
+    assert_int_equal(strncmp(record.variant, "sum ORDER=1", 11) == 0, i < 2);
+    assert_int_equal(strcmp(record.outputs, result.outputs) == 0, i < 2);
+    assert_int_equal(strcmp(record.outputs, "1 varies") == 0, strncmp(record.variant, "sum ORDER=2", 11) == 0);
+  }
+  assert_null(tune(f, NULL).outputs);
+}
+
+/* Whichever is the fastest of all. */
+static void a_plan_takes_the_best_of_what_is_equal(void **state) {
+  float bits[2][ROWS], other[ROWS];
+  const char *const names[] = {"sum ORDER=0 THREADS=32", "sum ORDER=1 THREADS=32"};
+  tune(*state, "sum ORDER=0");
+  for (int order = 0; order < 2; order++) {
+    cugen_plan *plan;
+    if (open_plan(*state, names[order], CUGEN_PLAN_TUNED_ONLY, &plan)) fail_msg("%s", error.message);
+    const cugen_plan_info *info = cugen_plan_about(plan);
+    assert_int_equal(strncmp(info->variant, names[order], 11), 0);
+    assert_int_equal(info->choice, CUGEN_PLAN_EXACT);
+    assert_non_null(strchr(info->record.outputs, ' '));
+    run(plan, bits[order]);
+    run(plan, other);
+    assert_memory_equal(bits[order], other, sizeof other);
+    cugen_plan_close(plan);
+  }
+  assert_memory_not_equal(bits[0], bits[1], sizeof other);
+}
+
+static void refuse(struct fixture *f, const char *bitwise, const char *what) {
+  cugen_plan *plan;
+  assert_int_equal(open_plan(f, bitwise, 0, &plan), CUGEN_ERROR_USAGE);
+  if (!strstr(error.message, what)) fail_msg("%s", error.message);
+}
+
+static void what_cannot_be_named_is_refused(void **state) {
+  struct fixture *f = *state;
+  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
+  cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_plan *plan;
+  tune(f, NULL);
+  refuse(f, "sum ORDER=2", "differ from launch to launch");
+  refuse(f, "sum ORDER=3", "cugen_plan_options.bitwise: ORDER has no value");
+  options.bitwise = options.choice = "sum";
+  options.choice_size = 3;
+  assert_int_equal(cugen_plan_open(f->kernel, &options, &plan, &error), CUGEN_ERROR_USAGE);
+  tuning.bitwise = "sum ORDER=2 THREADS=32";
+  assert_int_equal(cugen_kernel_tune(f->kernel, &tuning, NULL, &error), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(error.message, "cugen_tune_options.bitwise 'sum ORDER=2 THREADS=32': its results differ"));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(the_named_one_serves_where_nothing_is_recorded), TEST(tuning_ranks_what_is_equal_first),
+      TEST(a_plan_takes_the_best_of_what_is_equal), TEST(what_cannot_be_named_is_refused)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
