@@ -30,7 +30,7 @@ static const struct {
      {"cudaStream", "cudaEvent", "cudaGraph", "cudaArray", "cudaE", "cudaMemcpy", "cudaRead", "cudaAddress",
       "cudaFilter", "cudaP", "cudaChannel", "cudaMipmapped", "cudaSuccess", "cudaTextureReadMode"}},
     {"CUGEN_VIRTUAL", {"virtual"}},
-    {"CUGEN_COMPLEX", {"complex"}},
+    {"CUGEN_LONG_DOUBLE", {"complex", "random"}},
     {"CUGEN_PTX", {"asm"}},
     {"CUGEN_SURFACES", {"surf"}},
     {"CUGEN_LAUNCHES", {"<<<"}},

@@ -172,7 +172,7 @@ static inline float norm3df(float x, float y, float z) { return sqrtf(x * x + y 
 static inline double norm3d(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
 static inline float fdividef(float x, float y) { return x / y; }
 
-#ifdef CUGEN_COMPLEX /* <complex> has one of long double, too */
+#ifdef CUGEN_LONG_DOUBLE /* <complex> and <random> use functions of it, too */
 #define CUGEN_LONG(name) static inline long double name(long double x) { return name((double)x); }
 CUGEN_LONG(log)
 CUGEN_LONG(log10)

@@ -304,8 +304,8 @@ CUGEN_OPERATION(bit_xor, a ^ b)
 template <class Group, class Value, class Operation>
 CUGEN_GROUP typename details::plain<Value>::type cugen_reduce_lanes(const Group &group, Value &&value, Operation &&operation) {
   typedef typename details::plain<Value>::type Plain;
-  typedef details::fold<Plain, typename details::plain<Operation>::type> Fold;
-  typename details::plain<Operation>::type own = operation;
+  auto own = operation; /* a function becomes a pointer to it */
+  typedef details::fold<Plain, decltype(own)> Fold;
   Fold slot = {value, value, &own, false};
   cugen_own_hooks->warp(group.cugen_mask, Fold::reduce, &slot);
   return slot.result;
@@ -336,8 +336,8 @@ CUGEN_GROUP typename details::plain<Value>::type reduce(const thread_block_tile<
 template <class Group, class Value, class Operation>
 CUGEN_GROUP typename details::plain<Value>::type cugen_scan(const Group &group, Value &&value, Operation &&operation, bool exclusive) {
   typedef typename details::plain<Value>::type Plain;
-  typedef details::fold<Plain, typename details::plain<Operation>::type> Fold;
-  typename details::plain<Operation>::type own = operation;
+  auto own = operation; /* a function becomes a pointer to it */
+  typedef details::fold<Plain, decltype(own)> Fold;
   Fold slot = {value, value, &own, exclusive};
   cugen_own_hooks->warp(group.cugen_mask, Fold::scan, &slot);
   return slot.result;

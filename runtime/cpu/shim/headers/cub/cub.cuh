@@ -3,6 +3,8 @@
 /* clang-format off */
 #ifndef CUGEN_CUB
 #define CUGEN_CUB
+#include <limits> /* CUB's own headers bring these, and sources rely on it */
+#include <type_traits>
 #define CUGEN_CUB_CALL __inline__ __attribute__((__always_inline__))
 namespace cub {
 enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_RAKING, BLOCK_REDUCE_WARP_REDUCTIONS };
