@@ -1,5 +1,6 @@
 /* Inline PTX: what an `asm` of a kernel says, parsed once and interpreted where it stands. inline_ptx_parse.c reads it; inline_ptx_run.c goes
-   through it, with the operations of inline_ptx_arithmetic.c, inline_ptx_memory.c, inline_ptx_collective.c and inline_ptx_matrix.c. PTX ISA 9.0. */
+   through it, with the operations of inline_ptx_arithmetic.c, inline_ptx_memory.c, inline_ptx_collective.c, inline_ptx_matrix.c and
+   inline_ptx_warpgroup.c. PTX ISA 9.0. */
 #ifndef RUNTIME_CPU_INLINE_PTX_H
 #define RUNTIME_CPU_INLINE_PTX_H
 
@@ -28,7 +29,8 @@
   X(PARITY) X(TILE) X(X1) X(X2) X(X4) X(TRANS) X(M8N8) X(M8N8K4) X(M8N8K16) X(M16N8K4) X(M16N8K8) X(M16N8K16)         \
   X(M16N8K32) X(ROW) X(COL) X(L1) X(L2) X(PROXY) X(ALIAS) X(MBARRIER_INIT) X(TO) X(MULTICAST) X(SHIFTAMT) X(CLAMP)    \
   X(WRAP) X(L) X(R) X(CC) X(TENSORMAP) X(LAUNCH_DEPENDENTS) X(UNIFORM) X(LEVEL) X(EVICT_NORMAL) X(EVICT_LAST)         \
-  X(FRACTIONAL) X(HINT) X(WARP) X(RNA) X(CACHE) X(D1) X(D2) X(D3) X(D4) X(D5)
+  X(FRACTIONAL) X(HINT) X(WARP) X(RNA) X(CACHE) X(D1) X(D2) X(D3) X(D4) X(D5)     \
+  X(MMA_ASYNC) X(FENCE)
 /* clang-format on */
 
 enum iptx_type {
@@ -44,7 +46,14 @@ enum iptx_word {
       IPTX_W_COUNT
 };
 
-enum { IPTX_TERMS = 8, IPTX_ARGUMENTS = 6, IPTX_INSTRUCTION_TYPES = 4, IPTX_REGISTERS = 128, IPTX_OPERANDS = 160 };
+enum {
+  IPTX_TERMS = 8,
+  IPTX_ARGUMENTS = 8,
+  IPTX_LIST = 128,
+  IPTX_INSTRUCTION_TYPES = 4,
+  IPTX_REGISTERS = 128,
+  IPTX_OPERANDS = 160
+};
 
 enum iptx_term_kind { IPTX_NOTHING, IPTX_REGISTER, IPTX_OPERAND, IPTX_IMMEDIATE, IPTX_REAL, IPTX_SPECIAL };
 
@@ -58,7 +67,7 @@ struct iptx_term {
 /* `%1`, `{a, b}`, or `[%1 + 16]`, also `[%1, {x, y}]`, whose coordinates are the terms from the second on. */
 struct iptx_argument {
   bool address;
-  unsigned char count;
+  unsigned char count; /* of the sums of a wgmma up to IPTX_LIST, of which the first IPTX_TERMS are kept */
   struct iptx_term terms[IPTX_TERMS];
   int64_t offset;
 };
@@ -73,7 +82,8 @@ struct iptx_instruction {
   uint64_t words[(IPTX_W_COUNT + 63) / 64];
   unsigned char types[IPTX_INSTRUCTION_TYPES], type_count, vector;
   unsigned char count;
-  uint16_t target; /* of a branch */
+  uint16_t columns; /* of a wgmma: n of m64nNkK */
+  uint16_t target;  /* of a branch */
   const char *label;
   size_t label_length;
   int line; /* of the text, for nothing but order */
@@ -136,7 +146,8 @@ struct iptx_operation {
   iptx_perform *perform;
 };
 /* Each ends with a NULL name; of several rows that fit the first counts. */
-extern const struct iptx_operation iptx_arithmetic[], iptx_memory[], iptx_collective[], iptx_matrix[], iptx_control[];
+extern const struct iptx_operation iptx_arithmetic[], iptx_memory[], iptx_collective[], iptx_matrix[], iptx_control[],
+    iptx_warpgroup[];
 
 unsigned iptx_bits(enum iptx_type type);
 char iptx_kind(enum iptx_type type);

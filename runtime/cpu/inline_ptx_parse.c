@@ -32,7 +32,7 @@ struct reader {
   char names[IPTX_REGISTERS][NAME_MOST];
   char *wrong;
   size_t size;
-  bool failed;
+  bool failed, wgmma; /* wgmma: the instruction that is read is one */
 };
 
 static bool is_name(char c) {
@@ -196,8 +196,19 @@ static void read_term(struct reader *r, struct iptx_term *term) {
   }
 }
 
+/* Of a wgmma's long list the operand that comes next. */
+static bool add_to_list(struct reader *r, struct iptx_argument *argument) {
+  struct iptx_term term;
+  if (!r->wgmma || argument->count == IPTX_LIST) return false;
+  read_term(r, &term);
+  if (term.kind != IPTX_OPERAND || term.index != argument->terms[0].index + argument->count) return false;
+  argument->count++;
+  return true;
+}
+
 static void add_term(struct reader *r, struct iptx_argument *argument) {
-  if (argument->count == IPTX_TERMS) {
+  if (argument->count >= IPTX_TERMS && add_to_list(r, argument)) return;
+  if (argument->count >= IPTX_TERMS) {
     fail(r, "a vector of more than 8 parts at", r->at, 8);
     return;
   }
@@ -247,7 +258,7 @@ static void read_arguments(struct reader *r, struct iptx_instruction *i) {
   if (*r->at == ';') return;
   do {
     if (i->count == IPTX_ARGUMENTS) {
-      fail(r, "more than 6 arguments at", r->at, 8);
+      fail(r, "more than 8 arguments at", r->at, 8);
       return;
     }
     struct iptx_argument *argument = &i->arguments[i->count++];
@@ -265,6 +276,14 @@ static bool add_type(struct iptx_instruction *i, const char *at, size_t length) 
     return true;
   }
   return false;
+}
+
+/* m64n128k16 */
+static bool add_shape(struct iptx_instruction *i, const char *at, size_t length) {
+  int columns, depth, end = 0;
+  if (sscanf(at, "m64n%3dk%3d%n", &columns, &depth, &end) != 2 || (size_t)end != length) return false;
+  i->columns = (uint16_t)columns;
+  return true;
 }
 
 static bool add_word(struct iptx_instruction *i, const char *at, size_t length) {
@@ -291,7 +310,7 @@ static void read_words(struct reader *r, struct iptx_instruction *i, const char 
     while (is_name(*r->at)) r->at++;
     size_t length = (size_t)(r->at - at);
     const bool hint = is_hint(at);
-    if (length && !hint && !add_type(i, at, length) && !add_word(i, at, length))
+    if (length && !hint && !add_type(i, at, length) && !add_word(i, at, length) && !add_shape(i, at, length))
       fail(r, "the instruction", name, whole);
     while (!strncmp(r->at, "::", 2)) {
       at = r->at += 2;
@@ -306,8 +325,8 @@ static void read_words(struct reader *r, struct iptx_instruction *i, const char 
 
 static const struct iptx_operation *find_operation(const struct iptx_instruction *i, const char *name,
                                                    size_t length) {
-  const struct iptx_operation *const all[] = {iptx_arithmetic, iptx_memory, iptx_collective, iptx_matrix,
-                                              iptx_control};
+  const struct iptx_operation *const all[] = {iptx_arithmetic, iptx_memory,  iptx_collective,
+                                              iptx_matrix,     iptx_control, iptx_warpgroup};
   for (size_t t = 0; t < sizeof all / sizeof *all; t++)
     for (const struct iptx_operation *row = all[t]; row->name; row++)
       if (strlen(row->name) == length && !strncmp(row->name, name, length) &&
@@ -344,6 +363,7 @@ static void read_instruction(struct reader *r, struct iptx_instruction *i) {
   const char *name = r->at;
   const size_t length = name_length(name), whole = strcspn(name, " \t\n;");
   r->at += length;
+  r->wgmma = length == 5 && !strncmp(name, "wgmma", 5);
   read_words(r, i, name, whole);
   const bool branch = length == 3 && !strncmp(name, "bra", 3);
   if (branch)

@@ -333,7 +333,7 @@ void warpgroup_multiply(int number, int n, void *accumulators, unsigned long lon
   self->held[accumulator].product = index;
   struct product wanted = {
       .x = x, .y = y, .number = number, .n = n, .flags = flags, .accumulator = accumulator, .group = self->committed};
-  wanted.site = __builtin_return_address(0);
+  wanted.site = async_site(__builtin_return_address(0));
   if (index == w->done + w->count) *add_product(w) = wanted;
   struct product *p = &w->products[index - w->done];
   if (p->x != x || p->y != y || p->n != n || p->flags != flags || p->accumulator != accumulator ||
@@ -378,9 +378,10 @@ static void finish(struct warpgroup *w, unsigned end) {
 void warpgroup_wait(unsigned newest) {
   struct warpgroup *w = own_warpgroup();
   struct member *self = own_member(w);
+  const void *site = async_site(__builtin_return_address(0));
   unsigned end = w->done;
   while (end - w->done < w->count && w->products[end - w->done].group + newest < self->committed) end++;
-  while (end > w->done && committed(w) < end) fibers_wait(&w->queue, __builtin_return_address(0), describe, w);
+  while (end > w->done && committed(w) < end) fibers_wait(&w->queue, site, describe, w);
   finish(w, end);
   observe_follow(fibers_observer(), fibers_current()->slot, w->leader, w->epoch);
   give_back(w, self);

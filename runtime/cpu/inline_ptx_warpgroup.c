@@ -1,0 +1,89 @@
+/* wgmma of inline PTX: the products of warpgroup.c, whose sums are the registers that the text names one by one. They are found where
+   those lie: one behind the other, as the elements of an array do. See inline_ptx.h. */
+#include "async.h"
+#include "inline_ptx.h"
+
+enum { DESCRIPTOR_X = 1, DESCRIPTOR_Y, SCALE, NEGATE_X, NEGATE_Y, ACROSS_X, ACROSS_Y };
+
+/* enum cpu_number; -1: none that has a form here. */
+static int number_of(const struct iptx_instruction *i) {
+  static const struct {
+    enum iptx_type sum, element;
+    int number;
+  } numbers[] = {{IPTX_F32, IPTX_F16, CPU_F16},   {IPTX_F32, IPTX_BF16, CPU_BF16}, {IPTX_F32, IPTX_TF32, CPU_TF32},
+                 {IPTX_F32, IPTX_E4M3, CPU_E4M3}, {IPTX_F32, IPTX_E5M2, CPU_E5M2}, {IPTX_S32, IPTX_S8, CPU_S8},
+                 {IPTX_S32, IPTX_U8, CPU_U8}};
+  if (i->type_count != 3 || i->types[1] != i->types[2] || iptx_has(i, IPTX_W_SATFINITE)) return -1;
+  for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
+    if (i->types[0] == numbers[n].sum && i->types[1] == numbers[n].element) return numbers[n].number;
+  return -1;
+}
+
+/* The array that the sums are: the list's operands follow one another, in the text and in memory. */
+static void *sums_of(const struct iptx_run *run, const struct iptx_instruction *i) {
+  const struct iptx_argument *sums = &i->arguments[0];
+  const unsigned first = sums->terms[0].index, stored = sums->count < IPTX_TERMS ? sums->count : IPTX_TERMS;
+  bool follow = sums->terms[0].kind == IPTX_OPERAND && first + sums->count <= run->operand_count;
+  for (unsigned n = 1; n < stored && follow; n++)
+    follow = sums->terms[n].kind == IPTX_OPERAND && sums->terms[n].index == first + n;
+  for (unsigned n = 0; n < sums->count && follow; n++) {
+    const struct cpu_ptx_operand *operand = &run->operands[first + n];
+    follow = operand->output && operand->bytes == 4 &&
+             (const char *)operand->at == (const char *)run->operands[first].at + (size_t)4 * n;
+  }
+  if (!follow) iptx_trap(run, "a wgmma whose sums do not lie one behind the other, as an array's elements do");
+  return run->operands[first].at;
+}
+
+/* Scale, a predicate or a number, then signs, 1 or -1, and of elements of 16 bits whether k is the contiguous dimension. */
+static int flags_of(const struct iptx_run *run, const struct iptx_instruction *i) {
+  int flags = iptx_get(run, i, SCALE, i->arguments[SCALE].terms[0].kind == IPTX_REGISTER ? IPTX_PRED : IPTX_U32)
+                  ? CPU_WGMMA_ADD
+                  : 0;
+  for (unsigned sign = NEGATE_X; sign <= NEGATE_Y && sign < i->count; sign++)
+    if ((int32_t)iptx_get(run, i, sign, IPTX_S32) != 1) iptx_trap(run, "a wgmma with a negated operand");
+  if (i->count > ACROSS_X && iptx_get(run, i, ACROSS_X, IPTX_U32)) flags |= CPU_WGMMA_X_ACROSS;
+  if (i->count > ACROSS_Y && iptx_get(run, i, ACROSS_Y, IPTX_U32)) flags |= CPU_WGMMA_Y_ACROSS;
+  return flags;
+}
+
+/* An address of static shared memory is too large for a descriptor here (shared_address.c). */
+static uint64_t descriptor_of(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument) {
+  const uint64_t descriptor = iptx_get(run, i, argument, IPTX_U64);
+  if ((descriptor & 0x3fff) << 4 >= fibers_launch()->dynamic_bytes)
+    iptx_trap(run, "a wgmma with an operand outside of dynamic shared memory, which alone the cpu device has for it");
+  return descriptor;
+}
+
+static void multiply(struct iptx_run *run, const struct iptx_instruction *i) {
+  const int number = number_of(i), n = 2 * i->arguments[0].count;
+  if (number < 0) iptx_trap(run, "a wgmma of types that the cpu device does not have");
+  if (i->arguments[DESCRIPTOR_X].count > 1) iptx_trap(run, "a wgmma with an operand in registers");
+  if (n != i->columns) iptx_trap(run, "a wgmma with other registers than its shape has");
+  void *sums = sums_of(run, i);
+  const uint64_t x = descriptor_of(run, i, DESCRIPTOR_X), y = descriptor_of(run, i, DESCRIPTOR_Y);
+  const int flags = flags_of(run, i);
+  fibers_async()->site = run->site;
+  warpgroup_multiply(number, n, sums, x, y, flags);
+}
+
+static void fence(struct iptx_run *run, const struct iptx_instruction *i) {
+  (void)run, (void)i;
+  warpgroup_fence();
+}
+
+static void commit(struct iptx_run *run, const struct iptx_instruction *i) {
+  (void)run, (void)i;
+  warpgroup_commit();
+}
+
+static void wait(struct iptx_run *run, const struct iptx_instruction *i) {
+  fibers_async()->site = run->site;
+  warpgroup_wait((unsigned)iptx_get(run, i, 0, IPTX_U32));
+}
+
+const struct iptx_operation iptx_warpgroup[] = {{"wgmma", IPTX_W_MMA_ASYNC, 4, 8, multiply},
+                                                {"wgmma", IPTX_W_FENCE, 0, 0, fence},
+                                                {"wgmma", IPTX_W_COMMIT_GROUP, 0, 0, commit},
+                                                {"wgmma", IPTX_W_WAIT_GROUP, 1, 1, wait},
+                                                {NULL, IPTX_W_COUNT, 0, 0, NULL}};
