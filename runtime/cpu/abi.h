@@ -141,13 +141,40 @@ enum cpu_access {
   CPU_BLOCK = 256     /* an atomic operation of the block's scope: to other blocks it is none */
 };
 
-/* Exported as `const struct cpu_watch *cugen_watch`, set once after loading. site: where in the program. */
+/* What -fsanitize=alignment and -fsanitize=bounds hand over: compiler-rt, lib/ubsan/ubsan_handlers.h and ubsan_value.h. */
+struct cpu_ubsan_type {
+  unsigned short kind, info; /* of an integer: 1 when signed, plus twice the logarithm of its bits */
+  char name[1];
+};
+struct cpu_ubsan_line {
+  const char *file;
+  unsigned line, column;
+};
+struct cpu_ubsan_mismatch {
+  struct cpu_ubsan_line line;
+  const struct cpu_ubsan_type *type;
+  unsigned char log_multiple, use; /* use: 1 when it writes */
+};
+struct cpu_ubsan_bounds {
+  struct cpu_ubsan_line line;
+  const struct cpu_ubsan_type *array, *index;
+};
+
+/* Exported as `const struct cpu_watch *cugen_watch`, set once after loading. site: where in the program. The compiler's calls come
+   to the first seven by shim/watch.h, which has their places as numbers. */
 struct cpu_watch {
   void (*access)(const void *at, unsigned long bytes, unsigned kind, const void *site);
+  /* A function that is not inlined begins, and where it returns to; and ends. */
+  void (*enter)(const void *caller);
+  void (*leave)(void);
+  /* memmove and memset of any length, and what they access. */
+  void *(*copied)(void *to, const void *from, unsigned long bytes, const void *site);
+  void *(*filled)(void *to, int byte, unsigned long bytes, const void *site);
+  /* A place that is no multiple of what its type needs; an index of an array, outside the type that the source gives it. */
+  void (*mismatched)(const struct cpu_ubsan_mismatch *what, const void *at, const void *site);
+  void (*outside)(const struct cpu_ubsan_bounds *bounds, unsigned long index, const void *site);
   /* A copy to shared memory that was begun before is there now. */
   void (*arrived)(const void *at, unsigned long bytes, const void *site);
-  /* An index of an array, outside the type that the source gives it: "'float [33]'". */
-  void (*index)(const char *type, long long index, const void *site);
   void (*fence)(int device); /* __threadfence(); device 0: __threadfence_block() */
   /* A place that is no multiple of what its type, "'float4'", needs. */
   void (*misaligned)(const char *type, const void *at, unsigned long multiple, unsigned kind, const void *site);
@@ -156,9 +183,6 @@ struct cpu_watch {
   /* memmove and memset of the host, whose names in the kernel are those of functions that report. */
   void *(*move)(void *to, const void *from, unsigned long bytes);
   void *(*fill)(void *to, int byte, unsigned long bytes);
-  /* A function that is not inlined begins, and where it returns to; and ends. */
-  void (*enter)(const void *caller);
-  void (*leave)(void);
 };
 
 #endif

@@ -64,6 +64,7 @@ static const char *const watched_flags[] = {
     "-g1",
     "-fno-threadsafe-statics",
     "-nodefaultlibs",
+    "-Wl,--as-needed", /* Debian's g++ leaves it out where sanitizers are, and the linker then reads what nothing needs */
     "-fno-delete-null-pointer-checks", /* a write to it stays one */
     "-fno-isolate-erroneous-paths-dereference",
     "-fno-tree-loop-distribute-patterns" /* no memset that reports nothing */};

@@ -104,12 +104,33 @@ static void on_arrived(const void *at, unsigned long bytes, const void *site) {
   (void)site;
 }
 
-static void on_index(const char *type, long long index, const void *site) {
+static void on_mismatched(const struct cpu_ubsan_mismatch *what, const void *at, const void *site) {
+  on_misaligned(what->type->name, at, 1ul << what->log_multiple, what->use == 1 ? CPU_WRITE : 0, site);
+}
+
+static long long index_value(const struct cpu_ubsan_type *type, unsigned long index) {
+  const int shift = 64 - (1 << (type->info >> 1));
+  const bool negative = type->info & 1 && shift >= 0 && shift < 64;
+  return negative ? (long long)(index << shift) >> shift : (long long)index;
+}
+
+static void on_outside(const struct cpu_ubsan_bounds *bounds, unsigned long index, const void *site) {
   struct watch *w = watching;
   struct watch_finding *f = finding_new(w, CUGEN_FINDING_INDEX, finding_site(w, site), 0, watch_thread(w));
   if (!f) return;
-  f->offset = index;
-  finding_text(f, type);
+  f->offset = index_value(bounds->index, index);
+  finding_text(f, bounds->array->name);
+}
+
+static void *on_copied(void *to, const void *from, unsigned long bytes, const void *site) {
+  if (bytes) on_access(from, bytes, CPU_PACKED, site);
+  if (bytes) on_access(to, bytes, CPU_WRITE | CPU_PACKED, site);
+  return memmove(to, from, bytes);
+}
+
+static void *on_filled(void *to, int byte, unsigned long bytes, const void *site) {
+  if (bytes) on_access(to, bytes, CPU_WRITE | CPU_PACKED, site);
+  return memset(to, byte, bytes);
 }
 
 static void on_enter(const void *caller) {
@@ -140,8 +161,19 @@ static void on_lane(unsigned mask, unsigned lane) {
 }
 
 const struct cpu_watch *watch_hooks(void) {
-  static const struct cpu_watch hooks = {on_access, on_arrived, on_index, on_fence, on_misaligned,
-                                         on_lane,   memmove,    memset,   on_enter, on_leave};
+  static const struct cpu_watch hooks = {.access = on_access,
+                                         .enter = on_enter,
+                                         .leave = on_leave,
+                                         .copied = on_copied,
+                                         .filled = on_filled,
+                                         .mismatched = on_mismatched,
+                                         .outside = on_outside,
+                                         .arrived = on_arrived,
+                                         .fence = on_fence,
+                                         .misaligned = on_misaligned,
+                                         .lane = on_lane,
+                                         .move = memmove,
+                                         .fill = memset};
   return &hooks;
 }
 
