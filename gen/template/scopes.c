@@ -13,7 +13,7 @@ static bool is_mark(struct source_token token, char mark) {
 
 static bool is_one_of(struct source_token token, const char *const *words, size_t count) {
   for (size_t i = 0; i < count && token.kind == SOURCE_WORD; i++)
-    if (source_is(token, words[i])) return true;
+    if (*token.at == *words[i] && source_is(token, words[i])) return true;
   return false;
 }
 

@@ -22,9 +22,14 @@ static void *map_zeros(size_t bytes) {
   return at == MAP_FAILED ? NULL : at;
 }
 
+/* Most words of a small region are touched: large pages spare it a fault for each 4 KiB. A large one may be touched here and there. */
+enum { MOST_IN_LARGE_PAGES = 256 << 20 };
+
 int shadow_make(struct region *region, cugen_error *err) {
   region->cell_bytes = words_of(region) * sizeof *region->cells;
   region->cells = map_zeros(region->cell_bytes);
+  if (region->cells && region->cell_bytes < MOST_IN_LARGE_PAGES)
+    madvise(region->cells, region->cell_bytes, MADV_HUGEPAGE);
   return region->cells ? CUGEN_OK : error_memory(err);
 }
 
