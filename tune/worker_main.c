@@ -109,12 +109,13 @@ static bool keep_inputs(struct device *device, struct dataset *dataset, struct w
   return false;
 }
 
-/* What the run left, which any later one has to leave, too. A device that cannot say it says nothing. */
+/* What the run left, which any later one has to leave, too. */
 static void note_outputs(struct device *device, struct dataset *dataset, bool again, struct worker_result *result) {
   const uint64_t before = result->outputs;
   const bool compares = again && result->has_outputs;
-  cugen_error ignored;
-  result->has_outputs = dataset_outputs(device, dataset, &result->outputs, &ignored) == CUGEN_OK;
+  cugen_error err = {0};
+  if (dataset_outputs(device, dataset, &result->outputs, &err)) fail(result, cause_outcome(err.cause), &err);
+  result->has_outputs = result->outcome == CUGEN_OUTCOME_OK;
   result->varies |= compares && result->has_outputs && result->outputs != before;
 }
 
@@ -134,7 +135,7 @@ static bool verify_on(struct device *device, struct plan *plan, const struct ker
   if (!status) note_outputs(device, dataset, again, result);
   bool kept = keep_inputs(device, dataset, result);
   call_free(call);
-  return status == CUGEN_OK && kept;
+  return result->outcome == CUGEN_OUTCOME_OK && status == CUGEN_OK && kept;
 }
 
 /* Twice: what a kernel keeps in scratch or outside of its arguments, a __device__ variable say, shows from the second launch on. */
