@@ -6,7 +6,7 @@
    - lookup, problem_text, judgement: a config for one problem on one device, and which of its records still say something (lookup.h);
    - portfolio, portfolio_data, portfolio_out: few variants for many problems (portfolio.h);
    - kernel, filter, selection, choice, pinning, source, launches, explain, records: the kernel's handle, and which variant a plan takes;
-   - verify, bitwise, tuning, learning, tuning_set, check, why, plan: what is done with it. cache and transfer need the library only. */
+   - verify, bitwise, exploring, tuning, learning, tuning_set, check, why, plan: what is done with it. cache and transfer need the library only. */
 #ifndef API_API_H
 #define API_API_H
 

@@ -137,7 +137,8 @@ static void take_named(uint64_t index, struct selection *out) {
 static int take_equal(struct lookup *l, const struct best_record *named, struct selection *out, cugen_error *err) {
   if (cache_record_varies(&named->record))
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.bitwise '%s': " VARIES_TEXT, named->record.variant);
-  int status = api_best_giving(l, NULL, named->record.outputs, &out->best, err);
+  const struct cache_key key = lookup_measured_key(l);
+  int status = api_best_giving(l, &key, NULL, named->record.outputs, &out->best, err);
   out->how = CUGEN_PLAN_EXACT;
   out->index = out->best.index;
   text_add(&out->problem, text_get(&l->problem_text));
@@ -154,7 +155,8 @@ int bitwise_select(cugen_kernel *k, const char *name, struct selection *out, cug
   if (status) return error_prefix(err, "cugen_plan_options.bitwise"), status;
   status = api_variant_text(k, index, &variant, err);
   if (!status) status = lookup_expander(l, err);
-  if (!status) status = api_best_giving(l, variant, NULL, &named, err);
+  const struct cache_key key = lookup_measured_key(l);
+  if (!status) status = api_best_giving(l, &key, variant, NULL, &named, err);
   if (!status && named.found && named.record.outputs[0])
     status = take_equal(l, &named, out, err);
   else if (!status)

@@ -48,8 +48,8 @@ int api_judge(struct lookup *l, const struct cache_record *record, struct judgem
 }
 
 /* A verdict is about what its result was held against. *spec is to be freed whatever comes back. */
-static int check_current(struct lookup *l, bool predicted, struct cache_record *record, bool *current,
-                         struct kernel_spec *spec, cugen_error *err) {
+int api_check_current(struct lookup *l, bool predicted, struct cache_record *record, bool *current,
+                      struct kernel_spec *spec, cugen_error *err) {
   struct judgement judgement;
   int status = judge(l, record, predicted, &judgement, spec, err);
   *current = !status && judgement.how == JUDGED_CURRENT;
@@ -68,7 +68,7 @@ static int drop_stale(struct lookup *l, struct cache_record *records, size_t *co
   for (size_t i = 0; i < *count; i++) {
     struct kernel_spec spec = {0};
     bool current = only_others && !records[i].elsewhere;
-    if (!status && !current) status = check_current(l, l->predicted, &records[i], &current, &spec, err);
+    if (!status && !current) status = api_check_current(l, l->predicted, &records[i], &current, &spec, err);
     kernel_spec_free(&spec);
     if (current)
       records[kept++] = records[i];
@@ -135,7 +135,7 @@ static int consider(void *context, struct cache_record *record, bool *stop, cuge
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
   const uint64_t order = status ? 0 : cache_record_order(record, at, objective);
   if (status || (best->found && !cache_leads(search->least, best->record.order, cost, order))) return CUGEN_OK;
-  status = check_current(search->lookup, search->predicted, record, &current, &spec, err);
+  status = api_check_current(search->lookup, search->predicted, record, &current, &spec, err);
   if (current && !best->found) search->least = cost;
   if (current) take_best(best, record, at, &spec);
   kernel_spec_free(&spec);
@@ -164,14 +164,13 @@ int api_best_under(struct lookup *l, const struct cache_key *key, bool predicted
   return find_best(&search, key, err);
 }
 
-int api_best_giving(struct lookup *l, const char *variant, const char *outputs, struct best_record *out,
-                    cugen_error *err) {
-  const struct cache_key key = lookup_measured_key(l);
+int api_best_giving(struct lookup *l, const struct cache_key *key, const char *variant, const char *outputs,
+                    struct best_record *out, cugen_error *err) {
   struct search search = {.lookup = l, .best = out, .variant = variant, .outputs = outputs};
   *out = (struct best_record){0};
   int status = lookup_space(l, err);
   search.space = l->space;
-  return status ? status : find_best(&search, &key, err);
+  return status ? status : find_best(&search, key, err);
 }
 
 int api_best(struct lookup *l, struct best_record *out, cugen_error *err) {

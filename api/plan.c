@@ -7,8 +7,10 @@
 #include "api.h"
 #include "bitwise.h"
 #include "capture.h"
+#include "exploring.h"
 #include "runtime/devices.h"
 #include "runtime/plan.h"
+#include "tune/race.h"
 
 struct cugen_plan {
   struct selection selection;
@@ -19,13 +21,15 @@ struct cugen_plan {
   struct text kernel, problem;
   struct text choice; /* as bytes */
   cugen_plan_info info;
-  struct capture *capture; /* NULL: nothing is captured */
+  struct exploration *exploration; /* NULL: nothing is explored */
+  struct capture *capture;         /* NULL: nothing is captured */
   char device_name[128];
   atomic_uint_fast64_t launches; /* of closed calls */
 };
 
 struct cugen_call {
   struct call *call;
+  struct call **explored; /* NULL, or RACE_MOST, the first of them call */
   cugen_plan *plan;
   atomic_uint_fast64_t launches;
   struct memory scratch[KERNEL_MAX_ARGUMENTS]; /* the call's own: with a base */
@@ -211,9 +215,34 @@ static bool is_tuned(const struct selection *selection) {
   return selection->how != CUGEN_PLAN_DEFAULT && selection->how != CUGEN_PLAN_OTHER_GPU;
 }
 
+/* What launches have shown before goes first. */
+static int recall(cugen_kernel *k, const cugen_plan_options *options, struct selection *selection, bool *settled,
+                  cugen_error *err) {
+  const char *outputs = options->bitwise ? selection->best.record.outputs : NULL;
+  *settled = false;
+  if (!(options->flags & CUGEN_PLAN_EXPLORE)) return CUGEN_OK;
+  return exploration_recall(&k->lookup, outputs, selection, settled, err);
+}
+
+/* A choice that somebody pinned is not his who explores. */
+static int explore(cugen_kernel *k, const cugen_plan_options *options, bool settled, cugen_plan *p,
+                   cugen_error *err) {
+  static const double usual_share = 0.05;
+  const struct best_record *best = &p->selection.best;
+  const struct exploration_plan own = {.device = p->device,
+                                       .spec = &p->spec,
+                                       .record = &best->record,
+                                       .outputs = options->bitwise ? best->record.outputs : NULL,
+                                       .share = options->explore_share > 0 ? options->explore_share : usual_share};
+  if (!(options->flags & CUGEN_PLAN_EXPLORE) || settled || p->selection.how != CUGEN_PLAN_EXACT) return CUGEN_OK;
+  return exploration_open(&k->lookup, &own, &p->exploration, err);
+}
+
 static int open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p, cugen_error *err) {
+  bool settled = false;
   int status = open_device(k, options, p, err);
   if (!status) status = choose(k, options, &p->selection, err);
+  if (!status) status = recall(k, options, &p->selection, &settled, err);
   if (!status && options->flags & CUGEN_PLAN_TUNED_ONLY && !is_tuned(&p->selection))
     capture_refused(k), status = refuse_untuned(k, options, err);
   if (!status) status = expand(&k->lookup, p, err);
@@ -221,19 +250,26 @@ static int open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_
   if (!status) status = make_image(&k->lookup, p, err);
   if (!status) status = plan_open(p->device, &p->spec, &p->compiled, &p->plan, err);
   if (!status) drop_image(p);
+  if (!status) status = explore(k, options, settled, p, err);
   if (!status) status = describe(k, p, err);
   if (!status) capture_opened(k, p);
   return status;
 }
 
 static int check_options(const cugen_plan_options *options, cugen_error *err) {
-  const unsigned known = CUGEN_PLAN_TUNED_ONLY | CUGEN_PLAN_PRIMARY | CUGEN_PLAN_BY_PORTFOLIO;
+  const unsigned known = CUGEN_PLAN_TUNED_ONLY | CUGEN_PLAN_PRIMARY | CUGEN_PLAN_BY_PORTFOLIO | CUGEN_PLAN_EXPLORE;
   if (API_SIZE(err, cugen_plan_options, CUGEN_PLAN_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
   if (options->flags & ~known)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.flags: 0x%x is no flag", options->flags & ~known);
   if (options->choice && options->bitwise)
     return error_set(err, CUGEN_ERROR_USAGE,
                      "cugen_plan_options.choice and cugen_plan_options.bitwise: a choice is one variant already");
+  if (options->choice && options->flags & CUGEN_PLAN_EXPLORE)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "cugen_plan_options.choice and CUGEN_PLAN_EXPLORE: a choice is one variant, and stays it");
+  if (!(options->explore_share >= 0 && options->explore_share <= 0.5))
+    return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.explore_share is %g, should be 0 to 0.5",
+                     options->explore_share);
   if (isnan(options->distance)) return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.distance is no number");
   return CUGEN_OK;
 }
@@ -259,6 +295,7 @@ int cugen_plan_open(cugen_kernel *k, const cugen_plan_options *options, cugen_pl
 void cugen_plan_close(cugen_plan *p) {
   if (!p) return;
   capture_closed(p);
+  exploration_close(p->exploration);
   plan_close(p->plan);
   if (p->device) p->device->ops->close(p->device);
   compiled_free(&p->compiled);
@@ -280,6 +317,13 @@ int cugen_plan_save(cugen_plan *p, const void **bytes, size_t *size, cugen_error
   if (API_NEEDS(error, "plan, bytes, size", p, bytes, size) || !given) return CUGEN_ERROR_USAGE;
   *bytes = text_get(&p->choice);
   *size = p->choice.length;
+  return CUGEN_OK;
+}
+
+int cugen_plan_explored(const cugen_plan *p, cugen_plan_exploration *out, cugen_error *error) {
+  if (API_NEEDS(error, "plan, out", p, out)) return CUGEN_ERROR_USAGE;
+  *out = (cugen_plan_exploration){.variants = 1, .settled = 1, .variant = p->info.variant};
+  if (p->exploration) exploration_describe(p->exploration, out);
   return CUGEN_OK;
 }
 
@@ -350,6 +394,9 @@ static int bind(cugen_call *call, void *const *arguments, size_t count, cugen_er
   if (status) return status;
   call_free(call->call);
   call->call = bound;
+  if (!call->explored) return CUGEN_OK;
+  call->explored[0] = bound;
+  exploration_bind(p->exploration, memory, call->explored);
   return CUGEN_OK;
 }
 
@@ -360,7 +407,8 @@ int cugen_call_bind(cugen_plan *p, void *const *arguments, size_t count, cugen_c
   cugen_call *call = calloc(1, sizeof *call);
   if (!call) return error_memory(error);
   call->plan = p;
-  int status = bind(call, arguments, count, error);
+  if (p->exploration) call->explored = calloc(RACE_MOST, sizeof *call->explored);
+  int status = p->exploration && !call->explored ? error_memory(error) : bind(call, arguments, count, error);
   if (status)
     cugen_call_close(call);
   else
@@ -378,6 +426,8 @@ void cugen_call_close(cugen_call *call) {
   atomic_fetch_add_explicit(&call->plan->launches, atomic_load_explicit(&call->launches, memory_order_relaxed),
                             memory_order_relaxed);
   call_free(call->call);
+  if (call->explored) exploration_unbind(call->explored);
+  free(call->explored);
   for (size_t i = 0; i < KERNEL_MAX_ARGUMENTS; i++)
     if (call->scratch[i].base) call->plan->device->ops->free(call->plan->device, &call->scratch[i]);
   free(call);
@@ -392,6 +442,7 @@ static void count_launch(cugen_call *call) {
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error) {
   if (!call) return API_NEEDS(error, "call", call);
   count_launch((cugen_call *)(uintptr_t)call);
+  if (call->explored) return exploration_launch(call->plan->exploration, call->explored, stream, error);
   return call_launch_on(call->call, stream, error);
 }
 
@@ -411,6 +462,7 @@ static int refuse_symbol(const cugen_plan *p, const char *name, cugen_error *err
 static int find_symbol(const cugen_plan *p, const char *name, bool written, void **address, size_t *bytes,
                        cugen_error *err) {
   cugen_error why = {0};
+  if (p->exploration) exploration_stop(p->exploration);
   int status = plan_symbol(p->plan, name, written, address, bytes, &why);
   if (status == CUGEN_ERROR_CONFIG) return refuse_symbol(p, name, err);
   return status ? error_copy(err, &why) : CUGEN_OK;

@@ -296,7 +296,7 @@ size_t cugen_best(const cugen_record *const *records, size_t count);
 
 /* ---- Plans: the variant to use, loaded ----------------------------------------------------------------------- */
 
-/* One variant of a kernel, compiled for its device and loaded into a CUDA context. It never changes, and several threads may
+/* One variant of a kernel, compiled for its device and loaded into a CUDA context. It never changes (but see CUGEN_PLAN_EXPLORE), and several threads may
    use it at once, but for closing. It needs its library, not its kernel. Close it before the library and the context.
 
    On the cpu device a plan runs in the calling thread, on host memory, to develop and test without a GPU. There are no
@@ -307,9 +307,12 @@ typedef struct cugen_plan cugen_plan;
 
 /* For cugen_plan_options.flags. */
 enum {
-  CUGEN_PLAN_TUNED_ONLY = 1,  /* CUGEN_ERROR_USAGE rather than a variant that was never measured */
-  CUGEN_PLAN_PRIMARY = 2,     /* the device's primary context, whatever is current; no effect on the cpu device */
-  CUGEN_PLAN_BY_PORTFOLIO = 4 /* what is not tuned is served by the kernel's portfolio, before what the policy says */
+  CUGEN_PLAN_TUNED_ONLY = 1, /* CUGEN_ERROR_USAGE rather than a variant that was never measured */
+  CUGEN_PLAN_PRIMARY = 2,    /* the device's primary context, whatever is current; no effect on the cpu device */
+  CUGEN_PLAN_BY_PORTFOLIO =
+      4, /* what is not tuned is served by the kernel's portfolio, before what the policy says */
+  CUGEN_PLAN_EXPLORE =
+      8 /* few launches take other variants that are right here, to find the fastest; cugen_plan_explored */
 };
 
 /* Which variant, and where to load it. */
@@ -318,13 +321,14 @@ typedef struct cugen_plan_options {
   unsigned flags;  /* CUGEN_PLAN_... */
   void *context;   /* a CUcontext of the kernel's device; NULL: the thread's current one, else the primary context */
   double distance; /* 0: the config's policy; > 0: nearest, up to this distance; < 0: this problem only */
-  const void *choice;  /* of cugen_plan_save: this variant, whatever is remembered; NULL: it is chosen */
-  size_t choice_size;  /* its bytes */
-  const char *bitwise; /* a variant: only what is recorded to give the same bits, before what is pinned; NULL: any */
+  const void *choice;   /* of cugen_plan_save: this variant, whatever is remembered; NULL: it is chosen */
+  size_t choice_size;   /* its bytes */
+  const char *bitwise;  /* a variant: only what is recorded to give the same bits, before what is pinned; NULL: any */
+  double explore_share; /* of launches, with CUGEN_PLAN_EXPLORE: up to 0.5; 0: 0.05 */
 } cugen_plan_options;
 
 #define CUGEN_PLAN_OPTIONS_INIT                                                                                      \
-  { sizeof(cugen_plan_options), 0, NULL, 0.0, NULL, 0, NULL }
+  { sizeof(cugen_plan_options), 0, NULL, 0.0, NULL, 0, NULL, 0.0 }
 
 /* Where a plan's variant comes from. */
 typedef enum cugen_plan_choice {
@@ -378,6 +382,20 @@ const cugen_plan_info *cugen_plan_about(const cugen_plan *plan);
    Opening them gives CUGEN_ERROR_CACHE if they are damaged or of a newer cugen. It gives CUGEN_ERROR_USAGE if kernel, problem
    or architecture is another, the variant is not valid there, or it expands to another kernel. */
 int cugen_plan_save(cugen_plan *plan, const void **bytes, size_t *size, cugen_error *error);
+/* What a plan with CUGEN_PLAN_EXPLORE has found out. */
+typedef struct cugen_plan_exploration {
+  size_t variants;     /* that it chooses from; 1: only its own, so nothing is explored */
+  uint64_t launches;   /* until it settled, or so far */
+  uint64_t explored;   /* of them, by others than the one that served then */
+  int settled;         /* nothing is explored any more */
+  const char *variant; /* that serves now; lives as long as the plan */
+} cugen_plan_exploration;
+
+/* With CUGEN_PLAN_EXPLORE at most options->explore_share of a plan's launches take another variant in place of the plan's: one that is
+   recorded as right for this very problem on this device, and whose image is in the cache. A launch waits for nobody, and nothing is
+   compiled. The plan changes to another variant where that is shown to be faster, and settles after 168 such launches at most.
+   Closing it remembers what served, for plans with this flag. Without such records it is a plan like any other (docs/embedding.md). */
+int cugen_plan_explored(const cugen_plan *plan, cugen_plan_exploration *out, cugen_error *error);
 /* As cugen_kernel_argument, for the plan's variant. */
 int cugen_plan_argument(const cugen_plan *plan, size_t index, cugen_argument_info *out, cugen_error *error);
 
@@ -410,6 +428,7 @@ int cugen_call_rebind(cugen_call *call, void *const *arguments, size_t count, cu
    (or cuLaunchKernelEx) for each of the plan's launches, and first one cuMemcpy3DAsync for each input that is read through a
    CUDA array (access = "array"). A call with scratch or an array: one thread, one stream at a time; for more, bind more calls.
    A buffer in a symbol takes one cuMemcpyAsync each way; all calls of such a plan: one thread, one stream at a time.
+   With CUGEN_PLAN_EXPLORE a few launches have an event on each side.
    On the cpu device stream must be NULL, else CUGEN_ERROR_USAGE, and the kernels have ended on return. */
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error);
 

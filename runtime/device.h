@@ -185,6 +185,7 @@ struct device_options {
 struct loaded; /* a compiled image on a device */
 struct entry;  /* one of its kernels */
 struct graph;  /* launches to be replayed; the row's own */
+struct timer;  /* of launches on an application's streams; the row's own */
 
 #define DEVICE_NO_SYMBOL "there is no __constant__ or __device__ variable '%s'"
 
@@ -261,6 +262,13 @@ struct device_ops {
   /* The same on a stream of the application's, from any thread; not asynchronous on the cpu device, which has none. */
   int (*launch_on)(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,
                    void *stream, cugen_error *err);
+  /* The time of what one thread launches between start and stop on a stream of the application's. Nobody waits: read says false until it is
+     over. start says false where nothing can be timed, as on a stream that is captured. One use at a time. NULL in a row without launch_on. */
+  int (*timer_make)(struct device *device, struct timer **out, cugen_error *err);
+  void (*timer_free)(struct device *device, struct timer *timer);
+  bool (*timer_start)(struct device *device, struct timer *timer, void *stream);
+  bool (*timer_stop)(struct device *device, struct timer *timer, void *stream);
+  bool (*timer_read)(struct device *device, struct timer *timer, double *seconds);
   /* The calling thread's current context, for device_options.context; NULL when it has none. NULL in a row without
      contexts. */
   int (*current_context)(const struct toolkit *toolkit, void **out, cugen_error *err);

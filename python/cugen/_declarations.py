@@ -378,6 +378,7 @@ class Record:
 PLAN_TUNED_ONLY = 1
 PLAN_PRIMARY = 2
 PLAN_BY_PORTFOLIO = 4
+PLAN_EXPLORE = 8
 
 
 class cugen_plan_options(Structure):
@@ -389,6 +390,7 @@ class cugen_plan_options(Structure):
         ("choice", c_void_p),
         ("choice_size", c_size_t),
         ("bitwise", c_char_p),
+        ("explore_share", c_double),
     ]
 
 
@@ -462,6 +464,16 @@ class PlanInfo:
             launches=c.launches,
             arguments=c.arguments,
         )
+
+
+class cugen_plan_exploration(Structure):
+    _fields_ = [
+        ("variants", c_size_t),
+        ("launches", c_uint64),
+        ("explored", c_uint64),
+        ("settled", c_int),
+        ("variant", c_char_p),
+    ]
 
 
 class Stage(IntEnum):
@@ -1493,6 +1505,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_plan_close": (None, [c_void_p]),
     "cugen_plan_about": (POINTER(cugen_plan_info), [c_void_p]),
     "cugen_plan_save": (c_int, [c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(cugen_error)]),
+    "cugen_plan_explored": (c_int, [c_void_p, POINTER(cugen_plan_exploration), POINTER(cugen_error)]),
     "cugen_plan_argument": (c_int, [c_void_p, c_size_t, POINTER(cugen_argument_info), POINTER(cugen_error)]),
     "cugen_call_bind": (c_int, [c_void_p, POINTER(c_void_p), c_size_t, POINTER(c_void_p), POINTER(cugen_error)]),
     "cugen_call_close": (None, [c_void_p]),

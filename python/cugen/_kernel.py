@@ -271,11 +271,13 @@ class Kernel(Closing):
     # ---- Launching ----
 
     def plan(self, *, distance: float = 0.0, tuned_only: bool = False, choice: bytes | None = None,
-             bitwise: str | None = None) -> Plan:
+             bitwise: str | None = None, explore: float = 0.0) -> Plan:
         """Loads the variant to use. distance: 0 is the config's policy, above 0 nearest up to that distance, below 0 this
         problem's own best. tuned_only: an error instead of a variant that was never measured. choice: that of another plan
-        (``Plan.choice``), in this process or another one. bitwise: a variant; only what is recorded to give the same bits."""
-        wanted = options(c.cugen_plan_options, flags=c.PLAN_TUNED_ONLY if tuned_only else 0, distance=distance, bitwise=bitwise)
+        (``Plan.choice``), in this process or another one. bitwise: a variant; only what is recorded to give the same bits.
+        explore: the share of launches, up to 0.5, that other variants get, to find out which is the fastest here."""
+        flags = (c.PLAN_TUNED_ONLY if tuned_only else 0) | (c.PLAN_EXPLORE if explore else 0)
+        wanted = options(c.cugen_plan_options, flags=flags, distance=distance, bitwise=bitwise, explore_share=explore)
         if choice is not None:
             kept = ctypes.create_string_buffer(choice, max(len(choice), 1))
             wanted.choice, wanted.choice_size = ctypes.addressof(kept), len(choice)

@@ -612,6 +612,40 @@ static int cpu_time(struct device *device, int (*run)(void *context, cugen_error
   return status;
 }
 
+/* Launches have ended when they return. */
+struct timer {
+  double begin, seconds;
+};
+
+static int cpu_timer_make(struct device *device, struct timer **out, cugen_error *err) {
+  (void)device;
+  *out = calloc(1, sizeof **out);
+  return *out ? CUGEN_OK : error_memory(err);
+}
+
+static void cpu_timer_free(struct device *device, struct timer *timer) {
+  (void)device;
+  free(timer);
+}
+
+static bool cpu_timer_start(struct device *device, struct timer *timer, void *stream) {
+  (void)device, (void)stream;
+  timer->begin = clock_seconds();
+  return true;
+}
+
+static bool cpu_timer_stop(struct device *device, struct timer *timer, void *stream) {
+  (void)device, (void)stream;
+  timer->seconds = clock_seconds() - timer->begin;
+  return true;
+}
+
+static bool cpu_timer_read(struct device *device, struct timer *timer, double *seconds) {
+  (void)device;
+  *seconds = timer->seconds;
+  return true;
+}
+
 const struct device_ops cpu_device_ops = {.kind = "cpu",
                                           .capabilities = DEVICE_IN_PROCESS,
                                           .count = cpu_count_devices,
@@ -641,6 +675,11 @@ const struct device_ops cpu_device_ops = {.kind = "cpu",
                                           .active_blocks = cpu_active_blocks,
                                           .launch = cpu_launch,
                                           .launch_on = cpu_launch_on,
+                                          .timer_make = cpu_timer_make,
+                                          .timer_free = cpu_timer_free,
+                                          .timer_start = cpu_timer_start,
+                                          .timer_stop = cpu_timer_stop,
+                                          .timer_read = cpu_timer_read,
                                           .parameters = cpu_parameters,
                                           .watch = cpu_watch,
                                           .sync = cpu_sync,

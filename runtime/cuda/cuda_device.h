@@ -1,5 +1,6 @@
 /* The inside of the cuda row, shared by its files: device.c has what there is, opening and the table, memory.c memory and
-   guards, kernel.c images, kernels and launches, graph.c graphs of them. Only they include this. */
+   guards, kernel.c images, kernels and launches, graph.c graphs of them, timer.c
+   their times. Only they include this. */
 #ifndef RUNTIME_CUDA_CUDA_DEVICE_H
 #define RUNTIME_CUDA_CUDA_DEVICE_H
 
@@ -46,6 +47,14 @@ static inline int sync_stream(struct cuda_device *cuda, cugen_error *err) {
 static inline CUdeviceptr address(const void *pointer) {
   return (CUdeviceptr)(uintptr_t)pointer;
 }
+
+/* ---- timer.c ---- */
+
+int cuda_timer_make(struct device *device, struct timer **out, cugen_error *err);
+void cuda_timer_free(struct device *device, struct timer *timer);
+bool cuda_timer_start(struct device *device, struct timer *timer, void *stream);
+bool cuda_timer_stop(struct device *device, struct timer *timer, void *stream);
+bool cuda_timer_read(struct device *device, struct timer *timer, double *seconds);
 
 /* ---- memory.c ---- */
 

@@ -35,6 +35,9 @@
   X(event_destroy, cuEventDestroy_v2, true, (CUevent))                                                               \
   X(event_record, cuEventRecord, true, (CUevent, CUstream))                                                          \
   X(event_elapsed, cuEventElapsedTime, true, (float *, CUevent, CUevent))                                            \
+  X(event_query, cuEventQuery, false, (CUevent))                                                                     \
+  X(stream_capturing, cuStreamIsCapturing, false, (CUstream, CUstreamCaptureStatus *))                               \
+  X(capture_mode, cuThreadExchangeStreamCaptureMode, false, (CUstreamCaptureMode *))                                 \
   X(mem_alloc, cuMemAlloc_v2, true, (CUdeviceptr *, size_t))                                                         \
   X(mem_alloc_pitch, cuMemAllocPitch_v2, true, (CUdeviceptr *, size_t *, size_t, size_t, unsigned))                  \
   X(mem_alloc_managed, cuMemAllocManaged, true, (CUdeviceptr *, size_t, unsigned))                                   \

@@ -227,10 +227,13 @@ static void test_plan(void **state) {
   void *address;
   size_t bytes;
   cugen_call *call;
+  cugen_plan_exploration explored;
   cugen_argument_info argument;
   REFUSES(cugen_plan_open, (NULL, NULL, &out, &error), "kernel");
   assert_null(out);
   REFUSES(cugen_plan_open, (kernel, NULL, NULL, &error), "out");
+  REFUSES(cugen_plan_explored, (NULL, &explored, &error), "plan");
+  REFUSES(cugen_plan_explored, (plan, NULL, &error), "out");
   REFUSES(cugen_plan_argument, (NULL, 0, &argument, &error), "plan");
   REFUSES(cugen_plan_argument, (plan, 0, NULL, &error), "out");
   REFUSES(cugen_plan_symbol, (NULL, "x", &address, &bytes, &error), "plan");

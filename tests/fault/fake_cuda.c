@@ -302,7 +302,15 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   (void)event;
   (void)stream;
   MAY_FAIL;
+  if (fake_cuda.recorded) fake_cuda.recorded();
   return CUDA_SUCCESS;
+}
+
+/* FAKE: the answer of fake_cuda.pending; else all has ended. */
+CUresult cuEventQuery(CUevent event) {
+  (void)event;
+  MAY_FAIL;
+  return fake_cuda.pending && fake_cuda.pending() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 static float scripted; /* of the last launch that slept */
@@ -795,6 +803,21 @@ static void close_graph(struct fake_graph *graph) {
   free(graph->launches);
   free(graph);
   COUNT(graphs, -1);
+}
+
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *out) {
+  (void)stream;
+  MAY_FAIL;
+  *out = capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+  static _Thread_local CUstreamCaptureMode own = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  const CUstreamCaptureMode before = own;
+  own = *mode;
+  *mode = before;
+  return CUDA_SUCCESS;
 }
 
 CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {

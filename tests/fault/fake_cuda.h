@@ -40,6 +40,8 @@ struct fake_cuda {
   const char *fail_only;                         /* NULL, or the only function whose calls count */
   int fail_with;                                 /* the CUresult it fails with */
   void (*run)(const struct fake_launch *launch); /* what a launch does; NULL: nothing */
+  void (*recorded)(void);                        /* an event is recorded; NULL: nobody listens */
+  bool (*pending)(void);                         /* what was launched has not ended; NULL: it has */
   float (*elapsed)(void);                        /* milliseconds between any two events; NULL: always 1.5 */
   void *application_context;                     /* what is current before cugen makes anything so; NULL: none */
   int context_device;                            /* the device of contexts that are not the fake driver's own */

@@ -1,0 +1,418 @@
+/* Exploring while serving. The rule (tune/explore.h) says which variant is timed and when; here it gets variants, clocks and launches.
+
+     plan_open  the records of this very problem that are right and nearly as fast, whose images are in the cache, are loaded, too
+     call_bind  binds them to the same arguments
+     launch     takes the current variant; at most a share of launches takes another one in its place, between two events
+     plan_close stores what was found out, as times of their own kind
+
+   Invariants:
+   - Only what was verified for this problem on this kind of device is launched, with arguments that it was verified for: the same
+     buffers, aligned as the driver aligns them, and the problem's own whole numbers.
+   - A launch waits for nobody. Who finds another thread at work here takes the current variant. Events are looked at and not waited for.
+   - Nothing is compiled, allocated or looked up for a launch. While a stream is captured nothing is explored. */
+#include "exploring.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/element_conversion.h"
+#include "base/system.h"
+#include "tune/explore.h"
+
+/* Slower ones are not worth a launch, by what is recorded. */
+static const double most_times = 2;
+
+enum { READ_AGAIN = 4, GATHERED = 3 * RACE_MOST, ALIGNED_GPU = 256, ALIGNED_CPU = 16 };
+
+struct alternative {
+  struct kernel_spec spec;
+  struct compiled compiled;
+  struct plan *plan;
+  struct cache_record record;
+  atomic_bool broken; /* it cannot be bound */
+};
+
+struct exploration {
+  cugen *lib;
+  struct device *device;
+  const struct kernel_spec *own;
+  struct alternative all[RACE_MOST]; /* 0: the plan's own, its record alone */
+  struct explore rule;               /* under busy */
+  struct timer *timer;
+  size_t timed; /* what the timer is at; RACE_MOST: nothing */
+  atomic_flag busy;
+  atomic_bool settled, stopped;
+  atomic_size_t current;
+  atomic_uint_fast64_t launches, next, explored;
+  struct text key_device, key_config, key_problem, key_options, key_origin, key_settings;
+};
+
+/* ---- What was found out before ----------------------------------------------------------------------------------- */
+
+static const char served[] = ", measure served";
+
+static void add_options(const struct lookup *l, struct text *out) {
+  size_t length;
+  measure_way_of(text_get(&l->options), &length);
+  text_add_n(out, text_get(&l->options), length);
+  text_add(out, served);
+}
+
+int exploration_recall(struct lookup *l, const char *outputs, struct selection *selection, bool *settled,
+                       cugen_error *err) {
+  struct text options = {0};
+  struct best_record best = {0};
+  *settled = false;
+  if (selection->how != CUGEN_PLAN_EXACT) return CUGEN_OK;
+  add_options(l, &options);
+  struct cache_key key = lookup_measured_key(l);
+  key.options = text_get(&options);
+  int status = options.failed ? error_memory(err) : api_best_giving(l, &key, NULL, outputs, &best, err);
+  text_free(&options);
+  if (status) return status;
+  *settled = best.found && best.record.measured_at >= selection->best.record.measured_at;
+  if (!*settled) {
+    api_best_free(&best);
+    return CUGEN_OK;
+  }
+  api_best_free(&selection->best);
+  selection->best = best;
+  selection->index = best.index;
+  return CUGEN_OK;
+}
+
+/* ---- Alternatives ------------------------------------------------------------------------------------------------- */
+
+struct gathering {
+  const struct exploration_plan *plan;
+  const struct objective *objective;
+  struct cache_record records[GATHERED];
+  size_t count;
+};
+
+static int gather(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
+  struct gathering *g = context;
+  const struct cache_record *own = g->plan->record;
+  (void)err;
+  *stop = g->count == GATHERED ||
+          cache_record_cost(record, g->objective) > most_times * cache_record_cost(own, g->objective);
+  if (*stop || strcmp(record->variant, own->variant) == 0) return CUGEN_OK;
+  if (g->plan->outputs && !cache_record_gave(record, g->plan->outputs)) return CUGEN_OK;
+  g->records[g->count++] = *record;
+  record->variant = record->reason = NULL;
+  return CUGEN_OK;
+}
+
+/* What a call cannot give it beside the plan's own variant: memory of its own, and what is copied at bind. */
+static bool is_plain(const struct kernel_argument *a) {
+  const bool scratch = a->kind == CUGEN_ARGUMENT_SCRATCH && !a->unused && kernel_argument_bytes(a) > 0;
+  return !scratch && a->kind != CUGEN_ARGUMENT_CONSTANT && !kernel_argument_symbol(a) && !kernel_argument_textured(a);
+}
+
+static bool takes_its_place(const struct kernel_spec *spec, const struct kernel_spec *own) {
+  if (strcmp(spec->buffers_hash.hex, own->buffers_hash.hex) != 0 || spec->argument_count != own->argument_count ||
+      spec->flops != own->flops || spec->bytes != own->bytes)
+    return false;
+  size_t i = 0;
+  while (i < spec->argument_count && is_plain(&spec->arguments[i])) i++;
+  return i == spec->argument_count;
+}
+
+static int load_image(const struct lookup *l, struct alternative *a, bool *found, cugen_error *err) {
+  struct text key = {0};
+  struct cache *cache;
+  int status = cache_image_key(&a->spec, device_target(&l->device, l->arch), text_get(&l->options), l->nvrtc_version,
+                               &key, err);
+  if (!status) status = api_cache_to_read(l->lib, &cache, err);
+  if (!status) status = cache_image_load(cache, text_get(&key), &a->compiled, found, err);
+  text_free(&key);
+  return status;
+}
+
+static void alternative_free(struct alternative *a) {
+  plan_close(a->plan);
+  compiled_free(&a->compiled);
+  kernel_spec_free(&a->spec);
+  cache_record_free(&a->record);
+  a->plan = NULL;
+}
+
+/* As of a plan: a driver has a copy of the image, and nobody reads the source again. */
+static void drop_image(const struct exploration *e, struct alternative *a) {
+  if (e->device->ops->capabilities & DEVICE_EXECUTES_ON_GPU) compiled_free(&a->compiled);
+  free(a->spec.source);
+  a->spec.source = NULL;
+}
+
+/* A stale record, an image that is gone and one that does not load are no errors: there is one alternative less. */
+static int try_alternative(struct lookup *l, struct exploration *e, struct cache_record *record, cugen_error *err) {
+  struct alternative *a = &e->all[e->rule.race.count];
+  const char *entries[KERNEL_MAX_ENTRIES];
+  cugen_error ignored;
+  bool current, found = false;
+  int status = api_check_current(l, false, record, &current, &a->spec, err);
+  if (!status && current && takes_its_place(&a->spec, e->own)) status = load_image(l, a, &found, err);
+  if (!status && found && a->compiled.entry_count == plan_entries(&a->spec, entries) &&
+      plan_open(e->device, &a->spec, &a->compiled, &a->plan, &ignored) == CUGEN_OK) {
+    drop_image(e, a);
+    a->record = *record;
+    record->variant = record->reason = NULL;
+    e->rule.race.count++;
+    return CUGEN_OK;
+  }
+  alternative_free(a);
+  return status == CUGEN_ERROR_MEMORY ? status : CUGEN_OK;
+}
+
+static int find_alternatives(struct lookup *l, const struct exploration_plan *plan, struct exploration *e,
+                             cugen_error *err) {
+  struct gathering g = {.plan = plan, .objective = l->config->objective};
+  const struct cache_key key = lookup_measured_key(l);
+  struct cache *cache;
+  int status = lookup_space(l, err);
+  if (!status) status = lookup_expander(l, err);
+  if (!status) status = api_cache_to_read(l->lib, &cache, err);
+  if (!status) status = cache_fastest(cache, &key, gather, &g, err);
+  for (size_t i = 0; i < g.count; i++) {
+    if (!status && e->rule.race.count < RACE_MOST) status = try_alternative(l, e, &g.records[i], err);
+    cache_record_free(&g.records[i]);
+  }
+  return status;
+}
+
+static int copy_own(const struct cache_record *from, struct cache_record *to, cugen_error *err) {
+  *to = *from;
+  to->variant = strdup(from->variant);
+  to->reason = strdup(from->reason);
+  return to->variant && to->reason ? CUGEN_OK : error_memory(err);
+}
+
+/* The kernel may be closed before the plan. */
+static int keep_key(const struct lookup *l, struct exploration *e, cugen_error *err) {
+  const struct cache_key key = lookup_measured_key(l);
+  text_add(&e->key_device, key.device);
+  text_add(&e->key_config, key.config);
+  text_add(&e->key_problem, key.problem);
+  text_add(&e->key_origin, key.origin ? key.origin : "");
+  text_add(&e->key_settings, key.settings ? key.settings : "");
+  add_options(l, &e->key_options);
+  const bool failed = e->key_device.failed || e->key_config.failed || e->key_problem.failed || e->key_origin.failed ||
+                      e->key_settings.failed || e->key_options.failed;
+  return failed ? error_memory(err) : CUGEN_OK;
+}
+
+static int open_all(struct lookup *l, const struct exploration_plan *plan, struct exploration *e, cugen_error *err) {
+  int status = copy_own(plan->record, &e->all[0].record, err);
+  e->rule.race.count = 1;
+  if (!status) status = keep_key(l, e, err);
+  if (!status) status = find_alternatives(l, plan, e, err);
+  if (status || e->rule.race.count < 2) return status;
+  explore_begin(&e->rule, e->rule.race.count, plan->share);
+  atomic_store(&e->next, explore_due(&e->rule));
+  return CUGEN_OK;
+}
+
+/* Time alone is looked at, and results that nobody compared say nothing. */
+static bool explores(const struct lookup *l, const struct exploration_plan *plan) {
+  return config_proves(l->config) && !objective_needs_energy(l->config->objective) && plan->device->ops->timer_make;
+}
+
+int exploration_open(struct lookup *l, const struct exploration_plan *plan, struct exploration **out,
+                     cugen_error *err) {
+  cugen_error no_timer;
+  *out = NULL;
+  if (!explores(l, plan)) return CUGEN_OK;
+  struct exploration *e = calloc(1, sizeof *e);
+  if (!e) return error_memory(err);
+  e->lib = l->lib, e->device = plan->device, e->own = plan->spec, e->timed = RACE_MOST;
+  atomic_flag_clear(&e->busy);
+  int status = open_all(l, plan, e, err);
+  if (!status && e->rule.race.count > 1 &&
+      plan->device->ops->timer_make(plan->device, &e->timer, &no_timer) == CUGEN_OK) {
+    *out = e;
+    return CUGEN_OK;
+  }
+  exploration_close(e);
+  return status;
+}
+
+/* ---- What is remembered ------------------------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* The times of its rounds in place of those that it had. */
+static void take_times(const struct race_runner *runner, struct cache_record *record) {
+  double sorted[RACE_ROUNDS];
+  const size_t count = (size_t)runner->rounds;
+  memcpy(sorted, runner->times, count * sizeof *sorted);
+  qsort(sorted, count, sizeof *sorted, by_size);
+  record->samples = runner->rounds;
+  record->seconds = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+  record->seconds_min = sorted[0];
+  record->seconds_p20 = sorted[count / 5];
+  record->seconds_p80 = sorted[count - 1 - count / 5];
+  record->measured_at = clock_unix();
+  record->run_began = 0, record->run_seconds = 0;
+  record->compile_seconds = record->measure_seconds = record->energy = record->energy_resolution = 0;
+  record->clock_mhz = record->power_watts = 0, record->throttle[0] = '\0';
+}
+
+/* Of those that are tied with the current one, which a record does not know, only the current one is stored. A cache that cannot be
+   written is no reason to fail: the next process explores again. */
+static void store(struct exploration *e) {
+  const struct cache_key key = {.device = text_get(&e->key_device),
+                                .config = text_get(&e->key_config),
+                                .problem = text_get(&e->key_problem),
+                                .options = text_get(&e->key_options),
+                                .origin = text_get(&e->key_origin),
+                                .settings = text_get(&e->key_settings)};
+  const size_t current = atomic_load(&e->current);
+  struct cache *cache;
+  cugen_error ignored;
+  if (!atomic_load(&e->settled) || atomic_load(&e->stopped) ||
+      e->rule.race.runners[current].rounds < RACE_LEAST_ROUNDS)
+    return;
+  take_times(&e->rule.race.runners[current], &e->all[current].record);
+  if (api_cache(e->lib, &cache, &ignored) == CUGEN_OK) cache_store(cache, &key, &e->all[current].record, &ignored);
+}
+
+void exploration_close(struct exploration *e) {
+  if (!e) return;
+  store(e);
+  if (e->timer) e->device->ops->timer_free(e->device, e->timer);
+  for (size_t i = 0; i < RACE_MOST; i++) alternative_free(&e->all[i]);
+  struct text *const texts[] = {&e->key_device,  &e->key_config, &e->key_problem,
+                                &e->key_options, &e->key_origin, &e->key_settings};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
+  free(e);
+}
+
+/* ---- Calls -------------------------------------------------------------------------------------------------------- */
+
+/* The whole number that it was verified with: a bound of a loop may be what a variant is valid for. */
+static bool is_as_verified(const struct kernel_argument *a, const void *given) {
+  unsigned char packed[KERNEL_STRUCT_BYTES];
+  if (!given || a->absent || a->struct_bytes || a->dtype->floating) return true;
+  return element_pack(a->dtype, a->value, packed) && memcmp(packed, given, (size_t)a->dtype->bytes) == 0;
+}
+
+static bool can_take(const struct exploration *e, const struct memory *memory) {
+  const bool gpu = e->device->ops->capabilities & DEVICE_EXECUTES_ON_GPU;
+  for (size_t i = 0; i < e->own->argument_count; i++) {
+    const struct kernel_argument *a = &e->own->arguments[i];
+    if (a->kind == CUGEN_ARGUMENT_SCALAR && !is_as_verified(a, memory[i].host)) return false;
+    if ((uintptr_t)memory[i].device % (gpu ? ALIGNED_GPU : ALIGNED_CPU)) return false;
+  }
+  return true;
+}
+
+void exploration_bind(struct exploration *e, const struct memory *memory, struct call **calls) {
+  cugen_error ignored;
+  exploration_unbind(calls);
+  if (!can_take(e, memory)) return;
+  for (size_t i = 1; i < e->rule.race.count; i++)
+    if (call_bind(e->all[i].plan, memory, NULL, 0, &calls[i], &ignored)) {
+      calls[i] = NULL;
+      atomic_store(&e->all[i].broken, true);
+    }
+}
+
+void exploration_unbind(struct call **calls) {
+  for (size_t i = 1; i < RACE_MOST; i++) {
+    call_free(calls[i]);
+    calls[i] = NULL;
+  }
+}
+
+/* ---- Launches ----------------------------------------------------------------------------------------------------- */
+
+/* Tells the other threads what the rule has come to. */
+static void publish(struct exploration *e) {
+  atomic_store(&e->current, e->rule.current);
+  atomic_store(&e->explored, e->rule.explored);
+  atomic_store(&e->settled, e->rule.settled);
+  if (!e->rule.settled) atomic_store(&e->next, explore_due(&e->rule));
+}
+
+/* False: what was timed last is not over yet. */
+static bool take_result(struct exploration *e) {
+  const size_t runner = e->timed;
+  double seconds;
+  if (runner == RACE_MOST) return true;
+  if (!e->device->ops->timer_read(e->device, e->timer, &seconds)) return false;
+  e->timed = RACE_MOST;
+  if (seconds > 0) explore_note(&e->rule, runner, seconds);
+  publish(e);
+  return true;
+}
+
+/* One that fails has not run, if it has but one launch: then the current one does. */
+static int fail_over(struct exploration *e, size_t runner, struct call *current, void *stream, int status,
+                     cugen_error *err) {
+  explore_drop(&e->rule, runner);
+  publish(e);
+  return e->all[runner].spec.launch_count > 1 ? status : call_launch_on(current, stream, err);
+}
+
+/* *timed: it was tried, and something came of it. */
+static int launch_timed(struct exploration *e, struct call *const *calls, struct call *current, void *stream,
+                        bool *timed, cugen_error *err) {
+  const struct device_ops *ops = e->device->ops;
+  const size_t runner = explore_runner(&e->rule);
+  *timed = calls[runner] && ops->timer_start(e->device, e->timer, stream);
+  if (!calls[runner] && atomic_load(&e->all[runner].broken)) explore_drop(&e->rule, runner), publish(e);
+  if (!*timed) return call_launch_on(current, stream, err);
+  const int status = call_launch_on(calls[runner], stream, err);
+  if (status && runner != e->rule.current) return fail_over(e, runner, current, stream, status, err);
+  if (status) return status;
+  explore_launched(&e->rule, runner);
+  if (ops->timer_stop(e->device, e->timer, stream)) e->timed = runner;
+  publish(e);
+  return CUGEN_OK;
+}
+
+static struct call *call_of(struct call *const *calls, size_t runner) {
+  return calls[runner] ? calls[runner] : calls[0];
+}
+
+/* The flag is taken. */
+static int launch_with_turn(struct exploration *e, struct call *const *calls, uint64_t number, void *stream,
+                            cugen_error *err) {
+  bool timed = false;
+  const bool over = take_result(e);
+  struct call *current = call_of(calls, e->rule.current);
+  const bool due = over && !e->rule.settled && number >= explore_due(&e->rule);
+  const int status =
+      due ? launch_timed(e, calls, current, stream, &timed, err) : call_launch_on(current, stream, err);
+  if (!over || (due && !timed)) atomic_store(&e->next, number + READ_AGAIN);
+  return status;
+}
+
+int exploration_launch(struct exploration *e, struct call *const *calls, void *stream, cugen_error *err) {
+  if (atomic_load_explicit(&e->stopped, memory_order_relaxed)) return call_launch_on(calls[0], stream, err);
+  struct call *current = call_of(calls, atomic_load_explicit(&e->current, memory_order_acquire));
+  if (atomic_load_explicit(&e->settled, memory_order_relaxed)) return call_launch_on(current, stream, err);
+  const uint64_t number = atomic_fetch_add_explicit(&e->launches, 1, memory_order_relaxed);
+  if (number < atomic_load_explicit(&e->next, memory_order_relaxed) || atomic_flag_test_and_set(&e->busy))
+    return call_launch_on(current, stream, err);
+  const int status = launch_with_turn(e, calls, number, stream, err);
+  atomic_flag_clear(&e->busy);
+  return status;
+}
+
+void exploration_stop(struct exploration *e) {
+  atomic_store(&e->stopped, true);
+}
+
+void exploration_describe(struct exploration *e, cugen_plan_exploration *out) {
+  const size_t current = atomic_load(&e->stopped) ? 0 : atomic_load(&e->current);
+  out->variants = e->rule.race.count;
+  out->launches = atomic_load(&e->launches);
+  out->explored = atomic_load(&e->explored);
+  out->settled = atomic_load(&e->settled) || atomic_load(&e->stopped);
+  out->variant = current ? e->all[current].spec.variant : e->own->variant;
+}

@@ -1,0 +1,378 @@
+/* Plans that explore while they serve, over the fake driver: what is launched, how often, and who serves in the end. Times are made up;
+   what is remembered says that the first variant is the fastest, and the application's launches that another one is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cuda.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/hash.h"
+#include "fake_wild.h"
+#include "find_fake.h"
+#include "runtime/cuda/driver.h"
+
+enum { N = 4096, VARIANTS = 4, LAUNCHES = 6000 };
+
+/* By its grid. */
+static const struct {
+  const char *variant;
+  unsigned grid;
+  double recorded; /* microseconds */
+} all[VARIANTS] = {{"wild BLOCK_SIZE=128 ITEMS=1", 32, 10},
+                   {"wild BLOCK_SIZE=128 ITEMS=4", 8, 11},
+                   {"wild BLOCK_SIZE=256 ITEMS=1", 16, 12},
+                   {"wild BLOCK_SIZE=256 ITEMS=4", 4, 30}};
+/* In the application; and where the first and the third are as fast, but for a tenth of a percent. */
+static const double usual[VARIANTS] = {13, 14, 11, 5}, tied[VARIANTS] = {13, 14, 12.99, 5}, *served = usual;
+
+static struct fake_cuda *fake;
+static atomic_size_t launched[VARIANTS], last, timed; /* last: launched last; timed: before the last event */
+static atomic_uint_fast64_t noise;
+static double spread; /* of times */
+static float *data[3];
+
+static int find_fake(void **state) {
+  (void)state;
+  fake = fake_find();
+  for (size_t i = 0; i < 3; i++)
+    if (posix_memalign((void **)&data[i], 512, N * sizeof **data)) return -1;
+  return fake ? 0 : -1;
+}
+
+static void run_kernel(const struct fake_launch *launch) {
+  for (size_t i = 0; i < VARIANTS && !fake_is_reference(launch); i++)
+    if (all[i].grid == launch->grid[0]) {
+      last = i;
+      launched[i]++;
+    }
+  fake_run_wild(launch);
+}
+
+/* Even in its logarithm. */
+static float elapsed(void) {
+  uint64_t seed = noise++ * 0x9e3779b97f4a7c15u;
+  const double random = (double)(random_next(&seed) >> 11) * 0x1p-53;
+  return (float)(1e-3 * served[timed] * (1 + spread * (2 * random - 1)));
+}
+
+static void recorded(void) {
+  const size_t before = last;
+  timed = before;
+}
+
+static bool never(void) {
+  return true;
+}
+
+struct fixture {
+  cugen *lib;
+  cugen_kernel *kernel;
+};
+
+/* All four are measured, and then remembered with the times of the table. */
+static void remember_all(struct fixture *f) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  struct cache *cache;
+  struct cache_record *records;
+  size_t count;
+  cugen_error err;
+  options.flags = CUGEN_TUNE_IN_PROCESS;
+  options.budget_seconds = -1;
+  if (cugen_kernel_tune(f->kernel, &options, NULL, &err)) fail_msg("%s", err.message);
+  const struct cache_key key = lookup_measured_key(&f->kernel->lookup);
+  assert_int_equal(api_cache(f->lib, &cache, &err), CUGEN_OK);
+  assert_int_equal(cache_load(cache, &key, &records, &count, &err), CUGEN_OK);
+  assert_int_equal(count, VARIANTS);
+  for (size_t i = 0; i < count; i++) {
+    for (size_t k = 0; k < VARIANTS; k++)
+      if (strcmp(records[i].variant, all[k].variant) == 0) records[i].seconds = 1e-6 * all[k].recorded;
+    assert_int_equal(cache_store(cache, &key, &records[i], &err), CUGEN_OK);
+    cache_record_free(&records[i]);
+  }
+  free(records);
+}
+
+static int set_up(void **state) {
+  static struct fixture f;
+  static const char size[] = "n=4096", *const settings[] = {size};
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_error err;
+  *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run_kernel};
+  options.device = "cuda:0";
+  options.cache = "none";
+  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
+  options.worker = "none";
+  if (cugen_open(&options, &f.lib, &err) ||
+      cugen_kernel_open(f.lib, "tests/configs/wild.lua", settings, 1, &f.kernel, &err))
+    fail_msg("%s", err.message);
+  remember_all(&f);
+  fake->elapsed = elapsed;
+  fake->recorded = recorded;
+  noise = 7;
+  spread = 0.05;
+  served = usual;
+  *state = &f;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct fixture *f = *state;
+  cugen_kernel_close(f->kernel);
+  cugen_close(f->lib);
+  assert_int_equal(fake->events, 0);
+  assert_int_equal(fake->images, 0);
+  return 0;
+}
+
+static cugen_plan *open_plan(struct fixture *f, unsigned flags, double share) {
+  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
+  cugen_plan *plan;
+  cugen_error err;
+  options.flags = flags;
+  options.explore_share = share;
+  if (cugen_plan_open(f->kernel, &options, &plan, &err)) fail_msg("%s", err.message);
+  for (size_t i = 0; i < VARIANTS; i++) launched[i] = 0;
+  return plan;
+}
+
+static cugen_call *bind(cugen_plan *plan, size_t shift, int *n) {
+  float alpha = 2;
+  void *arguments[] = {data[0] + shift, data[1], data[2], &alpha, n};
+  cugen_call *call;
+  cugen_error err;
+  if (cugen_call_bind(plan, arguments, 5, &call, &err)) fail_msg("%s", err.message);
+  return call;
+}
+
+static void launch(cugen_call *call, size_t count) {
+  cugen_error err;
+  for (size_t i = 0; i < count; i++)
+    if (cugen_call_launch(call, NULL, &err)) fail_msg("%s", err.message);
+}
+
+static cugen_plan_exploration explored(const cugen_plan *plan) {
+  cugen_plan_exploration out;
+  assert_int_equal(cugen_plan_explored(plan, &out, NULL), CUGEN_OK);
+  return out;
+}
+
+/* What is more than twice as slow by its record is none of them, however fast it is here. */
+static void the_fastest_here_serves_in_the_end(void **state) {
+  cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.1);
+  cugen_call *call = bind(plan, 0, NULL);
+  assert_string_equal(cugen_plan_about(plan)->variant, all[0].variant);
+  assert_int_equal(explored(plan).variants, 3);
+  for (size_t i = 1; i <= LAUNCHES; i++) {
+    launch(call, 1);
+    assert_int_equal(launched[0] + launched[1] + launched[2], i); /* each is one launch */
+    const cugen_plan_exploration now = explored(plan);
+    assert_true((double)now.explored <= 0.1 * (double)i);
+    if (!now.settled && strcmp(now.variant, all[0].variant) == 0)
+      assert_int_equal(launched[1] + launched[2], now.explored);
+  }
+  const cugen_plan_exploration end = explored(plan);
+  assert_true(end.settled);
+  assert_string_equal(end.variant, all[2].variant);
+  assert_true(end.explored <= 2 * 24);
+  assert_int_equal(launched[3], 0);
+  assert_true(launched[2] > LAUNCHES / 2);
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+}
+
+static void serve(struct fixture *f) {
+  cugen_plan *plan = open_plan(f, CUGEN_PLAN_EXPLORE, 0.5);
+  cugen_call *call = bind(plan, 0, NULL);
+  launch(call, LAUNCHES);
+  assert_true(explored(plan).settled);
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+}
+
+static void the_next_plan_begins_with_it(void **state) {
+  serve(*state);
+  cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0);
+  const cugen_plan_info *info = cugen_plan_about(plan);
+  assert_string_equal(info->variant, all[2].variant);
+  assert_int_equal(info->choice, CUGEN_PLAN_EXACT);
+  assert_true(info->record.seconds > 10e-6 && info->record.seconds < 12e-6);
+  assert_int_equal(explored(plan).variants, 1);
+  assert_true(explored(plan).settled);
+  cugen_plan_close(plan);
+  plan = open_plan(*state, 0, 0); /* who does not explore has what was tuned */
+  assert_string_equal(cugen_plan_about(plan)->variant, all[0].variant);
+  assert_int_equal(explored(plan).variants, 1);
+  cugen_plan_close(plan);
+}
+
+/* What is faster within the margin of a tie is no reason to change. */
+static void nothing_changes_without_a_verdict(void **state) {
+  struct fixture *f = *state;
+  served = tied;
+  cugen_plan *plan = open_plan(f, CUGEN_PLAN_EXPLORE, 0.5);
+  cugen_call *call = bind(plan, 0, NULL);
+  launch(call, LAUNCHES);
+  const cugen_plan_exploration end = explored(plan);
+  assert_true(end.settled);
+  assert_string_equal(end.variant, all[0].variant);
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+}
+
+/* Only the plan's own variant, and no event. */
+static void assert_own_alone(cugen_plan *plan, cugen_call *call) {
+  launch(call, 200);
+  assert_int_equal(launched[0], 200);
+  assert_int_equal(explored(plan).explored, 0);
+}
+
+static void what_was_not_verified_so_is_not_explored(void **state) {
+  cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
+  int fewer = N - 32, same = N;
+  cugen_call *shifted = bind(plan, 1, NULL), *smaller = bind(plan, 0, &fewer);
+  assert_own_alone(plan, shifted);
+  launched[0] = 0;
+  assert_own_alone(plan, smaller);
+  cugen_call *aligned = bind(plan, 0, &same);
+  launch(aligned, 100);
+  assert_true(explored(plan).explored > 0);
+  cugen_call_close(aligned);
+  cugen_call_close(smaller);
+  cugen_call_close(shifted);
+  cugen_plan_close(plan);
+}
+
+/* A graph has what serves, and goes on with it. */
+static void a_captured_stream_is_left_alone(void **state) {
+  cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
+  cugen_call *call = bind(plan, 0, NULL);
+  CUgraph graph;
+  struct fixture *f = *state;
+  const struct driver *driver;
+  assert_int_equal(driver_open(f->lib->toolkit, &driver, NULL), CUGEN_OK);
+  assert_int_equal(driver->capture_begin(NULL, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+  launch(call, 200);
+  assert_int_equal(driver->capture_end(NULL, &graph), CUDA_SUCCESS);
+  assert_int_equal(explored(plan).explored, 0);
+  assert_int_equal(fake->captured, 200);
+  driver->graph_destroy(graph);
+  launch(call, 100);
+  assert_true(explored(plan).explored > 0);
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+}
+
+/* Nobody waits for a launch that does not end. */
+static void nothing_is_waited_for(void **state) {
+  cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
+  cugen_call *call = bind(plan, 0, NULL);
+  fake->pending = never;
+  launch(call, 1000);
+  assert_true(explored(plan).explored <= 1);
+  fake->pending = NULL;
+  launch(call, LAUNCHES);
+  assert_true(explored(plan).settled);
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+}
+
+/* The application's own variables are those of the plan's own variant. */
+static void who_asks_for_variables_ends_it(void **state) {
+  cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
+  cugen_call *call = bind(plan, 0, NULL);
+  cugen_plan_symbol(plan, "none", NULL, NULL, NULL);
+  assert_own_alone(plan, call);
+  assert_true(explored(plan).settled);
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+}
+
+/* An alternative that cannot be launched is left out; its launch is the own one's. */
+static void what_cannot_be_launched_is_left_out(void **state) {
+  cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
+  cugen_call *call = bind(plan, 0, NULL);
+  launch(call, 1); /* the own one is timed first */
+  fake->fail_only = "cuLaunchKernel";
+  fake->fail_with = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  fake->fail_at = fake->calls + 1; /* the next is an alternative */
+  launch(call, 1);
+  fake->fail_at = 0, fake->fail_only = NULL;
+  assert_int_equal(launched[0], 2);
+  launch(call, LAUNCHES);
+  assert_true(explored(plan).settled);
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+}
+
+/* Each with its call. Their times are anybody's; the share is not. */
+static void *launch_many(void *call) {
+  cugen_error err;
+  int status = CUGEN_OK;
+  for (int i = 0; i < LAUNCHES && !status; i++) status = cugen_call_launch(call, NULL, &err);
+  return (void *)(uintptr_t)(status != CUGEN_OK); /* NOLINT(performance-no-int-to-ptr) */
+}
+
+static void threads_share_one_race(void **state) {
+  enum { THREADS = 4 };
+  cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.1);
+  pthread_t threads[THREADS];
+  cugen_call *calls[THREADS];
+  float *outs[THREADS];
+  cugen_error err;
+  for (size_t i = 0; i < THREADS; i++) {
+    assert_int_equal(posix_memalign((void **)&outs[i], 512, N * sizeof **outs), 0);
+    void *arguments[] = {outs[i], data[1], data[2], NULL, NULL};
+    if (cugen_call_bind(plan, arguments, 5, &calls[i], &err)) fail_msg("%s", err.message);
+  }
+  for (size_t i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, launch_many, calls[i]), 0);
+  for (size_t i = 0; i < THREADS; i++) {
+    void *failed;
+    assert_int_equal(pthread_join(threads[i], &failed), 0);
+    assert_null(failed);
+    cugen_call_close(calls[i]);
+    free(outs[i]);
+  }
+  const cugen_plan_exploration end = explored(plan);
+  assert_true(end.settled);
+  assert_true((double)end.explored <= 0.1 * (double)end.launches);
+  assert_int_equal(launched[0] + launched[1] + launched[2], THREADS * LAUNCHES);
+  cugen_plan_close(plan);
+}
+
+static void wrong_options_are_refused(void **state) {
+  struct fixture *f = *state;
+  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
+  cugen_plan *plan;
+  cugen_error err;
+  options.flags = CUGEN_PLAN_EXPLORE;
+  options.explore_share = 0.6;
+  assert_int_equal(cugen_plan_open(f->kernel, &options, &plan, &err), CUGEN_ERROR_USAGE);
+  options.explore_share = 0;
+  options.choice = "x", options.choice_size = 1;
+  assert_int_equal(cugen_plan_open(f->kernel, &options, &plan, &err), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(err.message, "CUGEN_PLAN_EXPLORE"));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {TEST(the_fastest_here_serves_in_the_end),
+                                     TEST(the_next_plan_begins_with_it),
+                                     TEST(nothing_changes_without_a_verdict),
+                                     TEST(what_was_not_verified_so_is_not_explored),
+                                     TEST(a_captured_stream_is_left_alone),
+                                     TEST(nothing_is_waited_for),
+                                     TEST(who_asks_for_variables_ends_it),
+                                     TEST(what_cannot_be_launched_is_left_out),
+                                     TEST(threads_share_one_race),
+                                     TEST(wrong_options_are_refused)};
+  return cmocka_run_group_tests_name("exploring", tests, find_fake, NULL);
+}

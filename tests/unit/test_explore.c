@@ -1,0 +1,106 @@
+/* The rule by which a plan explores: what it costs, when it ends, and how often it errs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "base/hash.h"
+#include "tune/explore.h"
+
+/* Of a time: log-normal, as the race takes it. */
+static double noisy(double seconds, double spread, uint64_t *seed) {
+  const double u = ((double)(random_next(seed) >> 11) + 1) * 0x1p-53, v = (double)(random_next(seed) >> 11) * 0x1p-53;
+  return seconds * exp(spread * sqrt(-2 * log(u)) * cos(2 * 3.14159265358979 * v));
+}
+
+struct run {
+  uint64_t launches, settled_at; /* 0: it did not */
+  double seconds;
+};
+
+/* An application of so many launches; the share holds at each of them. */
+static struct run serve(struct explore *e, const double *times, double spread, uint64_t launches, uint64_t seed) {
+  struct run run = {.launches = launches};
+  for (uint64_t i = 0; i < launches; i++) {
+    const bool timed = !e->settled && i >= explore_due(e);
+    const size_t runner = timed ? explore_runner(e) : e->current;
+    const double took = noisy(times[runner], spread, &seed);
+    if (timed) explore_launched(e, runner), explore_note(e, runner, took);
+    run.seconds += took;
+    if (e->settled && !run.settled_at) run.settled_at = i + 1;
+    if ((double)e->explored > e->share * (double)(i + 1)) fail_msg("launch %llu", (unsigned long long)i);
+  }
+  return run;
+}
+
+static void it_settles_within_its_bound(void **state) {
+  const double equal[RACE_MOST] = {1, 1, 1, 1, 1, 1, 1, 1};
+  (void)state;
+  for (size_t count = 2; count <= RACE_MOST; count++) {
+    struct explore e;
+    explore_begin(&e, count, 0.5);
+    const struct run run = serve(&e, equal, 0.3, 2000, count);
+    assert_true(run.settled_at > 0);
+    assert_true(e.explored <= RACE_ROUNDS * (count - 1));
+  }
+}
+
+static void one_variant_is_settled(void **state) {
+  struct explore e;
+  (void)state;
+  explore_begin(&e, 1, 0.05);
+  assert_true(e.settled);
+}
+
+static void the_fastest_is_found(void **state) {
+  const double times[] = {10, 12, 9, 11};
+  (void)state;
+  for (uint64_t seed = 1; seed <= 200; seed++) {
+    struct explore e;
+    explore_begin(&e, 4, 0.05);
+    serve(&e, times, 0.03, 10000, seed);
+    assert_int_equal(e.current, 2);
+  }
+}
+
+/* 2 % of noise, and alternatives that are 1 % slower: to change to one is an error. */
+static void it_seldom_errs(void **state) {
+  const double times[] = {1, 1.01, 1.01, 1.01, 1.01, 1.01, 1.01, 1.01};
+  int wrong = 0;
+  (void)state;
+  for (uint64_t seed = 1; seed <= 1000; seed++) {
+    struct explore e;
+    explore_begin(&e, RACE_MOST, 0.05);
+    serve(&e, times, 0.02, 10000, seed);
+    wrong += e.current != 0;
+  }
+  assert_in_range(wrong, 0, 20);
+}
+
+static void what_is_dropped_takes_no_part(void **state) {
+  const double times[] = {10, 5, 9};
+  struct explore e;
+  (void)state;
+  explore_begin(&e, 3, 0.5);
+  explore_drop(&e, 1);
+  serve(&e, times, 0.01, 1000, 3);
+  assert_true(e.settled);
+  assert_int_equal(e.current, 2);
+  assert_int_equal(e.race.runners[1].rounds, 0);
+  explore_begin(&e, 2, 0.5);
+  explore_drop(&e, 1);
+  assert_true(e.settled);
+  assert_int_equal(e.current, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(it_settles_within_its_bound),
+                                     cmocka_unit_test(one_variant_is_settled), cmocka_unit_test(the_fastest_is_found),
+                                     cmocka_unit_test(it_seldom_errs),
+                                     cmocka_unit_test(what_is_dropped_takes_no_part)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,79 @@
+/* Exploring while serving; see explore.h. It is the race of the leaders (race.c) with an application's launches as its rounds: in a
+   round each variant that may still be the fastest is timed once, the current one among them. So what changes with time is the
+   same for all, and a variant is out when the 99 % interval of its time over the leader's lies above the margin of a tie. It ends after
+   RACE_ROUNDS rounds at the latest.
+
+   Invariants:
+   - explored <= share * launches, at every launch.
+   - The current variant is left only once the race says that it is slower than the leader. A tie, or no verdict, changes nothing. */
+#include "explore.h"
+
+#include <math.h>
+
+#include "base/error.h"
+
+void explore_begin(struct explore *e, size_t count, double share) {
+  *e = (struct explore){.race = {.count = count}, .share = share, .settled = count < 2};
+}
+
+/* There and back, so that nobody always runs behind the same one. */
+static size_t runner_at(const struct explore *e, size_t turn) {
+  return e->round % 2 ? e->race.count - 1 - turn : turn;
+}
+
+static bool takes_part(const struct explore *e, size_t runner) {
+  return e->race.runners[runner].state != RACE_SLOWER;
+}
+
+size_t explore_runner(const struct explore *e) {
+  return runner_at(e, e->turn);
+}
+
+uint64_t explore_due(const struct explore *e) {
+  if (explore_runner(e) == e->current) return 0;
+  return (uint64_t)ceil((double)(e->explored + 1) / e->share) - 1;
+}
+
+void explore_launched(struct explore *e, size_t runner) {
+  e->explored += runner != e->current;
+}
+
+static void pass_over(struct explore *e) {
+  while (e->turn < e->race.count && !takes_part(e, runner_at(e, e->turn))) e->turn++;
+}
+
+static size_t count_left(const struct explore *e) {
+  size_t left = 0;
+  for (size_t i = 0; i < e->race.count; i++) left += takes_part(e, i);
+  return left;
+}
+
+/* After a round, or when one is out: who serves, and whether it goes on. */
+static void judge(struct explore *e) {
+  const bool over = race_judge(&e->race, CUGEN_TIE);
+  if (!takes_part(e, e->current)) e->current = e->race.leader;
+  e->settled = over || count_left(e) < 2;
+}
+
+static void go_on(struct explore *e) {
+  pass_over(e);
+  if (e->turn < e->race.count) return;
+  judge(e);
+  e->turn = 0;
+  e->round++;
+  pass_over(e);
+}
+
+void explore_note(struct explore *e, size_t runner, double seconds) {
+  race_note(&e->race, runner, seconds);
+  e->turn++;
+  go_on(e);
+}
+
+void explore_drop(struct explore *e, size_t runner) {
+  e->race.runners[runner].state = RACE_SLOWER;
+  if (count_left(e) < 2)
+    e->settled = true;
+  else
+    go_on(e);
+}
