@@ -86,6 +86,7 @@ static void remember_all(struct fixture *f) {
   cugen_error err;
   options.flags = CUGEN_TUNE_IN_PROCESS;
   options.budget_seconds = -1;
+  options.threads = 1; /* the fake NVRTC counts its calls */
   if (cugen_kernel_tune(f->kernel, &options, NULL, &err)) fail_msg("%s", err.message);
   const struct cache_key key = lookup_measured_key(&f->kernel->lookup);
   assert_int_equal(api_cache(f->lib, &cache, &err), CUGEN_OK);
@@ -312,6 +313,30 @@ static void what_cannot_be_launched_is_left_out(void **state) {
   cugen_plan_close(plan);
 }
 
+/* What times a launch may fail; the launch does not. */
+static void a_clock_that_fails_fails_no_launch(void **state) {
+  static const char *const functions[] = {"cuEventRecord", "cuEventQuery", "cuEventElapsedTime",
+                                          "cuStreamIsCapturing"};
+  spread = 0.5;
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    for (long at = 1; at <= 3; at++) {
+      cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
+      cugen_call *call = bind(plan, 0, NULL);
+      fake->failed_call = NULL;
+      fake->fail_only = functions[i];
+      fake->fail_with = CUDA_ERROR_UNKNOWN;
+      fake->fail_at = fake->calls + at;
+      launch(call, 30);
+      fake->fail_at = 0, fake->fail_only = NULL;
+      assert_string_equal(fake->failed_call, functions[i]);
+      assert_int_equal(launched[0] + launched[1] + launched[2], 30);
+      assert_true(explored(plan).explored > 0);
+      assert_false(explored(plan).settled); /* so the next one begins anew */
+      cugen_call_close(call);
+      cugen_plan_close(plan);
+    }
+}
+
 /* Each with its call. Their times are anybody's; the share is not. */
 static void *launch_many(void *call) {
   cugen_error err;
@@ -364,15 +389,12 @@ static void wrong_options_are_refused(void **state) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(the_fastest_here_serves_in_the_end),
-                                     TEST(the_next_plan_begins_with_it),
-                                     TEST(nothing_changes_without_a_verdict),
-                                     TEST(what_was_not_verified_so_is_not_explored),
-                                     TEST(a_captured_stream_is_left_alone),
-                                     TEST(nothing_is_waited_for),
-                                     TEST(who_asks_for_variables_ends_it),
-                                     TEST(what_cannot_be_launched_is_left_out),
-                                     TEST(threads_share_one_race),
-                                     TEST(wrong_options_are_refused)};
+  const struct CMUnitTest tests[] = {
+      TEST(the_fastest_here_serves_in_the_end), TEST(the_next_plan_begins_with_it),
+      TEST(nothing_changes_without_a_verdict),  TEST(what_was_not_verified_so_is_not_explored),
+      TEST(a_captured_stream_is_left_alone),    TEST(nothing_is_waited_for),
+      TEST(who_asks_for_variables_ends_it),     TEST(what_cannot_be_launched_is_left_out),
+      TEST(a_clock_that_fails_fails_no_launch), TEST(threads_share_one_race),
+      TEST(wrong_options_are_refused)};
   return cmocka_run_group_tests_name("exploring", tests, find_fake, NULL);
 }

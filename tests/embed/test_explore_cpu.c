@@ -1,0 +1,117 @@
+/* A plan that explores on the cpu device: every launch's result is right, whoever gave it, and the share holds. Whose time is the least is
+   the machine's affair. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cugen.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 1000, LAUNCHES = 3000 };
+
+#define CONFIG(reference)                                                                                            \
+  "kernel 'add' { problem 'n' (1000), output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = '1e-6' },"            \
+  "  inout 'count' { dtype = 'f32', shape = { 'n' }, tolerance = '1e-6' }, input 'x' { dtype = 'f32', shape = { "    \
+  "'n' } },"                                                                                                         \
+  "  scalar 'n' { dtype = 'i32' }, reference " reference ","                                                         \
+  "  implementation 'one' { template 'add.cu', tunable 'threads' { 32, 64, 128, 256 },"                              \
+  "    grid { 'ceil_div(n, threads)' }, block { 'threads' } } }"
+static const char config[] = CONFIG("'add_reference.cu'"), unproved[] = CONFIG("'none'");
+static const char template[] =
+    "extern \"C\" __global__ void add(float *y, float *count, const float *x, int n) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = x[i] + 1.0f, count[i] += 1.0f;\n}\n";
+static const char reference[] =
+    "__global__ void reference(${params}) {\n"
+    "  const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n  if (t >= sample_count) return;\n"
+    "  const long long e = samples ? samples[t] : t;\n  y[t] = x[e] + 1.0;\n  count[e] += 1.0;\n}\n";
+
+static cugen_error error;
+
+static void check(int status) {
+  if (status) fail_msg("%s", error.message);
+}
+
+static cugen *open_library(const char *text, size_t length, cugen_kernel **kernel) {
+  cugen *lib;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_tune_options all = CUGEN_TUNE_OPTIONS_INIT;
+  options.device = "cpu";
+  options.cache = "none";
+  all.budget_seconds = -1;
+  check(cugen_open(&options, &lib, &error));
+  check(cugen_add_file(lib, "add.lua", text, length, &error));
+  check(cugen_add_file(lib, "add.cu", template, sizeof template - 1, &error));
+  check(cugen_add_file(lib, "add_reference.cu", reference, sizeof reference - 1, &error));
+  check(cugen_kernel_open(lib, "add", NULL, 0, kernel, &error));
+  check(cugen_kernel_tune(*kernel, &all, NULL, &error));
+  return lib;
+}
+
+static cugen_plan *open_plan(cugen_kernel *kernel, cugen_plan_exploration *explored) {
+  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
+  cugen_plan *plan;
+  options.flags = CUGEN_PLAN_EXPLORE | CUGEN_PLAN_TUNED_ONLY;
+  options.explore_share = 0.25;
+  check(cugen_plan_open(kernel, &options, &plan, &error));
+  check(cugen_plan_explored(plan, explored, &error));
+  return plan;
+}
+
+/* What is changed in place shows that each launch is one launch. */
+static void launches_are_right(void **state) {
+  float *x = aligned_alloc(64, 4096), *y = aligned_alloc(64, 4096), *count = aligned_alloc(64, 4096);
+  void *arguments[] = {y, count, x, NULL};
+  cugen_kernel *kernel;
+  cugen *lib = open_library(config, sizeof config - 1, &kernel);
+  cugen_plan_exploration explored;
+  cugen_plan *plan = open_plan(kernel, &explored);
+  cugen_call *call;
+  (void)state;
+  const bool explores = explored.variants > 1; /* those within twice the best: on a busy machine it may be none */
+  assert_in_range(explored.variants, 1, 4);
+  for (int i = 0; i < N; i++) x[i] = (float)i, count[i] = 0;
+  check(cugen_call_bind(plan, arguments, 4, &call, &error));
+  for (int launch = 1; launch <= LAUNCHES; launch++) {
+    memset(y, 0xff, N * sizeof *y);
+    check(cugen_call_launch(call, NULL, &error));
+    for (int i = 0; i < N; i++)
+      if (y[i] != (float)(i + 1) || count[i] != (float)launch) fail_msg("launch %d, element %d", launch, i);
+  }
+  check(cugen_plan_explored(plan, &explored, &error));
+  assert_true(explored.settled);
+  assert_int_equal(explored.explored > 0, explores);
+  assert_true((double)explored.explored <= 0.25 * (double)explored.launches);
+  char *served = strdup(explored.variant);
+  cugen_call_close(call);
+  cugen_plan_close(plan);
+  plan = open_plan(kernel, &explored);
+  assert_string_equal(cugen_plan_about(plan)->variant, served);
+  assert_int_equal(explored.variants, 1);
+  cugen_plan_close(plan);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+  free(served), free(x), free(y), free(count);
+}
+
+static void what_nobody_compared_is_not_explored(void **state) {
+  cugen_kernel *kernel;
+  cugen *lib = open_library(unproved, sizeof unproved - 1, &kernel);
+  cugen_plan_exploration explored;
+  cugen_plan *plan = open_plan(kernel, &explored);
+  (void)state;
+  assert_int_equal(explored.variants, 1);
+  cugen_plan_close(plan);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(launches_are_right),
+                                     cmocka_unit_test(what_nobody_compared_is_not_explored)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
