@@ -24,6 +24,15 @@ static const uint3 threadIdx = {}, blockIdx = {};
 static const dim3 blockDim, gridDim;
 template <class T, class U> static T atomicAdd(T *at, U value) { return *at += value; }
 
+#ifndef __launch_bounds__
+#define __launch_bounds__(...)
+#endif
+
+namespace cooperative_groups {}
+namespace nvcuda {
+namespace wmma {}
+}
+
 enum { RECORD_MOST = 8, RECORD_WAIT = 10 };
 
 struct record_buffer {
@@ -145,8 +154,10 @@ template <class... P> static record_call<P...> record_launch(const char *name, r
 extern "C" {
 cudaError_t cudaMalloc(void **p, size_t n) { return record_alloc(p, n); }
 cudaError_t cudaMallocManaged(void **p, size_t n, unsigned) { cudaError_t e = record_alloc(p, n); record_write(*p); return e; }
-cudaError_t cudaMallocHost(void **p, size_t n) { *p = calloc(n + 64, 1); return cudaSuccess; }
-cudaError_t cudaHostAlloc(void **p, size_t n, unsigned) { *p = calloc(n + 64, 1); return cudaSuccess; }
+/* Of the host's, which a kernel may be given: what it holds was written. */
+cudaError_t cudaHostAlloc(void **p, size_t n, unsigned) { cudaError_t e = record_alloc(p, n); record_write(*p); return e; }
+cudaError_t cudaMallocHost(void **p, size_t n) { return cudaHostAlloc(p, n, 0); }
+cudaError_t cudaHostGetDevicePointer(void **d, void *h, unsigned) { *d = h; return cudaSuccess; }
 cudaError_t cudaMallocAsync(void **p, size_t n, cudaStream_t) { return record_alloc(p, n); }
 cudaError_t cudaFree(void *) { return cudaSuccess; }
 cudaError_t cudaFreeAsync(void *, cudaStream_t) { return cudaSuccess; }
@@ -172,12 +183,17 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int) {
   strcpy(p->name, "none");
   p->major = 8, p->multiProcessorCount = 4, p->maxThreadsPerMultiProcessor = 2048, p->warpSize = 32, p->maxThreadsPerBlock = 1024;
   p->sharedMemPerBlock = 48 << 10, p->totalGlobalMem = (size_t)1 << 30, p->maxGridSize[0] = p->maxGridSize[1] = p->maxGridSize[2] = 65535;
-  p->maxThreadsDim[0] = p->maxThreadsDim[1] = 1024, p->maxThreadsDim[2] = 64, p->managedMemory = p->concurrentManagedAccess = 1;
+  p->maxThreadsDim[0] = p->maxThreadsDim[1] = 1024, p->maxThreadsDim[2] = 64, p->managedMemory = p->concurrentManagedAccess = p->canMapHostMemory = 1;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr, int) { *v = 4; return cudaSuccess; }
 cudaError_t cudaStreamCreate(cudaStream_t *s) { *s = 0; return cudaSuccess; }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) { *s = 0; return cudaSuccess; }
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *s, unsigned, int) { *s = 0; return cudaSuccess; }
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) { *least = 0, *greatest = -1; return cudaSuccess; }
+cudaError_t cudaStreamSetAttribute(cudaStream_t, cudaLaunchAttributeID, const cudaLaunchAttributeValue *) { return cudaSuccess; }
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void *, size_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaCtxResetPersistingL2Cache() { return cudaSuccess; }
 cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaEventCreate(cudaEvent_t *e) { *e = 0; return cudaSuccess; }
@@ -190,7 +206,16 @@ cudaError_t cudaFuncSetCacheConfig(const void *, cudaFuncCache) { return cudaSuc
 cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int) { return cudaSuccess; }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
 cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+/* Their own types are those of a header that the program may or may not have: here only the symbols count. */
+int record_cublas_create() asm("cublasCreate_v2");
+int record_cublas_destroy() asm("cublasDestroy_v2");
+int record_cublas_product() asm("cublasGemmEx");
+int record_cublas_create() { return 0; }
+int record_cublas_destroy() { return 0; }
+int record_cublas_product() { return 0; }
 }
+template <class... P> static cudaError_t cudaFuncSetAttribute(void (*)(P...), cudaFuncAttribute, int) { return cudaSuccess; }
+template <class... P> static cudaError_t cudaFuncSetCacheConfig(void (*)(P...), cudaFuncCache) { return cudaSuccess; }
 template <class T> static cudaError_t record_to_symbol(const T &to, const void *from, size_t n, size_t o = 0, cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t = 0) {
   memcpy((char *)&to + o, from, n);
   return cudaSuccess;
