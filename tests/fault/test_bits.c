@@ -1,0 +1,104 @@
+/* Equal bits on a GPU, over the fake driver: negative zeros are right and not equal, the race of the leaders takes in what is equal
+   alone, and what it measures again keeps its outputs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cugen.h"
+#include "fake_wild.h"
+#include "find_fake.h"
+
+static struct fake_cuda *fake;
+static bool drifts; /* the last variant counts its launches */
+
+static int find_fake(void **state) {
+  (void)state;
+  fake = fake_find();
+  return fake ? 0 : -1;
+}
+
+/* Blocks of 256 threads give a negative zero. */
+static void run_kernel(const struct fake_launch *launch) {
+  static int count;
+  float *out;
+  fake_run_wild(launch);
+  if (fake_is_reference(launch)) return;
+  memcpy(&out, launch->parameters[0], sizeof out);
+  if (launch->block[0] == 256) out[5] = -0.0f;
+  if (drifts && launch->block[0] == 128) out[7] = (float)(++count % 2) * 1e-30f;
+}
+
+static cugen_tune_result tune(const char *bitwise, size_t *records, cugen_kernel **kernel, cugen **lib,
+                              cugen_error *err, int *status) {
+  static const char size[] = "n=4096", *const settings[] = {size};
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_tune_result result = {0};
+  *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run_kernel};
+  options.device = "cuda:0";
+  options.cache = "none";
+  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
+  options.worker = "none";
+  tuning.flags = CUGEN_TUNE_IN_PROCESS;
+  tuning.budget_seconds = -1;
+  tuning.threads = 1;
+  tuning.bitwise = bitwise;
+  if (cugen_open(&options, lib, err) || cugen_kernel_open(*lib, "tests/configs/wild.lua", settings, 1, kernel, err))
+    fail_msg("%s", err->message);
+  *status = cugen_kernel_tune(*kernel, &tuning, &result, err);
+  *records = *status ? 0 : cugen_kernel_records(*kernel);
+  return result;
+}
+
+static void close_all(cugen_kernel *kernel, cugen *lib) {
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
+static void a_negative_zero_is_not_equal(void **state) {
+  cugen *lib;
+  cugen_kernel *kernel;
+  cugen_error err;
+  cugen_record record;
+  size_t count;
+  int status;
+  (void)state;
+  drifts = false;
+  const cugen_tune_result result = tune("wild BLOCK_SIZE=256 ITEMS=4", &count, &kernel, &lib, &err, &status);
+  if (status) fail_msg("%s", err.message);
+  assert_int_equal(count, 4);
+  for (size_t i = 0; i < count; i++) {
+    assert_int_equal(cugen_kernel_record(kernel, i, &record, &err), CUGEN_OK);
+    assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
+    assert_int_equal(strstr(record.variant, "BLOCK_SIZE=256") != NULL, i < 2);
+    assert_int_equal(strcmp(record.outputs, result.outputs) == 0, i < 2);
+    assert_int_equal(strncmp(record.outputs, "1 ", 2), 0);
+  }
+  close_all(kernel, lib);
+}
+
+static void who_differs_from_itself_is_refused(void **state) {
+  cugen *lib;
+  cugen_kernel *kernel;
+  cugen_error err;
+  size_t count;
+  int status;
+  (void)state;
+  drifts = true;
+  tune("wild BLOCK_SIZE=128 ITEMS=1", &count, &kernel, &lib, &err, &status);
+  assert_int_equal(status, CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(err.message, "differ from launch to launch"));
+  close_all(kernel, lib);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_negative_zero_is_not_equal),
+                                     cmocka_unit_test(who_differs_from_itself_is_refused)};
+  return cmocka_run_group_tests_name("equal bits", tests, find_fake, NULL);
+}
