@@ -43,6 +43,7 @@ struct cugen_kernel {
   const char **device_ids;       /* of these */
   struct text lost;              /* which of them failed in the last run, and why */
   struct text equal_to, outputs; /* of the last run: the variant that others were to equal, and what it gives */
+  struct text began;             /* with which variants it began */
   struct text variant_text, source, ptx;
   cugen_ceilings ceilings;      /* dtype NULL: not yet looked up */
   struct cache_record *records; /* what is remembered, loaded when first asked for */
@@ -79,11 +80,6 @@ int api_select_other_gpu(struct lookup *lookup, struct selection *out, bool *fou
 /* The default is the model's choice. */
 bool api_is_predicted(const struct selection *selection);
 void api_selection_free(struct selection *selection);
-
-/* The variants of the look-up's space that lead the remembered problems nearest to its own: where tuning begins. Only
-   sizes may differ, by however much. */
-int api_near_leaders(struct lookup *lookup, struct cache *cache, uint64_t *indices, size_t room, size_t *count,
-                     cugen_error *err);
 
 /* ---- pinning.c ---- */
 

@@ -7,6 +7,7 @@
 
 #include "api.h"
 #include "base/array.h"
+#include "priors.h"
 
 /* One that has right records of the problem. */
 struct other {
@@ -98,17 +99,54 @@ static int try_other(struct lookup *l, const struct other *other, struct selecti
   return status;
 }
 
-int api_select_other_gpu(struct lookup *l, struct selection *out, bool *found, cugen_error *err) {
-  struct others others = {.lookup = l};
-  struct cache *cache;
+static void free_others(struct others *others) {
+  for (size_t i = 0; i < others->count; i++) free(others->all[i].options);
+  free(others->all);
+}
+
+/* The nearest first. To be freed whatever comes back. */
+static int find_others(const struct lookup *l, struct cache **cache, struct others *out, cugen_error *err) {
+  *out = (struct others){.lookup = l};
   if (!l->device.facts.is_gpu || !l->device.fingerprint[0]) return CUGEN_OK;
-  int status = api_cache_to_read(l->lib, &cache, err);
+  int status = api_cache_to_read(l->lib, cache, err);
   const struct cache_key key = lookup_measured_key(l);
-  if (!status) status = cache_devices(cache, &key, visit, &others, err);
-  if (others.count) qsort(others.all, others.count, sizeof *others.all, compare);
+  if (!status) status = cache_devices(*cache, &key, visit, out, err);
+  if (out->count) qsort(out->all, out->count, sizeof *out->all, compare);
+  return status;
+}
+
+int api_select_other_gpu(struct lookup *l, struct selection *out, bool *found, cugen_error *err) {
+  struct others others;
+  struct cache *cache;
+  int status = find_others(l, &cache, &others, err);
   for (size_t i = 0; i < others.count && !status && !*found; i++)
     status = try_other(l, &others.all[i], out, found, err);
-  for (size_t i = 0; i < others.count; i++) free(others.all[i].options);
-  free(others.all);
+  free_others(&others);
+  return status;
+}
+
+/* ---- Where tuning begins ---------------------------------------------------------------------------------------------- */
+
+static int take_other(struct lookup *l, struct cache *cache, const struct other *other, struct priors *out,
+                      cugen_error *err) {
+  struct lookup there;
+  const size_t before = out->count;
+  int status = open_other(l, other, &there, err);
+  struct cache_key key = lookup_measured_key(&there);
+  key.device = other->device.fingerprint;
+  key.options = other->options;
+  if (!status) status = cache_fastest(cache, &key, priors_take, out, err);
+  if (out->count > before) text_addf(&out->gpus, "%s%s", out->gpus.length ? " or " : "", other->device.name);
+  lookup_close(&there);
+  return status;
+}
+
+int api_other_gpu_leaders(struct lookup *l, struct priors *out, cugen_error *err) {
+  struct others others;
+  struct cache *cache;
+  int status = find_others(l, &cache, &others, err);
+  for (size_t i = 0; i < others.count && !status && !priors_full(out); i++)
+    status = take_other(l, cache, &others.all[i], out, err);
+  free_others(&others);
   return status;
 }

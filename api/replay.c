@@ -13,8 +13,8 @@ struct cugen_replay {
   char *path;
   struct recorded recorded;
   struct text best, variant;
-  uint64_t firsts[SIMULATE_MOST_FIRSTS];
-  size_t first_count;
+  uint64_t priors[SIMULATE_MOST_PRIORS];
+  size_t prior_count;
   struct score *score; /* of the times in recorded and this budget; NULL: of none yet */
   double budget;
 };
@@ -76,13 +76,13 @@ int cugen_replay_variant(cugen_replay *replay, uint64_t index, const char **out,
 int cugen_replay_prior(cugen_replay *replay, const char *path, size_t *out, cugen_error *error) {
   if (API_NEEDS(error, "replay, out", replay, out)) return CUGEN_ERROR_USAGE;
   struct recorded prior;
-  *out = replay->first_count = 0;
+  *out = replay->prior_count = 0;
   if (!path) return CUGEN_OK;
   int status = recorded_read(path, &prior, error);
   if (status) return status;
-  status = prior_find(&prior, &replay->recorded, SIMULATE_MOST_FIRSTS, replay->firsts, out, error);
+  status = prior_find(&prior, &replay->recorded, SIMULATE_MOST_PRIORS, replay->priors, out, error);
   recorded_free(&prior);
-  if (!status) replay->first_count = *out;
+  if (!status) replay->prior_count = *out;
   if (status || *out) return status;
   return error_set(error, CUGEN_ERROR_USAGE,
                    "%s: none of its variants is one of %s: a prior has the same tunables and values", path,
@@ -144,8 +144,8 @@ static int run_once(struct scoring *scoring, const struct strategy_ops *strategy
                                         .seed = options->seed + scoring->count,
                                         .in_flight = options->in_flight,
                                         .threads = options->threads,
-                                        .firsts = scoring->replay->firsts,
-                                        .first_count = scoring->replay->first_count,
+                                        .priors = scoring->replay->priors,
+                                        .prior_count = scoring->replay->prior_count,
                                         .seconds = 1.1 * score_stop(scoring->replay->score)};
   struct score_run *run = &scoring->runs[scoring->count];
   uint64_t *tried;

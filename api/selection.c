@@ -8,6 +8,7 @@
 #include "api.h"
 #include "base/array.h"
 #include "portfolio.h"
+#include "priors.h"
 
 /* ---- Distances between problems --------------------------------------------------------------------------------- */
 
@@ -131,30 +132,12 @@ static int select_nearest(struct lookup *l, double limit, struct selection *out,
 
 /* ---- Where tuning begins ------------------------------------------------------------------------------------------ */
 
-struct leaders {
-  const struct space *space;
-  uint64_t *indices;
-  size_t count, most; /* for now */
-};
-
-/* Whether its source is still the one that was measured does not matter: it will be measured here. */
-static int take_leader(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
-  struct leaders *leaders = context;
-  uint64_t index;
-  (void)err;
-  bool taken = !space_look_up(leaders->space, record->variant, &index); /* none that is searched here */
-  for (size_t i = 0; i < leaders->count && !taken; i++) taken = leaders->indices[i] == index;
-  if (!taken) leaders->indices[leaders->count++] = index;
-  *stop = leaders->count >= leaders->most;
-  return CUGEN_OK;
-}
-
 static int take_leaders(const struct lookup *l, struct cache *cache, const struct problem *problem,
-                        struct leaders *out, cugen_error *err) {
+                        struct priors *out, cugen_error *err) {
   struct lookup other;
   int status = lookup_for_problem(l, problem, &other, err);
   const struct cache_key key = lookup_measured_key(&other);
-  if (!status) status = cache_fastest(cache, &key, take_leader, out, err);
+  if (!status) status = cache_fastest(cache, &key, priors_take, out, err);
   lookup_close(&other);
   return status;
 }
@@ -199,33 +182,27 @@ static int key_predictions(const struct lookup *l, struct cache *cache, struct p
   return status;
 }
 
-/* What the model would choose for this very problem, where that is remembered. */
-static int take_predicted(const struct lookup *l, struct cache *cache, struct leaders *out, cugen_error *err) {
+int api_predicted_leaders(struct lookup *l, struct cache *cache, struct priors *out, cugen_error *err) {
   struct prediction_key predictions;
   int status = key_predictions(l, cache, &predictions, err);
   const struct cache_key key = lookup_predicted_key(l, &predictions);
-  if (!status) status = cache_fastest(cache, &key, take_leader, out, err);
+  if (!status) status = cache_fastest(cache, &key, priors_take, out, err);
   api_prediction_key_free(&predictions);
   return status;
 }
 
-/* As many of each problem as make up the whole, two at least; then the model's. */
-int api_near_leaders(struct lookup *l, struct cache *cache, uint64_t *indices, size_t room, size_t *count,
-                     cugen_error *err) {
-  struct leaders leaders = {.space = l->space, .indices = indices};
+/* As many of each problem as make up the whole, two at least. */
+int api_near_leaders(struct lookup *l, struct cache *cache, struct priors *out, cugen_error *err) {
   struct nearby nearby = {0};
+  const size_t room = out->most;
   int status = find_nearby(l, DBL_MAX, cache, &nearby, err);
   size_t each = nearby.count ? (room + nearby.count - 1) / nearby.count : 0;
   if (each < 2) each = 2;
-  for (size_t i = 0; i < nearby.count && !status && leaders.count < room; i++) {
-    leaders.most = leaders.count + each < room ? leaders.count + each : room;
-    status = take_leaders(l, cache, &nearby.all[i].problem, &leaders, err);
+  for (size_t i = 0; i < nearby.count && !status && out->count < room; i++) {
+    out->most = out->count + each < room ? out->count + each : room;
+    status = take_leaders(l, cache, &nearby.all[i].problem, out, err);
   }
-  leaders.most = room;
-  if (!status && leaders.count < room && !l->predicted && l->device.facts.is_gpu)
-    status = take_predicted(l, cache, &leaders, err);
   nearby_free(&nearby);
-  *count = leaders.count;
   return status;
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "portfolio.h"
+#include "priors.h"
 
 struct shipped {
   char *text; /* a copy, cut into lines */
@@ -149,6 +150,23 @@ int portfolio_serve_shipped(struct lookup *l, struct portfolio_answer *out, stru
   status = portfolio_ask(&shipped.body, l->config, l->problem, &which, err);
   if (!status && which < shipped.body.count) status = portfolio_serve_by(l, &shipped.body, true, out, found, err);
   if (*found) text_add(device, shipped.device);
+  portfolio_shipped_free(&shipped);
+  return status;
+}
+
+int portfolio_shipped_leaders(struct lookup *l, struct priors *out, cugen_error *err) {
+  struct portfolio_shipped shipped;
+  size_t which;
+  bool any;
+  int status = portfolio_find_shipped(l, &shipped, &any, err);
+  if (status || !any) return status;
+  const struct portfolio_body *body = &shipped.body;
+  const size_t before = out->count;
+  status = portfolio_ask(body, l->config, l->problem, &which, err);
+  if (!status && which < body->count) priors_add(out, body->variants[which].variant);
+  for (size_t i = 0; i < body->count && !status && which < body->count; i++)
+    priors_add(out, body->variants[i].variant);
+  if (out->count > before) text_add(&out->shipped, shipped.device);
   portfolio_shipped_free(&shipped);
   return status;
 }

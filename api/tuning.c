@@ -6,6 +6,7 @@
 #include "api.h"
 #include "base/system.h"
 #include "bitwise.h"
+#include "priors.h"
 #include "runtime/compile/toolkit.h"
 #include "tune/energy.h"
 #include "tune/portfolio/learn.h"
@@ -154,26 +155,40 @@ int api_tune_device(cugen_kernel *k, cugen_error *err) {
   return status ? status : check_measure(l, err);
 }
 
-/* What is tried first: of a list, its variants, and so many are tried. */
-static int list_leaders(struct lookup *l, const struct api_listed *listed, struct tune_target *target,
-                        uint64_t *leaders, cugen_error *err) {
-  target->leaders = leaders;
-  if (!listed) return api_near_leaders(l, target->cache, leaders, TUNE_LEADERS, &target->leader_count, err);
-  for (size_t i = 0; i < listed->count; i++)
-    target->leader_count += space_look_up(l->space, listed->variants[i], &leaders[target->leader_count]);
+/* What is to be tried: a list, and what comes first. */
+struct beginning {
+  const struct api_listed *listed; /* these variants and no others; NULL: a search */
+  uint64_t *indices;               /* theirs */
+  struct priors priors;
+};
+
+static int list_variants(struct lookup *l, struct beginning *b, struct tune_target *target, cugen_error *err) {
+  b->indices = calloc(b->listed->count + 1, sizeof *b->indices);
+  if (!b->indices) return error_memory(err);
+  for (size_t i = 0; i < b->listed->count; i++)
+    target->listed_count += space_look_up(l->space, b->listed->variants[i], &b->indices[target->listed_count]);
+  target->listed = b->indices;
   return CUGEN_OK;
 }
 
-static int run(cugen_kernel *k, const cugen_tune_options *options, const struct api_listed *listed, uint64_t *leaders,
+static int begin(struct lookup *l, struct beginning *b, struct tune_target *target, cugen_error *err) {
+  if (b->listed) return list_variants(l, b, target, err);
+  target->priors = &b->priors.kept;
+  return priors_gather(l, target->cache, &b->priors, err);
+}
+
+static int run(cugen_kernel *k, const cugen_tune_options *options, struct beginning *beginning,
                cugen_tune_result *result, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct tune_target target;
   cugen_tune_options own = *options;
+  const bool listed = beginning->listed;
   int status = api_tune_device(k, err);
   if (!status) status = make_target(k, &target, err);
-  if (!status) status = list_leaders(l, listed, &target, leaders, err);
-  if (!status && listed && !target.leader_count) return CUGEN_OK; /* none of them is searched here */
-  if (listed && (!own.budget_count || own.budget_count > target.leader_count)) own.budget_count = target.leader_count;
+  if (!status) status = begin(l, beginning, &target, err);
+  if (!status && listed && !target.listed_count) return CUGEN_OK; /* none of them is searched here */
+  if (!status && listed && (!own.budget_count || own.budget_count > target.listed_count))
+    own.budget_count = target.listed_count;
   if (listed) own.strategy = NULL;
   options = &own;
   target.devices = k->device_ids;
@@ -194,11 +209,11 @@ static int run(cugen_kernel *k, const cugen_tune_options *options, const struct 
 
 static int tune(cugen_kernel *k, const cugen_tune_options *options, const struct api_listed *listed,
                 cugen_tune_result *result, cugen_error *err) {
-  const size_t most = listed && listed->count > TUNE_LEADERS ? listed->count : TUNE_LEADERS;
-  uint64_t *leaders = calloc(most, sizeof *leaders);
-  if (!leaders) return error_memory(err);
-  int status = run(k, options, listed, leaders, result, err);
-  free(leaders);
+  struct beginning beginning = {.listed = listed};
+  int status = run(k, options, &beginning, result, err);
+  priors_print(&beginning.priors, &k->began);
+  priors_free(&beginning.priors);
+  free(beginning.indices);
   return status;
 }
 
@@ -215,9 +230,11 @@ int api_tune(cugen_kernel *k, const cugen_tune_options *options, const struct ap
   text_restart(&k->lost);
   text_restart(&k->equal_to);
   text_restart(&k->outputs);
+  text_restart(&k->began);
   int status = tune(k, options, listed, result, err);
   if (k->outputs.length) result->equal_to = text_get(&k->equal_to), result->outputs = text_get(&k->outputs);
   if (k->lost.length && !k->lost.failed) result->lost = text_get(&k->lost);
+  if (k->began.length && !k->began.failed) result->began = text_get(&k->began);
   k->tuned_at = result->tried ? begin : 0;
   api_forget_records(k);
   return status;

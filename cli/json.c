@@ -135,6 +135,7 @@ json_t *json_tune_result(const cugen_tune_result *result) {
   json_object_set_new(object, "failed", json_integer((json_int_t)result->failed));
   json_object_set_new(object, "unpredicted", json_integer((json_int_t)result->unpredicted));
   json_object_set_new(object, "leaders", json_integer((json_int_t)result->leaders));
+  json_object_set_new(object, "began", json_optional_string(result->began));
   json_object_set_new(object, "left", json_integer((json_int_t)result->left));
   json_object_set_new(object, "compiled", json_integer((json_int_t)result->compiled));
   json_object_set_new(object, "seconds", json_number(result->seconds));

@@ -120,8 +120,7 @@ static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
     printf("%s steady clocks below it, ", print_count(result->steady).text);
     printf("%s neither in time.\n", print_count(result->unsettled).text);
   }
-  if (result->leaders)
-    printf("It started with %s that are the best for other sizes.\n", print_count(result->leaders).text);
+  if (result->began) printf("It began with %s.\n", result->began);
 }
 
 /* Whether there is a cache and it can be written, and where. */

@@ -517,7 +517,7 @@ typedef struct cugen_tune_result {
   size_t tried;           /* in this run */
   size_t failed;          /* in this run, for any reason */
   size_t unpredicted;     /* in this run: the model has no time for them; nothing is wrong with them */
-  size_t leaders;         /* tried first because they are the fastest for near problems */
+  size_t leaders;         /* tried because something says they are good, such as other sizes or GPUs: see began */
   uint64_t left;          /* variants still untried */
   size_t compiled;        /* compiles; fewer than tried if sources were equal */
   double seconds;         /* wall time */
@@ -537,12 +537,13 @@ typedef struct cugen_tune_result {
   const char *lost;     /* the others, as in cugen_progress. Lives until the next tune */
   const char *equal_to; /* with options.bitwise: that variant, in full, */
   const char *outputs; /* and cugen_record.outputs of all that are wanted. Both live until the next tune; else NULL */
+  const char *began;   /* what led where: "5 that led for other sizes". NULL: no leaders. Lives as long */
 } cugen_tune_result;
 
 /* Tunes in isolated worker processes and remembers each measurement as it arrives; running it again resumes. A run with a
    budget ends early where one compile error refuses all variants (alike). Variants that
-   are fastest for near problems on this device are tried first, except by "exhaustive". Plans opened afterwards take the new
-   best. On the cpu device it tunes the config's check problem where no setting says otherwise. For a described GPU it stores
+   lead for near problems, on other GPUs or by the model are tried first, except by "exhaustive", as long as results do not
+   contradict them. Plans opened afterwards take the new best. On the cpu device it tunes the config's check problem where no setting says otherwise. For a described GPU it stores
    predictions instead of measurements, and verifies the fastest on the cpu device (docs/model.md).
 
    On a GPU a tenth of the budget, 4 s at most, is kept for a race of the fastest (docs/tuning.md). The budget is exceeded by

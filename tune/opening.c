@@ -46,14 +46,14 @@ static int nothing_to_try(const struct tuner *t, cugen_error *err) {
   return space_explain_empty(t->target->space, err);
 }
 
-/* The best of this problem's own records, then the best of near ones, then what the config names. */
+/* The best of this problem's own records, then what is to be tried. */
 static size_t find_firsts(const struct tuner *t, uint64_t *out) {
   size_t count = 0;
   for (size_t i = 0; i < t->known_count && count < TUNE_LEADERS; i++) /* the best first */
     if (t->known[i].outcome == CUGEN_OUTCOME_OK)
       count += space_look_up(t->target->space, t->known[i].variant, &out[count]);
-  for (size_t i = 0; i < t->target->leader_count; i++) out[count++] = t->target->leaders[i];
-  return count + space_tries(t->target->space, out + count);
+  for (size_t i = 0; i < t->target->listed_count; i++) out[count++] = t->target->listed[i];
+  return count;
 }
 
 /* The implementations that are asked for. */
@@ -69,6 +69,7 @@ static void fill_spans(struct tuner *t, const struct space_implementation *all, 
 static int open_with(struct tuner *t, uint64_t *firsts, cugen_error *err) {
   struct strategy_space space = {
       .firsts = firsts, .first_count = find_firsts(t, firsts), .seed = t->options->seed ^ t->sharing.seed};
+  if (t->target->priors) space.priors = t->target->priors->all, space.prior_count = t->target->priors->count;
   const struct space_implementation *all = space_implementations(t->target->space, &space.span_count);
   const char *only = t->options->implementation;
   int status = only ? space_list_check(t->target->config, only, err) : CUGEN_OK;
@@ -89,7 +90,7 @@ static int open_with(struct tuner *t, uint64_t *firsts, cugen_error *err) {
 }
 
 int tuner_open_strategy(struct tuner *t, cugen_error *err) {
-  uint64_t *firsts = calloc(TUNE_LEADERS + t->target->leader_count + config_tries(t->target->config), sizeof *firsts);
+  uint64_t *firsts = calloc(TUNE_LEADERS + t->target->listed_count, sizeof *firsts);
   if (!firsts) return error_memory(err);
   int status = open_with(t, firsts, err);
   free(firsts);

@@ -7,8 +7,16 @@
 #include "gen/template/expand.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/store/cache.h"
+#include "search/strategy.h"
 
 enum { TUNE_LEADERS = 8, TUNE_MOST_DEVICES = 64 };
+
+/* Variants that something says are good. */
+struct tune_priors {
+  const struct strategy_prior *all;
+  size_t count;
+  size_t tried[STRATEGY_SOURCES]; /* of each source in this run */
+};
 
 /* Everything that stays the same while one kernel is tuned. All borrowed. */
 struct tune_target {
@@ -39,8 +47,9 @@ struct tune_target {
   enum measure_way measure; /* how variants are timed; predictions are not */
   bool predicted;           /* the device is not here: times come from the model, and nothing runs */
   const char *outputs;      /* only what gives these is wanted (cache_record_gave); NULL: whatever is right */
-  const uint64_t *leaders;  /* variants that are the best of near problems, or predicted to be: tried first */
-  size_t leader_count;
+  const uint64_t *listed;   /* the variants that are to be tried, before all else; NULL: a search */
+  size_t listed_count;
+  struct tune_priors *priors; /* where a search begins; NULL: nothing is known */
 };
 
 /* Seconds for one problem where the options say nothing. gpu: variants are measured on one. */

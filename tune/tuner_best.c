@@ -37,6 +37,15 @@ void tuner_meet_known(struct tuner *t, uint64_t index, const struct cache_record
   tuner_tell_strategy(t, index, record);
 }
 
+static void count_prior(struct tuner *t, uint64_t index) {
+  struct tune_priors *priors = t->target->priors;
+  for (size_t i = 0; priors && t->strategy_ops->takes_firsts && i < priors->count; i++) {
+    if (priors->all[i].index != index) continue;
+    priors->tried[priors->all[i].source]++;
+    t->result->leaders++;
+  }
+}
+
 int tuner_begin(struct tuner *t, struct candidate *c, cugen_error *err) {
   int status = candidate_build(&t->bench, c, err);
   if (status) {
@@ -44,8 +53,7 @@ int tuner_begin(struct tuner *t, struct candidate *c, cugen_error *err) {
     return status;
   }
   t->given++;
-  for (size_t i = 0; i < t->target->leader_count && t->strategy_ops->takes_firsts; i++)
-    t->result->leaders += t->target->leaders[i] == c->index;
+  count_prior(t, c->index);
   t->pending[t->pending_count++] = c;
   return CUGEN_OK;
 }

@@ -604,6 +604,7 @@ class cugen_tune_result(Structure):
         ("lost", c_char_p),
         ("equal_to", c_char_p),
         ("outputs", c_char_p),
+        ("began", c_char_p),
     ]
 
 
@@ -616,7 +617,7 @@ class TuneResult:
     tried: int  # in this run
     failed: int  # in this run, for any reason
     unpredicted: int  # in this run: the model has no time for them; nothing is wrong with them
-    leaders: int  # tried first because they are the fastest for near problems
+    leaders: int  # tried because something says they are good, such as other sizes or GPUs: see began
     left: int  # variants still untried
     compiled: int  # compiles; fewer than tried if sources were equal
     seconds: float  # wall time
@@ -636,6 +637,7 @@ class TuneResult:
     lost: str  # the others, as in cugen_progress
     equal_to: str  # with options.bitwise: that variant, in full,
     outputs: str | None  # and cugen_record.outputs of all that are wanted. Both live until the next tune; else None
+    began: str | None  # what led where: "5 that led for other sizes". None: no leaders. Lives as long
 
     @classmethod
     def _of(cls, c: cugen_tune_result) -> TuneResult:
@@ -665,6 +667,7 @@ class TuneResult:
             lost=text(c.lost),
             equal_to=text(c.equal_to),
             outputs=maybe_text(c.outputs),
+            began=maybe_text(c.began),
         )
 
 MOST_PROBLEMS = 1000

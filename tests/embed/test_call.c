@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "api/priors.h"
 #include "base/system.h"
 #include "runtime/compile/toolkit.h"
 #include "with_fake.h"
@@ -321,17 +322,21 @@ static void test_predicted_here(void **state) {
 static void test_predicted_leaders(void **state) {
   (void)state;
   struct cache *cache;
-  uint64_t leaders[4], wanted[2];
-  size_t count = 0;
+  struct priors priors;
+  uint64_t wanted[2];
   store("n=1000", first, 2e-5, false, true);
   store("n=1000", best, 1e-5, false, true);
   cugen_kernel *k = open_kernel("n=1000");
   assert_int_equal(api_find_variant(k, best, &wanted[0], NULL), CUGEN_OK);
   assert_int_equal(api_find_variant(k, first, &wanted[1], NULL), CUGEN_OK);
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
-  assert_int_equal(api_near_leaders(&k->lookup, cache, leaders, 4, &count, NULL), CUGEN_OK);
-  assert_int_equal(count, 2);
-  assert_memory_equal(leaders, wanted, sizeof wanted);
+  assert_int_equal(priors_gather(&k->lookup, cache, &priors, NULL), CUGEN_OK);
+  assert_int_equal(priors.count, 2);
+  for (size_t i = 0; i < 2; i++) {
+    assert_int_equal(priors.all[i].index, wanted[i]);
+    assert_int_equal(priors.all[i].source, PRIOR_MODEL);
+  }
+  priors_free(&priors);
   cugen_kernel_close(k);
 }
 

@@ -461,6 +461,40 @@ static void firsts_and_defaults_come_first_and_the_rest_is_seeded(void **state) 
   }
 }
 
+/* Of variants that random search gives first, how many are of each of two priors, whose variants cost so much; all others cost 10. */
+static void count_priors(const double *costs, size_t *counts) {
+  enum { EACH = 8, GIVEN = 40 };
+  struct strategy_prior priors[2 * EACH];
+  for (unsigned i = 0; i < 2 * EACH; i++) priors[i] = (struct strategy_prior){500 + i, i / EACH};
+  const struct strategy_space space = {
+      .spans = grid, .span_count = 1, .seed = 5, .priors = priors, .prior_count = sizeof priors / sizeof *priors};
+  const struct strategy_ops *ops = strategy("random");
+  struct strategy *s = ops->open(&space);
+  uint64_t index;
+  counts[0] = counts[1] = 0;
+  for (size_t i = 0; i < GIVEN; i++) {
+    assert_true(ops->next(s, &index));
+    const bool prior = index >= 500 && index < 500 + 2 * EACH;
+    if (i < 4) assert_int_equal(prior, i % 2 == 0); /* in turn with others */
+    if (prior) counts[(index - 500) / EACH]++;
+    ops->report(s, index, prior ? costs[(index - 500) / EACH] : 10, 0);
+  }
+  ops->close(s);
+}
+
+static void a_prior_is_dropped_once_results_contradict_it(void **state) {
+  (void)state;
+  size_t counts[2];
+  count_priors((const double[]){5, 5}, counts);
+  assert_true(counts[0] == 8 && counts[1] == 8);
+  count_priors((const double[]){20, 5}, counts);
+  assert_true(counts[0] == 2 && counts[1] == 8);
+  count_priors((const double[]){20, (double)INFINITY}, counts);
+  assert_true(counts[0] == 2 && counts[1] == 2);
+  count_priors((const double[]){10.1, 20}, counts); /* within what measurements of equal kernels differ by */
+  assert_true(counts[0] == 8 && counts[1] == 2);
+}
+
 /* How many tries it takes to the best one of the grid. */
 static int tries(const char *name, uint64_t seed) {
   const struct strategy_space space = {
@@ -776,6 +810,7 @@ int main(void) {
       cmocka_unit_test(samples_are_those_of_every_output),
       cmocka_unit_test(every_strategy_gives_each_variant_once),
       cmocka_unit_test(firsts_and_defaults_come_first_and_the_rest_is_seeded),
+      cmocka_unit_test(a_prior_is_dropped_once_results_contradict_it),
       cmocka_unit_test(local_search_goes_on_from_the_best),
       cmocka_unit_test(local_search_leaves_failures_alone),
       cmocka_unit_test(an_unknown_strategy_lists_those_there_are),

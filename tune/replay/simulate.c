@@ -27,9 +27,9 @@ struct run {
   const struct simulation *simulation;
   struct strategy *strategy;
   struct strategy_axis axes[RECORDED_MOST_AXES];
-  uint64_t first;                        /* the strategy's variant 0, in the file */
-  uint64_t firsts[SIMULATE_MOST_FIRSTS]; /* the strategy's */
-  struct job *jobs;                      /* in the order asked for */
+  uint64_t first;                                     /* the strategy's variant 0, in the file */
+  struct strategy_prior priors[SIMULATE_MOST_PRIORS]; /* the strategy's */
+  struct job *jobs;                                   /* in the order asked for */
   size_t job_count;
   double *threads; /* when each is free */
   double now;
@@ -73,8 +73,8 @@ static struct strategy *open_strategy(struct run *run) {
   const struct strategy_space space = {.spans = &span,
                                        .span_count = 1,
                                        .seed = run->simulation->seed,
-                                       .firsts = run->firsts,
-                                       .first_count = run->simulation->first_count,
+                                       .priors = run->priors,
+                                       .prior_count = run->simulation->prior_count,
                                        .neighbours = neighbours,
                                        .max_neighbours = recorded_max_neighbours(recorded),
                                        .axes = run->axes,
@@ -84,7 +84,8 @@ static struct strategy *open_strategy(struct run *run) {
                                        .context = run};
   uint64_t state = run->simulation->seed;
   run->first = random_next(&state) % recorded->count;
-  for (size_t i = 0; i < run->simulation->first_count; i++) run->firsts[i] = in_run(run, run->simulation->firsts[i]);
+  for (size_t i = 0; i < run->simulation->prior_count; i++)
+    run->priors[i] = (struct strategy_prior){.index = in_run(run, run->simulation->priors[i])};
   for (size_t i = 0; i < recorded->axis_count; i++)
     run->axes[i] = (struct strategy_axis){recorded->axes[i].count, recorded->axes[i].values};
   return run->simulation->strategy->open(&space);

@@ -6,7 +6,7 @@
 #include "score.h"
 #include "tune/search/strategy.h"
 
-enum { SIMULATE_MOST_FIRSTS = 8 }; /* as the tuner has */
+enum { SIMULATE_MOST_PRIORS = 8 }; /* as the tuner has */
 
 struct simulation {
   const struct recorded *recorded;
@@ -14,8 +14,8 @@ struct simulation {
   uint64_t seed;
   size_t in_flight; /* variants that are asked for before a result is reported, beside the one that it is of */
   size_t threads;   /* that compile while the device measures; 0: one variant after the other, all in its turn */
-  const uint64_t *firsts; /* of the file: what the strategy begins with */
-  size_t first_count;
+  const uint64_t *priors; /* of the file: a prior's variants, the best first */
+  size_t prior_count;
   double seconds; /* ends with the first result after so many */
 };
 

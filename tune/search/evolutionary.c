@@ -30,6 +30,7 @@ static struct strategy *evolutionary_open(const struct strategy_space *space) {
 static void evolutionary_report(struct strategy *strategy, uint64_t index, double cost, double seconds) {
   struct evolutionary *s = (struct evolutionary *)strategy;
   (void)seconds;
+  search_report(strategy, index, cost);
   s->reported++;
   population_add(&s->population, index, cost);
 }
@@ -52,9 +53,10 @@ static bool child_next(struct evolutionary *s, uint64_t *index) {
 
 static bool evolutionary_next(struct strategy *strategy, uint64_t *index) {
   struct evolutionary *s = (struct evolutionary *)strategy;
-  bool begun = strategy->first_at == strategy->first_count && s->reported >= SAMPLES && s->population.count > 1;
+  if (search_first(strategy, index)) return true;
+  bool begun = s->reported >= SAMPLES && s->population.count > 1;
   if (begun && strategy->space.axis_count && child_next(s, index)) return true;
-  return search_next(strategy, index);
+  return search_random(strategy, index);
 }
 
 const struct strategy_ops strategy_evolutionary = {

@@ -43,6 +43,7 @@ static void local_report(struct strategy *strategy, uint64_t index, double cost,
   struct local *s = (struct local *)strategy;
   size_t at = s->leader_count;
   (void)seconds;
+  search_report(strategy, index, cost);
   s->reported++;
   while (at > 0 && cost < s->leaders[at - 1].cost) at--;
   if (!isfinite(cost) || at == LEADERS) return;
@@ -83,9 +84,9 @@ static bool near_next(struct local *s, uint64_t *index) {
 
 static bool local_next(struct strategy *strategy, uint64_t *index) {
   struct local *s = (struct local *)strategy;
-  const bool begun = strategy->first_at == strategy->first_count && s->reported >= SAMPLES;
-  if (begun && ++s->turn % RANDOM_EVERY != 0 && near_next(s, index)) return true;
-  return search_next(strategy, index);
+  if (search_first(strategy, index)) return true;
+  if (s->reported >= SAMPLES && ++s->turn % RANDOM_EVERY != 0 && near_next(s, index)) return true;
+  return search_random(strategy, index);
 }
 
 const struct strategy_ops strategy_local = {

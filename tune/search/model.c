@@ -32,6 +32,8 @@ enum {
 /* The noise of a measurement. With 2 % every variant of a plateau promised an improvement again: dozens that differ from the
    best in a tunable without effect were tried before anything else. */
 static const double noise = 0.01;
+/* A result that is better by less is the same again. */
+static const double clearly = 0.005;
 /* What of the trees' spread is taken for ignorance, turn by turn. Little of it refines the best; much of it looks elsewhere. To do
    both in turn is better than either, above all with many results out: choices differ although the model is the same (as with
    confidence bounds drawn at random; Hutter, Hoos, Leyton-Brown: Parallel algorithm configuration, LION 2012). */
@@ -55,8 +57,9 @@ struct model {
   uint64_t *index;
   enum { EXPECTED, RIGHT, FAILED } * state;
   size_t rows, capacity;
-  size_t known, right;
+  size_t known, right, idle;
   double best, sum, squares, sum_price; /* of right ones, of all known ones */
+  double mark;                          /* the best, as of the last clear improvement */
   bool grown, broken;                   /* broken: memory ended; it learns no more */
 };
 
@@ -131,7 +134,7 @@ struct model *model_open(const struct strategy_space *space, uint64_t seed) {
   m->own = *space;
   m->space = &m->own;
   m->seed = seed;
-  m->best = INFINITY;
+  m->best = m->mark = INFINITY;
   m->columns = calloc(space->axis_count + 1, sizeof *m->columns);
   bool filled = m->columns;
   for (size_t a = 0; a < space->axis_count && filled; a++) {
@@ -254,6 +257,11 @@ bool model_ready(const struct model *m) {
   return m->grown;
 }
 
+size_t model_idle(const struct model *m) {
+  const size_t awaited = m->rows - m->known;
+  return m->idle > 2 * awaited ? m->idle - 2 * awaited : 0;
+}
+
 /* ---- Learning ---- */
 
 /* Trees of many rows are grown less often. */
@@ -299,6 +307,7 @@ void model_expect(struct model *m, uint64_t index) {
 static void set_result(struct model *m, size_t row, double cost, double seconds) {
   bool right = isfinite(cost) && cost > 0;
   m->known++;
+  m->idle++;
   m->state[row] = right ? RIGHT : FAILED;
   m->price[row] = seconds > 0 ? logarithm(seconds) : 0;
   m->sum_price += m->price[row];
@@ -308,6 +317,7 @@ static void set_result(struct model *m, size_t row, double cost, double seconds)
   m->sum += m->cost[row];
   m->squares += m->cost[row] * m->cost[row];
   m->best = fmin(m->best, m->cost[row]);
+  if (m->best < m->mark - clearly) m->mark = m->best, m->idle = 0;
 }
 
 void model_learn(struct model *m, uint64_t index, double cost, double seconds) {

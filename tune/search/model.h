@@ -15,6 +15,9 @@ void model_expect(struct model *model, uint64_t index);
 void model_learn(struct model *model, uint64_t index, double cost, double seconds);
 /* Enough was learnt for scores. */
 bool model_ready(const struct model *model);
+/* How many results came since the last one that was clearly better than all before it. Those that were under way then do not count, nor as many
+   again: they were chosen without knowing it. */
+size_t model_idle(const struct model *model);
 /* How much a variant promises: the higher, the better. turn: that of the choice. From turn to turn the same model goes more by what
    it knows, or more by what it does not. */
 double model_score(const struct model *model, uint64_t index, size_t turn);

@@ -5,8 +5,13 @@ static struct strategy *random_open(const struct strategy_space *space) {
   return search_open(space, sizeof(struct strategy));
 }
 
+static bool random_next_variant(struct strategy *s, uint64_t *index) {
+  return search_first(s, index) || search_random(s, index);
+}
+
 static void random_report(struct strategy *s, uint64_t index, double cost, double seconds) {
-  (void)s, (void)index, (void)cost, (void)seconds;
+  (void)seconds;
+  search_report(s, index, cost);
 }
 
 const struct strategy_ops strategy_random = {
@@ -15,7 +20,7 @@ const struct strategy_ops strategy_random = {
     .takes_firsts = true,
     .open = random_open,
     .close = search_close,
-    .next = search_next,
+    .next = random_next_variant,
     .report = random_report,
     .taken = search_taken,
 };

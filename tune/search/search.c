@@ -1,6 +1,7 @@
 /* The order of variants that strategies share; see search.h. */
 #include "search.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -48,6 +49,7 @@ void search_close(struct strategy *s) {
   if (!s) return;
   free(s->spans);
   free(s->firsts);
+  free(s->priors);
   free(s->given);
   free(s);
 }
@@ -55,7 +57,11 @@ void search_close(struct strategy *s) {
 /* The default of each implementation comes before the rest, so that a large one cannot hide the small ones from a short
    budget. */
 static void add_firsts(struct strategy *s) {
+  for (size_t i = 0; i < STRATEGY_SOURCES; i++) s->sources[i].best = s->sources[i].others = (double)INFINITY;
+  for (size_t i = 0; i < s->space.prior_count; i++)
+    if (s->space.priors[i].source < STRATEGY_SOURCES) s->priors[s->prior_count++] = s->space.priors[i];
   for (size_t i = 0; i < s->space.first_count; i++) s->firsts[s->first_count++] = s->space.firsts[i];
+  s->known_count = s->first_count;
   for (size_t i = 0; i < s->span_count; i++) s->firsts[s->first_count++] = s->spans[i].first;
 }
 
@@ -65,12 +71,13 @@ struct strategy *search_open(const struct strategy_space *space, size_t bytes) {
   s->space = *space;
   s->spans = calloc(space->span_count + 1, sizeof *s->spans);
   s->firsts = calloc(space->first_count + space->span_count + 1, sizeof *s->firsts);
+  s->priors = calloc(space->prior_count + 1, sizeof *s->priors);
   for (size_t i = 0; i < space->span_count && s->spans; i++) {
     if (space->spans[i].count) s->spans[s->span_count++] = space->spans[i];
     s->total += space->spans[i].count;
   }
   s->given = calloc(s->total / 64 + 1, sizeof *s->given);
-  if (!s->spans || !s->firsts || !s->given) {
+  if (!s->spans || !s->firsts || !s->priors || !s->given) {
     search_close(s);
     return NULL;
   }
@@ -98,14 +105,62 @@ static uint64_t permute(const struct strategy *s, uint64_t n) {
   return n;
 }
 
-bool search_next(struct strategy *s, uint64_t *index) {
-  while (s->first_at < s->first_count) {
-    *index = s->firsts[s->first_at++];
-    if (search_give(s, *index)) return true;
-  }
+bool search_random(struct strategy *s, uint64_t *index) {
   while (s->at < s->total) {
     *index = search_variant(s, permute(s, s->at++));
     if (search_give(s, *index)) return true;
   }
   return false;
+}
+
+/* ---- Priors ----
+
+   A prior says that its variants are the best there are. So it is contradicted by a variant that it does not name and that is better than
+   all of its own, as soon as HEARD of these are known; what is left of it is dropped. Such variants have to come early: priors
+   take turns with other choices. A good prior loses little by that, for what is spread over the space teaches a model more. With a bad one
+   two or three variants are lost. */
+
+enum { HEARD = 2 };
+static const double clearly_better = 0.98; /* of a prior's best: measurements of equal kernels differ by less */
+
+static bool names(const struct strategy *s, unsigned source, uint64_t index) {
+  for (size_t i = 0; i < s->prior_count; i++)
+    if (s->priors[i].source == source && s->priors[i].index == index) return true;
+  return false;
+}
+
+void search_report(struct strategy *s, uint64_t index, double cost) {
+  for (unsigned i = 0; i < STRATEGY_SOURCES && s->prior_count; i++) {
+    const bool own = names(s, i, index);
+    double *best = own ? &s->sources[i].best : &s->sources[i].others;
+    s->sources[i].known += own;
+    *best = fmin(*best, cost);
+  }
+}
+
+static bool is_contradicted(const struct strategy *s, unsigned source) {
+  return s->sources[source].known >= HEARD && s->sources[source].others < clearly_better * s->sources[source].best;
+}
+
+static bool prior_next(struct strategy *s, uint64_t *index) {
+  while (s->prior_at < s->prior_count) {
+    const struct strategy_prior *prior = &s->priors[s->prior_at++];
+    *index = prior->index;
+    if (!is_contradicted(s, prior->source) && search_give(s, *index)) return true;
+  }
+  return false;
+}
+
+static bool listed_next(struct strategy *s, size_t end, uint64_t *index) {
+  while (s->first_at < end) {
+    *index = s->firsts[s->first_at++];
+    if (search_give(s, *index)) return true;
+  }
+  return false;
+}
+
+bool search_first(struct strategy *s, uint64_t *index) {
+  if (listed_next(s, s->known_count, index)) return true;
+  s->rests = !s->rests && prior_next(s, index);
+  return s->rests || listed_next(s, s->first_count, index);
 }

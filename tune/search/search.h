@@ -9,8 +9,15 @@ struct strategy {
   struct strategy_space space;
   struct strategy_span *spans; /* without empty ones */
   size_t span_count;
-  uint64_t *firsts; /* what is given before all else */
-  size_t first_count, first_at;
+  uint64_t *firsts;                          /* what is given before all else, */
+  size_t known_count, first_count, first_at; /* the first known_count before the priors */
+  struct strategy_prior *priors;
+  size_t prior_count, prior_at;
+  bool rests; /* a prior was given last: the next one is another's choice */
+  struct {
+    size_t known;        /* results of its variants, */
+    double best, others; /* the best of these, and of all other variants */
+  } sources[STRATEGY_SOURCES];
   uint64_t total, at; /* at: position in the order of this strategy */
   unsigned half_bits; /* of the random order's domain, 2^(2 * half_bits) >= total */
   uint64_t *given;    /* a bit for each variant */
@@ -28,7 +35,12 @@ bool search_give(struct strategy *s, uint64_t index);
 void search_taken(struct strategy *s, uint64_t index);
 /* Whether search_give would be true. */
 bool search_is_new(const struct strategy *s, uint64_t index);
-/* The firsts, then a random order, without what was given; false: none is left. */
-bool search_next(struct strategy *s, uint64_t *index);
+/* What comes before a strategy's own choice: firsts, then priors and each implementation's first variant in turn. Between two priors the
+   strategy chooses, where no implementation's first is left. False: it is the strategy's turn. Once for each variant. */
+bool search_first(struct strategy *s, uint64_t *index);
+/* As a strategy's report: by it priors are judged. */
+void search_report(struct strategy *s, uint64_t index, double cost);
+/* A random order, without what was given; false: none is left. */
+bool search_random(struct strategy *s, uint64_t *index);
 
 #endif

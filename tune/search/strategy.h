@@ -20,13 +20,23 @@ enum {
   STRATEGY_ABSENT = UINT16_MAX /* in place of a position: the variant's implementation has no such tunable */
 };
 
+/* A variant that something says is good: records of another size or another GPU, the model, the config. */
+struct strategy_prior {
+  uint64_t index;
+  unsigned source; /* who says so, below STRATEGY_SOURCES */
+};
+
+enum { STRATEGY_SOURCES = 8 };
+
 /* What is searched. */
 struct strategy_space {
   const struct strategy_span *spans;
   size_t span_count;
   uint64_t seed;
-  const uint64_t *firsts; /* remembered elsewhere: where to begin */
+  const uint64_t *firsts; /* remembered of this very problem: they come before all else */
   size_t first_count;
+  const struct strategy_prior *priors; /* where to begin, as long as results do not contradict it: see search.c */
+  size_t prior_count;
   /* Fills out with the variants that differ from this one in one tunable, at most max_neighbours. */
   size_t (*neighbours)(const void *context, uint64_t index, uint64_t *out);
   size_t max_neighbours;
@@ -45,7 +55,7 @@ struct strategy_ops {
   const char *name;
   const char *what; /* for --help and errors */
   bool takes_firsts;
-  /* spans and firsts are copied. NULL: no memory. */
+  /* spans, firsts and priors are copied. NULL: no memory. */
   struct strategy *(*open)(const struct strategy_space *space);
   void (*close)(struct strategy *strategy);
   /* The next variant to try; false when there is none left. Never gives an index twice. */

@@ -1,7 +1,8 @@
 /* Search by a model of the results so far (model.h), which learns as they arrive. The next variant is the one of the highest
    score among candidates: the neighbours of the best LEADERS, children of two of the best, and random ones, RANDOM of them; then
    the neighbours of that one, and so on for CLIMB steps (SMAC's local search on the score). So the work for a variant does not
-   depend on how large the space is. Every RANDOM_EVERY-th variant comes from the random order, since a model can be wrong.
+   depend on how large the space is. Every RANDOM_EVERY-th variant comes from the random order, since a model can be wrong, and
+   more of them do while nothing better is found.
 
    Until the model has learnt enough, each variant is, of some at random, the one farthest from those before it: so they are spread over the
    space (best-candidate sampling; Mitchell, Spectrally optimal sampling for distribution ray tracing, SIGGRAPH 1991). With many
@@ -21,7 +22,8 @@ enum {
   CLIMB = 4,
   SPREAD = 12, /* candidates before there is a model */
   AROUND = 96, /* neighbours looked at of one variant; of more, these are drawn */
-  RANDOM_EVERY = 16
+  RANDOM_EVERY = 16,
+  PATIENCE = 64 /* after so many results without a better one a fourth of the variants are random */
 };
 
 struct surrogate {
@@ -59,6 +61,7 @@ static struct strategy *surrogate_open(const struct strategy_space *space) {
 
 static void surrogate_report(struct strategy *strategy, uint64_t index, double cost, double seconds) {
   struct surrogate *s = (struct surrogate *)strategy;
+  search_report(strategy, index, cost);
   population_add(&s->population, index, cost);
   if (s->model) model_learn(s->model, index, cost, seconds);
 }
@@ -120,15 +123,21 @@ static bool spread_next(struct surrogate *s, uint64_t *index) {
   return most >= 0 && search_give(&s->strategy, *index);
 }
 
+/* A model that is wrong about the rest of the space goes on around its best: of 25 runs on one space three stayed within a plateau 15 % off,
+   for 200 variants. So the longer nothing better was found, the more of the variants are random ones, up to half of them. */
+static bool look_elsewhere(struct surrogate *s) {
+  const uint64_t idle = model_idle(s->model);
+  return ++s->turn % RANDOM_EVERY == 0 || population_draw(&s->state, 2 * (idle + PATIENCE)) < idle;
+}
+
 static bool learnt_next(struct surrogate *s, uint64_t *index) {
   if (!model_ready(s->model)) return spread_next(s, index);
-  return ++s->turn % RANDOM_EVERY != 0 && model_next(s, index);
+  return !look_elsewhere(s) && model_next(s, index);
 }
 
 static bool surrogate_next(struct strategy *strategy, uint64_t *index) {
   struct surrogate *s = (struct surrogate *)strategy;
-  bool found = s->model && strategy->first_at == strategy->first_count && learnt_next(s, index);
-  if (!found) found = search_next(strategy, index);
+  bool found = search_first(strategy, index) || (s->model && learnt_next(s, index)) || search_random(strategy, index);
   if (found && s->model) model_expect(s->model, *index);
   return found;
 }

@@ -1,0 +1,40 @@
+/* Where tuning begins; see priors.h. All who have something to say are asked. Measurements come before predictions, and those of this GPU
+   before those of others: so each source is asked only for what the ones before it left of TUNE_LEADERS. The config's suggestions are
+   few, and come on top. */
+#include <stdlib.h>
+
+#include "priors.h"
+
+static int add_suggestions(const struct lookup *l, struct priors *out, cugen_error *err) {
+  uint64_t *tries = calloc(config_tries(l->config) + 1, sizeof *tries);
+  if (!tries) return error_memory(err);
+  const size_t count = space_tries(l->space, tries);
+  for (size_t i = 0; i < count; i++) priors_add_index(out, tries[i]);
+  free(tries);
+  return CUGEN_OK;
+}
+
+static int ask(struct lookup *l, struct cache *cache, enum prior_source source, struct priors *out,
+               cugen_error *err) {
+  out->source = source;
+  if (source == PRIOR_CONFIG) return add_suggestions(l, out, err);
+  if (priors_full(out)) return CUGEN_OK;
+  if (source == PRIOR_SIZES) return api_near_leaders(l, cache, out, err);
+  if (l->predicted || !l->device.facts.is_gpu) return CUGEN_OK;
+  if (source == PRIOR_GPUS) return api_other_gpu_leaders(l, out, err);
+  if (source == PRIOR_SHIPPED) return portfolio_shipped_leaders(l, out, err);
+  return api_predicted_leaders(l, cache, out, err);
+}
+
+int priors_gather(struct lookup *l, struct cache *cache, struct priors *out, cugen_error *err) {
+  *out = (struct priors){.space = l->space};
+  out->all = calloc(TUNE_LEADERS + config_tries(l->config), sizeof *out->all);
+  int status = out->all ? CUGEN_OK : error_memory(err);
+  for (unsigned source = 0; source < PRIOR_SOURCES && !status; source++) {
+    out->most = TUNE_LEADERS;
+    status = ask(l, cache, (enum prior_source)source, out, err);
+  }
+  if (!status && (out->gpus.failed || out->shipped.failed)) status = error_memory(err);
+  out->kept = (struct tune_priors){.all = out->all, .count = out->count};
+  return status;
+}

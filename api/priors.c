@@ -1,0 +1,71 @@
+/* Variants that something says are good; see priors.h. */
+#include "priors.h"
+
+#include <stdlib.h>
+
+bool priors_full(const struct priors *priors) {
+  return priors->count >= priors->most;
+}
+
+static bool is_there(const struct priors *priors, uint64_t index) {
+  for (size_t i = 0; i < priors->count; i++)
+    if (priors->all[i].index == index) return true;
+  return false;
+}
+
+bool priors_add_index(struct priors *priors, uint64_t index) {
+  if (is_there(priors, index)) return false;
+  priors->all[priors->count++] = (struct strategy_prior){index, priors->source};
+  return true;
+}
+
+bool priors_add(struct priors *priors, const char *variant) {
+  uint64_t index;
+  return !priors_full(priors) && space_look_up(priors->space, variant, &index) && priors_add_index(priors, index);
+}
+
+int priors_take(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
+  struct priors *priors = context;
+  (void)err;
+  priors_add(priors, record->variant);
+  *stop = priors_full(priors);
+  return CUGEN_OK;
+}
+
+void priors_free(struct priors *priors) {
+  free(priors->all);
+  text_free(&priors->gpus);
+  text_free(&priors->shipped);
+}
+
+/* ---- In words ---- */
+
+static size_t count_of(const struct priors *priors, unsigned source) {
+  size_t count = 0;
+  for (size_t i = 0; i < priors->count; i++) count += priors->all[i].source == source;
+  return count;
+}
+
+static void print_source(const struct priors *priors, unsigned source, struct text *out) {
+  static const char *const words[PRIOR_SOURCES] = {[PRIOR_SIZES] = "that led for other sizes",
+                                                   [PRIOR_GPUS] = "that led on ",
+                                                   [PRIOR_SHIPPED] = "that cugen ships, learnt on ",
+                                                   [PRIOR_MODEL] = "that the model puts first",
+                                                   [PRIOR_CONFIG] = "that the config suggests"};
+  const size_t tried = priors->kept.tried[source], all = count_of(priors, source);
+  text_addf(out, "%zu ", tried);
+  if (tried < all) text_addf(out, "of %zu ", all);
+  text_add(out, words[source]);
+  if (source == PRIOR_GPUS) text_add(out, text_get(&priors->gpus));
+  if (source == PRIOR_SHIPPED) text_add(out, text_get(&priors->shipped));
+}
+
+void priors_print(const struct priors *priors, struct text *out) {
+  size_t left = 0, said = 0;
+  for (unsigned i = 0; i < PRIOR_SOURCES; i++) left += priors->kept.tried[i] > 0;
+  for (unsigned i = 0; i < PRIOR_SOURCES; i++) {
+    if (!priors->kept.tried[i]) continue;
+    if (said++) text_add(out, --left > 1 ? ", " : " and ");
+    print_source(priors, i, out);
+  }
+}
