@@ -4,6 +4,7 @@
     versus_kernel_tuner.py tune KERNEL FOLDER STRATEGY SEED BUDGET BEGAN OUT    one run of Kernel Tuner
     versus_kernel_tuner.py convert KERNEL SEED BEGAN JSON OUT                   one run of cugen, from what its --json printed
     versus_kernel_tuner.py version                                              of Kernel Tuner
+    versus_kernel_tuner.py knows KERNEL                                         whether Kernel Tuner is told of it: exit code 0
     versus_kernel_tuner.py runners KERNEL RESULTS                               a condition that selects what is to be timed again
     versus_kernel_tuner.py table KERNEL... RESULTS                              what each tool found, and when
     versus_kernel_tuner.py median RESULTS...                                    medians over seeds, of several folders of results
@@ -20,6 +21,7 @@ import sys
 
 NEAR = 1.05  # of the best known: this is what "found" means
 TOOLS = ["cugen", "greedy_ils", "genetic_algorithm"]
+KNOWN = ["hotspot", "gemm_milo", "mtran", "nbody", "dedispersion", "coulomb"]  # to kernel()
 
 
 def kernel(name, folder):
@@ -194,7 +196,7 @@ def write_run(out, name, tool, seed, tried, took, error):
 def tunables(text):
     """'tiled BM=64 BN=32' as a dict; the implementation's name is left out."""
     values = (word.partition("=") for word in text.split() if "=" in word)
-    return {key: int(value) for key, _, value in values}
+    return {key: int(value) if value.lstrip("-").isdigit() else value for key, _, value in values}
 
 
 def convert(name, seed, began, path, out):
@@ -236,6 +238,8 @@ def key_of(variant):
 def runners(name, results):
     """The fastest five of each run, and what it took for its best on the way there, as a condition of cugen's."""
     runs = runs_of(name, results)
+    if not runs:
+        return print("false")
     names = shared_names(runs)
     chosen = {}
     for run in runs:
@@ -255,20 +259,23 @@ def again(name, results, names):
         return {}
     with open(path, encoding="utf-8") as file:
         records = json.load(file)["records"]
-    return {tuple(tunables(record["variant"])[key] for key in names): record["seconds"] if record["outcome"] == "ok" else None
+    return {tuple(tunables(record["variant"]).get(key) for key in names): record["seconds"] if record["outcome"] == "ok" else None
             for record in records}
 
 
 def rows_of(name, results):
     """For each run: its tool, seed, seconds until within 5 % of the best known, the best by one clock and by the tool's."""
     runs = runs_of(name, results)
+    if not runs:
+        return []
     names = shared_names(runs)
     clock = again(name, results, names)
 
     def of(variant):
-        return tuple(variant[key] for key in names)
+        return tuple(variant.get(key) for key in names)
 
-    right = [seconds for seconds in clock.values() if seconds]
+    right = [seconds for seconds in clock.values() if seconds] or [
+        seconds for run in runs for _, _, seconds in run["tried"] if seconds]  # of one tool: by its own clock
     best = min(right) if right else None
     rows = []
     for run in runs:
@@ -326,7 +333,9 @@ def median(folders):
         print(f"{name:13s} {said(known and known * 1e3, '9.4g')}" + line)
         others = min((found[tool] for tool in TOOLS[1:] if tool in found), default=math.inf)
         if "cugen" in found and not math.isinf(found["cugen"]):
-            ended = min(row["took"] for row in rows if row["kernel"] == name and row["tool"] != "cugen")
+            ended = min((row["took"] for row in rows if row["kernel"] == name and row["tool"] != "cugen"), default=None)
+            if ended is None:  # Kernel Tuner did not run it
+                continue
             (least if math.isinf(others) else ratios).append((ended if math.isinf(others) else others) / found["cugen"])
     if ratios:
         print(f"the better of Kernel Tuner's two over cugen, geometric mean of {len(ratios)} kernels where both got there: "
@@ -342,6 +351,8 @@ if __name__ == "__main__":
         tune(*words)
     elif command == "version":
         print(version())
+    elif command == "knows" and len(words) == 1:
+        sys.exit(words[0] not in KNOWN)
     elif command == "convert" and len(words) == 5:
         convert(*words)
     elif command == "runners" and len(words) == 2:
