@@ -194,19 +194,28 @@ static const char *state_of(const cugen_stored_record *stored) {
   return stored->superseded ? "replaced" : stored->current ? "current" : "stale";
 }
 
+static bool has_energies(const cugen_stored_record *all, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (all[i].record.energy > 0) return true;
+  return false;
+}
+
 static int print_stored(struct cli *cli, const cugen_stored_record *all, size_t count) {
-  bool predicted = cugen_kernel_predicted(cli->kernel);
-  const struct table_column columns[] = {{predicted ? "predicted" : "time", TABLE_RIGHT, 0},
+  const bool predicted = cugen_kernel_predicted(cli->kernel);
+  const size_t skipped = has_energies(all, count) ? 0 : 1; /* the first column; the time then takes its place */
+  const struct table_column columns[] = {{"energy", TABLE_RIGHT, 0},
+                                         {predicted ? "predicted" : "time", TABLE_RIGHT, 0},
                                          {"state", 0, 0},
                                          {predicted ? "made" : "measured", TABLE_FOLD, 1},
                                          {"driver", TABLE_RIGHT | TABLE_FOLD, 2},
                                          {"NVRTC", TABLE_RIGHT | TABLE_FOLD, 3},
                                          {"variant", TABLE_WRAP, 0}};
   struct table table;
-  table_open(&table, cli, columns, 6);
+  table_open(&table, cli, columns + skipped, sizeof columns / sizeof *columns - skipped);
   for (size_t i = 0; i < count; i++) {
     const cugen_record *record = &all[i].record;
-    bool right = record->outcome == CUGEN_OUTCOME_OK;
+    const bool right = record->outcome == CUGEN_OUTCOME_OK;
+    if (!skipped) table_cell(&table, record->energy > 0 ? print_joules(record->energy).text : "-");
     table_cell(&table, right ? print_seconds(record->seconds).text : cugen_outcome_text((int)record->outcome));
     table_cell(&table, state_of(&all[i]));
     table_cell(&table, print_moment(all[i].measured_at).text);

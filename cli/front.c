@@ -26,8 +26,10 @@ static int collect(struct cli *cli, cugen_record **out, size_t *count) {
 }
 
 static int print_rows(struct cli *cli, const cugen_record *records, size_t count) {
-  static const struct table_column columns[] = {
-      {"time", TABLE_RIGHT, 0}, {"energy", TABLE_RIGHT, 0}, {"power", TABLE_RIGHT, 0}, {"variant", TABLE_WRAP, 0}};
+  static const struct table_column columns[] = {{"time", TABLE_RIGHT, 0},
+                                                {"energy", TABLE_RIGHT, 0},
+                                                {"energy / time", TABLE_RIGHT, 0},
+                                                {"variant", TABLE_WRAP, 0}};
   static const enum quantity shown[] = {QUANTITY_TIME, QUANTITY_ENERGY, QUANTITY_POWER};
   struct table table;
   puts("\nNo other variant beats these in both time and energy:");

@@ -76,7 +76,7 @@ static void add_problem(struct line *line, const cugen_progress *state) {
 }
 
 static void add_stage(struct line *line, const cugen_progress *state) {
-  static const char *const stages[] = {[CUGEN_STAGE_RACE] = "racing the fastest",
+  static const char *const stages[] = {[CUGEN_STAGE_RACE] = "racing the best",
                                        [CUGEN_STAGE_VERIFY] = "verifying the best",
                                        [CUGEN_STAGE_DATA] = "computing reference"};
   if (state->stage != CUGEN_STAGE_SEARCH) add(line, "  ", stages[state->stage]);

@@ -35,9 +35,10 @@ static struct shown show_energy(const cugen_record *r) {
   return print_joules(r->energy);
 }
 
+/* No watts: the energy is that of a load without rest, and the time need not be. */
 static struct shown show_power(const cugen_record *r) {
   struct shown shown;
-  snprintf(shown.text, sizeof shown.text, "%.40s W", print_number(r->energy / r->seconds).text);
+  snprintf(shown.text, sizeof shown.text, "%.40s J/s", print_number(r->energy / r->seconds).text);
   return shown;
 }
 

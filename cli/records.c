@@ -20,7 +20,7 @@ static const struct column {
     {{"time", TABLE_RIGHT, 0}, QUANTITY_MEASURED},
     {{"predicted", TABLE_RIGHT, 0}, QUANTITY_PREDICTED},
     {{"energy", TABLE_RIGHT, 0}, QUANTITY_ENERGY},
-    {{"power", TABLE_RIGHT, 11}, QUANTITY_POWER},
+    {{"energy / time", TABLE_RIGHT | TABLE_FOLD, 11}, QUANTITY_POWER},
     {{"verified", TABLE_FOLD, 0}, QUANTITY_VERIFIED},
     {{"bound by", TABLE_FOLD, 2}, QUANTITY_BOUND},
     {{"", TABLE_RIGHT, 0}, QUANTITY_RATE_ALONE},

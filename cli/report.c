@@ -139,6 +139,7 @@ static void write_figures(const struct page *p) {
     char name[96];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(best->variant, " "), best->variant);
     write_figure(p, "Best", print_seconds(best->seconds).text, name);
+    if (best->energy > 0) write_figure(p, "Energy", print_joules(best->energy).text, "a run");
     write_rates(p, best);
     write_speedup(p, best, first_implementation(f));
   }

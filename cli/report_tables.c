@@ -24,19 +24,11 @@ static const struct column {
   const char *header;
   enum quantity quantity;
 } columns[] = {
-    {"time", QUANTITY_TIME},
-    {"rate", QUANTITY_RATE},
-    {"roofline", QUANTITY_ROOFLINE},
-    {"requests", QUANTITY_REQUESTS},
-    {"occupancy", QUANTITY_OCCUPANCY},
-    {"clusters", QUANTITY_CLUSTERS},
-    {"threads", QUANTITY_THREADS},
-    {"registers", QUANTITY_REGISTERS},
-    {"static shared", QUANTITY_STATIC},
-    {"dynamic shared", QUANTITY_DYNAMIC},
-    {"constant", QUANTITY_CONSTANT},
-    {"local", QUANTITY_LOCAL},
-    {"spills", QUANTITY_SPILLS},
+    {"time", QUANTITY_TIME},           {"energy", QUANTITY_ENERGY},        {"energy / time", QUANTITY_POWER},
+    {"rate", QUANTITY_RATE},           {"roofline", QUANTITY_ROOFLINE},    {"requests", QUANTITY_REQUESTS},
+    {"occupancy", QUANTITY_OCCUPANCY}, {"clusters", QUANTITY_CLUSTERS},    {"threads", QUANTITY_THREADS},
+    {"registers", QUANTITY_REGISTERS}, {"static shared", QUANTITY_STATIC}, {"dynamic shared", QUANTITY_DYNAMIC},
+    {"constant", QUANTITY_CONSTANT},   {"local", QUANTITY_LOCAL},          {"spills", QUANTITY_SPILLS},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -96,7 +88,8 @@ void report_variants(const struct page *p) {
   bool chosen[COLUMNS] = {false};
   if (!p->f->right_count) return;
   choose_columns(p, chosen);
-  const char *tie = page_by_rate(p) ? TIE_NOTE("highest rate") : TIE_NOTE("fastest");
+  const bool by_time = cugen_kernel_objective(p->f->kernel) == CUGEN_OBJECTIVE_TIME;
+  const char *tie = page_by_rate(p) ? TIE_NOTE("highest rate") : by_time ? TIE_NOTE("fastest") : TIE_NOTE("best");
   open_table(p, "Best variants", is_tied(p->f) ? tie : "", "variants");
   fputs("<th class=\"n\"></th>", p->out);
   for (size_t c = 0; c < COLUMNS; c++)

@@ -112,15 +112,23 @@ static int print_plot(struct cli *cli, const struct trace *trace) {
 
 /* ---- The steps ---- */
 
+static bool has_energy(const struct trace *trace) {
+  for (size_t i = 0; i < trace->count; i++)
+    if (trace->points[i].changed && trace->points[i].best && trace->points[i].best->energy > 0) return true;
+  return false;
+}
+
 static int print_steps(struct cli *cli, const struct trace *trace) {
-  bool rate = by_rate(cli);
+  const bool rate = by_rate(cli), energy = has_energy(trace);
+  const struct table_column variant = {"variant", TABLE_WRAP, 0};
   const struct table_column columns[] = {{"spent", TABLE_RIGHT, 0},
                                          {rate ? "best rate" : "best time", TABLE_RIGHT, 0},
                                          {"gained", TABLE_RIGHT, 0},
-                                         {"variant", TABLE_WRAP, 0}};
+                                         energy ? (struct table_column){"energy", TABLE_RIGHT, 0} : variant,
+                                         variant};
   struct table table;
   const cugen_record *before = NULL;
-  table_open(&table, cli, columns, sizeof columns / sizeof *columns);
+  table_open(&table, cli, columns, energy ? 5 : 4);
   for (size_t i = 0; i < trace->count; i++) {
     const struct trace_point *point = &trace->points[i];
     char gained[32] = "";
@@ -135,6 +143,7 @@ static int print_steps(struct cli *cli, const struct trace *trace) {
     table_cell(&table, rate ? trace_label(cli->kernel, trace_value(cli->kernel, point->best)).text
                             : print_seconds(point->best->seconds).text);
     table_cell(&table, gained);
+    if (energy) table_cell(&table, point->best->energy > 0 ? print_joules(point->best->energy).text : "-");
     table_cell(&table, point->best->variant);
     before = point->best;
   }

@@ -112,7 +112,8 @@ static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
            print_percent(result->measuring / (result->seconds * (double)cli_device_count(cli))).text);
   puts(".");
   if (result->tied)
-    printf("The fastest ties with %s within %.1f %%.\n",
+    printf("The %s ties with %s within %.1f %%.\n",
+           cugen_kernel_objective(cli->kernel) == CUGEN_OBJECTIVE_TIME ? "fastest" : "best",
            result->tied == 1 ? "another" : print_count(result->tied).text, fmax(100 * result->tied_within, 0.1));
   if (result->energies) printf("Measured the energy of %s.\n", print_count(result->energies).text);
   if (result->power_capped + result->steady + result->unsettled) {
