@@ -29,6 +29,8 @@ static int open_listing(struct cli *cli, struct findings *f) {
   options.cache = cli->values[OPTION_CACHE];
   options.config_dir = cli->values[OPTION_CONFIG_DIR];
   options.measure = cli->values[OPTION_MEASURE];
+  options.objective = cli->values[OPTION_OBJECTIVE];
+  options.prefer = cli->values[OPTION_PREFER];
   options.toolkit = cli->values[OPTION_TOOLKIT];
   options.compiler = cli->values[OPTION_COMPILER];
   return cugen_open(&options, &f->listing, &cli->error);
@@ -233,6 +235,8 @@ static int open_kernel(struct cli *cli, const cugen_cache_set *set) {
   options.device_dir = cli->values[OPTION_DEVICE_DIR];
   options.toolkit = cli->values[OPTION_TOOLKIT];
   options.compiler = cli->values[OPTION_COMPILER];
+  options.objective = cli->values[OPTION_OBJECTIVE];
+  options.prefer = cli->values[OPTION_PREFER];
   char *problem = strdup(set->problem);
   if (!problem) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   int status = cugen_open(&options, &cli->lib, &cli->error);
