@@ -190,11 +190,11 @@ static bool has_failed(const struct failures *failures, const char *variant) {
 }
 
 /* One that has the variant's source: any, or the one that was measured. */
-static int try_source(struct lookup *l, const struct portfolio_body_variant *variant, bool any_source,
+static int try_source(struct lookup *l, const struct portfolio_body_variant *variant, bool shipped,
                       struct portfolio_answer *out, bool *found, cugen_error *err) {
   enum portfolio_state state;
   cugen_error why;
-  if (!any_source) {
+  if (!shipped) {
     int status = portfolio_try(l, variant, &state, &out->index, &out->spec, err);
     *found = !status && state == PORTFOLIO_CURRENT;
     return status;
@@ -205,31 +205,31 @@ static int try_source(struct lookup *l, const struct portfolio_body_variant *var
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
 
-static int try_one(struct lookup *l, const struct portfolio_body_variant *variant, bool any_source,
+static int try_one(struct lookup *l, const struct portfolio_body_variant *variant, bool shipped,
                    const struct failures *failures, struct portfolio_answer *out, bool *found, cugen_error *err) {
   if (has_failed(failures, variant->variant)) return CUGEN_OK;
   out->spec = (struct kernel_spec){0};
-  int status = try_source(l, variant, any_source, out, found, err);
+  int status = try_source(l, variant, shipped, out, found, err);
   if (!*found) kernel_spec_free(&out->spec);
   return status;
 }
 
 /* The rule's first, then the others in their order. */
-static int serve(struct lookup *l, const struct portfolio_body *body, bool any_source,
-                 const struct failures *failures, struct portfolio_answer *out, bool *found, cugen_error *err) {
+static int serve(struct lookup *l, const struct portfolio_body *body, bool shipped, const struct failures *failures,
+                 struct portfolio_answer *out, bool *found, cugen_error *err) {
   size_t first;
   cugen_error ignored;
   int status = portfolio_ask(body, l->config, l->problem, &first, &ignored);
   if (status)
     return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK; /* of a config that has other sizes */
-  if (first < body->count) status = try_one(l, &body->variants[first], any_source, failures, out, found, err);
+  if (first < body->count) status = try_one(l, &body->variants[first], shipped, failures, out, found, err);
   out->first = *found;
-  for (size_t i = 0; i < body->count && !*found && !status; i++)
-    if (i != first) status = try_one(l, &body->variants[i], any_source, failures, out, found, err);
+  for (size_t i = 0; i < body->count && !*found && !status && !shipped; i++)
+    if (i != first) status = try_one(l, &body->variants[i], shipped, failures, out, found, err);
   return status;
 }
 
-int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body, bool any_source,
+int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body, bool shipped,
                        struct portfolio_answer *out, bool *found, cugen_error *err) {
   struct failures failures = {0};
   *out = (struct portfolio_answer){0};
@@ -237,7 +237,7 @@ int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body, bool
   int status = lookup_space(l, err);
   if (!status) status = lookup_expander(l, err);
   if (!status) status = load_failures(l, &failures, err);
-  if (!status) status = serve(l, body, any_source, &failures, out, found, err);
+  if (!status) status = serve(l, body, shipped, &failures, out, found, err);
   free_failures(&failures);
   return status;
 }

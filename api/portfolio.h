@@ -40,10 +40,11 @@ struct portfolio_answer {
   uint64_t index;
   struct kernel_spec spec; /* to be freed by its taker */
   bool first;              /* it is the one that the rule names */
+  bool same_model;         /* of what ships: it was measured on a GPU of this model */
 };
 int portfolio_serve(struct lookup *lookup, struct portfolio_answer *out, bool *found, cugen_error *err);
-/* The same by this one. any_source: whatever its variants' sources were when they were measured. */
-int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body, bool any_source,
+/* The same by this one. shipped: whatever its variants' sources were when they were measured, and only the one that the rule names. */
+int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body, bool shipped,
                        struct portfolio_answer *out, bool *found, cugen_error *err);
 
 /* ---- shipped.c ---- */
@@ -52,7 +53,8 @@ int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body,
    names none for problems larger than it was learnt from. Freed by portfolio_shipped_free. */
 struct portfolio_shipped {
   struct portfolio_body body;
-  char *device; /* that GPU */
+  char *device;    /* that GPU */
+  bool same_model; /* it is of the look-up's model */
 };
 int portfolio_find_shipped(const struct lookup *lookup, struct portfolio_shipped *out, bool *found, cugen_error *err);
 void portfolio_shipped_free(struct portfolio_shipped *shipped);

@@ -252,6 +252,7 @@ static int select_shipped(struct lookup *l, struct selection *out, cugen_error *
   int status = portfolio_serve_shipped(l, &answer, &out->other, &found, err);
   if (status || !found) return status;
   out->index = answer.index;
+  out->same_model = answer.same_model;
   out->best = (struct best_record){.found = true, .index = answer.index, .spec = answer.spec};
   return CUGEN_OK;
 }

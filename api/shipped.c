@@ -109,8 +109,11 @@ static int make_body(const struct shipped *shipped, struct portfolio_body *out, 
   return out->rule ? CUGEN_OK : error_memory(err);
 }
 
-static int make_found(const struct shipped *shipped, struct portfolio_shipped *out, cugen_error *err) {
+static int make_found(const struct lookup *l, const struct shipped *shipped, struct portfolio_shipped *out,
+                      cugen_error *err) {
+  struct device_description there;
   int status = make_body(shipped, &out->body, err);
+  out->same_model = api_described(l->lib, shipped->device, &there) && strcmp(there.name, l->device.name) == 0;
   out->device = strdup(shipped->device);
   return status || out->device ? status : error_memory(err);
 }
@@ -124,7 +127,7 @@ int portfolio_find_shipped(const struct lookup *l, struct portfolio_shipped *out
   problem_print_class(l->config, l->problem, &class, &settings);
   const struct cache_key class_key = {.problem = text_get(&class), .settings = text_get(&settings)};
   int status = class.failed || settings.failed ? error_memory(err) : find_nearest(l, &class_key, &shipped, err);
-  if (!status && shipped.text) status = make_found(&shipped, out, err);
+  if (!status && shipped.text) status = make_found(l, &shipped, out, err);
   *found = !status && shipped.text;
   if (status) portfolio_shipped_free(out);
   free(shipped.text);
@@ -142,14 +145,13 @@ void portfolio_shipped_free(struct portfolio_shipped *shipped) {
 int portfolio_serve_shipped(struct lookup *l, struct portfolio_answer *out, struct text *device, bool *found,
                             cugen_error *err) {
   struct portfolio_shipped shipped;
-  size_t which;
   bool any;
   *found = false;
   int status = portfolio_find_shipped(l, &shipped, &any, err);
   if (status || !any) return status;
-  status = portfolio_ask(&shipped.body, l->config, l->problem, &which, err);
-  if (!status && which < shipped.body.count) status = portfolio_serve_by(l, &shipped.body, true, out, found, err);
+  status = portfolio_serve_by(l, &shipped.body, true, out, found, err);
   if (*found) text_add(device, shipped.device);
+  out->same_model = *found && shipped.same_model;
   portfolio_shipped_free(&shipped);
   return status;
 }

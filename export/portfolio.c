@@ -54,28 +54,47 @@ static void note(struct exporter *x, size_t device, const char *variant, const c
   text_addf(x->notes, "%s: '%s' of the portfolio is left out: %s\n", x->devices[device].text, variant, why);
 }
 
-/* At the problem where it was measured. A place in the rule that is left out stays one: no code serves it. */
-static int add_variant(struct exporter *x, size_t device, const struct portfolio_body_variant *v, bool any_source,
-                       cugen_error *err) {
+/* Whether it is a variant of that problem, and its code; SIZE_MAX: a bundle cannot have it. */
+static int try_at(struct exporter *x, size_t device, const struct portfolio_body_variant *v,
+                  const struct problem *problem, bool any_source, enum portfolio_state *state, size_t *code,
+                  cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
-  enum portfolio_state state = PORTFOLIO_INVALID;
   struct kernel_spec spec = {0};
+  uint64_t index;
+  int status = lookup_set_problem(l, problem, err);
+  if (!status) status = lookup_space(l, err);
+  if (!status) status = portfolio_try(l, v, state, &index, &spec, err);
+  kernel_spec_free(&spec);
+  if (*state == PORTFOLIO_STALE && any_source) *state = PORTFOLIO_CURRENT;
+  return !status && *state == PORTFOLIO_CURRENT ? export_add_variant(x, device, index, code, err) : status;
+}
+
+/* The sizes where it was measured, in the class that is served: what ships was measured for one of several. */
+static void enter_class(const struct config *config, const struct problem *class, struct problem *problem) {
+  for (size_t i = 0; i < problem->count; i++)
+    if (!config_is_size(config, i)) problem->values[i] = class->values[i];
+}
+
+/* At the problem where it was measured; what ships at the one that was asked for, if it is a variant there. A place in the rule that is left
+   out stays one: no code serves it. */
+static int add_variant(struct exporter *x, const struct export_portfolio *p, const struct portfolio_body_variant *v,
+                       cugen_error *err) {
+  const struct config *config = x->devices[p->device].lookup.config;
+  enum portfolio_state state = PORTFOLIO_INVALID;
   struct problem problem;
   size_t code = SIZE_MAX;
-  uint64_t index;
   bool known;
-  int status = api_read_problem(l->config, v->problem, &problem, &known, err);
+  int status = api_read_problem(config, v->problem, &problem, &known, err);
   if (status) return status;
-  if (known) status = lookup_set_problem(l, &problem, err);
-  if (known && !status) status = lookup_space(l, err);
-  if (known && !status) status = portfolio_try(l, v, &state, &index, &spec, err);
-  kernel_spec_free(&spec);
-  if (state == PORTFOLIO_STALE && any_source) state = PORTFOLIO_CURRENT;
-  if (!status && state == PORTFOLIO_CURRENT) status = export_add_variant(x, device, index, &code, err);
-  if (!status && state == PORTFOLIO_STALE) note(x, device, v->variant, "its source has changed since; learn again");
-  if (!status && state == PORTFOLIO_INVALID) note(x, device, v->variant, "it is no variant of this config now");
+  if (p->shipped) status = try_at(x, p->device, v, p->class, true, &state, &code, err);
+  if (p->shipped && known) enter_class(config, p->class, &problem);
+  if (!status && known && state == PORTFOLIO_INVALID)
+    status = try_at(x, p->device, v, &problem, p->shipped, &state, &code, err);
+  if (!status && state == PORTFOLIO_STALE)
+    note(x, p->device, v->variant, "its source has changed since; learn again");
+  if (!status && state == PORTFOLIO_INVALID) note(x, p->device, v->variant, "it is no variant of this config now");
   if (!status && state == PORTFOLIO_CURRENT && code == SIZE_MAX)
-    note(x, device, v->variant, "it reads an input as a texture, which a bundle cannot");
+    note(x, p->device, v->variant, "it reads an input as a texture, which a bundle cannot");
   if (known) problem_free(&problem);
   return status ? status : add_member(x, code, err);
 }
@@ -91,8 +110,7 @@ static int add_portfolio(struct exporter *x, size_t device, const struct portfol
     text_free(&portfolio.rule);
     return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   }
-  for (size_t i = 0; i < body->count && !status; i++)
-    status = add_variant(x, device, &body->variants[i], shipped, err);
+  for (size_t i = 0; i < body->count && !status; i++) status = add_variant(x, &portfolio, &body->variants[i], err);
   struct export_portfolio *all = status ? NULL : array_grow(x->portfolios, x->portfolio_count, sizeof *all);
   if (!status && !all) status = error_memory(err);
   if (status) {

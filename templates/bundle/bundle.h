@@ -42,7 +42,7 @@ typedef struct bundle_device {
 typedef enum bundle_choice {
   BUNDLE_EXACT,    /* the best measured for this problem */
   BUNDLE_NEAR,     /* the best measured for another problem, by the kernel's policy */
-  BUNDLE_DEFAULT,  /* the config's default variant, never measured */
+  BUNDLE_DEFAULT,  /* never measured on such a device of yours: what ships with cugen, else the config's default variant */
   BUNDLE_PORTFOLIO /* by the rule of a portfolio: measured for other sizes */
 } bundle_choice;
 
