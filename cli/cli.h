@@ -24,7 +24,7 @@
   X(FORCE, "force", 0, NULL, "write into a folder that holds other files; they stay")                                \
   X(LIST, "list", 0, "[N]", "print the valid variants, at most N of them")                                           \
   X(BUDGET, "budget", 0, "LIMIT",                                                                                    \
-    "when to stop: a time (90s, 5m, 1h), a number of variants (500) or none (default: 60s; cpu and model 30s)")      \
+    "stop after a time (90s, 5m, 1h), variants (500) or none (default: 60s; cpu and model 30s)")                     \
   X(STRATEGY, "strategy", 0, "STRATEGY", "which variants come first (default: surrogate)")                           \
   X(OBJECTIVE, "objective", 0, "OBJECTIVE", "what is best: time, energy, \"flops / energy\", ...")                   \
   X(PREFER, "prefer", 0, "PREFERENCE", "of variants that tie: simplest, registers, energy (default: simplest)")      \
