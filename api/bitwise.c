@@ -83,12 +83,14 @@ static int check_named(const struct cache_record *record, cugen_error *err) {
   return cache_record_varies(record) ? refuse(record, VARIES_TEXT, err) : CUGEN_OK;
 }
 
-/* A better time that is remembered stays. That it gave other bits then is remembered, too, and refuses it. */
-static int settle_named(cugen_kernel *k, const struct tune_target *target, struct cache_record *record,
+/* A better time that is remembered stays. That it gave other bits then is remembered, too, and refuses it. *news: nothing of this was
+   known. */
+static int settle_named(cugen_kernel *k, const struct tune_target *target, struct cache_record *record, bool *news,
                         cugen_error *err) {
   const struct cache_record *known = find_known(k, record);
   if (known) cache_record_keep_outputs(known, record);
   const bool same = known && known->outcome == record->outcome && !strcmp(known->outputs, record->outputs);
+  *news = !same;
   int status = same ? CUGEN_OK : cache_store(target->cache, &target->key, record, err);
   return status ? status : check_named(record, err);
 }
@@ -118,8 +120,10 @@ int bitwise_begin(cugen_kernel *k, const cugen_tune_options *options, struct tun
   int status = find_named(k, options->bitwise, &index, err);
   if (!status) status = run_named(&naming, target, index, &record, err);
   if (status) return status;
-  status = settle_named(k, target, &record, err);
+  bool news;
+  status = settle_named(k, target, &record, &news, err);
   if (!status) status = keep_texts(k, &record, target, err);
+  if (!status && news) target->ran = text_get(&k->equal_to);
   cache_record_free(&record);
   api_forget_records(k);
   return status;
@@ -132,6 +136,29 @@ static void take_named(uint64_t index, struct selection *out) {
   out->how = CUGEN_PLAN_DEFAULT;
   out->index = index;
   out->named = true;
+}
+
+/* Whether it is recorded to fail here, as it is now: then an error says how. */
+static int check_not_failed(struct lookup *l, const char *variant, cugen_error *err) {
+  const struct cache_key key = lookup_measured_key(l);
+  struct cache_record *records = NULL;
+  struct cache *cache;
+  size_t count = 0;
+  int status = api_cache_to_read(l->lib, &cache, err);
+  if (!status) status = cache_load(cache, &key, &records, &count, err);
+  for (size_t i = 0; i < count; i++) {
+    struct judgement judgement = {.how = JUDGED_GONE};
+    const bool failed = records[i].outcome != CUGEN_OUTCOME_OK && strcmp(records[i].variant, variant) == 0;
+    if (!status && failed) status = api_judge(l, &records[i], &judgement, err);
+    if (!status && failed && judgement.how == JUDGED_CURRENT)
+      status = error_set(err, CUGEN_ERROR_USAGE,
+                         "cugen_plan_options.bitwise '%s': for this problem it is recorded to fail: %s: %s; name "
+                         "another one, or tune again (cugen_tune_options.again)",
+                         variant, cugen_outcome_text((int)records[i].outcome), records[i].reason);
+    cache_record_free(&records[i]);
+  }
+  free(records);
+  return status;
 }
 
 static int take_equal(struct lookup *l, const struct best_record *named, struct selection *out, cugen_error *err) {
@@ -161,6 +188,7 @@ int bitwise_select(cugen_kernel *k, const char *name, struct selection *out, cug
     status = take_equal(l, &named, out, err);
   else if (!status)
     take_named(index, out);
+  if (!status && !named.found) status = check_not_failed(l, variant, err);
   api_best_free(&named);
   return status;
 }

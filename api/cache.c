@@ -110,6 +110,16 @@ static int check_filter(const cugen_cache_filter *filter, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* Records alone can be of what served. */
+static int take_way(const char *word, struct cache_filter *out, cugen_error *err) {
+  out->timed = true;
+  out->measure = MEASURE_SERVED;
+  if (strcmp(word, measure_way_names[MEASURE_SERVED]) == 0) return CUGEN_OK;
+  int status = api_measure_way(word, &out->measure, err);
+  if (status) error_append(err, ", %s", measure_way_names[MEASURE_SERVED]);
+  return status;
+}
+
 static int take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter *from, struct meant *out,
                        cugen_error *err) {
   static const cugen_cache_filter all = CUGEN_CACHE_FILTER_INIT;
@@ -121,9 +131,7 @@ static int take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter
   if (status) return status;
   out->filter = (struct cache_filter){
       .device = from->device, .problem = from->problem, .before = from->before, .failed = from->failed != 0};
-  out->filter.timed = from->measure != NULL;
-  if (from->measure && (status = api_measure_way(from->measure, &out->filter.measure, err)) != CUGEN_OK)
-    return status;
+  if (from->measure && (status = take_way(from->measure, &out->filter, err)) != CUGEN_OK) return status;
   if (cugen_device_parse(from->device).kind == CUGEN_DEVICE_CUDA) {
     status = find_device(lib, from->device, &out->device, err);
     if (status) return status;

@@ -50,13 +50,34 @@ struct exploration {
 
 /* ---- What was found out before ----------------------------------------------------------------------------------- */
 
-static const char served[] = ", measure served";
-
 static void add_options(const struct lookup *l, struct text *out) {
   size_t length;
   measure_way_of(text_get(&l->options), &length);
   text_add_n(out, text_get(&l->options), length);
-  text_add(out, served);
+  measure_way_add(MEASURE_SERVED, out);
+}
+
+struct tuned_later {
+  int64_t than;
+  bool found;
+};
+
+static int is_tuned_later(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
+  struct tuned_later *later = context;
+  (void)err;
+  *stop = later->found = record->measured_at > later->than;
+  return CUGEN_OK;
+}
+
+/* Whatever of this problem was measured since: it may be better than what served. */
+static int find_tuned_later(struct lookup *l, const struct best_record *best, bool *out, cugen_error *err) {
+  struct tuned_later later = {.than = best->record.measured_at};
+  const struct cache_key key = lookup_measured_key(l);
+  struct cache *cache;
+  int status = api_cache_to_read(l->lib, &cache, err);
+  if (!status) status = cache_fastest(cache, &key, is_tuned_later, &later, err);
+  *out = later.found;
+  return status;
 }
 
 int exploration_recall(struct lookup *l, const char *outputs, struct selection *selection, bool *settled,
@@ -70,11 +91,12 @@ int exploration_recall(struct lookup *l, const char *outputs, struct selection *
   key.options = text_get(&options);
   int status = options.failed ? error_memory(err) : api_best_giving(l, &key, NULL, outputs, &best, err);
   text_free(&options);
-  if (status) return status;
-  *settled = best.found && best.record.measured_at >= selection->best.record.measured_at;
+  bool later = false;
+  if (!status && best.found) status = find_tuned_later(l, &best, &later, err);
+  *settled = !status && best.found && !later;
   if (!*settled) {
     api_best_free(&best);
-    return CUGEN_OK;
+    return status;
   }
   api_best_free(&selection->best);
   selection->best = best;

@@ -10,16 +10,17 @@ enum measure_way {
   MEASURE_GRAPH,     /* such batches, replayed from a CUDA graph */
   MEASURE_SUSTAINED, /* such batches, after a load under which clocks and power have settled */
   MEASURE_COLD,      /* one launch at a time, with nothing of its buffers in a cache */
-  MEASURE_WAYS
+  MEASURE_WAYS,
+  MEASURE_SERVED /* of options alone: what a plan found out while serving. Nothing can be tuned so, and no word finds it */
 };
-extern const char *const measure_way_names[MEASURE_WAYS];
+extern const char *const measure_way_names[MEASURE_SERVED + 1];
 
 /* MEASURE_WAYS: the word is none of them. */
 enum measure_way measure_way_find(const char *word);
 
 /* Adds the way to the options of a compile. */
 void measure_way_add(enum measure_way way, struct text *options);
-/* The way that such options name, and in *length how long those of the compile are. */
+/* The way that such options name (MEASURE_WAYS: one of a later cugen), and in *length how long those of the compile are. */
 enum measure_way measure_way_of(const char *options, size_t *length);
 
 #endif

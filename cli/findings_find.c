@@ -81,6 +81,11 @@ static int find_wanted(struct cli *cli, const struct findings *f, size_t setting
   return status;
 }
 
+/* What plans found out while serving: nobody tunes so, and there is nothing to report. */
+static bool is_served(const cugen_cache_set *set) {
+  return set->measure && strcmp(set->measure, "served") == 0;
+}
+
 static bool is_timed_so(const cugen_cache_set *set, const char *measure) {
   return !set->measure || !measure || strcmp(set->measure, measure) == 0;
 }
@@ -155,7 +160,7 @@ static void append_others(struct cli *cli, const struct findings *f, const struc
   for (size_t i = 0; i < f->set_count; i++) {
     const cugen_cache_set *set = &f->sets[i];
     const char *now = wanted_of(defaults, set);
-    if (!set->records) continue;
+    if (!set->records || is_served(set)) continue;
     if (!is_reachable(set->problem, now))
       earlier++;
     else if (shown++ < LINES)
@@ -204,7 +209,7 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
   if (!status) status = cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
   for (size_t i = 0; i < f->set_count && !status; i++) {
     const cugen_cache_set *set = &f->sets[i];
-    bool meant = set->records && is_timed_so(set, wanted.measure) &&
+    bool meant = set->records && !is_served(set) && is_timed_so(set, wanted.measure) &&
                  is_meant(set->problem, wanted_of(&wanted, set), wanted_of(&defaults, set));
     if (meant && (!*out || is_better(set, *out))) *out = set;
   }

@@ -65,8 +65,10 @@ void cli_print_device(const struct cli *cli, FILE *out) {
 }
 
 /* By the word of cugen_kernel_measure; what is not here needs no word. */
-static const char *const ways[][2] = {
-    {"graph", "in a CUDA graph"}, {"sustained", "under continuous load"}, {"cold", "with cold caches"}};
+static const char *const ways[][2] = {{"graph", "in a CUDA graph"},
+                                      {"sustained", "under continuous load"},
+                                      {"cold", "with cold caches"},
+                                      {"served", "by a plan while it served"}};
 
 const char *cli_way(const char *measure) {
   for (size_t i = 0; measure && i < sizeof ways / sizeof *ways; i++)

@@ -181,22 +181,33 @@ static void print_verified(const cugen_tune_result *result) {
   puts(".");
 }
 
-/* What is right and has other bits is remembered, and not in the table. */
+/* On data of the same seed; what varies need not be. */
+static bool was_compared(const cugen_tune_result *result, const cugen_record *record) {
+  const size_t seed = strcspn(result->outputs, " ") + 1;
+  return strncmp(record->outputs, result->outputs, seed) == 0 || strstr(record->outputs, " varies");
+}
+
+/* What is right and has other bits, or was not compared, is remembered, and not in the table. */
 static void remark_bitwise(struct cli *cli, const cugen_tune_result *result, size_t equal) {
   cugen_record record, first = {0};
   cugen_error ignored;
-  size_t others = 0;
+  size_t others = 0, unknown = 0;
   if (!result->outputs) return;
-  for (size_t i = equal; cugen_kernel_record(cli->kernel, i, &record, &ignored) == CUGEN_OK &&
-                         record.outcome == CUGEN_OUTCOME_OK && *record.outputs;
-       i++)
-    if (others++ == 0) first = record;
+  for (size_t i = equal;
+       cugen_kernel_record(cli->kernel, i, &record, &ignored) == CUGEN_OK && record.outcome == CUGEN_OUTCOME_OK; i++)
+    if (!was_compared(result, &record))
+      unknown++;
+    else if (others++ == 0)
+      first = record;
   printf("\nThese give the same bits as '%s', with the data of seed %.*s.\n", result->equal_to,
          (int)strcspn(result->outputs, " "), result->outputs);
   if (others)
     printf("%s right variant%s with other bits %s left out; the fastest of them takes %s: %s\n",
            print_count(others).text, others == 1 ? "" : "s", others == 1 ? "is" : "are",
            print_seconds(first.seconds).text, first.variant);
+  if (unknown)
+    printf("%s right variant%s not compared with this seed's data yet: run the same command again.\n",
+           print_count(unknown).text, unknown == 1 ? " was" : "s were");
 }
 
 /* A ranking of what nobody compared is by time alone. */

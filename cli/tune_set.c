@@ -264,6 +264,15 @@ static void append_failure(const struct tuning *tuning) {
   cli_append(cli, "' shows one of its failures in full");
 }
 
+static void remark_bitwise(const struct tuning *tuning) {
+  size_t i = 0;
+  while (i < tuning->count && !tuning->results[i].outputs) i++;
+  if (i == tuning->count) return;
+  const char *outputs = tuning->results[i].outputs;
+  printf("\nEach gives the same bits as '%s' on its problem, with the data of seed %.*s.\n",
+         tuning->cli->values[OPTION_BITWISE], (int)strcspn(outputs, " "), outputs);
+}
+
 static void print_numbers(const struct tuning *tuning) {
   cugen_tune_result all = {0};
   for (size_t i = 0; i < tuning->count; i++) {
@@ -346,6 +355,7 @@ static int print_results(struct tuning *tuning) {
   if (options_given(tuning->cli, OPTION_JSON)) return print_json(tuning);
   if (!quiet) putchar('\n');
   int status = tuning->portfolio_count ? print_portfolios(tuning) : print_table(tuning);
+  if (!status && !quiet) remark_bitwise(tuning);
   if (!status && !quiet) print_failures(tuning);
   if (!status && !quiet) print_numbers(tuning);
   return status;

@@ -603,8 +603,8 @@ typedef int (*cugen_import_callback)(const cugen_import_progress *progress, void
 /* Merges a file of 'cugen cache export' (or cugen_cache_export, in cugen_tools.h) into the cache: all of it, or on a failure
    nothing. progress may be NULL; if it stops the import while the file is read, nothing is imported; if later, whoever opens
    the cache next completes it. Of two records of one kernel the one with a wrong result is kept (wrong, out of bounds, a
-   trap), else the fastest. Of two sources of one variant the one measured later is kept. CUGEN_ERROR_CACHE: a line is not
-   valid; the message has file and line. CUGEN_ERROR_IO: the file cannot be read, or the cache not written.
+   trap), else the one seen to vary, else the fastest. Of two sources of one variant the one measured later is kept.
+   CUGEN_ERROR_CACHE: a line is not valid; the message has file and line. CUGEN_ERROR_IO: the file cannot be read, or the cache not written.
    CUGEN_ERROR_MISSING: no such file. */
 int cugen_cache_import(cugen *lib, const char *path, cugen_import_callback progress, void *context,
                        cugen_cache_merged *out, cugen_error *error);

@@ -543,7 +543,7 @@ typedef struct cugen_cache_filter {
   const char *device;  /* "cuda:0", or part of a device's text in the cache, such as "H200" or "cpu" */
   int64_t before;      /* for cugen_cache_remove: measured before that; seconds since the epoch */
   int failed;          /* for cugen_cache_remove: only those that failed */
-  const char *measure; /* "cold": what was timed so (cugen_options.measure) */
+  const char *measure; /* "cold": what was timed so (cugen_options.measure); "served": by plans that explored */
 } cugen_cache_filter;
 
 #define CUGEN_CACHE_FILTER_INIT                                                                                      \
@@ -553,7 +553,7 @@ typedef struct cugen_cache_filter {
 typedef struct cugen_cache_set {
   const char *config, *problem, *device, *options;
   const char *arch;    /* of options: "sm_90a", "cpu"; NULL: they are those of predictions */
-  const char *measure; /* of options: how it was timed, "burst"; NULL: likewise */
+  const char *measure; /* of options: how it was timed, "burst" or "served"; NULL: likewise */
   size_t records;      /* variants measured or failed */
   size_t failed;       /* of them */
   size_t history;      /* earlier records of the same variants */

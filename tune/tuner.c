@@ -259,6 +259,15 @@ double tune_default_budget(bool gpu) {
   return gpu ? tuner_gpu_budget : tuner_cpu_budget;
 }
 
+/* It was met as what is remembered. With `again` it is measured a second time, and counted then. */
+static void count_ran(struct tuner *t) {
+  uint64_t index;
+  if (!t->target->ran || t->options->again || !t->result->remembered) return;
+  if (!space_look_up(t->target->space, t->target->ran, &index) || !tuner_wants_index(t, index)) return;
+  t->result->remembered--;
+  t->result->tried++;
+}
+
 int tune_run(const struct tune_target *target, const cugen_tune_options *options, cugen_tune_result *result,
              cugen_error *err) {
   double begin = clock_seconds(), budget = options->budget_seconds;
@@ -281,6 +290,7 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   if (!status && !t.complete && !options->again) tuner_count_remembered(&t);
   if (!status) status = tuner_verdict(&t, err);
   result->left = tuner_count_left(&t);
+  count_ran(&t);
   result->interrupted = t.interrupted;
   tuner_close(&t);
   result->seconds = clock_seconds() - begin;

@@ -47,6 +47,7 @@ struct tune_target {
   enum measure_way measure; /* how variants are timed; predictions are not */
   bool predicted;           /* the device is not here: times come from the model, and nothing runs */
   const char *outputs;      /* only what gives these is wanted (cache_record_gave); NULL: whatever is right */
+  const char *ran;          /* a variant that was measured for this run before, and counts as tried; NULL: none */
   const uint64_t *listed;   /* the variants that are to be tried, before all else; NULL: a search */
   size_t listed_count;
   struct tune_priors *priors; /* where a search begins; NULL: nothing is known */

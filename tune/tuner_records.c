@@ -72,7 +72,7 @@ static bool deserves_more(const struct tuner *t, const struct cache_record *reco
 }
 
 /* Config files that share a kernel's name may each have a record of that variant. */
-static const struct cache_record *find_current(const struct tuner *t, const struct kernel_spec *spec) {
+const struct cache_record *tuner_find_current(const struct tuner *t, const struct kernel_spec *spec) {
   size_t low = 0, high = t->known_count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -88,19 +88,19 @@ static const struct cache_record *find_current(const struct tuner *t, const stru
   return NULL;
 }
 
-/* Where certain outputs are asked for it has to be known whether it has them. */
+/* Where certain outputs are asked for it has to be known whether it has them. What varies has none. */
 static bool is_to_compare(const struct tuner *t, const struct cache_record *record) {
-  return t->target->outputs && record->outcome == CUGEN_OUTCOME_OK &&
+  return t->target->outputs && record->outcome == CUGEN_OUTCOME_OK && !cache_record_varies(record) &&
          !cache_record_knows_outputs(record, t->options->seed);
 }
 
 const struct cache_record *tuner_find_known(const struct tuner *t, const struct kernel_spec *spec) {
-  const struct cache_record *known = find_current(t, spec);
+  const struct cache_record *known = tuner_find_current(t, spec);
   return known && is_to_compare(t, known) ? NULL : known;
 }
 
 const struct cache_record *tuner_find_timed(const struct tuner *t, const struct kernel_spec *spec) {
-  const struct cache_record *known = t->options->again ? NULL : find_current(t, spec);
+  const struct cache_record *known = t->options->again ? NULL : tuner_find_current(t, spec);
   return known && is_to_compare(t, known) ? known : NULL;
 }
 

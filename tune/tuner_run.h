@@ -119,7 +119,9 @@ double tuner_search_cost(const struct tuner *t, const struct cache_record *recor
 int tuner_load_known(struct tuner *t, cugen_error *err);
 /* Adds one that another tuner has made meanwhile, and then has what it holds. *added: it is not there yet. */
 int tuner_add_known(struct tuner *t, struct cache_record *record, bool *added, cugen_error *err);
-/* What is remembered of the variant and still holds; NULL: nothing. */
+/* What is remembered of this very kernel; NULL: nothing. */
+const struct cache_record *tuner_find_current(const struct tuner *t, const struct kernel_spec *spec);
+/* The same, unless it is not known whether it has the outputs that are asked for. */
 const struct cache_record *tuner_find_known(const struct tuner *t, const struct kernel_spec *spec);
 /* A candidate for the variant of a record of this run or of what is remembered; NULL: it is not asked for, or remembered of another source. */
 int tuner_open_again(struct tuner *t, const struct cache_record *record, struct candidate **out, cugen_error *err);

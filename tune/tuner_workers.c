@@ -63,9 +63,10 @@ static int remember(struct tuner *t, const struct candidate *c, struct cache_rec
 static void complete(struct tuner *t, const struct tuner_slot *slot, struct candidate *c,
                      struct cache_record *record) {
   tuner_take_count(t, c, record);
-  const struct cache_record *known = tuner_find_known(t, &c->real);
+  const struct cache_record *known = tuner_find_known(t, &c->real), *current = tuner_find_current(t, &c->real);
   if (known && record->requested <= 0) record->requested = known->requested; /* its image was here, without PTX */
   if (known) tuner_keep_energy(known, record);
+  if (current) cache_record_keep_outputs(current, record);
   record->compile_seconds = candidate_compile_seconds(c);
   record->measure_seconds = clock_seconds() - slot->begin;
   tuner_stamp(t, record);

@@ -88,7 +88,8 @@ int tuner_verdict(struct tuner *t, cugen_error *err) {
   if (t->interrupted)
     return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; everything measured is kept");
   if (t->held && !t->sound) return error_copy(err, &t->fault);
-  if (t->best || (t->result->tried == 0 && is_any_right(t))) return CUGEN_OK;
+  if (t->best) return CUGEN_OK;
+  if ((t->result->tried == 0 || t->target->outputs) && is_any_right(t)) return CUGEN_OK; /* the named one is */
   if (t->result->alike) return refused_alike(t, err);
   if (t->result->tried == 0 && t->late.status) return too_late(t, err);
   if (t->result->tried == 0) return t->complete ? none_right(t, err) : too_short(t, err);

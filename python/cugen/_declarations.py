@@ -1219,7 +1219,7 @@ class RecordSet:
     device: str
     options: str
     arch: str | None  # of options: "sm_90a", "cpu"; None: they are those of predictions
-    measure: str | None  # of options: how it was timed, "burst"; None: likewise
+    measure: str | None  # of options: how it was timed, "burst" or "served"; None: likewise
     records: int  # variants measured or failed
     failed: int  # of them
     history: int  # earlier records of the same variants

@@ -36,6 +36,7 @@ bool cache_record_goes_first(const struct cache_record *new, const struct cache_
   if (strcmp(new->hash.hex, old->hash.hex) != 0) return new->measured_at > old->measured_at;
   if (rank(new) != rank(old)) return rank(new) < rank(old);
   if (new->outcome != CUGEN_OUTCOME_OK) return new->measured_at > old->measured_at;
+  if (cache_record_varies(new) != cache_record_varies(old)) return cache_record_varies(new);
   if (new->seconds == old->seconds) return new->verdict == CACHE_RIGHT && old->verdict != CACHE_RIGHT;
   return new->seconds < old->seconds;
 }

@@ -191,11 +191,13 @@ bool cache_record_gave(const struct cache_record *record, const char *outputs) {
 
 void cache_record_keep_outputs(const struct cache_record *before, struct cache_record *record) {
   if (!before->outputs[0] || record->outcome != CUGEN_OUTCOME_OK) return;
-  if (!record->outputs[0])
+  if (!record->outputs[0]) {
     memcpy(record->outputs, before->outputs, sizeof record->outputs);
-  else if (cache_record_knows_outputs(record, strtoull(before->outputs, NULL, 10)) &&
-           strcmp(before->outputs, record->outputs) != 0)
-    cache_record_set_outputs(record, strtoull(before->outputs, NULL, 10), true, 0);
+    return;
+  }
+  const uint64_t seed = strtoull(record->outputs, NULL, 10);
+  const bool differ = cache_record_knows_outputs(before, seed) && strcmp(before->outputs, record->outputs) != 0;
+  if (differ || cache_record_varies(before)) cache_record_set_outputs(record, seed, true, 0);
 }
 
 /* ---- Of which kernel ---- */

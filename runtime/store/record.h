@@ -99,7 +99,8 @@ bool cache_leads(double least, uint64_t leader, double cost, uint64_t order);
 uint64_t cache_record_order(const struct cache_record *record, uint64_t place, const struct objective *objective);
 /* "SEED DIGEST", or "SEED varies". */
 void cache_record_set_outputs(struct cache_record *record, uint64_t seed, bool varies, uint64_t digest);
-/* What is known of the later measurement's outputs, and else of the earlier one's: of two that differ, that they do. */
+/* What is known of the later measurement's outputs, and else of the earlier one's: of two that differ, that they do. What was seen to
+   vary once stays so, whatever the data. */
 void cache_record_keep_outputs(const struct cache_record *before, struct cache_record *record);
 bool cache_record_varies(const struct cache_record *record);
 /* Whether both are right and gave the same bits of the same data. */

@@ -152,11 +152,35 @@ static void what_cannot_be_named_is_refused(void **state) {
   assert_non_null(strstr(error.message, "cugen_tune_options.bitwise 'sum ORDER=2 THREADS=32': its results differ"));
 }
 
+/* It is what a plan of the same name served before it was tuned. */
+static void one_that_is_recorded_to_fail_is_refused(void **state) {
+  static const char broken[] = "kernel 'broken' { problem 'rows' (40), tunable 'ORDER' { 0, 1 }, output 'y' { dtype "
+                               "= 'f32', shape = { 'rows' } },"
+                               "  scalar 'rows' { dtype = 'i32' }, reference 'none',"
+                               "  implementation 'sum' { template 'broken.cu', grid { 1 }, block { 64 } } }";
+  static const char source[] = "extern \"C\" __global__ void broken(float *y, int rows) {\n"
+                               "  if (threadIdx.x < rows) y[threadIdx.x + (ORDER == 1 ? 1 : 0)] = 1.0f;\n}\n";
+  struct fixture f = *(struct fixture *)*state;
+  cugen_plan *plan;
+  if (cugen_add_file(f.lib, "broken.lua", broken, sizeof broken - 1, &error) ||
+      cugen_add_file(f.lib, "broken.cu", source, sizeof source - 1, &error) ||
+      cugen_kernel_open(f.lib, "broken", NULL, 0, &f.kernel, &error) || open_plan(&f, "sum ORDER=1", 0, &plan))
+    fail_msg("%s", error.message);
+  cugen_plan_close(plan);
+  tune(&f, NULL);
+  refuse(&f, "sum ORDER=1",
+         "cugen_plan_options.bitwise 'sum ORDER=1': for this problem it is recorded to fail: out of");
+  if (open_plan(&f, "sum ORDER=0", 0, &plan)) fail_msg("%s", error.message);
+  cugen_plan_close(plan);
+  cugen_kernel_close(f.kernel);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(the_named_one_serves_where_nothing_is_recorded), TEST(tuning_ranks_what_is_equal_first),
-      TEST(a_plan_takes_the_best_of_what_is_equal), TEST(what_cannot_be_named_is_refused)};
+      TEST(a_plan_takes_the_best_of_what_is_equal), TEST(what_cannot_be_named_is_refused),
+      TEST(one_that_is_recorded_to_fail_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -386,15 +386,42 @@ static void wrong_options_are_refused(void **state) {
   assert_non_null(strstr(err.message, "CUGEN_PLAN_EXPLORE"));
 }
 
+/* Not of the best: of one that may be the best of all by now. */
+static void what_was_tuned_later_is_explored_again(void **state) {
+  struct fixture *f = *state;
+  struct cache *cache;
+  struct cache_record *records;
+  size_t count;
+  cugen_error err;
+  serve(f);
+  cugen_plan *plan = open_plan(f, CUGEN_PLAN_EXPLORE, 0.5);
+  assert_int_equal(explored(plan).variants, 1);
+  cugen_plan_close(plan);
+  const struct cache_key key = lookup_measured_key(&f->kernel->lookup);
+  assert_int_equal(api_cache(f->lib, &cache, &err), CUGEN_OK);
+  assert_int_equal(cache_load(cache, &key, &records, &count, &err), CUGEN_OK);
+  for (size_t i = 0; i < count; i++) {
+    records[i].measured_at += 3600;
+    if (strcmp(records[i].variant, all[1].variant) == 0)
+      assert_int_equal(cache_store(cache, &key, &records[i], &err), CUGEN_OK);
+    cache_record_free(&records[i]);
+  }
+  free(records);
+  plan = open_plan(f, CUGEN_PLAN_EXPLORE, 0.5);
+  assert_string_equal(cugen_plan_about(plan)->variant, all[0].variant);
+  assert_int_equal(explored(plan).variants, 3);
+  cugen_plan_close(plan);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(the_fastest_here_serves_in_the_end), TEST(the_next_plan_begins_with_it),
-      TEST(nothing_changes_without_a_verdict),  TEST(what_was_not_verified_so_is_not_explored),
-      TEST(a_captured_stream_is_left_alone),    TEST(nothing_is_waited_for),
-      TEST(who_asks_for_variables_ends_it),     TEST(what_cannot_be_launched_is_left_out),
-      TEST(a_clock_that_fails_fails_no_launch), TEST(threads_share_one_race),
-      TEST(wrong_options_are_refused)};
+      TEST(the_fastest_here_serves_in_the_end),     TEST(the_next_plan_begins_with_it),
+      TEST(nothing_changes_without_a_verdict),      TEST(what_was_not_verified_so_is_not_explored),
+      TEST(a_captured_stream_is_left_alone),        TEST(nothing_is_waited_for),
+      TEST(who_asks_for_variables_ends_it),         TEST(what_cannot_be_launched_is_left_out),
+      TEST(a_clock_that_fails_fails_no_launch),     TEST(threads_share_one_race),
+      TEST(what_was_tuned_later_is_explored_again), TEST(wrong_options_are_refused)};
   return cmocka_run_group_tests_name("exploring", tests, find_fake, NULL);
 }
