@@ -116,7 +116,7 @@ static int find_named(cugen_kernel *k, const char *name, uint64_t *index, cugen_
 int bitwise_begin(cugen_kernel *k, const cugen_tune_options *options, struct tune_target *target, cugen_error *err) {
   struct naming naming = {.kernel = k, .options = options, .begin = clock_seconds()};
   struct cache_record record;
-  uint64_t index;
+  uint64_t index = 0;
   int status = find_named(k, options->bitwise, &index, err);
   if (!status) status = run_named(&naming, target, index, &record, err);
   if (status) return status;

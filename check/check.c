@@ -67,8 +67,9 @@ static bool same_kind(const struct check_finding *a, const struct check_finding 
   return same_value && is_race(a) && is_race(b);
 }
 
-/* Two accesses that race are one finding, whichever came first. */
+/* Two accesses that race are one finding, whichever came first. One line's accesses of two arrays are two. */
 static bool same_places(const struct check_finding *a, const struct check_finding *b) {
+  if (strcmp(a->raw.array, b->raw.array) != 0) return false;
   if (same_place(&a->here, &b->here) && same_place(&a->other, &b->other)) return true;
   return is_race(a) && a->here.line && a->other.line && same_place(&a->here, &b->other) &&
          same_place(&a->other, &b->here);
@@ -87,11 +88,14 @@ static void finding_free(struct check_finding *f) {
   free(f->variants.bits);
 }
 
-/* Whether it is the one to describe: the race before the note, and the access that stands later in the source before the other. */
+/* Whether it is the one to describe: the race before the note, and the access that stands later in the source before the other. Else the
+   earlier run's: which ended first is chance. */
 static bool describes_better(const struct check_finding *f, const struct check_finding *known) {
   const bool note = f->kind == CUGEN_FINDING_SAME_VALUE, known_note = known->kind == CUGEN_FINDING_SAME_VALUE;
   if (note != known_note) return known_note;
-  return strcmp(f->here.file, known->here.file) == 0 && f->here.line > known->here.line;
+  if (strcmp(f->here.file, known->here.file) == 0 && f->here.line != known->here.line)
+    return f->here.line > known->here.line;
+  return f->run < known->run;
 }
 
 /* Makes one of the two: what it is not described by is left in `f`. */
@@ -204,6 +208,7 @@ static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
   const bool race = raw->kind == CUGEN_FINDING_RACE || raw->kind == CUGEN_FINDING_BLOCK_RACE;
   struct check_finding f = {.kind = race && raw->same_value ? CUGEN_FINDING_SAME_VALUE : raw->kind,
                             .count = raw->count,
+                            .run = (size_t)(o->run - o->check->list.runs),
                             .here = *here,
                             .other = *other,
                             .fence = here[2],
@@ -233,6 +238,7 @@ static int add_outcome(const struct outcome *o, cugen_error *err) {
   const struct instrument_result *result = o->result;
   struct check_finding f = {.kind = result->outcome == CUGEN_OUTCOME_WRONG ? CUGEN_FINDING_WRONG : CUGEN_FINDING_TRAP,
                             .count = 1,
+                            .run = (size_t)(o->run - o->check->list.runs),
                             .variant = strdup(result->variant),
                             .problem = strdup(o->problem->text),
                             .message = strdup(result->reason)};

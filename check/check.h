@@ -20,6 +20,7 @@ struct check_finding {
   char *message, *variant, *problem;
   struct check_variants variants; /* that show it; the first one is described */
   uint64_t count;                 /* how often, in all of them */
+  size_t run;                     /* the described one's, in the order of the list */
   bool note;                      /* none that the check fails by */
 };
 

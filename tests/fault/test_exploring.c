@@ -43,7 +43,7 @@ static int find_fake(void **state) {
   (void)state;
   fake = fake_find();
   for (size_t i = 0; i < 3; i++)
-    if (posix_memalign((void **)&data[i], 512, N * sizeof **data)) return -1;
+    if (posix_memalign((void **)&data[i], 512, (N + 1) * sizeof **data)) return -1;
   return fake ? 0 : -1;
 }
 
