@@ -161,7 +161,7 @@ static void one_that_is_recorded_to_fail_is_refused(void **state) {
   static const char source[] = "extern \"C\" __global__ void broken(float *y, int rows) {\n"
                                "  if (threadIdx.x < rows) y[threadIdx.x + (ORDER == 1 ? 1 : 0)] = 1.0f;\n}\n";
   struct fixture f = *(struct fixture *)*state;
-  cugen_plan *plan;
+  cugen_plan *plan = NULL;
   if (cugen_add_file(f.lib, "broken.lua", broken, sizeof broken - 1, &error) ||
       cugen_add_file(f.lib, "broken.cu", source, sizeof source - 1, &error) ||
       cugen_kernel_open(f.lib, "broken", NULL, 0, &f.kernel, &error) || open_plan(&f, "sum ORDER=1", 0, &plan))
