@@ -7,7 +7,7 @@
 
 struct exploration;
 
-/* The best that launches of applications have shown, if it was measured later than *selection was: then it takes its place, and *settled. */
+/* What earlier plans found out while serving, if nothing right of this problem was measured since: it takes *selection's place, and *settled. */
 int exploration_recall(struct lookup *lookup, const char *outputs, struct selection *selection, bool *settled,
                        cugen_error *err);
 

@@ -136,7 +136,7 @@ static int choose_member(const struct device *device, size_t member, const bundl
   return 1;
 }
 
-/* The one that the rule names, else the first that serves: of what ships none, since the defaults are as good. */
+/* The one that the rule names, else the first that serves: of what ships none, and the defaults come next. */
 static int choose_portfolio(const struct device *device, int shipped, const bundle_problem *p, struct sizes *s,
                             struct chosen *out) {
   for (size_t i = 0; i < portfolio_count; i++) {
