@@ -1,8 +1,8 @@
 #!/bin/bash
 # Kernels that others published: run_strangers.sh FOLDER [BUILD] [BUDGET] [OPTIONS OF TUNE...]
 # Tunes every config of FOLDER from nothing, BUDGET each (default: 20 s; 100v: 100 variants), and prints a table: the size of the
-# space, what was tried, what failed and why, and the best variant. FOLDER holds the configs, their references and the kernels' own
-# sources, which are not part of cugen (docs/performance.md names their origin). BUILD (default: build) holds cugen. Further words go
+# space, what was tried, what failed and why, and the best variant. bench/strangers/sources.sh makes FOLDER: the configs, their
+# references, and the kernels' own sources, which are not part of cugen. BUILD (default: build) holds cugen. Further words go
 # to `cugen tune`: `--device cpu` runs the check problems on this processor, `--device model:H200` predicts. On a GPU the table also
 # goes to bench/results/DATE-GPU-strangers.txt.
 # KEEP=FOLDER keeps each config's JSON there; what is there already is shown and not run again.

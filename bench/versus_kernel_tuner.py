@@ -19,124 +19,10 @@ import os
 import statistics
 import sys
 
+import versus_kernels
+
 NEAR = 1.05  # of the best known: this is what "found" means
 TOOLS = ["cugen", "greedy_ils", "genetic_algorithm"]
-KNOWN = ["hotspot", "gemm_milo", "mtran", "nbody", "dedispersion", "coulomb"]  # to kernel()
-
-
-def kernel(name, folder):
-    """What Kernel Tuner is told: the spaces, sizes and values of third_party's configs."""
-    import numpy
-
-    random = numpy.random.default_rng(1)
-    f32, i32 = numpy.float32, numpy.int32
-
-    def uniform(*shape):
-        return random.random(shape, dtype=f32) * f32(2) - f32(1)
-
-    def zero(*shape):
-        return numpy.zeros(shape, dtype=f32)
-
-    def text(file):
-        with open(os.path.join(folder, file), encoding="utf-8") as source:
-            return source.read()
-
-    if name == "hotspot":
-        side = 4096
-        return dict(
-            kernel_name="calculate_temp", kernel_source=text("hotspot_milo.cu"), problem_size=(side, side),
-            arguments=[uniform(side + 20, side + 20), uniform(side + 20, side + 20), zero(side, side), f32(0.1), f32(0.1),
-                       f32(0.0512), f32(0.341)],
-            tune_params={
-                "grid_width": [side], "grid_height": [side], "temporal_tiling_factor": [4], "max_tfactor": [10],
-                "block_size_x": [1, 2, 4, 8, 16] + list(range(32, 1025, 32)), "block_size_y": [1, 2, 4, 8, 16, 32],
-                "tile_size_x": list(range(1, 11)), "tile_size_y": list(range(1, 11)),
-                "loop_unroll_factor_t": list(range(1, 11)), "sh_power": [0, 1]},
-            restrictions=[
-                "block_size_x * block_size_y >= 32", "temporal_tiling_factor % loop_unroll_factor_t == 0",
-                "block_size_x * block_size_y <= 1024",
-                "(block_size_x * tile_size_x + temporal_tiling_factor * 2) * (block_size_y * tile_size_y + "
-                "temporal_tiling_factor * 2) * (2 + sh_power) * 4 <= 49152"],
-            grid_div_x=["block_size_x", "tile_size_x"], grid_div_y=["block_size_y", "tile_size_y"])
-    if name == "gemm_milo":
-        side = 4096
-        return dict(
-            kernel_name="Xgemm", kernel_source=text("gemm_milo.cu"), problem_size=(side, side),
-            arguments=[i32(side), i32(side), i32(side), f32(1), f32(1), uniform(side, side), uniform(side, side),
-                       zero(side, side), i32(0), i32(0)],
-            tune_params={
-                "GEMMK": [0], "MWG": [16, 32, 64, 128], "NWG": [16, 32, 64, 128], "KWG": [16, 32], "MDIMC": [8, 16, 32],
-                "NDIMC": [8, 16, 32], "MDIMA": [8, 16, 32], "NDIMB": [8, 16, 32], "KWI": [2], "VWM": [1, 2, 4, 8],
-                "VWN": [1, 2, 4, 8], "STRM": [0, 1], "STRN": [0, 1], "SA": [0, 1], "SB": [0, 1], "KREG": [1],
-                "PRECISION": [32]},
-            restrictions=[
-                "KWG % KWI == 0", "MWG % (MDIMC * VWM) == 0", "NWG % (NDIMC * VWN) == 0", "MWG % (MDIMA * VWM) == 0",
-                "NWG % (NDIMB * VWN) == 0", "KWG % ((MDIMC * NDIMC)/MDIMA) == 0", "KWG % ((MDIMC * NDIMC)/NDIMB) == 0",
-                "not (MWG == 128 and NWG == 128 and MDIMC == 8 and NDIMC == 8)"],
-            grid_div_x=["MWG"], grid_div_y=["NWG"], block_size_names=["MDIMC", "NDIMC", "block_size_z"])
-    if name == "mtran":
-        side, sizes = 8192, [1, 2, 4, 8, 16, 32, 64]
-        return dict(
-            kernel_name="mtran", kernel_source=text("Transpose.cu"), problem_size=(side, side),
-            arguments=[zero(side, side), uniform(side, side), i32(side), i32(side)],
-            tune_params={
-                "VECTOR_TYPE": [1, 2, 4], "CR": [0, 1], "LOCAL_MEM": [0, 1], "PADD_LOCAL": [0, 1], "WORK_GROUP_SIZE_X": sizes,
-                "WORK_GROUP_SIZE_Y": sizes, "TILE_SIZE_X": sizes, "TILE_SIZE_Y": sizes, "DIAGONAL_MAP": [0, 1]},
-            restrictions=[
-                "TILE_SIZE_X == WORK_GROUP_SIZE_X", "WORK_GROUP_SIZE_Y <= TILE_SIZE_Y and TILE_SIZE_Y % WORK_GROUP_SIZE_Y == 0",
-                "LOCAL_MEM == 0 or TILE_SIZE_Y <= WORK_GROUP_SIZE_X * WORK_GROUP_SIZE_Y", "LOCAL_MEM == 1 or PADD_LOCAL == 0",
-                "LOCAL_MEM == 0 or VECTOR_TYPE == 1", "TILE_SIZE_X * VECTOR_TYPE <= 64",
-                "WORK_GROUP_SIZE_X * WORK_GROUP_SIZE_Y >= 32"],
-            grid_div_x=["TILE_SIZE_X * VECTOR_TYPE"], grid_div_y=["TILE_SIZE_Y"],
-            block_size_names=["WORK_GROUP_SIZE_X", "WORK_GROUP_SIZE_Y", "block_size_z"])
-    if name == "nbody":
-        n = 131072
-        return dict(
-            kernel_name="nbody_kernel", kernel_source=text("Nbody.cu"), problem_size=n,
-            arguments=[f32(0.001), uniform(n, 4), uniform(n), uniform(n), uniform(n), uniform(n), zero(n, 4), uniform(n, 4),
-                       uniform(n), uniform(n), uniform(n), zero(n, 4), f32(0.5), f32(0.01), i32(n)],
-            tune_params={
-                "USE_SOA": [1], "WORK_GROUP_SIZE_X": [16, 32, 64, 128, 256, 512], "WORK_GROUP_SIZE_Y": [1, 2, 4, 8, 16],
-                "OUTER_UNROLL_FACTOR": [1, 2, 4, 8], "INNER_UNROLL_FACTOR1": [0, 1, 2, 4, 8, 16, 32],
-                "INNER_UNROLL_FACTOR2": [0, 1, 2, 4, 8, 16, 32], "LOCAL_MEM": [0, 1], "USE_CONSTANT_MEMORY": [0],
-                "VECTOR_TYPE": [1, 2, 4]},
-            restrictions=[
-                "INNER_UNROLL_FACTOR2 <= OUTER_UNROLL_FACTOR", "INNER_UNROLL_FACTOR1 * INNER_UNROLL_FACTOR2 <= 256",
-                "WORK_GROUP_SIZE_X * WORK_GROUP_SIZE_Y >= 64 and WORK_GROUP_SIZE_X * WORK_GROUP_SIZE_Y <= 1024",
-                f"{n} % (WORK_GROUP_SIZE_X * OUTER_UNROLL_FACTOR) == 0",
-                f"{n} % (WORK_GROUP_SIZE_X * WORK_GROUP_SIZE_Y * VECTOR_TYPE) == 0"],
-            grid_div_x=["OUTER_UNROLL_FACTOR", "WORK_GROUP_SIZE_X"], grid_div_y=[],
-            block_size_names=["WORK_GROUP_SIZE_X", "WORK_GROUP_SIZE_Y", "block_size_z"])
-    if name == "dedispersion":
-        dms, samples, channels, most = 2048, 25000, 1536, 650
-        return dict(
-            kernel_name="dedispersion_kernel", kernel_source=text("dedispersion_cugen.cu"), problem_size=(samples, dms),
-            arguments=[random.integers(0, 17, (channels, samples + most), dtype=numpy.uint8), zero(dms, samples),
-                       numpy.ones(channels, dtype=f32)],
-            tune_params={
-                "block_size_x": [1, 2, 4, 8, 16, 32], "block_size_y": list(range(32, 257, 8)), "block_size_z": [1],
-                "tile_size_x": [1, 2, 3, 4], "tile_size_y": list(range(1, 9)), "tile_stride_x": [0, 1],
-                "tile_stride_y": [0, 1], "loop_unroll_factor_channel": [0], "nr_dms": [dms], "nr_samples": [samples],
-                "nr_channels": [channels], "nr_samples_per_channel": [samples + most]},
-            restrictions=[
-                "32 <= block_size_x * block_size_y <= 1024", "tile_size_x > 1 or tile_stride_x == 0",
-                "tile_size_y > 1 or tile_stride_y == 0"],
-            grid_div_x=["block_size_x", "tile_size_x"], grid_div_y=["block_size_y", "tile_size_y"])
-    if name == "coulomb":
-        side, atoms = 256, 64
-        one = numpy.ones(atoms, dtype=f32)
-        return dict(
-            kernel_name="directCoulombSum", kernel_source=text("CoulombSum3d.cu"), problem_size=(side, side, side),
-            arguments=[numpy.ones((atoms, 4), dtype=f32), one, one, one, one, i32(atoms), f32(0.3), i32(side),
-                       zero(side, side, side)],
-            tune_params={
-                "WORK_GROUP_SIZE_X": [16, 32], "WORK_GROUP_SIZE_Y": [1, 2, 4, 8], "WORK_GROUP_SIZE_Z": [1],
-                "Z_ITERATIONS": [1, 2, 4, 8, 16, 32], "INNER_UNROLL_FACTOR": [0, 1, 2, 4, 8, 16, 32],
-                "USE_CONSTANT_MEMORY": [0], "USE_SOA": [0, 1], "VECTOR_SIZE": [1]},
-            restrictions=["INNER_UNROLL_FACTOR < Z_ITERATIONS", "WORK_GROUP_SIZE_X * WORK_GROUP_SIZE_Y >= 64"],
-            grid_div_x=["WORK_GROUP_SIZE_X"], grid_div_y=["WORK_GROUP_SIZE_Y"], grid_div_z=["Z_ITERATIONS"],
-            block_size_names=["WORK_GROUP_SIZE_X", "WORK_GROUP_SIZE_Y", "WORK_GROUP_SIZE_Z"])
-    sys.exit(f"versus_kernel_tuner.py: no kernel '{name}' is known: hotspot, gemm_milo, mtran, nbody, dedispersion or coulomb")
 
 
 def tune(name, folder, strategy, seed, budget, began, out):
@@ -145,7 +31,9 @@ def tune(name, folder, strategy, seed, budget, began, out):
 
     import kernel_tuner
 
-    told = kernel(name, folder)
+    if name not in versus_kernels.KERNELS:
+        sys.exit(f"versus_kernel_tuner.py: no kernel '{name}' is known: {', '.join(versus_kernels.KERNELS)}")
+    told = versus_kernels.KERNELS[name](versus_kernels.Data(folder))
     out = os.path.abspath(out)
     cache = out + ".cache.json"
     os.chdir(os.path.dirname(out))  # it leaves sources that do not compile in the current folder
@@ -352,7 +240,7 @@ if __name__ == "__main__":
     elif command == "version":
         print(version())
     elif command == "knows" and len(words) == 1:
-        sys.exit(words[0] not in KNOWN)
+        sys.exit(words[0] not in versus_kernels.KERNELS)
     elif command == "convert" and len(words) == 5:
         convert(*words)
     elif command == "runners" and len(words) == 2:
