@@ -5,7 +5,7 @@
     versus_kernel_tuner.py convert KERNEL SEED BEGAN JSON OUT                   one run of cugen, from what its --json printed
     versus_kernel_tuner.py version                                              of Kernel Tuner
     versus_kernel_tuner.py knows KERNEL                                         whether Kernel Tuner is told of it: exit code 0
-    versus_kernel_tuner.py runners KERNEL RESULTS                               a condition that selects what is to be timed again
+    versus_kernel_tuner.py runners KERNEL RESULTS                               a condition that selects what is yet to be timed again
     versus_kernel_tuner.py table KERNEL... RESULTS                              what each tool found, and when
     versus_kernel_tuner.py median RESULTS...                                    medians over seeds, of several folders of results
 
@@ -22,6 +22,7 @@ import sys
 import versus_kernels
 
 NEAR = 1.05  # of the best known: this is what "found" means
+CONDITIONS = 40  # variants of one command: an expression has at most 4096 operations
 TOOLS = ["cugen", "greedy_ils", "genetic_algorithm"]
 
 
@@ -124,31 +125,35 @@ def key_of(variant):
 
 
 def runners(name, results):
-    """The fastest five of each run, and what it took for its best on the way there, as a condition of cugen's."""
+    """Of each run the fastest five and what it took for its best on the way there, as a condition of cugen's: those that the one clock
+    has not timed yet. Empty once it has them all. Where some of them turn out wrong, the next call takes the next ones."""
     runs = runs_of(name, results)
-    if not runs:
-        return print("false")
-    names = shared_names(runs)
+    names = shared_names(runs) if runs else []
+    clock = again(name, results, names)
     chosen = {}
     for run in runs:
-        ranked = sorted((one for one in run["tried"] if one[2]), key=lambda one: one[2])
-        if not ranked:
-            continue
-        limit = 1.12 * ranked[min(4, len(ranked) - 1)][2]
-        for _, variant, _ in ranked[:5] + [one for one in improvements(run["tried"]) if one[2] <= limit]:
-            chosen[tuple(variant[key] for key in names)] = True
-    print(" or ".join("(" + " and ".join(f"{key} == {value}" for key, value in zip(names, values)) + ")" for values in chosen))
+        right = [one for one in run["tried"] if one[2] and clock.get(values_of(one[1], names), 0) is not None]
+        ranked = sorted(right, key=lambda one: one[2])[:5]
+        for _, variant, _ in ranked + [one for one in improvements(right) if one[2] <= 1.12 * ranked[-1][2]]:
+            if values_of(variant, names) not in clock:
+                chosen[values_of(variant, names)] = True
+    print(" or ".join("(" + " and ".join(f"{key} == {value}" for key, value in zip(names, values)) + ")"
+                      for values in list(chosen)[:CONDITIONS]))
+
+
+def values_of(variant, names):
+    return tuple(variant.get(key) for key in names)
 
 
 def again(name, results, names):
     """What one clock says: seconds of a right variant, None of one that is not, by its tunables."""
-    path = os.path.join(results, f"{name}.again.json")
-    if not os.path.exists(path) or not os.path.getsize(path):
-        return {}
-    with open(path, encoding="utf-8") as file:
-        records = json.load(file)["records"]
-    return {tuple(tunables(record["variant"]).get(key) for key in names): record["seconds"] if record["outcome"] == "ok" else None
-            for record in records}
+    clock = {}
+    for path in sorted(glob.glob(os.path.join(results, f"{name}.again.*.json"))):
+        with open(path, encoding="utf-8") as file:
+            told = file.read()
+        for record in json.loads(told).get("records", []) if told else []:
+            clock[values_of(tunables(record["variant"]), names)] = record["seconds"] if record["outcome"] == "ok" else None
+    return clock
 
 
 def rows_of(name, results):
@@ -158,18 +163,14 @@ def rows_of(name, results):
         return []
     names = shared_names(runs)
     clock = again(name, results, names)
-
-    def of(variant):
-        return tuple(variant.get(key) for key in names)
-
     right = [seconds for seconds in clock.values() if seconds] or [
         seconds for run in runs for _, _, seconds in run["tried"] if seconds]  # of one tool: by its own clock
     best = min(right) if right else None
     rows = []
     for run in runs:
-        wrong = {key_of(variant) for _, variant, _ in run["tried"] if clock.get(of(variant), 0) is None}
+        wrong = {key_of(variant) for _, variant, _ in run["tried"] if clock.get(values_of(variant, names), 0) is None}
         steps = list(improvements(run["tried"], wrong))
-        timed = [(at, clock.get(of(variant)) or seconds, seconds) for at, variant, seconds in steps]
+        timed = [(at, clock.get(values_of(variant, names)) or seconds, seconds) for at, variant, seconds in steps]
         found = next((at for at, seconds, _ in timed if best and seconds <= NEAR * best), None)
         ended = timed[-1] if timed else (None, None, None)
         rows.append({"kernel": name, "tool": run["tool"], "seed": run["seed"], "tried": len(run["tried"]),
