@@ -37,13 +37,14 @@ struct cugen_kernel {
   struct text fallback, problem_short, problem_values, policy;
   cugen_progress_callback watch; /* of cugen_kernel_run; NULL: none */
   void *watch_context;
-  struct text printed;           /* by the kernels of the last run or check */
-  struct text unverified;        /* why the last run verified nothing, or not all that it was to */
-  struct device_list devices;    /* that it is tuned on together, the look-up's first; none: on that alone */
-  const char **device_ids;       /* of these */
-  struct text lost;              /* which of them failed in the last run, and why */
-  struct text equal_to, outputs; /* of the last run: the variant that others were to equal, and what it gives */
-  struct text began;             /* with which variants it began */
+  struct text printed;        /* by the kernels of the last run or check */
+  struct text unverified;     /* why the last run verified nothing, or not all that it was to */
+  struct device_list devices; /* that it is tuned on together, the look-up's first; none: on that alone */
+  const char **device_ids;    /* of these */
+  struct text lost;           /* which of them failed in the last run, and why */
+  struct text equal_to;       /* of the last run: the variant that others were to equal, */
+  cugen_outputs outputs;      /* and what it gives */
+  struct text began;          /* with which variants it began */
   struct text variant_text, source, ptx;
   cugen_ceilings ceilings;      /* dtype NULL: not yet looked up */
   struct cache_record *records; /* what is remembered, loaded when first asked for */

@@ -1,8 +1,8 @@
 /* Only what gives the same bits as a named variant: for tuning and for plans.
 
-   Every right record says by a digest what bits its outputs had (tune/dataset.h), so equal texts are equal outputs, whoever measured
+   Every right record says by a digest what bits its outputs had (tune/dataset.h), so equal digests are equal outputs, whoever measured
    them, and when, and on which device. So there is nothing to compare in pairs. Tuning runs the named variant first, and then wants
-   what has its text; a plan asks the records.
+   what has its digest; a plan asks the records.
 
    Invariants:
    - Nothing that is not recorded as equal on this very problem is ever chosen, but for the named variant itself.
@@ -79,8 +79,8 @@ static int check_named(const struct cache_record *record, cugen_error *err) {
     return error_set(err, CUGEN_ERROR_USAGE,
                      "cugen_tune_options.bitwise '%s': it is not right, so nothing is held against it: %s: %s",
                      record->variant, cugen_outcome_text((int)record->outcome), record->reason);
-  if (!record->outputs[0]) return refuse(record, "what it gives could not be read", err);
-  return cache_record_varies(record) ? refuse(record, VARIES_TEXT, err) : CUGEN_OK;
+  if (!record->outputs.known) return refuse(record, "what it gives could not be read", err);
+  return record->outputs.varies ? refuse(record, VARIES_TEXT, err) : CUGEN_OK;
 }
 
 /* A better time that is remembered stays. That it gave other bits then is remembered, too, and refuses it. *news: nothing of this was
@@ -89,18 +89,19 @@ static int settle_named(cugen_kernel *k, const struct tune_target *target, struc
                         cugen_error *err) {
   const struct cache_record *known = find_known(k, record);
   if (known) cache_record_keep_outputs(known, record);
-  const bool same = known && known->outcome == record->outcome && !strcmp(known->outputs, record->outputs);
+  const bool same = known && known->outcome == record->outcome &&
+                    !memcmp(&known->outputs, &record->outputs, sizeof record->outputs);
   *news = !same;
   int status = same ? CUGEN_OK : cache_store(target->cache, &target->key, record, err);
   return status ? status : check_named(record, err);
 }
 
-static int keep_texts(cugen_kernel *k, const struct cache_record *record, struct tune_target *target,
+static int keep_named(cugen_kernel *k, const struct cache_record *record, struct tune_target *target,
                       cugen_error *err) {
   text_add(&k->equal_to, record->variant);
-  text_add(&k->outputs, record->outputs);
-  if (k->equal_to.failed || k->outputs.failed) return error_memory(err);
-  target->outputs = text_get(&k->outputs);
+  if (k->equal_to.failed) return error_memory(err);
+  k->outputs = record->outputs;
+  target->outputs = &k->outputs;
   return CUGEN_OK;
 }
 
@@ -122,7 +123,7 @@ int bitwise_begin(cugen_kernel *k, const cugen_tune_options *options, struct tun
   if (status) return status;
   bool news;
   status = settle_named(k, target, &record, &news, err);
-  if (!status) status = keep_texts(k, &record, target, err);
+  if (!status) status = keep_named(k, &record, target, err);
   if (!status && news) target->ran = text_get(&k->equal_to);
   cache_record_free(&record);
   api_forget_records(k);
@@ -162,10 +163,10 @@ static int check_not_failed(struct lookup *l, const char *variant, cugen_error *
 }
 
 static int take_equal(struct lookup *l, const struct best_record *named, struct selection *out, cugen_error *err) {
-  if (cache_record_varies(&named->record))
+  if (named->record.outputs.varies)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_plan_options.bitwise '%s': " VARIES_TEXT, named->record.variant);
   const struct cache_key key = lookup_measured_key(l);
-  int status = api_best_giving(l, &key, NULL, named->record.outputs, &out->best, err);
+  int status = api_best_giving(l, &key, NULL, &named->record.outputs, &out->best, err);
   out->how = CUGEN_PLAN_EXACT;
   out->index = out->best.index;
   text_add(&out->problem, text_get(&l->problem_text));
@@ -184,7 +185,7 @@ int bitwise_select(cugen_kernel *k, const char *name, struct selection *out, cug
   if (!status) status = lookup_expander(l, err);
   const struct cache_key key = lookup_measured_key(l);
   if (!status) status = api_best_giving(l, &key, variant, NULL, &named, err);
-  if (!status && named.found && named.record.outputs[0])
+  if (!status && named.found && named.record.outputs.known)
     status = take_equal(l, &named, out, err);
   else if (!status)
     take_named(index, out);

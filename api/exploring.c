@@ -80,7 +80,7 @@ static int find_tuned_later(struct lookup *l, const struct best_record *best, bo
   return status;
 }
 
-int exploration_recall(struct lookup *l, const char *outputs, struct selection *selection, bool *settled,
+int exploration_recall(struct lookup *l, const cugen_outputs *outputs, struct selection *selection, bool *settled,
                        cugen_error *err) {
   struct text options = {0};
   struct best_record best = {0};

@@ -8,8 +8,8 @@
 struct exploration;
 
 /* What earlier plans found out while serving, if nothing right of this problem was measured since: it takes *selection's place, and *settled. */
-int exploration_recall(struct lookup *lookup, const char *outputs, struct selection *selection, bool *settled,
-                       cugen_error *err);
+int exploration_recall(struct lookup *lookup, const cugen_outputs *outputs, struct selection *selection,
+                       bool *settled, cugen_error *err);
 
 /* What is there besides the plan's own variant. outputs: only what gave these; NULL: whatever is right. *out is NULL where there is
    nothing to explore. What is passed is borrowed until exploration_close; the lookup only until this returns. */
@@ -17,7 +17,7 @@ struct exploration_plan {
   struct device *device;
   const struct kernel_spec *spec;
   const struct cache_record *record;
-  const char *outputs;
+  const cugen_outputs *outputs;
   double share;
 };
 int exploration_open(struct lookup *lookup, const struct exploration_plan *plan, struct exploration **out,

@@ -94,8 +94,9 @@ struct search {
   const struct space *space;
   struct best_record *best;
   bool predicted;
-  double least;                  /* of the costs of those that are current */
-  const char *variant, *outputs; /* only this one's, only what gave these; NULL: any */
+  double least;                 /* of the costs of those that are current */
+  const char *variant;          /* only this one's, */
+  const cugen_outputs *outputs; /* only what gave these; NULL: any */
 };
 
 static bool is_asked(const struct search *search, const struct cache_record *record) {
@@ -164,7 +165,7 @@ int api_best_under(struct lookup *l, const struct cache_key *key, bool predicted
   return find_best(&search, key, err);
 }
 
-int api_best_giving(struct lookup *l, const struct cache_key *key, const char *variant, const char *outputs,
+int api_best_giving(struct lookup *l, const struct cache_key *key, const char *variant, const cugen_outputs *outputs,
                     struct best_record *out, cugen_error *err) {
   struct search search = {.lookup = l, .best = out, .variant = variant, .outputs = outputs};
   *out = (struct best_record){0};

@@ -202,8 +202,8 @@ int api_best_under(struct lookup *lookup, const struct cache_key *key, bool pred
 /* Under the look-up's own key, in its own space. */
 int api_best(struct lookup *lookup, struct best_record *out, cugen_error *err);
 /* Of what was measured, under that key: only this variant's, only what gave these outputs; NULL: any. */
-int api_best_giving(struct lookup *lookup, const struct cache_key *key, const char *variant, const char *outputs,
-                    struct best_record *out, cugen_error *err);
+int api_best_giving(struct lookup *lookup, const struct cache_key *key, const char *variant,
+                    const cugen_outputs *outputs, struct best_record *out, cugen_error *err);
 /* Whether the record is of what its variant expands to now, which is *spec; sets its order. *spec is to be freed whatever comes back. */
 int api_check_current(struct lookup *lookup, bool predicted, struct cache_record *record, bool *current,
                       struct kernel_spec *spec, cugen_error *err);

@@ -121,7 +121,7 @@ static void describe_record(cugen_kernel *k, cugen_plan *p) {
     p->info.record = (cugen_record){
         .variant = p->spec.variant, .reason = "", .flops = p->spec.flops, .bytes = p->spec.bytes, .limiter = ""};
     p->info.record.order = p->selection.index;
-    p->info.record.throttle = p->info.record.outputs = "";
+    p->info.record.throttle = "";
     p->info.record.predicted = api_is_predicted(&p->selection);
     return;
   }
@@ -218,10 +218,10 @@ static bool is_tuned(const struct selection *selection) {
 /* What launches have shown before goes first. */
 static int recall(cugen_kernel *k, const cugen_plan_options *options, struct selection *selection, bool *settled,
                   cugen_error *err) {
-  const char *outputs = options->bitwise ? selection->best.record.outputs : NULL;
+  const cugen_outputs outputs = selection->best.record.outputs;
   *settled = false;
   if (!(options->flags & CUGEN_PLAN_EXPLORE)) return CUGEN_OK;
-  return exploration_recall(&k->lookup, outputs, selection, settled, err);
+  return exploration_recall(&k->lookup, options->bitwise ? &outputs : NULL, selection, settled, err);
 }
 
 /* A choice that somebody pinned is not his who explores. */
@@ -232,7 +232,7 @@ static int explore(cugen_kernel *k, const cugen_plan_options *options, bool sett
   const struct exploration_plan own = {.device = p->device,
                                        .spec = &p->spec,
                                        .record = &best->record,
-                                       .outputs = options->bitwise ? best->record.outputs : NULL,
+                                       .outputs = options->bitwise ? &best->record.outputs : NULL,
                                        .share = options->explore_share > 0 ? options->explore_share : usual_share};
   if (!(options->flags & CUGEN_PLAN_EXPLORE) || settled || p->selection.how != CUGEN_PLAN_EXACT) return CUGEN_OK;
   return exploration_open(&k->lookup, &own, &p->exploration, err);

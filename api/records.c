@@ -87,7 +87,7 @@ static int put_equal_first(cugen_kernel *k, size_t *count, cugen_error *err) {
   size_t equal = 0, other = 0, right = 0;
   if (!others) return error_memory(err);
   for (; right < k->record_count && all[right].outcome == CUGEN_OUTCOME_OK; right++)
-    if (cache_record_gave(&all[right], text_get(&k->outputs)))
+    if (cache_record_gave(&all[right], &k->outputs))
       all[equal++] = all[right];
     else
       others[other++] = all[right];
@@ -125,7 +125,7 @@ static int load_records(cugen_kernel *k, cugen_error *err) {
   if (!status) status = api_drop_stale(l, k->records, &k->record_count, err);
   if (!status) status = cache_records_mark(k->records, k->record_count, err);
   size_t first = k->record_count;
-  if (!status && k->outputs.length) status = put_equal_first(k, &first, err);
+  if (!status && k->outputs.known) status = put_equal_first(k, &first, err);
   if (status) {
     api_forget_records(k);
     return status;

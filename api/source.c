@@ -53,8 +53,8 @@ int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **sourc
   return CUGEN_OK;
 }
 
-/* For a GPU; `what` is for GPUs alone. The spec and the image are to be freed whatever comes back. */
-static int compile_text(cugen_kernel *k, const char *variant, const char *what, struct kernel_spec *spec,
+/* For a GPU; ptx: its PTX is wanted, else its occupancy. The spec and the image are to be freed whatever comes back. */
+static int compile_text(cugen_kernel *k, const char *variant, bool ptx, struct kernel_spec *spec,
                         struct compiled *out, cugen_error *err) {
   const struct lookup *l = &k->lookup;
   *spec = (struct kernel_spec){0};
@@ -63,10 +63,10 @@ static int compile_text(cugen_kernel *k, const char *variant, const char *what, 
     return error_set(err, CUGEN_ERROR_USAGE,
                      "%s is for GPUs, and this is the cpu device; name a GPU with "
                      "cugen_options.device, such as model:H200",
-                     what);
+                     ptx ? "PTX" : "occupancy");
   int status = api_check_target(l->lib, &l->device, err);
   if (!status) status = api_expand_text(k, variant, spec, err);
-  return status ? status : lookup_compile(l, spec, strcmp(what, "PTX") == 0, out, err);
+  return status ? status : lookup_compile(l, spec, ptx, out, err);
 }
 
 int cugen_kernel_resources(cugen_kernel *k, const char *variant, cugen_resources *out, cugen_error *error) {
@@ -74,7 +74,7 @@ int cugen_kernel_resources(cugen_kernel *k, const char *variant, cugen_resources
   struct compiled compiled;
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_resources){0};
-  int status = compile_text(k, variant, "occupancy", &spec, &compiled, error);
+  int status = compile_text(k, variant, false, &spec, &compiled, error);
   if (!status && spec.launches) {
     const struct kernel_launch *launch = &spec.launches[plan_heaviest(&spec, &compiled)];
     const struct kernel_resources *takes = &compiled.resources[plan_entry_index(&spec, launch->entry)];
@@ -94,7 +94,7 @@ int cugen_kernel_ptx(cugen_kernel *k, const char *variant, const char **ptx, cug
   struct compiled compiled;
   if (API_NEEDS(error, "kernel, ptx", k, ptx)) return CUGEN_ERROR_USAGE;
   *ptx = NULL;
-  int status = compile_text(k, variant, "PTX", &spec, &compiled, error);
+  int status = compile_text(k, variant, true, &spec, &compiled, error);
   kernel_spec_free(&spec);
   text_restart(&k->ptx);
   if (!status) text_add(&k->ptx, compiled.ptx);

@@ -229,10 +229,10 @@ int api_tune(cugen_kernel *k, const cugen_tune_options *options, const struct ap
   *result = (cugen_tune_result){0};
   text_restart(&k->lost);
   text_restart(&k->equal_to);
-  text_restart(&k->outputs);
+  k->outputs = (cugen_outputs){0};
   text_restart(&k->began);
   int status = tune(k, options, listed, result, err);
-  if (k->outputs.length) result->equal_to = text_get(&k->equal_to), result->outputs = text_get(&k->outputs);
+  if (k->outputs.known) result->equal_to = text_get(&k->equal_to), result->outputs = k->outputs;
   if (k->lost.length && !k->lost.failed) result->lost = text_get(&k->lost);
   if (k->began.length && !k->began.failed) result->began = text_get(&k->began);
   k->tuned_at = result->tried ? begin : 0;

@@ -15,6 +15,7 @@ static const struct {
     [CUGEN_CAUSE_COMPILE_TIME] = {CUGEN_OUTCOME_COMPILE, ""},
     [CUGEN_CAUSE_ASSEMBLY] = {CUGEN_OUTCOME_COMPILE, ""},
     [CUGEN_CAUSE_DEVICE_LOST] = {CUGEN_OUTCOME_TRAP, ""},
+    [CUGEN_CAUSE_BUSY] = {CUGEN_OUTCOME_TRAP, ""},
 };
 enum { CAUSES = sizeof causes / sizeof *causes };
 

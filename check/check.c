@@ -11,7 +11,6 @@
 #include "left_out.h"
 #include "messages.h"
 #include "order.h"
-#include "runtime/cpu/observer.h"
 #include "selection.h"
 
 /* Where a variant's traffic was counted; a later one takes the place of those before. */
@@ -191,13 +190,13 @@ static void find_places(struct outcome *o) {
 }
 
 /* The compiler makes two barriers of one where it repeats code, and may forget its line: those of one number in the source
-   (no text) are a divergence only on different lines, where its function is called. */
+   are a divergence only on different lines, where its function is called. */
 static bool is_false_alarm(const struct watch_finding *f, const struct source_place *here,
                            const struct source_place *other) {
   if (f->kind != CUGEN_FINDING_DIVERGENCE) return false;
-  if (strcmp(f->text, OBSERVED_CALLS) == 0) /* it may have repeated the call as well */
+  if (f->apart == WATCH_APART_AT_CALLS) /* it may have repeated the call as well */
     return !here->line || !other->line || (same_place(here, other) && here->discriminator == other->discriminator);
-  if (*f->text) return false;
+  if (f->apart == WATCH_APART_AT_BARRIERS) return false;
   return !here->line || !other->line || same_place(here, other);
 }
 

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "runtime/cpu/observer.h"
-
 enum { NULL_PAGE = 4096 };
 
 static void add_dim(struct text *out, const char *what, const uint32_t at[3]) {
@@ -112,7 +110,7 @@ static void add_limit(struct text *out, const struct check_finding *f) {
 
 static void add_diverged(struct text *out, const struct check_finding *f) {
   add_who(out, &f->raw.here);
-  const bool calls = strcmp(f->raw.text, OBSERVED_CALLS) == 0;
+  const bool calls = f->raw.apart == WATCH_APART_AT_CALLS;
   text_add(out, calls ? " waits in the function called here while " : " waits here while ");
   add_dim(out, "thread", f->raw.other.thread);
   text_add(out, calls ? " waits in that called" : " waits at the barrier");

@@ -286,7 +286,7 @@ int command_cache_show(struct cli *cli) {
 
 /* ---- rm --------------------------------------------------------------------------------------------------------- */
 
-static int counts_json(struct cli *cli, const cugen_cache_counts *counts, const char *flag, bool value) {
+static json_t *counts_json(struct cli *cli, const cugen_cache_counts *counts, const char *flag, bool value) {
   json_t *object = json_object();
   json_object_set_new(object, "cache", path_json(cli));
   json_object_set_new(object, flag, json_boolean(value));
@@ -296,9 +296,7 @@ static int counts_json(struct cli *cli, const cugen_cache_counts *counts, const 
   json_object_set_new(object, "images", integer((int64_t)counts->images));
   json_object_set_new(object, "image_bytes", integer(counts->image_bytes));
   json_object_set_new(object, "portfolios", integer((int64_t)counts->portfolios));
-  if (strcmp(flag, "good") == 0)
-    json_object_set_new(object, "foreign_images", integer((int64_t)counts->foreign_images));
-  return cli_print_json(cli, object);
+  return object;
 }
 
 /* "12 records, 3 in history, 2 compiled kernels (1.2 MiB)" */
@@ -344,6 +342,12 @@ static void remark_others(struct cli *cli, const cugen_cache_filter *filter) {
                sets[0].config, sets[0].config);
 }
 
+static int print_good(struct cli *cli, const cugen_cache_counts *counts) {
+  json_t *object = counts_json(cli, counts, "good", true);
+  json_object_set_new(object, "foreign_images", integer((int64_t)counts->foreign_images));
+  return cli_print_json(cli, object);
+}
+
 static int remove_records(struct cli *cli, const cugen_cache_filter *filter, const cugen_cache_counts *planned) {
   cugen_cache_counts counts;
   bool yes = options_given(cli, OPTION_YES), json = options_given(cli, OPTION_JSON), terminal = isatty(STDIN_FILENO);
@@ -358,7 +362,7 @@ static int remove_records(struct cli *cli, const cugen_cache_filter *filter, con
     return cli_fail(cli, CUGEN_ERROR_USAGE, "nothing was removed: --yes goes ahead without asking");
   if (!yes && !agreed()) return puts("Nothing was removed."), CUGEN_OK;
   int status = cugen_cache_remove(cli->lib, filter, 1, &counts, &cli->error);
-  if (status || json) return status ? status : counts_json(cli, &counts, "removed", true);
+  if (status || json) return status ? status : cli_print_json(cli, counts_json(cli, &counts, "removed", true));
   if (options_given(cli, OPTION_QUIET)) return CUGEN_OK;
   printf("Removed ");
   print_counts(&counts);
@@ -378,7 +382,7 @@ int command_cache_rm(struct cli *cli) {
   if (status) return status;
   if (counts.records || counts.history || counts.images || counts.portfolios)
     return remove_records(cli, &filter, &counts);
-  if (options_given(cli, OPTION_JSON)) return counts_json(cli, &counts, "removed", false);
+  if (options_given(cli, OPTION_JSON)) return cli_print_json(cli, counts_json(cli, &counts, "removed", false));
   const bool no_cache = cli_remark_no_cache(cli);
   if (!options_given(cli, OPTION_QUIET)) puts("Nothing of that is remembered.");
   fflush(stdout);
@@ -401,7 +405,7 @@ int command_cache_verify(struct cli *cli) {
   if (!status) status = cugen_cache_verify(cli->lib, &counts, NULL, &cli->error);
   if (status) return status;
   cli_remark_cache(cli);
-  if (options_given(cli, OPTION_JSON)) return counts_json(cli, &counts, "good", true);
+  if (options_given(cli, OPTION_JSON)) return print_good(cli, &counts);
   if (options_given(cli, OPTION_QUIET)) return CUGEN_OK;
   const char *path = cli_where(cli, "cache", &length);
   printf("%.*s: ", length, path);

@@ -174,8 +174,8 @@ struct cli {
   bool answered;   /* its JSON is printed */
   json_t *answers; /* where JSON goes instead: each of several groups of devices has an object; NULL: it is printed */
   char *lost;      /* what was said of devices that failed, a line each; NULL: nothing */
-  const char *outputs; /* cugen_record.outputs of all that are ranked; NULL: whatever is right is */
-  char *self;          /* this program's file, once it was asked for */
+  cugen_outputs outputs; /* of all that are ranked; not known: whatever is right is */
+  char *self;            /* this program's file, once it was asked for */
 };
 
 /* ---- commands.c ---- */
@@ -265,6 +265,8 @@ void secrets_hide(int argc, char **argv);
 
 /* The value of the line "name: value" of cugen_where; length 0: there is none. */
 const char *cli_where(const struct cli *cli, const char *name, int *length);
+/* What the library's cache is. */
+cugen_cache_kind cli_cache_kind(const struct cli *cli);
 /* Says when what is measured cannot be remembered. */
 void cli_remark_cache(const struct cli *cli);
 /* Says it when there is no database where one was looked for: a reading command makes none. */

@@ -35,6 +35,12 @@ json_t *json_optional_string(const char *string) {
   return string && *string ? json_text(string) : json_null();
 }
 
+static json_t *outputs_json(const cugen_outputs *outputs) {
+  char text[48];
+  cugen_outputs_text(outputs, text, sizeof text);
+  return json_optional_string(text);
+}
+
 json_t *json_device(const cugen_device_info *device) {
   json_t *object = json_object();
   json_object_set_new(object, "id", json_string(device->id));
@@ -115,7 +121,7 @@ json_t *json_record(const cugen_record *r) {
   json_object_set_new(object, "energy_joules", json_known(r->energy));
   json_object_set_new(object, "energy_resolution", json_known(r->energy_resolution));
   json_object_set_new(object, "non_dominated", r->energy > 0 ? json_boolean(r->non_dominated) : json_null());
-  json_object_set_new(object, "outputs", json_optional_string(*r->outputs ? r->outputs : NULL));
+  json_object_set_new(object, "outputs", outputs_json(&r->outputs));
   json_object_set_new(object, "clock_mhz", known_integer(r->clock_mhz));
   json_object_set_new(object, "power_watts", known_integer(r->power_watts));
   json_object_set_new(object, "throttle", json_string(r->throttle));
@@ -153,7 +159,7 @@ json_t *json_tune_result(const cugen_tune_result *result) {
   json_object_set_new(object, "devices", json_integer((json_int_t)result->devices));
   json_object_set_new(object, "lost", json_optional_string(result->lost));
   json_object_set_new(object, "equal_to", json_optional_string(result->equal_to));
-  json_object_set_new(object, "outputs", json_optional_string(result->outputs));
+  json_object_set_new(object, "outputs", outputs_json(&result->outputs));
   json_object_set_new(object, "interrupted", json_boolean(result->interrupted));
   return object;
 }

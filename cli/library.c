@@ -66,11 +66,23 @@ void cli_remark_cache(const struct cli *cli) {
   if (length) cli_remark(cli, "%.*s", length, warning);
 }
 
-bool cli_remark_no_cache(const struct cli *cli) {
+/* To be freed; NULL: out of memory. */
+static char *cache_name(const struct cli *cli) {
   int length;
-  const char *path = cli_where(cli, "cache", &length);
-  char *name = strndup(path, (size_t)length);
-  bool missing = name && strcmp(name, "none") != 0 && !strstr(name, "://") && access(name, F_OK) != 0;
+  const char *name = cli_where(cli, "cache", &length);
+  return strndup(name, (size_t)length);
+}
+
+cugen_cache_kind cli_cache_kind(const struct cli *cli) {
+  char *name = cache_name(cli);
+  const cugen_cache_kind kind = cugen_cache_parse(name);
+  free(name);
+  return kind;
+}
+
+bool cli_remark_no_cache(const struct cli *cli) {
+  char *name = cache_name(cli);
+  bool missing = name && cugen_cache_parse(name) == CUGEN_CACHE_FILE && access(name, F_OK) != 0;
   if (missing) cli_remark(cli, "%s: there is no database there, so nothing is remembered", name);
   free(name);
   return missing;

@@ -296,18 +296,19 @@ static void write_implementations(const struct page *p) {
 /* ---- The machine ---- */
 
 static void write_fact(const struct page *p, const char *name, const char *value) {
-  if (!*value || strcmp(value, "-") == 0) return;
+  if (!*value) return;
   fprintf(p->out, "<dt>%s</dt><dd>", name);
   page_put(p, value);
   fputs("</dd>\n", p->out);
 }
 
-static void write_ceiling(const struct page *p, const char *name, struct shown measured, struct shown peak) {
+static void write_ceiling(const struct page *p, const char *name, double measured, double peak,
+                          struct shown (*print)(double)) {
   char text[160];
-  bool has = strcmp(measured.text, "-") != 0, has_peak = strcmp(peak.text, "-") != 0;
+  const bool has = measured > 0, has_peak = peak > 0;
   if (!has && !has_peak) return;
-  snprintf(text, sizeof text, "%s%s%s%s%s", has ? measured.text : "", has ? " measured" : "",
-           has && has_peak ? ", " : "", has_peak ? peak.text : "", has_peak ? " peak" : "");
+  snprintf(text, sizeof text, "%s%s%s%s%s", has ? print(measured).text : "", has ? " measured" : "",
+           has && has_peak ? ", " : "", has_peak ? print(peak).text : "", has_peak ? " peak" : "");
   write_fact(p, name, text);
 }
 
@@ -347,14 +348,14 @@ static void write_machine(const struct page *p) {
   fputs("<section>\n<h2>Machine</h2>\n<dl class=\"machine\">\n", p->out);
   write_device(p);
   write_clocks(p);
-  write_ceiling(p, "Device memory, copied", print_bandwidth(c->bandwidth), print_bandwidth(c->bandwidth_peak));
+  write_ceiling(p, "Device memory, copied", c->bandwidth, c->bandwidth_peak, print_bandwidth);
   snprintf(name, sizeof name, "%s multiply-adds", c->dtype);
-  write_ceiling(p, name, print_flops(c->flops), print_flops(c->flops_peak));
+  write_ceiling(p, name, c->flops, c->flops_peak, print_flops);
   snprintf(name, sizeof name, "%s on tensor cores", c->dtype);
-  write_ceiling(p, name, print_flops(0), print_flops(c->tensor_flops_peak));
-  write_fact(p, "Driver", print_version(f->driver_version).text);
-  if (!findings_on_cpu(f)) write_fact(p, "NVRTC", print_version(f->nvrtc_version).text);
-  write_fact(p, f->predicted ? "Predicted" : "Measured", print_moment(f->measured_at).text);
+  write_ceiling(p, name, 0, c->tensor_flops_peak, print_flops);
+  write_fact(p, "Driver", f->driver_version ? print_version(f->driver_version).text : "");
+  if (!findings_on_cpu(f) && f->nvrtc_version) write_fact(p, "NVRTC", print_version(f->nvrtc_version).text);
+  write_fact(p, f->predicted ? "Predicted" : "Measured", f->measured_at ? print_moment(f->measured_at).text : "");
   fputs("</dl>\n</section>\n", p->out);
 }
 

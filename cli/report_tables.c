@@ -8,9 +8,10 @@
 #include "report.h"
 
 /* A table that is wider than the window is scrolled in a box of its own, also by keys. */
-static void open_table(const struct page *p, const char *heading, const char *note, const char *class) {
+static void open_table(const struct page *p, const char *heading, const char *note, const char *class,
+                       const char *predicted) {
   fprintf(p->out, "<section>\n<h2>%s%s</h2>\n%s<div class=\"scroll\" tabindex=\"0\" role=\"region\" ", heading,
-          strcmp(class, "failures") == 0 ? "" : page_predicted(p, ", predicted"), note);
+          predicted, note);
   fprintf(p->out, "aria-label=\"%s\">\n<table class=\"%s\">\n<thead><tr>", heading, class);
 }
 
@@ -90,7 +91,7 @@ void report_variants(const struct page *p) {
   choose_columns(p, chosen);
   const bool by_time = cugen_kernel_objective(p->f->kernel) == CUGEN_OBJECTIVE_TIME;
   const char *tie = page_by_rate(p) ? TIE_NOTE("highest rate") : by_time ? TIE_NOTE("fastest") : TIE_NOTE("best");
-  open_table(p, "Best variants", is_tied(p->f) ? tie : "", "variants");
+  open_table(p, "Best variants", is_tied(p->f) ? tie : "", "variants", page_predicted(p, ", predicted"));
   fputs("<th class=\"n\"></th>", p->out);
   for (size_t c = 0; c < COLUMNS; c++)
     if (chosen[c]) fprintf(p->out, "<th class=\"n\">%s</th>", header_of(p, c));
@@ -124,7 +125,7 @@ static void write_failure_table(const struct page *p, const char *heading, size_
   size_t count = 0;
   for (size_t i = first; i < end; i++) count += p->f->failures[i].count;
   if (!count) return;
-  open_table(p, heading, "", "failures");
+  open_table(p, heading, "", "failures", "");
   fputs("<th class=\"n\">variants</th><th>how</th><th>such as</th></tr></thead>\n<tbody>\n", p->out);
   for (size_t i = first; i < end; i++)
     if (p->f->failures[i].count) write_failure(p, &p->f->failures[i]);
@@ -150,7 +151,8 @@ static void write_other(const struct page *p, const cugen_cache_set *set) {
 }
 
 static void open_others(const struct page *p) {
-  open_table(p, "Other problems", "<p class=\"note\">Remembered of this kernel on this device.</p>\n", "others");
+  open_table(p, "Other problems", "<p class=\"note\">Remembered of this kernel on this device.</p>\n", "others",
+             page_predicted(p, ", predicted"));
   fputs("<th class=\"n\">best time</th><th class=\"n\">rate</th><th "
         "class=\"n\">variants</th><th>problem</th></tr></thead>\n"
         "<tbody>\n",

@@ -1,4 +1,5 @@
 /* cugen tune: finds the best variant on this device and remembers every result. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +130,7 @@ static bool is_remembered(struct cli *cli, const char **cache, int *length) {
   int warning;
   cli_where(cli, "warning", &warning);
   *cache = cli_where(cli, "cache", length);
-  return !warning && (*length != 4 || strncmp(*cache, "none", 4) != 0);
+  return !warning && cli_cache_kind(cli) != CUGEN_CACHE_MEMORY;
 }
 
 /* Within a filter the best is not what a look-up without it finds. */
@@ -152,8 +153,8 @@ static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t 
   if (!result->tried && !right) return; /* what follows says why */
   if (!remembered) {
     const char *named = cli->values[OPTION_CACHE];
-    puts(named && strcmp(named, "none") == 0 ? "Nothing was stored (--cache none)."
-                                             : "Nothing was stored: no cache can be written.");
+    puts(named && cugen_cache_parse(named) == CUGEN_CACHE_MEMORY ? "Nothing was stored (--cache none)."
+                                                                 : "Nothing was stored: no cache can be written.");
     return;
   }
   printf("Remembered in %.*s.\n", length, cache);
@@ -183,8 +184,7 @@ static void print_verified(const cugen_tune_result *result) {
 
 /* On data of the same seed; what varies need not be. */
 static bool was_compared(const cugen_tune_result *result, const cugen_record *record) {
-  const size_t seed = strcspn(result->outputs, " ") + 1;
-  return strncmp(record->outputs, result->outputs, seed) == 0 || strstr(record->outputs, " varies");
+  return record->outputs.varies || (record->outputs.known && record->outputs.seed == result->outputs.seed);
 }
 
 /* What is right and has other bits, or was not compared, is remembered, and not in the table. */
@@ -192,15 +192,15 @@ static void remark_bitwise(struct cli *cli, const cugen_tune_result *result, siz
   cugen_record record, first = {0};
   cugen_error ignored;
   size_t others = 0, unknown = 0;
-  if (!result->outputs) return;
+  if (!result->outputs.known) return;
   for (size_t i = equal;
        cugen_kernel_record(cli->kernel, i, &record, &ignored) == CUGEN_OK && record.outcome == CUGEN_OUTCOME_OK; i++)
     if (!was_compared(result, &record))
       unknown++;
     else if (others++ == 0)
       first = record;
-  printf("\nThese give the same bits as '%s', with the data of seed %.*s.\n", result->equal_to,
-         (int)strcspn(result->outputs, " "), result->outputs);
+  printf("\nThese give the same bits as '%s', with the data of seed %" PRIu64 ".\n", result->equal_to,
+         result->outputs.seed);
   if (others)
     printf("%s right variant%s with other bits %s left out; the fastest of them takes %s: %s\n",
            print_count(others).text, others == 1 ? "" : "s", others == 1 ? "is" : "are",

@@ -1,6 +1,7 @@
 /* cugen tune of several problems: one budget, one progress bar, one table with a row for each. */
 #include "tune_set.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,7 +121,7 @@ static bool find_best(const struct tuning *tuning, size_t problem, cugen_record 
   cugen_kernel *kernel = tuning->kernels[problem];
   cugen_choice choice = {.variant = NULL};
   cugen_error ignored;
-  bool chosen = !tuning->results[problem].outputs && /* what has those bits comes first */
+  bool chosen = !tuning->results[problem].outputs.known && /* what has those bits comes first */
                 cugen_kernel_choose(kernel, -1, &choice, &ignored) == CUGEN_OK &&
                 (choice.how == CUGEN_PLAN_EXACT || choice.predicted);
   char *variant = chosen ? strdup(choice.variant) : NULL;
@@ -266,11 +267,10 @@ static void append_failure(const struct tuning *tuning) {
 
 static void remark_bitwise(const struct tuning *tuning) {
   size_t i = 0;
-  while (i < tuning->count && !tuning->results[i].outputs) i++;
+  while (i < tuning->count && !tuning->results[i].outputs.known) i++;
   if (i == tuning->count) return;
-  const char *outputs = tuning->results[i].outputs;
-  printf("\nEach gives the same bits as '%s' on its problem, with the data of seed %.*s.\n",
-         tuning->cli->values[OPTION_BITWISE], (int)strcspn(outputs, " "), outputs);
+  printf("\nEach gives the same bits as '%s' on its problem, with the data of seed %" PRIu64 ".\n",
+         tuning->cli->values[OPTION_BITWISE], tuning->results[i].outputs.seed);
 }
 
 static void print_numbers(const struct tuning *tuning) {
@@ -285,8 +285,7 @@ static void print_numbers(const struct tuning *tuning) {
   print_tried(&all);
   if (!options_given(tuning->cli, OPTION_AGAIN)) printf(", %s remembered before", print_count(all.remembered).text);
   printf("; %s compiled in %s.\n", print_count(all.compiled).text, print_seconds(all.seconds).text);
-  const char *cache = tuning->cli->values[OPTION_CACHE];
-  if (all.left && !(cache && strcmp(cache, "none") == 0)) puts("Run the same command again to continue.");
+  if (all.left && cli_cache_kind(tuning->cli) != CUGEN_CACHE_MEMORY) puts("Run the same command again to continue.");
 }
 
 /* ---- JSON ---- */

@@ -65,7 +65,8 @@ typedef enum cugen_cause {
   CUGEN_CAUSE_KERNEL_TIME,  /* the driver ended a kernel that took too long */
   CUGEN_CAUSE_COMPILE_TIME, /* a compile was stopped at its time limit */
   CUGEN_CAUSE_ASSEMBLY,     /* the compiler does not know an instruction in inline assembly */
-  CUGEN_CAUSE_DEVICE_LOST   /* the device is gone, whatever ran on it */
+  CUGEN_CAUSE_DEVICE_LOST,  /* the device is gone, whatever ran on it */
+  CUGEN_CAUSE_BUSY          /* the cache's server could not do it just now: trying again may work */
 } cugen_cause;
 
 /* Filled by the function that failed. The message has one or more lines, names the user's file and line if there is
@@ -239,6 +240,14 @@ typedef enum cugen_outcome {
 /* "wrong result" and the like; never NULL. */
 const char *cugen_outcome_text(int outcome);
 
+/* What bits a variant's outputs had. Of one problem equal digests of one seed are equal outputs, on any device. */
+typedef struct cugen_outputs {
+  int known;       /* 0: nothing of it is known, as of what failed or is older than cugen's format 12 */
+  int varies;      /* they differ from launch to launch, so there is no digest */
+  uint64_t seed;   /* of the input data */
+  uint64_t digest; /* of all outputs */
+} cugen_outputs;
+
 /* The record of one variant. 0 and "" mean not known, unless stated otherwise. */
 typedef struct cugen_record {
   const char *variant; /* full text, "tiled tile=16 pad=1" */
@@ -282,9 +291,7 @@ typedef struct cugen_record {
   double energy;            /* joules of one run, by the board's own counter; 0: not measured */
   double energy_resolution; /* joules that this is uncertain by, since the counter moves in steps */
   int non_dominated;        /* no other record takes less of time or energy, and no more of the other */
-  /* What bits its outputs had: of one problem, equal texts are equal outputs, on any device. "SEED DIGEST", for the data of that seed; "SEED
-     varies": they differ from launch to launch; "": not known, as of what is older than cugen's format 12 or failed. */
-  const char *outputs;
+  cugen_outputs outputs;    /* what bits it gave */
 } cugen_record;
 
 /* Costs within this factor of the least are a tie. Of those the variant that comes first in the config is the best. */
@@ -535,9 +542,9 @@ typedef struct cugen_tune_result {
   size_t unsettled;     /* and with neither in the time that they had */
   size_t devices;       /* that shared the work, and did not fail; 1 unless options.device names several */
   const char *lost;     /* the others, as in cugen_progress. Lives until the next tune */
-  const char *equal_to; /* with options.bitwise: that variant, in full, */
-  const char *outputs; /* and cugen_record.outputs of all that are wanted. Both live until the next tune; else NULL */
-  const char *began;   /* what led where: "5 that led for other sizes". NULL: no leaders. Lives as long */
+  const char *equal_to; /* with options.bitwise: that variant, in full; else NULL. Lives until the next tune */
+  cugen_outputs outputs; /* and what it gives, as all that are wanted do; else not known */
+  const char *began;     /* what led where: "5 that led for other sizes". NULL: no leaders. Lives as long */
 } cugen_tune_result;
 
 /* Tunes in isolated worker processes and remembers each measurement as it arrives; running it again resumes. A run with a

@@ -46,6 +46,16 @@ typedef struct cugen_device_name {
 /* Parses text (may be NULL: ""); whether such a device exists is not asked. */
 cugen_device_name cugen_device_parse(const char *text);
 
+/* What the text of options.cache names. */
+typedef enum cugen_cache_kind {
+  CUGEN_CACHE_FILE = 0, /* a database on this machine */
+  CUGEN_CACHE_MEMORY,   /* "none" */
+  CUGEN_CACHE_SERVER    /* "postgresql://..." */
+} cugen_cache_kind;
+
+/* Parses text; whether such a cache exists is not asked. NULL is the default, a file. */
+cugen_cache_kind cugen_cache_parse(const char *text);
+
 /* Of devices that are listed ("all"), those that can be tuned together: of one model, by what is in the list first. *out becomes the list
    of the group with that index, for options.device of a library of its own ("cuda:0,cuda:2"), or NULL behind the last group. It
    lives until the next call. A list that options.device would not take is CUGEN_ERROR_USAGE. */
@@ -59,6 +69,10 @@ size_t cugen_described(cugen *lib, cugen_device_info *out, size_t count);
 
 /* The word that JSON has for an outcome, such as "wrong"; never NULL. */
 const char *cugen_outcome_name(int outcome);
+
+/* A record's outputs as JSON and files of wisdom have them: "SEED DIGEST", "SEED varies", or "" where they are not known. Returns the
+   length of the whole text, of which `out` gets what `size` bytes hold, terminated. */
+size_t cugen_outputs_text(const cugen_outputs *outputs, char *out, size_t size);
 
 /* ---- A kernel in detail ---------------------------------------------------------------------------------------- */
 

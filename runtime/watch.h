@@ -29,6 +29,13 @@ struct watch_place {
   bool write;
 };
 
+/* How threads that wait at different places are apart. */
+enum watch_apart {
+  WATCH_APART_AT_SITES,    /* at one barrier, which the compiler may have made several of */
+  WATCH_APART_AT_BARRIERS, /* at different ones */
+  WATCH_APART_AT_CALLS     /* at one barrier, of a function that was called from different places */
+};
+
 struct watch_finding {
   cugen_finding_kind kind;
   struct watch_place here, other; /* other.site 0: there is none */
@@ -37,12 +44,13 @@ struct watch_finding {
   int64_t offset, bytes;          /* where in it, and how large it is, in bytes; without an array: the address */
   int element, size;              /* bytes of its element (0: not known), and of the access */
   uint64_t count;                 /* how often; only the first is described */
-  uint64_t fence;        /* site of a flag's access at which a fence is missing; 0: it is none of that kind */
-  bool fence_behind;     /* it, or in front of it */
-  bool spins;            /* a hang: the thread waits for what another block is to write, which runs later */
-  bool same_value;       /* of a race of two writes: each time the value was there already */
-  char text[WATCH_TEXT]; /* the rest, in words; "" */
-  uint64_t last_site;    /* of the last access: for a place that is no line of the source */
+  uint64_t fence;         /* site of a flag's access at which a fence is missing; 0: it is none of that kind */
+  bool fence_behind;      /* it, or in front of it */
+  bool spins;             /* a hang: the thread waits for what another block is to write, which runs later */
+  bool same_value;        /* of a race of two writes: each time the value was there already */
+  enum watch_apart apart; /* of a divergence */
+  char text[WATCH_TEXT];  /* the rest, in words; "" */
+  uint64_t last_site;     /* of the last access: for a place that is no line of the source */
 };
 
 /* ---- Counters: what a launch asks of the memory system, in all blocks, from those that were counted ---- */

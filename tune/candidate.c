@@ -263,7 +263,7 @@ static void record_resources(const struct bench *bench, const struct candidate *
 static void record_times(const struct bench *bench, const struct worker_result *result, struct cache_record *out) {
   out->error = result->error;
   if (result->has_outputs && result->outcome == CUGEN_OUTCOME_OK)
-    cache_record_set_outputs(out, bench->seed, result->varies, result->outputs);
+    out->outputs = (cugen_outputs){1, result->varies, bench->seed, result->varies ? 0 : result->outputs};
   out->samples = result->measurement.samples;
   out->seconds = result->measurement.seconds;
   out->seconds_min = result->measurement.minimum;

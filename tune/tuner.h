@@ -43,12 +43,12 @@ struct tune_target {
   struct cache *images; /* of references, generators and verify kernels, which several runs share; NULL: none */
   struct cache_key key;
   int nvrtc_version;
-  bool problem_is_check;    /* the problem is the check problem: verified once */
-  enum measure_way measure; /* how variants are timed; predictions are not */
-  bool predicted;           /* the device is not here: times come from the model, and nothing runs */
-  const char *outputs;      /* only what gives these is wanted (cache_record_gave); NULL: whatever is right */
-  const char *ran;          /* a variant that was measured for this run before, and counts as tried; NULL: none */
-  const uint64_t *listed;   /* the variants that are to be tried, before all else; NULL: a search */
+  bool problem_is_check;        /* the problem is the check problem: verified once */
+  enum measure_way measure;     /* how variants are timed; predictions are not */
+  bool predicted;               /* the device is not here: times come from the model, and nothing runs */
+  const cugen_outputs *outputs; /* only what gives these is wanted (cache_record_gave); NULL: whatever is right */
+  const char *ran;              /* a variant that was measured for this run before, and counts as tried; NULL: none */
+  const uint64_t *listed;       /* the variants that are to be tried, before all else; NULL: a search */
   size_t listed_count;
   struct tune_priors *priors; /* where a search begins; NULL: nothing is known */
 };

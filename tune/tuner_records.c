@@ -90,7 +90,7 @@ const struct cache_record *tuner_find_current(const struct tuner *t, const struc
 
 /* Where certain outputs are asked for it has to be known whether it has them. What varies has none. */
 static bool is_to_compare(const struct tuner *t, const struct cache_record *record) {
-  return t->target->outputs && record->outcome == CUGEN_OUTCOME_OK && !cache_record_varies(record) &&
+  return t->target->outputs && record->outcome == CUGEN_OUTCOME_OK && !record->outputs.varies &&
          !cache_record_knows_outputs(record, t->options->seed);
 }
 
@@ -110,7 +110,7 @@ void tuner_keep_times(const struct cache_record *timed, struct cache_record *rec
   merged.variant = record->variant, merged.reason = record->reason;
   merged.elsewhere = false, merged.lacks = 0;
   merged.hash = record->hash, merged.proof_hash = record->proof_hash;
-  memcpy(merged.outputs, record->outputs, sizeof merged.outputs);
+  merged.outputs = record->outputs;
   *record = merged;
 }
 

@@ -52,6 +52,7 @@ class Cause(IntEnum):
     COMPILE_TIME = 7  # a compile was stopped at its time limit
     ASSEMBLY = 8  # the compiler does not know an instruction in inline assembly
     DEVICE_LOST = 9  # the device is gone, whatever ran on it
+    BUSY = 10  # the cache's server could not do it just now: trying again may work
 
 
 class cugen_error(Structure):
@@ -231,6 +232,34 @@ class Outcome(IntEnum):
     UNPREDICTED = 7  # predictions only: the model has no time for it; nothing is wrong with it
 
 
+class cugen_outputs(Structure):
+    _fields_ = [
+        ("known", c_int),
+        ("varies", c_int),
+        ("seed", c_uint64),
+        ("digest", c_uint64),
+    ]
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What bits a variant's outputs had. Of one problem equal digests of one seed are equal outputs, on any device."""
+
+    known: bool  # 0: nothing of it is known, as of what failed or is older than cugen's format 12
+    varies: bool  # they differ from launch to launch, so there is no digest
+    seed: int  # of the input data
+    digest: int  # of all outputs
+
+    @classmethod
+    def _of(cls, c: cugen_outputs) -> Outputs:
+        return Outputs(
+            known=bool(c.known),
+            varies=bool(c.varies),
+            seed=c.seed,
+            digest=c.digest,
+        )
+
+
 class cugen_record(Structure):
     _fields_ = [
         ("variant", c_char_p),
@@ -275,7 +304,7 @@ class cugen_record(Structure):
         ("energy", c_double),
         ("energy_resolution", c_double),
         ("non_dominated", c_int),
-        ("outputs", c_char_p),
+        ("outputs", cugen_outputs),
     ]
 
 
@@ -325,7 +354,7 @@ class Record:
     energy: float  # joules of one run, by the board's own counter; 0: not measured
     energy_resolution: float  # joules that this is uncertain by, since the counter moves in steps
     non_dominated: int  # no other record takes less of time or energy, and no more of the other
-    outputs: str  # What bits its outputs had: of one problem, equal texts are equal outputs, on any device. "SEED DIGEST", for the data of that seed; "SEED varies": they differ from launch to launch; "": not known, as of what is older than cugen's format 12 or failed.
+    outputs: Outputs  # what bits it gave
 
     @classmethod
     def _of(cls, c: cugen_record) -> Record:
@@ -372,7 +401,7 @@ class Record:
             energy=c.energy,
             energy_resolution=c.energy_resolution,
             non_dominated=c.non_dominated,
-            outputs=text(c.outputs),
+            outputs=Outputs._of(c.outputs),
         )
 
 PLAN_TUNED_ONLY = 1
@@ -603,7 +632,7 @@ class cugen_tune_result(Structure):
         ("devices", c_size_t),
         ("lost", c_char_p),
         ("equal_to", c_char_p),
-        ("outputs", c_char_p),
+        ("outputs", cugen_outputs),
         ("began", c_char_p),
     ]
 
@@ -635,8 +664,8 @@ class TuneResult:
     unsettled: int  # and with neither in the time that they had
     devices: int  # that shared the work, and did not fail; 1 unless options.device names several
     lost: str  # the others, as in cugen_progress
-    equal_to: str  # with options.bitwise: that variant, in full,
-    outputs: str | None  # and cugen_record.outputs of all that are wanted. Both live until the next tune; else None
+    equal_to: str | None  # with options.bitwise: that variant, in full; else None
+    outputs: Outputs  # and what it gives, as all that are wanted do; else not known
     began: str | None  # what led where: "5 that led for other sizes". None: no leaders. Lives as long
 
     @classmethod
@@ -665,8 +694,8 @@ class TuneResult:
             unsettled=c.unsettled,
             devices=c.devices,
             lost=text(c.lost),
-            equal_to=text(c.equal_to),
-            outputs=maybe_text(c.outputs),
+            equal_to=maybe_text(c.equal_to),
+            outputs=Outputs._of(c.outputs),
             began=maybe_text(c.began),
         )
 
@@ -1527,10 +1556,12 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_nearest": (c_char_p, [c_char_p, POINTER(c_char_p), c_size_t]),
     "cugen_configs": (c_size_t, [c_void_p, POINTER(c_char_p), c_size_t]),
     "cugen_device_parse": (cugen_device_name, [c_char_p]),
+    "cugen_cache_parse": (c_int, [c_char_p]),
     "cugen_device_group": (c_int, [c_void_p, c_char_p, c_size_t, POINTER(c_char_p), POINTER(cugen_error)]),
     "cugen_models": (c_size_t, [c_void_p, POINTER(c_char_p), c_size_t]),
     "cugen_described": (c_size_t, [c_void_p, POINTER(cugen_device_info), c_size_t]),
     "cugen_outcome_name": (c_char_p, [c_int]),
+    "cugen_outputs_text": (c_size_t, [POINTER(cugen_outputs), c_char_p, c_size_t]),
     "cugen_kernel_problem_short": (c_char_p, [c_void_p]),
     "cugen_kernel_problem_values": (c_char_p, [c_void_p, c_char_p]),
     "cugen_kernel_problem_set": (c_char_p, [c_void_p, c_size_t]),

@@ -60,7 +60,7 @@ class Tuning(TuneResult):
     @property
     def best(self) -> Record | None:
         """The fastest correct record, with the bits that were asked for; None: no variant is correct."""
-        return _best([r for r in self.records if not self.outputs or r.outputs == self.outputs])
+        return _best([r for r in self.records if not self.outputs.known or r.outputs == self.outputs])
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ static void observe_arrivals(const struct fibers *all, unsigned rank) {
     if (!fibers_is_live(all, thread)) continue;
     if (first == FIBERS_SLOTS) first = thread;
     const struct parked *other = &all->parked[thread], *here = &all->parked[first];
-    const char *apart = other->barrier == here->barrier ? "" : "another barrier";
+    const enum watch_apart apart = other->barrier == here->barrier ? WATCH_APART_AT_SITES : WATCH_APART_AT_BARRIERS;
     const void *call, *other_call;
     if (other->site != here->site)
-      observe_finding(observer, CUGEN_FINDING_DIVERGENCE, here->site, first, other->site, thread, apart);
+      observe_divergence(observer, here->site, first, other->site, thread, apart);
     else if (!observer->ops->same_path(observer, first, thread, &call, &other_call))
-      observe_finding(observer, CUGEN_FINDING_DIVERGENCE, call, first, other_call, thread, OBSERVED_CALLS);
+      observe_divergence(observer, call, first, other_call, thread, WATCH_APART_AT_CALLS);
   }
   if (block->live < all->current.threads && first < FIBERS_SLOTS) {
     char text[WATCH_TEXT];

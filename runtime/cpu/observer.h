@@ -47,9 +47,6 @@ struct observed_access {
 
 enum { OBSERVER_SYNCS = 4096 };
 
-/* The text of a divergence at one barrier, of a function that was called from different places. */
-#define OBSERVED_CALLS "the function's barrier, called from elsewhere"
-
 /* Of next_block: the time was up in a process that ran some of the blocks, and the report says where. */
 #define OBSERVER_HUNG UINT64_MAX
 
@@ -105,6 +102,9 @@ struct observer_ops {
   /* The rest is async-signal-safe. Something is wrong at a site, of a thread; other_site NULL: no other. */
   void (*finding)(struct observer *observer, cugen_finding_kind kind, const void *site, unsigned thread,
                   const void *other_site, unsigned other_thread, const char *text);
+  /* Two threads of a block wait at different places. */
+  void (*diverged)(struct observer *observer, const void *site, unsigned thread, const void *other_site,
+                   unsigned other_thread, enum watch_apart apart);
   /* An access that is nowhere; one that the processor refuses for its address. */
   void (*stray)(struct observer *observer, const void *site, const void *address, bool write);
   void (*misaligned)(struct observer *observer, const void *site);
@@ -196,6 +196,11 @@ static inline void observe_launch_used(struct observer *o, unsigned thread, cons
 static inline void observe_finding(struct observer *o, cugen_finding_kind kind, const void *site, unsigned thread,
                                    const void *other_site, unsigned other_thread, const char *text) {
   if (o) o->ops->finding(o, kind, site, thread, other_site, other_thread, text);
+}
+
+static inline void observe_divergence(struct observer *o, const void *site, unsigned thread, const void *other_site,
+                                      unsigned other_thread, enum watch_apart apart) {
+  if (o) o->ops->diverged(o, site, thread, other_site, other_thread, apart);
 }
 
 /* Of one thread at one site. */

@@ -35,6 +35,11 @@ int cache_open(const char *path, struct cache **out, struct text *warning, cugen
   return CUGEN_OK;
 }
 
+cugen_cache_kind cugen_cache_parse(const char *text) {
+  if (!text) return CUGEN_CACHE_FILE;
+  return is_memory(text) ? CUGEN_CACHE_MEMORY : engine_of(text)->kind;
+}
+
 void cache_name(const char *path, struct text *out) {
   engine_of(path)->name(path, out);
 }

@@ -66,6 +66,7 @@ typedef int cache_image_visitor(void *context, const char *name, int64_t bytes, 
 struct cache_engine {
   /* Whether it is meant by this path; asked in the order of engines.c. */
   bool (*takes)(const char *path);
+  cugen_cache_kind kind;
   /* As cache_name and cache_is_missing. */
   void (*name)(const char *path, struct text *out);
   bool (*is_missing)(const char *path);

@@ -11,6 +11,7 @@ static bool same_column(const struct cache_column *column, const char *a, const 
            strcmp(*(char *const *)(const void *)a, *(char *const *)(const void *)b) == 0;
   case COLUMN_CHARS:
   case COLUMN_HASH: return strcmp(a, b) == 0;
+  case COLUMN_OUTPUTS: /* no bytes between its members */
   case COLUMN_INT:
   case COLUMN_INT64: return memcmp(a, b, column->size) == 0;
   case COLUMN_REAL: break;
@@ -36,7 +37,7 @@ bool cache_record_goes_first(const struct cache_record *new, const struct cache_
   if (strcmp(new->hash.hex, old->hash.hex) != 0) return new->measured_at > old->measured_at;
   if (rank(new) != rank(old)) return rank(new) < rank(old);
   if (new->outcome != CUGEN_OUTCOME_OK) return new->measured_at > old->measured_at;
-  if (cache_record_varies(new) != cache_record_varies(old)) return cache_record_varies(new);
+  if (new->outputs.varies != old->outputs.varies) return new->outputs.varies;
   if (new->seconds == old->seconds) return new->verdict == CACHE_RIGHT && old->verdict != CACHE_RIGHT;
   return new->seconds < old->seconds;
 }

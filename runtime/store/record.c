@@ -1,13 +1,12 @@
 /* Records: the table of their columns, what they must be, how two compare. See record.h. */
 #include "record.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/outputs.h"
 #include "base/system.h"
 
 /* ---- Its columns --------------------------------------------------------------------------------------------- */
@@ -70,6 +69,7 @@ static const char *column_wrong(struct cache_record *record, int i) {
                ? "has a control character"
                : NULL;
   case COLUMN_CHARS: return cache_has_control(value, "") ? "has a control character" : NULL;
+  case COLUMN_OUTPUTS: return NULL;
   case COLUMN_HASH:
     return cache_is_hash(value) || (column->format > 1 && !*(char *)value) ? NULL : "must be 32 hexadecimal digits";
   case COLUMN_INT: return cache_column_holds(column, *(int *)value) ? NULL : "is out of range";
@@ -165,39 +165,23 @@ bool cache_leads(double least, uint64_t leader, double cost, uint64_t order) {
 
 /* ---- Outputs ---- */
 
-static const char varies_word[] = "varies";
-
-void cache_record_set_outputs(struct cache_record *record, uint64_t seed, bool varies, uint64_t digest) {
-  if (varies)
-    snprintf(record->outputs, sizeof record->outputs, "%" PRIu64 " %s", seed, varies_word);
-  else
-    snprintf(record->outputs, sizeof record->outputs, "%" PRIu64 " %016" PRIx64, seed, digest);
-}
-
 bool cache_record_knows_outputs(const struct cache_record *record, uint64_t seed) {
-  char *end;
-  return record->outputs[0] && strtoull(record->outputs, &end, 10) == seed && *end == ' ';
+  return record->outputs.known && record->outputs.seed == seed;
 }
 
-bool cache_record_varies(const struct cache_record *record) {
-  const char *word = strchr(record->outputs, ' ');
-  return word && strcmp(word + 1, varies_word) == 0;
-}
-
-bool cache_record_gave(const struct cache_record *record, const char *outputs) {
-  return record->outcome == CUGEN_OUTCOME_OK && record->outputs[0] && strcmp(record->outputs, outputs) == 0 &&
-         !cache_record_varies(record);
+bool cache_record_gave(const struct cache_record *record, const cugen_outputs *outputs) {
+  return record->outcome == CUGEN_OUTCOME_OK && outputs_equal(&record->outputs, outputs);
 }
 
 void cache_record_keep_outputs(const struct cache_record *before, struct cache_record *record) {
-  if (!before->outputs[0] || record->outcome != CUGEN_OUTCOME_OK) return;
-  if (!record->outputs[0]) {
-    memcpy(record->outputs, before->outputs, sizeof record->outputs);
+  if (!before->outputs.known || record->outcome != CUGEN_OUTCOME_OK) return;
+  if (!record->outputs.known) {
+    record->outputs = before->outputs;
     return;
   }
-  const uint64_t seed = strtoull(record->outputs, NULL, 10);
-  const bool differ = cache_record_knows_outputs(before, seed) && strcmp(before->outputs, record->outputs) != 0;
-  if (differ || cache_record_varies(before)) cache_record_set_outputs(record, seed, true, 0);
+  const uint64_t seed = record->outputs.seed;
+  const bool differ = before->outputs.seed == seed && !outputs_equal(&before->outputs, &record->outputs);
+  if (differ || before->outputs.varies) record->outputs = (cugen_outputs){.known = 1, .varies = 1, .seed = seed};
 }
 
 /* ---- Of which kernel ---- */

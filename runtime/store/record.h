@@ -60,7 +60,7 @@ enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VER
   FIELD(9, REAL, run_seconds, 0)                                                                                     \
   FIELD(10, REAL, energy, 0) /* as in cugen_record */                                                                \
   FIELD(10, REAL, energy_resolution, 0)                                                                              \
-  CHARS(12, outputs, 48) /* as in cugen_record */
+  PART(12, OUTPUTS, outputs, outputs, 0)
 
 struct cache_record {
 #define FIELD(format, TYPE, name, most) CACHE_MEMBER_##TYPE name;
@@ -76,6 +76,7 @@ struct cache_record {
 #undef CHARS
 #undef PART
   cugen_outcome outcome;
+  cugen_outputs outputs;
   struct kernel_resources resources; /* of plan_heaviest's launch, as what else is of one */
   bool elsewhere;                    /* as loaded: of a config file that is known and not the key's */
   bool compile_late;                 /* as loaded: its compile was stopped at a time limit */
@@ -97,14 +98,11 @@ double cache_record_cost(const struct cache_record *record, const struct objecti
 bool cache_leads(double least, uint64_t leader, double cost, uint64_t order);
 /* place: where its variant stands in the config's space, where the simple ones come first. */
 uint64_t cache_record_order(const struct cache_record *record, uint64_t place, const struct objective *objective);
-/* "SEED DIGEST", or "SEED varies". */
-void cache_record_set_outputs(struct cache_record *record, uint64_t seed, bool varies, uint64_t digest);
 /* What is known of the later measurement's outputs, and else of the earlier one's: of two that differ, that they do. What was seen to
    vary once stays so, whatever the data. */
 void cache_record_keep_outputs(const struct cache_record *before, struct cache_record *record);
-bool cache_record_varies(const struct cache_record *record);
 /* Whether both are right and gave the same bits of the same data. */
-bool cache_record_gave(const struct cache_record *record, const char *outputs);
+bool cache_record_gave(const struct cache_record *record, const cugen_outputs *outputs);
 /* Whether it is known what bits it gave of data of that seed. */
 bool cache_record_knows_outputs(const struct cache_record *record, uint64_t seed);
 void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec);
@@ -119,7 +117,17 @@ bool cache_record_is_of(const struct cache_record *record, const struct kernel_s
 
 /* ---- Its fields as columns ---- */
 
-enum cache_column_type { COLUMN_TEXT, COLUMN_CHARS, COLUMN_HASH, COLUMN_INT, COLUMN_INT64, COLUMN_REAL };
+/* What is kept as text comes first. */
+enum cache_column_type {
+  COLUMN_TEXT,
+  COLUMN_CHARS,
+  COLUMN_HASH,
+  COLUMN_OUTPUTS, /* base/outputs.h */
+  COLUMN_INT,
+  COLUMN_INT64,
+  COLUMN_REAL
+};
+#define CACHE_OUTPUTS_WRONG "must be 'SEED DIGEST' or 'SEED varies'"
 
 struct cache_column {
   const char *name;

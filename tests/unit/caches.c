@@ -152,7 +152,7 @@ const struct cache_record full = {
     .run_seconds = 26.5,
     .energy = 27.5,
     .energy_resolution = 28.5,
-    .outputs = "29 0123456789abcdef",
+    .outputs = {.known = 1, .seed = 29, .digest = 0x0123456789abcdef},
 };
 
 void assert_record(const struct cache_record *got, const struct cache_record *want) {
@@ -192,7 +192,7 @@ void assert_record(const struct cache_record *got, const struct cache_record *wa
   assert_int_equal(got->measured_at, want->measured_at);
   assert_true(got->run_began == want->run_began && got->run_seconds == want->run_seconds);
   assert_true(got->energy == want->energy && got->energy_resolution == want->energy_resolution);
-  assert_string_equal(got->outputs, want->outputs);
+  assert_memory_equal(&got->outputs, &want->outputs, sizeof want->outputs);
 }
 
 /* ---- Images ---- */

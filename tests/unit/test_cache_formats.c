@@ -157,8 +157,7 @@ static void format_2_is_brought_up_to_date(void **state) {
                                       "PRAGMA user_version = 2",
                                       NULL};
   struct cache_record want = full;
-  want.outputs[0] = '\0';
-  want.outputs[0] = '\0';
+  want.outputs = (cugen_outputs){0};
   want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
   want.run_began = 0, want.energy = want.energy_resolution = 0;
   want.cluster_blocks = want.active_clusters = want.verdict = 0;
@@ -171,8 +170,7 @@ static void format_3_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {
       DROP_COST, DROP_ORIGIN, DROP("verdict"), DROP("unverified"), "PRAGMA user_version = 3", NULL};
   struct cache_record want = full;
-  want.outputs[0] = '\0';
-  want.outputs[0] = '\0';
+  want.outputs = (cugen_outputs){0};
   want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
   want.run_began = 0, want.energy = want.energy_resolution = 0;
   want.verdict = 0;
@@ -184,8 +182,7 @@ static void format_3_is_brought_up_to_date(void **state) {
 static void format_4_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_COST, DROP_ORIGIN, "PRAGMA user_version = 4", NULL};
   struct cache_record want = full;
-  want.outputs[0] = '\0';
-  want.outputs[0] = '\0';
+  want.outputs = (cugen_outputs){0};
   want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
   want.run_began = 0, want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
@@ -195,8 +192,7 @@ static void format_4_is_brought_up_to_date(void **state) {
 static void format_5_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_COST, "PRAGMA user_version = 5", NULL};
   struct cache_record want = full;
-  want.outputs[0] = '\0';
-  want.outputs[0] = '\0';
+  want.outputs = (cugen_outputs){0};
   want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
   want.run_began = 0, want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
@@ -209,8 +205,7 @@ static void format_6_is_brought_up_to_date(void **state) {
       DROP_SEAL, "INSERT INTO image VALUES (1, 'key', 'checksum', 'hash', 0, 'log', x'00')",
       "INSERT INTO image_entry VALUES ('key', 0, 'kernel', 1, 2, 3, 4, 5, 6)", "PRAGMA user_version = 6", NULL};
   struct cache_record want = full;
-  want.outputs[0] = '\0';
-  want.outputs[0] = '\0';
+  want.outputs = (cugen_outputs){0};
   want.requested = want.run_seconds = 0, want.run_began = 0, want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
   assert_sql(*state, "SELECT (SELECT count(*) FROM image) + (SELECT count(*) FROM image_entry)", "0");
@@ -220,8 +215,7 @@ static void format_6_is_brought_up_to_date(void **state) {
 static void format_7_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_ASKED, "PRAGMA user_version = 7", NULL};
   struct cache_record want = full;
-  want.outputs[0] = '\0';
-  want.outputs[0] = '\0';
+  want.outputs = (cugen_outputs){0};
   want.requested = want.run_seconds = 0, want.run_began = 0, want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
 }
@@ -230,8 +224,7 @@ static void format_7_is_brought_up_to_date(void **state) {
 static void format_8_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_RUN, "PRAGMA user_version = 8", NULL};
   struct cache_record want = full;
-  want.outputs[0] = '\0';
-  want.outputs[0] = '\0';
+  want.outputs = (cugen_outputs){0};
   want.run_seconds = 0, want.run_began = 0, want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
 }
@@ -240,8 +233,7 @@ static void format_8_is_brought_up_to_date(void **state) {
 static void format_9_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_ENERGY, "PRAGMA user_version = 9", NULL};
   struct cache_record want = full;
-  want.outputs[0] = '\0';
-  want.outputs[0] = '\0';
+  want.outputs = (cugen_outputs){0};
   want.energy = want.energy_resolution = 0;
   bring_up_to_date(state, drops, &want);
 }
@@ -250,14 +242,14 @@ static void format_9_is_brought_up_to_date(void **state) {
 static void format_10_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_PORTFOLIO, "PRAGMA user_version = 10", NULL};
   struct cache_record want = full;
-  want.outputs[0] = '\0';
+  want.outputs = (cugen_outputs){0};
   bring_up_to_date(state, drops, &want);
 }
 
 static void format_11_is_brought_up_to_date(void **state) {
   static const char *const drops[] = {DROP_OUTPUTS, "PRAGMA user_version = 11", NULL};
   struct cache_record want = full;
-  want.outputs[0] = '\0';
+  want.outputs = (cugen_outputs){0};
   bring_up_to_date(state, drops, &want);
 }
 

@@ -437,6 +437,24 @@ static void wrong_records_are_refused(void **state) {
   }
 }
 
+static void other_outputs_are_refused(void **state) {
+  static const char *const others[][2] = {{"\"1 vary\"", "must be 'SEED DIGEST' or 'SEED varies'"},
+                                          {"\"-1 0123456789abcdef\"", "must be 'SEED DIGEST' or 'SEED varies'"},
+                                          {"1", "must be a string"}};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    struct text more = {0};
+    text_addf(&more, "\"energy_resolution\":0.01,\"outputs\":%s", others[i][0]);
+    char *record = record_with("\"energy_resolution\":0.01", text_get(&more));
+    const char *const lines[] = {
+        "{\"format\":\"cugen wisdom\",\"version\":9,\"cugen\":\"0.1.0\",\"records\":1,\"portfolios\":0", record};
+    struct text wisdom = seal(lines, 2);
+    assert_refused(*state, &wisdom, 2, others[i][1]);
+    text_free(&wisdom);
+    text_free(&more);
+    free(record);
+  }
+}
+
 /* Version 1 knew no clusters, 2 no verdicts, 3 no cost, 4 no requests, 5 no runs, 6 no energy: such a file is taken, and may not have them. */
 static void older_versions_are_read(void **state) {
   static const struct {
@@ -580,6 +598,7 @@ int main(void) {
       cmocka_unit_test(the_better_one_is_taken_and_both_are_kept),
       WITH_CACHE(what_is_history_here_is_known),
       WITH_CACHE(wrong_records_are_refused),
+      WITH_CACHE(other_outputs_are_refused),
       WITH_CACHE(older_versions_are_read),
       WITH_CACHE(wrong_files_are_refused),
       WITH_CACHE(no_damage_passes),

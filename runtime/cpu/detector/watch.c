@@ -388,6 +388,14 @@ static void finding(struct observer *observer, cugen_finding_kind kind, const vo
   if (kind == CUGEN_FINDING_HANG && w->report->finding_count > count) w->report->findings[count].spins = looks;
 }
 
+static void diverged(struct observer *observer, const void *site, unsigned thread, const void *other_site,
+                     unsigned other_thread, enum watch_apart apart) {
+  struct watch_report *report = watch_of(observer)->report;
+  const uint32_t count = report->finding_count;
+  finding(observer, CUGEN_FINDING_DIVERGENCE, site, thread, other_site, other_thread, "");
+  if (report->finding_count > count) report->findings[count].apart = apart;
+}
+
 static void stray(struct observer *observer, const void *site, const void *address, bool write) {
   finding_stray(watch_of(observer), site, address, write);
 }
@@ -425,6 +433,7 @@ static const struct observer_ops watch_ops = {.begin = begin,
                                               .launch_waited = launch_waited,
                                               .launch_used = launch_used,
                                               .finding = finding,
+                                              .diverged = diverged,
                                               .stray = stray,
                                               .misaligned = misaligned,
                                               .time_is_up = time_is_up,

@@ -32,6 +32,11 @@ void pg_add_integer(struct pg_parameters *to, int64_t value) {
   add(to, to->numbers[to->count]);
 }
 
+void pg_add_outputs(struct pg_parameters *to, const cugen_outputs *outputs) {
+  cugen_outputs_text(outputs, to->numbers[to->count], PG_NUMBER);
+  add(to, to->numbers[to->count]);
+}
+
 /* An application may have set a locale with another one. */
 static char decimal_point(void) {
   return localeconv()->decimal_point[0];
@@ -97,23 +102,27 @@ static const struct meaning {
   const char *state; /* SQLSTATE, or its class: PostgreSQL's documentation, appendix A */
   int status;
   const char *way_out;
+  cugen_cause cause; /* CUGEN_CAUSE_BUSY: done again it may work */
 } meanings[] = {
     {"42501", CUGEN_ERROR_IO,
      "ask the owner of schema cugen for GRANT USAGE ON SCHEMA cugen and GRANT SELECT, INSERT, UPDATE, DELETE ON ALL "
      "TABLES IN SCHEMA cugen, or of the database for GRANT CREATE ON DATABASE; or name a file with "
-     "cugen_options.cache"},
+     "cugen_options.cache",
+     CUGEN_CAUSE_NONE},
     {"25006", CUGEN_ERROR_IO,
-     "name the primary server, or add ?target_session_attrs=read-write to the connection string"},
-    {"53100", CUGEN_ERROR_IO, "make room on the server's disk, or name a file with cugen_options.cache"},
-    {"53300", CUGEN_ERROR_IO, "raise the server's max_connections, or start fewer tuners"},
-    {"22021", CUGEN_ERROR_CACHE, "the text is not UTF-8: rename what is called so"},
-    {"22P05", CUGEN_ERROR_CACHE, "make the database with ENCODING 'UTF8'"},
-    {"53", CUGEN_ERROR_IO, "free what the server lacks, or name a file with cugen_options.cache"},
-    {"57", CUGEN_ERROR_IO, "try again, or name a file with cugen_options.cache"},
-    {"08", CUGEN_ERROR_IO, "try again, or name a file with cugen_options.cache"},
-    {"40", CUGEN_ERROR_IO, "try again"},
-    {"23", CUGEN_ERROR_IO, "try again"},
-    {"", CUGEN_ERROR_CACHE, "'cugen cache verify' checks the tables; name another database with cugen_options.cache"},
+     "name the primary server, or add ?target_session_attrs=read-write to the connection string", CUGEN_CAUSE_NONE},
+    {"53100", CUGEN_ERROR_IO, "make room on the server's disk, or name a file with cugen_options.cache",
+     CUGEN_CAUSE_NONE},
+    {"53300", CUGEN_ERROR_IO, "raise the server's max_connections, or start fewer tuners", CUGEN_CAUSE_NONE},
+    {"22021", CUGEN_ERROR_CACHE, "the text is not UTF-8: rename what is called so", CUGEN_CAUSE_NONE},
+    {"22P05", CUGEN_ERROR_CACHE, "make the database with ENCODING 'UTF8'", CUGEN_CAUSE_NONE},
+    {"53", CUGEN_ERROR_IO, "free what the server lacks, or name a file with cugen_options.cache", CUGEN_CAUSE_NONE},
+    {"57", CUGEN_ERROR_IO, "try again, or name a file with cugen_options.cache", CUGEN_CAUSE_BUSY},
+    {"08", CUGEN_ERROR_IO, "try again, or name a file with cugen_options.cache", CUGEN_CAUSE_BUSY},
+    {"40", CUGEN_ERROR_IO, "try again", CUGEN_CAUSE_BUSY},
+    {"23", CUGEN_ERROR_IO, "try again", CUGEN_CAUSE_BUSY},
+    {"", CUGEN_ERROR_CACHE, "'cugen cache verify' checks the tables; name another database with cugen_options.cache",
+     CUGEN_CAUSE_NONE},
 };
 
 static const struct meaning *meaning_of(const char *state) {
@@ -133,15 +142,16 @@ static int fail(struct pg_cache *cache, const struct pg_result *result, const ch
   struct text words = {0}, clean = {0};
   take_words(cache, message ? message : cache->pq.error(cache->conn), &words);
   text_add_clean(&clean, text_get(&words), words.length);
-  int status = error_set(err, meaning->status, "%s: cannot %s: %s; %s", text_get(&cache->base.path), doing,
-                         clean.length ? text_get(&clean) : "the connection was lost", meaning->way_out);
+  int status =
+      error_set_cause(err, meaning->status, meaning->cause, "%s: cannot %s: %s; %s", text_get(&cache->base.path),
+                      doing, clean.length ? text_get(&clean) : "the connection was lost", meaning->way_out);
   text_free(&words);
   text_free(&clean);
   return status;
 }
 
 bool pg_is_passing(const cugen_error *err) {
-  return err->status == CUGEN_ERROR_IO && strstr(err->message, "; try again");
+  return err->cause == CUGEN_CAUSE_BUSY;
 }
 
 /* ---- Connecting -------------------------------------------------------------------------------------------------- */
@@ -226,7 +236,13 @@ static double patience_of(const struct pg_cache *cache, bool store) {
 
 /* ---- Statements -------------------------------------------------------------------------------------------------- */
 
-static const char *const column_sql[] = {"text", "text", "text", "integer", "bigint", "double precision"};
+static const char *const column_sql[] = {[COLUMN_TEXT] = "text",
+                                         [COLUMN_CHARS] = "text",
+                                         [COLUMN_HASH] = "text",
+                                         [COLUMN_OUTPUTS] = "text",
+                                         [COLUMN_INT] = "integer",
+                                         [COLUMN_INT64] = "bigint",
+                                         [COLUMN_REAL] = "double precision"};
 
 /* As of a table that is made or changed: real numbers that are none are NULL. */
 static void write_type(const struct cache_column *column, struct text *out) {

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "base/outputs.h"
 #include "libpq.h"
 #include "runtime/store/engine.h"
 
@@ -23,7 +24,7 @@ static inline struct pg_cache *pg_cache_of(struct cache *base) {
 
 /* ---- Parameters ---- */
 
-enum { PG_MOST_PARAMETERS = 64, PG_NUMBER = 32 };
+enum { PG_MOST_PARAMETERS = 64, PG_NUMBER = OUTPUTS_TEXT };
 
 /* The values of $1, $2, and so on. Texts are borrowed. */
 struct pg_parameters {
@@ -35,6 +36,7 @@ struct pg_parameters {
 
 void pg_add_text(struct pg_parameters *to, const char *text); /* NULL is "" */
 void pg_add_integer(struct pg_parameters *to, int64_t value);
+void pg_add_outputs(struct pg_parameters *to, const cugen_outputs *outputs);
 void pg_add_real(struct pg_parameters *to, double value); /* NaN is NULL */
 void pg_add_null(struct pg_parameters *to);
 void pg_add_bytes(struct pg_parameters *to, const void *data, size_t length);

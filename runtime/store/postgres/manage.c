@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/outputs.h"
 #include "database.h"
 
 /* Neither right nor without a prediction. */
@@ -228,10 +229,12 @@ int postgres_each(struct cache *base, const struct cache_filter *filter, const s
 /* What is wrong with a value; NULL: nothing. */
 static const char *value_wrong(struct pg_cache *cache, const struct pg_result *result, int row, int i) {
   const struct cache_column *column = &cache_columns[i];
+  cugen_outputs outputs;
   const char *text = pg_text(cache, result, row, i);
   switch (column->type) {
   case COLUMN_TEXT: return NULL;
   case COLUMN_CHARS: return strlen(text) < column->size ? NULL : "is too long";
+  case COLUMN_OUTPUTS: return outputs_parse(text, &outputs) ? NULL : CACHE_OUTPUTS_WRONG;
   case COLUMN_HASH: return cache_is_hash(text) || (column->format > 1 && !*text) ? NULL : "is not a hash";
   case COLUMN_REAL:
     if (cache->pq.is_null(result, row, i)) return NULL;

@@ -68,6 +68,7 @@ void postgres_set_patience(struct cache *base, double seconds) {
 
 const struct cache_engine cache_postgres = {
     .takes = pg_address_is,
+    .kind = CUGEN_CACHE_SERVER,
     .name = postgres_name,
     .is_missing = postgres_is_missing,
     .open = postgres_open,

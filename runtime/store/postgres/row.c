@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/outputs.h"
+
 /* A compiler may write anything into a reason; the server takes UTF-8 alone. */
 static void add_utf8(const char *from, struct text *out) {
   for (size_t left = strlen(from); left;) {
@@ -25,6 +27,7 @@ static void add_column(struct pg_parameters *to, const struct cache_column *colu
   case COLUMN_TEXT: pg_add_text(to, *(char *const *)(const void *)from); break;
   case COLUMN_HASH:
   case COLUMN_CHARS: pg_add_text(to, from); break;
+  case COLUMN_OUTPUTS: pg_add_outputs(to, (const cugen_outputs *)(const void *)from); break;
   case COLUMN_INT: pg_add_integer(to, *(const int *)(const void *)from); break;
   case COLUMN_INT64: pg_add_integer(to, *(const int64_t *)(const void *)from); break;
   case COLUMN_REAL: pg_add_real(to, *(const double *)(const void *)from); break;
@@ -77,6 +80,7 @@ static bool read_column(struct pg_cache *cache, const struct pg_result *result, 
   case COLUMN_TEXT: return (*(char **)(void *)to = strdup(pg_text(cache, result, row, i)));
   case COLUMN_HASH:
   case COLUMN_CHARS: strncat(to, pg_text(cache, result, row, i), cache_columns[i].size - 1); break;
+  case COLUMN_OUTPUTS: outputs_parse(pg_text(cache, result, row, i), (cugen_outputs *)(void *)to); break;
   case COLUMN_INT: *(int *)(void *)to = (int)pg_integer(cache, result, row, i); break;
   case COLUMN_INT64: *(int64_t *)(void *)to = pg_integer(cache, result, row, i); break;
   case COLUMN_REAL: *(double *)(void *)to = pg_real(cache, result, row, i); break;

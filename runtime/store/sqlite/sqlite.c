@@ -3,6 +3,7 @@
 
 const struct cache_engine cache_sqlite = {
     .takes = sqlite_takes,
+    .kind = CUGEN_CACHE_FILE,
     .name = sqlite_name,
     .is_missing = sqlite_is_missing,
     .open = sqlite_open,

@@ -5,8 +5,13 @@
 
 #include "base/error.h"
 
-static const char *const column_sql[] = {"TEXT NOT NULL",    "TEXT NOT NULL",    "TEXT NOT NULL",
-                                         "INTEGER NOT NULL", "INTEGER NOT NULL", "REAL"};
+static const char *const column_sql[] = {[COLUMN_TEXT] = "TEXT NOT NULL",
+                                         [COLUMN_CHARS] = "TEXT NOT NULL",
+                                         [COLUMN_HASH] = "TEXT NOT NULL",
+                                         [COLUMN_OUTPUTS] = "TEXT NOT NULL",
+                                         [COLUMN_INT] = "INTEGER NOT NULL",
+                                         [COLUMN_INT64] = "INTEGER NOT NULL",
+                                         [COLUMN_REAL] = "REAL"};
 /* A REAL that is no number is NULL. */
 
 /* ---- The statements ------------------------------------------------------------------------------------------ */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/outputs.h"
 #include "database.h"
 
 /* Calls visit with each row of the statement; "%S" is the schema of the file. */
@@ -46,10 +47,12 @@ static void visit_double(struct cache_check *check, sqlite3_stmt *row) {
 /* What is wrong with a value; NULL: nothing. */
 static const char *value_wrong(sqlite3_stmt *row, int i) {
   const struct cache_column *column = &cache_columns[i];
+  cugen_outputs outputs;
   const char *text = cache_column_text(row, i);
   switch (column->type) {
   case COLUMN_TEXT: return NULL;
   case COLUMN_CHARS: return strlen(text) < column->size ? NULL : "is too long";
+  case COLUMN_OUTPUTS: return outputs_parse(text, &outputs) ? NULL : CACHE_OUTPUTS_WRONG;
   case COLUMN_HASH: return cache_is_hash(text) || (column->format > 1 && !*text) ? NULL : "is not a hash";
   case COLUMN_REAL:
     if (sqlite3_column_type(row, i) == SQLITE_NULL) return NULL;

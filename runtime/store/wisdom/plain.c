@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/outputs.h"
 #include "format.h"
 
 /* The line, changed as it is read: strings get their zeros. */
@@ -81,6 +82,7 @@ static bool take_column(struct plain *plain, const struct cache_column *column, 
     if (!text || strlen(text) >= column->size) return false;
     memcpy(out, text, strlen(text) + 1);
     return true;
+  case COLUMN_OUTPUTS: text = take_string(plain); return text && outputs_parse(text, out);
   case COLUMN_INT:
   case COLUMN_INT64:
     if (!take_whole(plain, &whole) || !cache_column_holds(column, (double)whole)) return false;

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/outputs.h"
 #include "base/system.h"
 #include "format.h"
 
@@ -213,6 +214,14 @@ static int read_chars(const struct reader *reader, const struct cache_column *co
   return CUGEN_OK;
 }
 
+static int read_outputs(const struct reader *reader, const struct cache_column *column, json_t *value,
+                        cugen_outputs *out) {
+  const char *text;
+  int status = read_text(reader, column->name, value, &text);
+  if (status || outputs_parse(text, out)) return status;
+  return refuse(reader, "'%s' " CACHE_OUTPUTS_WRONG, column->name);
+}
+
 static int read_integer(const struct reader *reader, const struct cache_column *column, json_t *value, void *out) {
   if (!json_is_integer(value)) return wrong_type(reader, column->name, "a whole number");
   json_int_t number = json_integer_value(value);
@@ -251,6 +260,7 @@ static int read_column(const struct reader *reader, int i, json_t *value, struct
     return *(char **)out ? CUGEN_OK : error_memory(reader->err);
   case COLUMN_CHARS:
   case COLUMN_HASH: return read_chars(reader, column, value, out);
+  case COLUMN_OUTPUTS: return read_outputs(reader, column, value, out);
   case COLUMN_INT:
   case COLUMN_INT64: return read_integer(reader, column, value, out);
   case COLUMN_REAL: break;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/outputs.h"
 #include "format.h"
 
 /* ---- Writing ---------------------------------------------------------------------------------------------------- */
@@ -44,6 +45,7 @@ static json_t *reason_json(const char *reason) {
 
 static json_t *column_json(struct cache_record *record, int i) {
   const void *value = cache_place_of(record, i);
+  char outputs[OUTPUTS_TEXT];
   switch (cache_columns[i].type) {
   case COLUMN_TEXT:
     return strcmp(cache_columns[i].name, "reason") == 0 ? reason_json(record->reason)
@@ -52,6 +54,7 @@ static json_t *column_json(struct cache_record *record, int i) {
   case COLUMN_HASH: return json_string(value);
   case COLUMN_INT: return json_integer(*(const int *)value);
   case COLUMN_INT64: return json_integer(*(const int64_t *)value);
+  case COLUMN_OUTPUTS: return cugen_outputs_text(value, outputs, sizeof outputs), json_string(outputs);
   case COLUMN_REAL: break;
   }
   return real_json(*(const double *)value);
