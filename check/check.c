@@ -59,11 +59,15 @@ static bool is_race(const struct check_finding *f) {
          f->kind == CUGEN_FINDING_SAME_VALUE || (f->kind == CUGEN_FINDING_MISSING_FENCE && f->raw.fence);
 }
 
-/* Of the same kind; where threads wrote the same value in one run and others in another, it is the race that counts. */
+/* How much a finding says of accesses that race: where the same two are a race in one run, they may write the same value in another,
+   or be ordered by chance, by atomics on the very data. */
+static int race_rank(const struct check_finding *f) {
+  if (f->kind == CUGEN_FINDING_SAME_VALUE) return 0;
+  return f->kind == CUGEN_FINDING_MISSING_FENCE && same_place(&f->fence, &f->here) ? 1 : 2;
+}
+
 static bool same_kind(const struct check_finding *a, const struct check_finding *b) {
-  if (a->kind == b->kind) return true;
-  const bool same_value = a->kind == CUGEN_FINDING_SAME_VALUE || b->kind == CUGEN_FINDING_SAME_VALUE;
-  return same_value && is_race(a) && is_race(b);
+  return a->kind == b->kind || (is_race(a) && is_race(b) && race_rank(a) != race_rank(b));
 }
 
 /* Two accesses that race are one finding, whichever came first. One line's accesses of two arrays are two. */
@@ -87,11 +91,10 @@ static void finding_free(struct check_finding *f) {
   free(f->variants.bits);
 }
 
-/* Whether it is the one to describe: the race before the note, and the access that stands later in the source before the other. Else the
-   earlier run's: which ended first is chance. */
+/* Whether it is the one to describe: the race before what says less, and the access that stands later in the source before the other. Else
+   the earlier run's: which ended first is chance. */
 static bool describes_better(const struct check_finding *f, const struct check_finding *known) {
-  const bool note = f->kind == CUGEN_FINDING_SAME_VALUE, known_note = known->kind == CUGEN_FINDING_SAME_VALUE;
-  if (note != known_note) return known_note;
+  if (f->kind != known->kind) return race_rank(f) > race_rank(known);
   if (strcmp(f->here.file, known->here.file) == 0 && f->here.line != known->here.line)
     return f->here.line > known->here.line;
   return f->run < known->run;
