@@ -269,17 +269,15 @@ static int learn_class(const struct lookup *base, const struct problem *const *p
 /* Problems by class. */
 struct classes {
   const struct lookup *base;
-  struct problem *own; /* those that were read */
-  size_t own_count;
+  struct portfolio_problems own; /* those that were read */
   const struct problem **all;
   struct text *names; /* of the class of each */
   size_t count;
 };
 
 static void free_classes(struct classes *c) {
-  for (size_t i = 0; i < c->own_count; i++) problem_free(&c->own[i]);
+  portfolio_problems_free(&c->own);
   for (size_t i = 0; i < c->count; i++) text_free(&c->names[i]);
-  free(c->own);
   free(c->all);
   free(c->names);
 }
@@ -304,11 +302,6 @@ static int take_kernels(struct classes *c, cugen_kernel *const *kernels, size_t 
   return CUGEN_OK;
 }
 
-struct reading {
-  struct classes *classes;
-  const cugen_kernel *kernel;
-};
-
 /* What the kernel's settings say is so of the problem, too. */
 static bool agrees(const cugen_kernel *k, const struct problem *problem) {
   for (size_t i = 0; i < k->setting_count; i++)
@@ -321,39 +314,17 @@ static bool agrees(const cugen_kernel *k, const struct problem *problem) {
   return true;
 }
 
-static int read_remembered(void *context, const char *text, cugen_error *err) {
-  struct reading *reading = context;
-  struct classes *c = reading->classes;
-  struct problem problem;
-  bool is_known;
-  int status = api_read_problem(c->base->config, text, &problem, &is_known, err);
-  if (status || !is_known) return status;
-  struct problem *own = agrees(reading->kernel, &problem) ? array_grow(c->own, c->own_count, sizeof *own) : NULL;
-  if (own) {
-    c->own = own;
-    own[c->own_count++] = problem;
-    return CUGEN_OK;
-  }
-  status = agrees(reading->kernel, &problem) ? error_memory(err) : CUGEN_OK;
-  problem_free(&problem);
-  return status;
-}
-
 static int take_remembered(struct classes *c, const cugen_kernel *k, cugen_error *err) {
-  const struct cache_key key = lookup_key(&k->lookup);
-  struct reading reading = {c, k};
-  struct cache *cache;
-  int status = api_cache_to_read(k->lookup.lib, &cache, err);
-  if (!status) status = cache_problems(cache, &key, read_remembered, &reading, err);
-  if (!status && !c->own_count)
-    status = error_set(err, CUGEN_ERROR_USAGE,
-                       "nothing is remembered of %s on %s with these settings: there is nothing to learn a portfolio "
-                       "from. 'cugen tune' with a budget measures it",
-                       k->lookup.config->name, k->lookup.device.name);
-  c->all = calloc(c->own_count + 1, sizeof(const struct problem *));
+  int status = portfolio_problems_open(&k->lookup, &c->own, err);
+  c->all = calloc(c->own.count + 1, sizeof(const struct problem *));
   if (!status && !c->all) status = error_memory(err);
-  for (size_t i = 0; i < c->own_count && !status; i++) c->all[c->count++] = &c->own[i];
-  return status;
+  for (size_t i = 0; i < c->own.count && !status; i++)
+    if (agrees(k, &c->own.all[i])) c->all[c->count++] = &c->own.all[i];
+  if (status || c->count) return status;
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "nothing is remembered of %s on %s with these settings: there is nothing to learn a portfolio "
+                   "from. 'cugen tune' with a budget measures it",
+                   k->lookup.config->name, k->lookup.device.name);
 }
 
 /* Those of the first class come first in the order of the kernels. */

@@ -63,6 +63,16 @@ void portfolio_shipped_free(struct portfolio_shipped *shipped);
 int portfolio_serve_shipped(struct lookup *lookup, struct portfolio_answer *out, struct text *device, bool *found,
                             cugen_error *err);
 
+/* ---- portfolio_problems.c ---- */
+
+/* All problems of the look-up's config, device and options of which something is remembered. To be freed whatever comes back. */
+struct portfolio_problems {
+  struct problem *all;
+  size_t count;
+};
+int portfolio_problems_open(const struct lookup *lookup, struct portfolio_problems *out, cugen_error *err);
+void portfolio_problems_free(struct portfolio_problems *problems);
+
 /* ---- portfolio_data.c ---- */
 
 /* A record of a variant on a problem. */
@@ -100,7 +110,7 @@ struct portfolio_entry *portfolio_entry_of(const struct portfolio_data *data, si
 /* Its cost by the best's, 1 or more; NAN: not known. */
 double portfolio_entry_ratio(const struct portfolio_data *data, const struct portfolio_entry *entry);
 
-enum { PORTFOLIO_MOST_CANDIDATES = 64 };
+enum { PORTFOLIO_MOST_CANDIDATES = 96 };
 /* Variants that are worth measuring on every problem: few that are near the best of each. Into out (room for `most`), those that cover the
    most first. */
 int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t *out, size_t *count,

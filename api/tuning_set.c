@@ -7,7 +7,8 @@
    of its share, since nothing is left to try, is the others'.
 
    For a portfolio the later rounds are one: the leaders of all problems (portfolio_candidates) are measured on every problem that has no record
-   of them, the most promising first. That fills the matrix from which cugen_kernels_learn chooses.
+   of them, the most promising first. That fills the matrix from which cugen_kernels_learn chooses. Problems of the same class that are
+   remembered and not of the set name leaders, too: so sets that are tuned side by side on one cache get the same columns.
 
    A problem without a correct record comes first. So a run that was interrupted, or had too little time for all, goes on with
    those it did not reach. */
@@ -19,7 +20,7 @@
 #include "base/system.h"
 #include "portfolio.h"
 
-enum { MOST_ROUNDS = 4 };
+enum { MOST_ROUNDS = 4, MOST_REMEMBERED = 256 };
 
 struct set {
   cugen_kernel *const *kernels;
@@ -144,9 +145,11 @@ static void close_set(struct set *set) {
 
 /* ---- Rounds ------------------------------------------------------------------------------------------------------ */
 
-/* What of the budget is spent by the end of the round. One that is too small for halves is spent at once, and so is none. */
+/* What of the budget is spent by the end of the round. One that is too small for halves is spent at once, unless a matrix is to be filled;
+   and so is none. */
 static double end_of_round(const struct set *set, size_t round) {
-  const bool halves = set->halves && set->budget / (double)set->count >= 2 * set->least;
+  const bool large = set->budget / (double)set->count >= 2 * set->least;
+  const bool halves = set->options->portfolio || (set->halves && large);
   return round == 0 && halves ? set->budget / 2 : set->budget;
 }
 
@@ -280,8 +283,11 @@ static int fill_class(struct set *set, const struct problem *const *problems, si
   int status = portfolio_data_open(&set->kernels[0]->lookup, problems, count, &f.data, err);
   if (!status)
     status = portfolio_candidates(&f.data, PORTFOLIO_MOST_CANDIDATES, f.candidates, &f.candidate_count, err);
-  for (size_t row = 0; row < count && !status && !is_spent(set); row++, --*open)
+  for (size_t row = 0; row < count && !status && !is_spent(set); row++) {
+    if (kernel_of(&f, row) == set->count) continue;
     status = fill_row(&f, row, *open, err);
+    --*open;
+  }
   portfolio_data_free(&f.data);
   return status;
 }
@@ -292,23 +298,61 @@ static bool same_class(const struct config *config, const struct problem *a, con
   return true;
 }
 
-static int fill_matrix(struct set *set, cugen_error *err) {
-  const struct config *config = set->kernels[0]->lookup.config;
-  const struct problem **problems = calloc(set->count, sizeof(const struct problem *));
-  bool *done = calloc(set->count, sizeof *done);
-  size_t open = set->count;
-  int status = problems && done ? CUGEN_OK : error_memory(err);
-  for (size_t i = 0; i < set->count && !status && !is_spent(set); i++) {
-    size_t count = 0;
-    for (size_t k = i; k < set->count && !done[i]; k++) {
-      if (done[k] || !same_class(config, set->kernels[i]->lookup.problem, set->kernels[k]->lookup.problem)) continue;
-      problems[count++] = set->kernels[k]->lookup.problem;
-      done[k] = k > i;
-    }
-    done[i] = true;
-    if (count) status = fill_class(set, problems, count, &open, err);
+/* The classes of the set's problems, one after the other. */
+struct classes {
+  struct set *set;
+  const struct problem **problems; /* of one class */
+  size_t count;
+  struct portfolio_problems remembered;
+};
+
+static bool is_listed(const struct classes *c, const struct problem *problem) {
+  for (size_t i = 0; i < c->count; i++) {
+    bool same = true;
+    for (size_t k = 0; k < problem->count && same; k++)
+      same = value_equal(problem->values[k], c->problems[i]->values[k]);
+    if (same) return true;
   }
-  free(problems);
+  return false;
+}
+
+/* What led for problems that are remembered is a candidate, too; they are not measured again. */
+static void add_remembered(struct classes *c) {
+  const struct config *config = c->set->kernels[0]->lookup.config;
+  const size_t own = c->count;
+  for (size_t i = 0; i < c->remembered.count && c->count < own + MOST_REMEMBERED; i++) {
+    const struct problem *problem = &c->remembered.all[i];
+    if (same_class(config, c->problems[0], problem) && !is_listed(c, problem)) c->problems[c->count++] = problem;
+  }
+}
+
+static void list_class(struct classes *c, size_t first, bool *done) {
+  const struct set *set = c->set;
+  const struct config *config = set->kernels[0]->lookup.config;
+  c->count = 0;
+  for (size_t k = first; k < set->count; k++) {
+    const struct problem *problem = set->kernels[k]->lookup.problem;
+    if (done[k] || !same_class(config, set->kernels[first]->lookup.problem, problem)) continue;
+    c->problems[c->count++] = problem;
+    done[k] = true;
+  }
+}
+
+static int fill_matrix(struct set *set, cugen_error *err) {
+  struct classes c = {.set = set};
+  size_t open = set->count;
+  bool *done = calloc(set->count, sizeof *done);
+  int status = portfolio_problems_open(&set->kernels[0]->lookup, &c.remembered, err);
+  c.problems = calloc(set->count + MOST_REMEMBERED, sizeof(const struct problem *));
+  if (!status && (!c.problems || !done)) status = error_memory(err);
+  for (size_t i = 0; i < set->count && !status && !is_spent(set); i++) {
+    if (done[i]) continue;
+    list_class(&c, i, done);
+    add_remembered(&c);
+    status = fill_class(set, c.problems, c.count, &open, err);
+  }
+  portfolio_problems_free(&c.remembered);
+  free(c.problems);
   free(done);
   return status;
 }

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "tune/portfolio/choose.h"
 #include "tune/portfolio/learn.h"
+#include "tune/portfolio/tree.h"
 
 #define NONE ((double)INFINITY)
 #define GAP  ((double)NAN)
@@ -167,6 +168,51 @@ static void noise_is_not_learnt(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
+/* Two problems agree on a variant that is eight times slower for all around them: their leaf has the other one. */
+static void few_problems_do_not_decide_against_all_around(void **unused) {
+  enum { PROBLEMS = 40 };
+  static const size_t chosen[] = {0, 1};
+  double ratios[PROBLEMS * 2];
+  int64_t values[PROBLEMS];
+  const struct portfolio_matrix m = {
+      .problems = PROBLEMS, .variants = 2, .ratios = ratios, .sizes = 1, .names = names, .values = values};
+  struct portfolio_tree tree;
+  (void)unused;
+  for (size_t p = 0; p < PROBLEMS; p++) {
+    const bool odd_one = p >= 38;
+    values[p] = 10 * (int64_t)p + 10;
+    ratios[2 * p] = odd_one ? 1.05 : 1, ratios[2 * p + 1] = odd_one ? 1 : 8;
+  }
+  assert_int_equal(portfolio_tree_grow(&m, NULL, chosen, 2, PROBLEMS, &tree, NULL), CUGEN_OK);
+  assert_int_equal(portfolio_tree_says(&tree, PROBLEMS, &m, 39), 0);
+  portfolio_tree_free(&tree);
+  for (size_t p = 0; p < PROBLEMS / 2; p++) ratios[2 * p] = 1.05, ratios[2 * p + 1] = 1;
+  assert_int_equal(portfolio_tree_grow(&m, NULL, chosen, 2, PROBLEMS, &tree, NULL), CUGEN_OK);
+  assert_int_equal(portfolio_tree_says(&tree, PROBLEMS, &m, 10), 1);
+  portfolio_tree_free(&tree);
+}
+
+/* Where it is left out one problem is served a thousand times slower; that does not decide against the rule by which the others lose nothing. */
+static void one_that_is_far_off_does_not_decide(void **unused) {
+  enum { PROBLEMS = 100 };
+  double ratios[PROBLEMS * 2];
+  int64_t values[PROBLEMS];
+  const struct portfolio_matrix m = {
+      .problems = PROBLEMS, .variants = 2, .ratios = ratios, .sizes = 1, .names = names, .values = values};
+  struct portfolio_learnt learnt;
+  (void)unused;
+  for (size_t p = 0; p < PROBLEMS; p++) {
+    values[p] = p == 59 ? 605 : 10 * (int64_t)p + 10;
+    ratios[2 * p] = p < 60 ? 1 : 1.2, ratios[2 * p + 1] = p < 60 ? 1.2 : 1;
+  }
+  ratios[2 * 59 + 1] = 1000;
+  assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
+  assert_int_equal(learnt.leaves, 2);
+  assert_true(learnt.held_loss.worst > 900);
+  assert_true(learnt.tuned_loss.worst < 1.0001);
+  portfolio_learnt_free(&learnt);
+}
+
 /* Variant 0 needs a multiple of 8, and is the best where it is one. */
 static void what_is_no_variant_is_told_apart(void **unused) {
   enum { PROBLEMS = 64 };
@@ -249,11 +295,18 @@ static void equal_input_gives_equal_output(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_choice_is_the_best_there_is),   cmocka_unit_test(a_planted_set_is_found),
-      cmocka_unit_test(what_serves_nothing_is_not_chosen), cmocka_unit_test(serving_all_comes_first),
-      cmocka_unit_test(the_rule_separates_what_differs),   cmocka_unit_test(noise_is_not_learnt),
-      cmocka_unit_test(what_is_no_variant_is_told_apart),  cmocka_unit_test(sets_of_one_and_of_nothing),
-      cmocka_unit_test(few_problems_are_served_each),      cmocka_unit_test(equal_input_gives_equal_output),
+      cmocka_unit_test(the_choice_is_the_best_there_is),
+      cmocka_unit_test(a_planted_set_is_found),
+      cmocka_unit_test(what_serves_nothing_is_not_chosen),
+      cmocka_unit_test(serving_all_comes_first),
+      cmocka_unit_test(the_rule_separates_what_differs),
+      cmocka_unit_test(noise_is_not_learnt),
+      cmocka_unit_test(what_is_no_variant_is_told_apart),
+      cmocka_unit_test(sets_of_one_and_of_nothing),
+      cmocka_unit_test(few_problems_are_served_each),
+      cmocka_unit_test(equal_input_gives_equal_output),
+      cmocka_unit_test(few_problems_do_not_decide_against_all_around),
+      cmocka_unit_test(one_that_is_far_off_does_not_decide),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

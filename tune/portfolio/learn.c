@@ -126,9 +126,11 @@ static void close_validation(struct validation *v) {
   free(v->held);
 }
 
+/* One that is far off counts no more than that: else a single one decides against every rule of some leaves. */
 static double held_cost(const struct validation *v, size_t leaves) {
+  const double *held = &v->held[(leaves - 1) * v->m->problems];
   double sum = 0;
-  for (size_t p = 0; p < v->m->problems; p++) sum += portfolio_cost(v->held[(leaves - 1) * v->m->problems + p]);
+  for (size_t p = 0; p < v->m->problems; p++) sum += fmin(portfolio_cost(held[p]), PORTFOLIO_FAR_OFF);
   return sum;
 }
 

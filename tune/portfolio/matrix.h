@@ -35,6 +35,9 @@ static inline double portfolio_cost(double ratio) {
   return isfinite(ratio) ? log_ratio + 5 * log_ratio * log_ratio : PORTFOLIO_UNSERVED;
 }
 
+/* The cost of one that is 40 % slower. Where a few are judged by, what costs more says no more than that it is far off. */
+#define PORTFOLIO_FAR_OFF 1.0
+
 /* What is not worth another variant or another branch of the rule, on average over the problems: 0.05 %. */
 #define PORTFOLIO_NEGLIGIBLE 0.0005
 

@@ -3,7 +3,11 @@
    As CART (Breiman, Friedman, Olshen, Stone 1984) with another measure: a leaf costs what its problems cost with the one variant that
    serves them best (portfolio_cost), so that a mistake between two variants that are as fast costs nothing. Leaves are split best first:
    the split that gains most comes first, whichever leaf it is of. So a tree of fewer leaves is the beginning of one of more, and how many
-   are worth it can be told afterwards (learn.c). */
+   are worth it can be told afterwards (learn.c).
+
+   A leaf of few problems says little of others that fall into it: a variant that is best for two of them may be ten times slower for a third.
+   So the choice counts what the problems around them cost, too, with the weight of two: those of the leaf above it, and of its own in turn (as
+   estimates are shrunk towards those of the parent: Quinlan's m-estimate; Agarwal and others 2022, hierarchical shrinkage). */
 #include "tree.h"
 
 #include <stdlib.h>
@@ -11,9 +15,13 @@
 
 enum { MOST_DEPTH = 24 };
 
+/* Problems: what those around a leaf count for in its choice. */
+static const double weight_of_prior = 2;
+
 /* A leaf while the tree grows: its problems are `count` of the grower's order, from `first` on. */
 struct leaf {
   size_t node, first, count, depth;
+  const double *prior; /* by choice: what a problem around here costs */
   double cost;
   double gain; /* of the best split */
   size_t feature;
@@ -34,6 +42,8 @@ struct grower {
   size_t *order;  /* problems, leaf by leaf */
   struct ranked *ranked;
   double *before, *after; /* sums by choice */
+  double *priors;         /* [node * choices + choice]: of the problems below the node, with its own prior's */
+  double *trial;          /* the same, of a leaf as look_ahead would split it */
   struct leaf *leaves;
   size_t leaf_count;
 };
@@ -54,10 +64,17 @@ static int by_value(const void *a, const void *b) {
   return (x->problem > y->problem) - (x->problem < y->problem);
 }
 
-static double least(const double *sums, size_t count) {
-  double out = INFINITY;
-  for (size_t i = 0; i < count; i++) out = fmin(out, sums[i]);
-  return out;
+/* The choice that is best for these problems and, with the weight of a few, for those around them: what a handful of problems agrees on may
+   be far off for the next one. */
+static size_t best_choice(const double *sums, const double *prior, size_t count) {
+  size_t best = 0;
+  for (size_t i = 1; i < count; i++)
+    if (sums[i] + weight_of_prior * prior[i] < sums[best] + weight_of_prior * prior[best] - 1e-12) best = i;
+  return best;
+}
+
+static double least(const double *sums, const double *prior, size_t count) {
+  return sums[best_choice(sums, prior, count)];
 }
 
 static void sum_costs(const struct grower *g, const struct leaf *leaf, double *out) {
@@ -67,7 +84,7 @@ static void sum_costs(const struct grower *g, const struct leaf *leaf, double *o
 }
 
 /* The best threshold of one feature, if it gains more than the leaf's best so far. */
-static void try_feature(struct grower *g, struct leaf *leaf, size_t feature) {
+static void try_feature(struct grower *g, struct leaf *leaf, const double *prior, size_t feature) {
   const size_t features = g->tree->feature_count;
   for (size_t i = 0; i < leaf->count; i++) {
     const size_t problem = g->order[leaf->first + i];
@@ -82,7 +99,7 @@ static void try_feature(struct grower *g, struct leaf *leaf, size_t feature) {
       g->before[c] += cost, g->after[c] -= cost;
     }
     if (g->ranked[i].value == g->ranked[i + 1].value) continue;
-    const double gain = leaf->cost - least(g->before, g->choices) - least(g->after, g->choices);
+    const double gain = leaf->cost - least(g->before, prior, g->choices) - least(g->after, prior, g->choices);
     if (gain <= leaf->gain + 1e-9) continue;
     const double threshold =
         portfolio_threshold(&g->tree->features[feature], g->ranked[i].value, g->ranked[i + 1].value);
@@ -93,20 +110,24 @@ static void try_feature(struct grower *g, struct leaf *leaf, size_t feature) {
   }
 }
 
-static size_t best_choice(const double *sums, size_t count) {
-  size_t best = 0;
-  for (size_t i = 1; i < count; i++)
-    if (sums[i] < sums[best] - 1e-12) best = i;
-  return best;
+/* What a problem in or around the leaf costs. One that is far off says no more than that it is. */
+static void average_near(const struct grower *g, const struct leaf *leaf, double *out) {
+  for (size_t c = 0; c < g->choices; c++) {
+    out[c] = weight_of_prior * leaf->prior[c];
+    for (size_t i = 0; i < leaf->count; i++)
+      out[c] += fmin(g->costs[g->order[leaf->first + i] * g->choices + c], PORTFOLIO_FAR_OFF);
+    out[c] /= (double)leaf->count + weight_of_prior;
+  }
 }
 
-/* Its cost and, by itself, its best split; returns its choice. */
-static size_t measure_leaf(struct grower *g, struct leaf *leaf) {
+/* Its cost and, by itself, its best split; returns its choice. inner: becomes the prior of its parts. */
+static size_t measure_leaf(struct grower *g, struct leaf *leaf, double *inner) {
   sum_costs(g, leaf, g->after);
-  const size_t choice = best_choice(g->after, g->choices);
+  const size_t choice = best_choice(g->after, leaf->prior, g->choices);
+  average_near(g, leaf, inner);
   leaf->cost = g->after[choice];
   leaf->gain = 0;
-  for (size_t f = 0; f < g->tree->feature_count && leaf->depth < MOST_DEPTH; f++) try_feature(g, leaf, f);
+  for (size_t f = 0; f < g->tree->feature_count && leaf->depth < MOST_DEPTH; f++) try_feature(g, leaf, inner, f);
   return choice;
 }
 
@@ -123,6 +144,10 @@ static size_t part(struct grower *g, const struct leaf *leaf) {
   return low;
 }
 
+static double *inner_of(const struct grower *g, size_t node) {
+  return &g->priors[node * g->choices];
+}
+
 /* What divides a size decides which variants there are, and often gains nothing until the sides are split again: such a split counts with
    half of what those gain. */
 static void look_ahead(struct grower *g, struct leaf *leaf, size_t feature, double threshold) {
@@ -130,16 +155,18 @@ static void look_ahead(struct grower *g, struct leaf *leaf, size_t feature, doub
   split.feature = feature, split.threshold = threshold;
   const size_t low_count = part(g, &split);
   if (low_count == 0 || low_count == leaf->count) return;
-  struct leaf low = {.first = leaf->first, .count = low_count, .depth = leaf->depth + 1};
-  struct leaf high = {.first = leaf->first + low_count, .count = leaf->count - low_count, .depth = leaf->depth + 1};
-  measure_leaf(g, &low);
-  measure_leaf(g, &high);
+  const double *prior = inner_of(g, leaf->node);
+  struct leaf low = {.first = leaf->first, .count = low_count, .depth = leaf->depth + 1, .prior = prior};
+  struct leaf high = {
+      .first = leaf->first + low_count, .count = leaf->count - low_count, .depth = leaf->depth + 1, .prior = prior};
+  measure_leaf(g, &low, g->trial);
+  measure_leaf(g, &high, g->trial);
   split.gain = leaf->cost - low.cost - high.cost + 0.5 * (low.gain + high.gain);
   if (split.gain > leaf->gain + 1e-9) *leaf = split;
 }
 
 static void judge_leaf(struct grower *g, struct leaf *leaf) {
-  g->tree->nodes[leaf->node].choice = measure_leaf(g, leaf);
+  g->tree->nodes[leaf->node].choice = measure_leaf(g, leaf, inner_of(g, leaf->node));
   for (size_t f = 0; f < g->tree->feature_count && leaf->depth < MOST_DEPTH; f++)
     for (int power = 0; power < PORTFOLIO_MOST_POWER && g->tree->features[f].kind == FEATURE_MULTIPLE; power++)
       look_ahead(g, leaf, f, power);
@@ -156,8 +183,10 @@ static void split_leaf(struct grower *g, size_t at) {
   *high = (struct leaf){.node = tree->count + 1,
                         .first = leaf->first + low_count,
                         .count = leaf->count - low_count,
-                        .depth = leaf->depth + 1};
-  *leaf = (struct leaf){.node = tree->count, .first = leaf->first, .count = low_count, .depth = leaf->depth + 1};
+                        .depth = leaf->depth + 1,
+                        .prior = inner_of(g, leaf->node)};
+  *leaf = (struct leaf){
+      .node = tree->count, .first = leaf->first, .count = low_count, .depth = leaf->depth + 1, .prior = high->prior};
   tree->count += 2;
   judge_leaf(g, leaf);
   judge_leaf(g, high);
@@ -197,12 +226,14 @@ static bool make_room(struct grower *g, size_t leaves) {
   g->before = calloc(g->choices + 1, sizeof *g->before);
   g->after = calloc(g->choices + 1, sizeof *g->after);
   g->leaves = calloc(leaves + 1, sizeof *g->leaves);
+  g->priors = calloc(2 * leaves * g->choices + 1, sizeof *g->priors);
+  g->trial = calloc(2 * g->choices + 1, sizeof *g->trial);
   return g->tree->features && g->tree->nodes && g->costs && g->values && g->order && g->ranked && g->before &&
-         g->after && g->leaves;
+         g->after && g->leaves && g->priors && g->trial;
 }
 
 static void grow(struct grower *g, const bool *rows, size_t leaves) {
-  g->leaves[0] = (struct leaf){.count = list_rows(g, rows)};
+  g->leaves[0] = (struct leaf){.count = list_rows(g, rows), .prior = g->trial + g->choices}; /* nothing is known */
   g->leaf_count = g->tree->count = 1;
   judge_leaf(g, &g->leaves[0]);
   while (g->leaf_count < leaves) {
@@ -223,7 +254,7 @@ int portfolio_tree_grow(const struct portfolio_matrix *m, const bool *rows, cons
     fill(&g, chosen);
     grow(&g, rows, leaves);
   }
-  void *arrays[] = {g.costs, g.values, g.order, g.ranked, g.before, g.after, g.leaves};
+  void *arrays[] = {g.costs, g.values, g.order, g.ranked, g.before, g.after, g.leaves, g.priors, g.trial};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
   return good ? CUGEN_OK : error_memory(err);
 }
