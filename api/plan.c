@@ -21,6 +21,7 @@ struct cugen_plan {
   struct text kernel, problem;
   struct text choice; /* as bytes */
   cugen_plan_info info;
+  cugen_record record;             /* of info */
   struct exploration *exploration; /* NULL: nothing is explored */
   struct capture *capture;         /* NULL: nothing is captured */
   char device_name[128];
@@ -117,16 +118,18 @@ static int make_image(const struct lookup *l, cugen_plan *p, cugen_error *err) {
 static void describe_record(cugen_kernel *k, cugen_plan *p) {
   const struct cache_record *record = &p->selection.best.record;
   const cugen_plan_choice how = p->selection.how;
+  p->info.record = &p->record;
   if (how == CUGEN_PLAN_DEFAULT || how == CUGEN_PLAN_PINNED || how == CUGEN_PLAN_PORTFOLIO) {
-    p->info.record = (cugen_record){
+    p->record = (cugen_record){
         .variant = p->spec.variant, .reason = "", .flops = p->spec.flops, .bytes = p->spec.bytes, .limiter = ""};
-    p->info.record.order = p->selection.index;
-    p->info.record.throttle = "";
-    p->info.record.predicted = api_is_predicted(&p->selection);
+    p->record.order = p->selection.index;
+    p->record.throttle = "";
+    p->record.predicted = api_is_predicted(&p->selection);
     return;
   }
-  api_publish(k, record, &p->info.record);
-  p->info.record.from_cache = 1;
+  api_publish(k, record, &p->record);
+  p->record.from_cache = 1;
+  p->info.seconds = p->record.seconds;
   p->info.tuned_for = text_get(&p->selection.problem);
   p->info.tuned_on = p->selection.other.length ? text_get(&p->selection.other) : NULL;
   p->info.measured_at = record->measured_at;
@@ -177,7 +180,7 @@ static void capture_opened(const cugen_kernel *k, cugen_plan *p) {
   p->capture = k->lookup.lib->capture;
   if (!p->capture) return;
   memcpy(p->device_name, k->lookup.device.name, sizeof p->device_name);
-  const double seconds = p->info.record.predicted ? 0 : p->info.record.seconds;
+  const double seconds = p->record.predicted ? 0 : p->record.seconds;
   capture_add(p->capture, &(struct capture_line){.kernel = p->info.kernel,
                                                  .problem = p->info.problem,
                                                  .device = p->device_name,

@@ -3,7 +3,6 @@
 #ifndef BASE_DEVICE_NAME_H
 #define BASE_DEVICE_NAME_H
 
-#include "cugen_tools.h"
 #include "error.h"
 
 #define DEVICE_NAME_CPU   "cpu"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "cugen_tools.h"
+#include "error.h"
 
 enum { OUTPUTS_TEXT = 40 }; /* a seed, a blank, 16 digits */
 

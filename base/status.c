@@ -1,6 +1,5 @@
 /* What statuses, outcomes and findings are called, in messages and in JSON. */
 #include "base/error.h"
-#include "cugen_tools.h"
 
 static const char *const statuses[] = {
     [-CUGEN_OK] = "no error",

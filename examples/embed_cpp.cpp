@@ -2,7 +2,7 @@
 // launched. On the first GPU, without one or with CUGEN_DEVICE=cpu on the cpu device.
 // Built by cugen's own build as build/examples/embed_cpp; by hand: c++ -std=c++17 embed_cpp.cpp -lcugen -ldl
 #include <cstdint>
-#include <cugen.h>
+#include <cugen_tools.h>
 #include <memory>
 #include <stdexcept>
 #include <string>

@@ -65,7 +65,7 @@ static void print_provenance(const cugen_plan_info *info, const cugen_device_inf
                                     [CUGEN_PLAN_OTHER_GPU] = "the best of another GPU"};
   printf("%s %s on %s\n", info->kernel, info->problem, device->name);
   printf("  variant   %s\n  chosen    %s\n", info->variant, how[info->choice]);
-  if (info->tuned_for) printf("  tuned for %s: %.4g ms\n", info->tuned_for, info->record.seconds * 1e3);
+  if (info->tuned_for) printf("  tuned for %s: %.4g ms\n", info->tuned_for, info->seconds * 1e3);
   printf("  source    %s, image %s\n", info->source_hash, info->image_from_cache ? "from the cache" : "compiled now");
 }
 

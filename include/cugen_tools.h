@@ -70,12 +70,199 @@ size_t cugen_described(cugen *lib, cugen_device_info *out, size_t count);
 /* The word that JSON has for an outcome, such as "wrong"; never NULL. */
 const char *cugen_outcome_name(int outcome);
 
+/* ---- Records: what running a variant gave -------------------------------------------------------------------- */
+
+/* How a variant ended. Only CUGEN_OUTCOME_OK has times. */
+typedef enum cugen_outcome {
+  CUGEN_OUTCOME_OK = 0,  /* correct, and timed */
+  CUGEN_OUTCOME_COMPILE, /* the compiler refused it */
+  CUGEN_OUTCOME_LAUNCH,  /* the device cannot launch it: too many threads or registers, too much shared memory */
+  CUGEN_OUTCOME_WRONG,   /* the result differs from the reference by more than the tolerance, or verify refused it */
+  CUGEN_OUTCOME_BOUNDS,  /* it read or wrote outside its buffers */
+  CUGEN_OUTCOME_TRAP,    /* it trapped, or its process died */
+  CUGEN_OUTCOME_TIMEOUT, /* it did not end within its time limit */
+  CUGEN_OUTCOME_UNPREDICTED /* predictions only: the model has no time for it; nothing is wrong with it */
+} cugen_outcome;
+
+/* "wrong result" and the like; never NULL. */
+const char *cugen_outcome_text(int outcome);
+
+/* What bits a variant's outputs had. Of one problem equal digests of one seed are equal outputs, on any device. */
+typedef struct cugen_outputs {
+  int known;       /* 0: nothing of it is known, as of what failed or is older than cugen's format 12 */
+  int varies;      /* they differ from launch to launch, so there is no digest */
+  uint64_t seed;   /* of the input data */
+  uint64_t digest; /* of all outputs */
+} cugen_outputs;
+
+/* The record of one variant. 0 and "" mean not known, unless stated otherwise. */
+typedef struct cugen_record {
+  const char *variant; /* full text, "tiled tile=16 pad=1" */
+  const char *reason;  /* what went wrong; of a correct prediction what bounds it: "device memory" */
+  cugen_outcome outcome;
+  int samples;    /* timed batches behind the times */
+  int from_cache; /* measured by an earlier run */
+  double seconds; /* median time of one run of all launches */
+  double seconds_min, seconds_p20, seconds_p80;
+  double flops, bytes;   /* of the problem, from the config; 0: not declared */
+  double roofline;       /* fraction of the attainable rate */
+  int roofline_measured; /* the ceiling that bounds it was measured on the device; 0: it is the device's peak */
+  double error;          /* largest error that verification found, in units of the tolerance */
+  int registers;         /* a thread; of several launches the one whose block takes the most */
+  int threads;           /* a block */
+  int64_t shared_bytes;  /* a block, static and dynamic */
+  int64_t dynamic_shared_bytes; /* a block, passed at launch */
+  int64_t constant_bytes;       /* of the whole image's __constant__ variables */
+  int64_t local_bytes;          /* a thread: stack frame, spills included */
+  int64_t spill_bytes;          /* a thread: stores and loads of spilled registers */
+  double occupancy;             /* theoretical, 0 to 1; 0: not applicable */
+  const char *limiter;          /* of occupancy: "threads", "blocks", "registers", "shared memory" */
+  int cluster_blocks;           /* blocks of the clusters that the kernel requires; 1: no clusters */
+  int active_clusters;          /* that the device runs at once, by its driver's answer */
+  int clock_mhz;                /* SM clock while measuring */
+  int power_watts;              /* the whole board's, while measuring */
+  const char *throttle;         /* what limited the clocks then, such as "power cap" */
+  int predicted;                /* the times are the model's; nothing was measured */
+  int verified; /* the result was compared with the reference, or passed the verify kernel; 0: OK says only that it ran */
+  const char *unverified; /* why a record that is OK is not verified */
+  int64_t measured_at;    /* or predicted; seconds since the epoch */
+  double compile_seconds; /* time to compile; 0: the image was in the cache, or not known */
+  double measure_seconds; /* time for all else: data, verifying, timing */
+  double requested;   /* bytes of global memory that the variant's loads and stores ask for, whatever serves them */
+  double cost;        /* what the config's objective minimises: seconds, or seconds for each unit of work */
+  int64_t run_began;  /* the tuning run that made it: its start, in microseconds since the epoch; 0: not known */
+  double run_seconds; /* from then until the record was made */
+  uint64_t
+      order; /* where its variant stands in the config's space; UINT64_MAX: it is not in it. What options.prefer asks for
+                          comes before that */
+  double energy;            /* joules of one run, by the board's own counter; 0: not measured */
+  double energy_resolution; /* joules that this is uncertain by, since the counter moves in steps */
+  int non_dominated;        /* no other record takes less of time or energy, and no more of the other */
+  cugen_outputs outputs;    /* what bits it gave */
+} cugen_record;
+
 /* A record's outputs as JSON and files of wisdom have them: "SEED DIGEST", "SEED varies", or "" where they are not known. Returns the
    length of the whole text, of which `out` gets what `size` bytes hold, terminated. */
 size_t cugen_outputs_text(const cugen_outputs *outputs, char *out, size_t size);
 
+/* Costs within this factor of the least are a tie. Of those the variant that comes first in the config is the best. */
+#define CUGEN_TIE 1.005
+
+/* The best of these records: the one that a plan would take if there were no others. Only those that are right count; where none is,
+   or records is NULL, the answer is count. */
+size_t cugen_best(const cugen_record *const *records, size_t count);
+
+/* What is remembered for this kernel on this device: correct variants by time, then failed ones. After a run with
+   cugen_tune_options.bitwise the correct ones with other bits stand between. The strings live until the kernel is tuned again. */
+size_t cugen_kernel_records(cugen_kernel *kernel);
+int cugen_kernel_record(cugen_kernel *kernel, size_t index, cugen_record *out, cugen_error *error);
+
+/* ---- Tuning in detail -------------------------------------------------------------------------------------------- */
+
+/* What is going on. */
+typedef enum cugen_stage {
+  CUGEN_STAGE_SEARCH, /* variants are tried */
+  CUGEN_STAGE_RACE,   /* the fastest are measured again, in turn */
+  CUGEN_STAGE_VERIFY, /* predictions only: the best runs on the cpu device */
+  CUGEN_STAGE_DATA    /* input data is made, and what the reference gives for it; variants wait for that */
+} cugen_stage;
+
+/* How far tuning is; valid during the callback. */
+typedef struct cugen_progress {
+  size_t done, failed, planned; /* variants; planned is what the budget allows, 0 if a time budget decides */
+  uint64_t valid;               /* variants in the space */
+  double elapsed, remaining;    /* seconds; remaining < 0: not known yet */
+  const char *best;             /* variant text, or NULL */
+  double best_seconds;
+  const char *last;     /* the variant just finished, or NULL */
+  double flops, bytes;  /* of the problem, from the config; 0: not declared, or not known yet */
+  const char *problem;  /* that is being tuned; best, last and valid are of it, done, failed and planned of all */
+  size_t problem_index; /* from 0, in the array of cugen_kernels_tune */
+  size_t problems;      /* how many are tuned; 1: by cugen_kernel_tune */
+  cugen_stage stage;    /* of the problem's tuning; after the search done and planned stay as they are */
+  const char *lost;     /* devices that failed and are left out: "cuda:3: why", a line each; or NULL */
+} cugen_progress;
+
+/* What one cugen_kernel_tune did. */
+typedef struct cugen_tune_result {
+  uint64_t valid;         /* variants in the space */
+  size_t remembered;      /* variants known before, and not tried again */
+  size_t tried;           /* in this run */
+  size_t failed;          /* in this run, for any reason */
+  size_t unpredicted;     /* in this run: the model has no time for them; nothing is wrong with them */
+  size_t leaders;         /* tried because something says they are good, such as other sizes or GPUs: see began */
+  uint64_t left;          /* variants still untried */
+  size_t compiled;        /* compiles; fewer than tried if sources were equal */
+  double seconds;         /* wall time */
+  double measuring;       /* seconds during which the device verified or measured */
+  int interrupted;        /* the callback asked to stop */
+  size_t verified;        /* predictions that ran on the cpu device in this run and were correct, */
+  size_t refuted;         /* and wrong: they are remembered as failed */
+  const char *unverified; /* predictions: why the fastest is not verified; NULL: it is. Lives until the next tune */
+  size_t tied;            /* on a GPU: variants that the last race did not find slower than the fastest, */
+  double tied_within;     /* and how far from it they are: 0.004 is 0.4 % */
+  size_t alike;         /* variants that one error refused, all that there were: the run ended early. 0: it did not */
+  size_t energies;      /* variants whose energy was measured, where the objective needs it */
+  size_t power_capped;  /* measure "sustained": measurements at the board's power limit, */
+  size_t steady;        /* with steady clocks and power below it, */
+  size_t unsettled;     /* and with neither in the time that they had */
+  size_t devices;       /* that shared the work, and did not fail; 1 unless options.device names several */
+  const char *lost;     /* the others, as in cugen_progress. Lives until the next tune */
+  const char *equal_to; /* with options.bitwise: that variant, in full; else NULL. Lives until the next tune */
+  cugen_outputs outputs; /* and what it gives, as all that are wanted do; else not known */
+  const char *began;     /* what led where: "5 that led for other sizes". NULL: no leaders. Lives as long */
+} cugen_tune_result;
+
+/* As many kernels as cugen_kernels_tune takes. */
+enum { CUGEN_MOST_PROBLEMS = 1000 };
+
+/* Tunes several kernels of one library within one budget, such as one config for several problems: they stay the caller's. None may be
+   in use elsewhere meanwhile. Nothing is tuned if one of them cannot be. What is not tuned yet comes first. Each gets a share of half
+   of the budget, then one of the rest: an equal one, or by options->weights, which are 0 or more. So each is tried with the best of all others. A right image whose sizes are launch parameters
+   serves all from the cache. budget_seconds 0, without a count, is the default for each. budget_count is at least the number of kernels.
+
+   results: count of them, in the order of kernels, or NULL. Errors are those of cugen_kernel_tune, and name the problem.
+   CUGEN_ERROR_EMPTY: no variant serves a problem. CUGEN_ERROR_WRONG: some have no correct variant (in the budget); the others are tuned. An
+   error in between ends all; what was measured is kept. */
+int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
+                       cugen_tune_result *results, cugen_error *error);
+
+/* ---- Exploring while serving ----------------------------------------------------------------------------------- */
+
+/* What a plan with CUGEN_PLAN_EXPLORE has found out. */
+typedef struct cugen_plan_exploration {
+  size_t variants;     /* that it chooses from; 1: only its own, so nothing is explored */
+  uint64_t launches;   /* until it settled, or so far */
+  uint64_t explored;   /* of them, by others than the one that served then */
+  int settled;         /* nothing is explored any more */
+  const char *variant; /* that serves now; lives as long as the plan */
+} cugen_plan_exploration;
+
+/* How far the plan is; of a plan without the flag: its variant alone. */
+int cugen_plan_explored(const cugen_plan *plan, cugen_plan_exploration *out, cugen_error *error);
+
+/* ---- Importing ------------------------------------------------------------------------------------------------- */
+
+/* What an import did with the records of a file. */
+typedef struct cugen_cache_merged {
+  size_t records;    /* in the file: the sum of the following */
+  size_t added;      /* of variants that had no record */
+  size_t better;     /* replace the record of their variant, which is kept as history */
+  size_t worse;      /* kept as history themselves */
+  size_t known;      /* were in the cache already */
+  size_t portfolios; /* in the file; one replaces an earlier one of its kernel, class and device */
+} cugen_cache_merged;
+
+/* How far an import is; valid during the callback. */
+typedef struct cugen_import_progress {
+  size_t read, merged; /* records */
+  size_t records;      /* in the file, by its own count; 0: it has none */
+} cugen_import_progress;
+
 /* ---- A kernel in detail ---------------------------------------------------------------------------------------- */
 
+/* NULL, or why the default is the cpu device. */
+const char *cugen_kernel_fallback(const cugen_kernel *kernel);
 /* The problem for a reader: defaults are left out, except numbers and element types. */
 const char *cugen_kernel_problem_short(const cugen_kernel *kernel);
 /* The values that a setting of the problem may take, the default first, blanks between them: "f32 f64 f16". "" if any value of the

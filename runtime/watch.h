@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/kernel.h"
-#include "cugen_tools.h"
 
 /* ---- Findings ---- */
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cugen.h"
+#include "cugen_tools.h"
 #include "harness.h"
 #include "memory.h"
 

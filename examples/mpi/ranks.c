@@ -2,7 +2,7 @@
    of text that are broadcast, and compile it themselves. So equal inputs give equal results, bit for bit, on GPUs of one architecture:
      mpirun -np 4 ranks [SIZE [VARIANTS]]
    Each rank takes a GPU of its machine in turn, and the cpu device where there is none, or what CUGEN_DEVICE names. */
-#include <cugen.h>
+#include <cugen_tools.h>
 #include <mpi.h>
 
 #include "../device.h"

@@ -4,7 +4,7 @@
 #ifndef GEN_SPACE_SPACE_H
 #define GEN_SPACE_SPACE_H
 
-#include "cugen_tools.h"
+#include "base/error.h"
 #include "gen/config/config.h"
 
 struct space;

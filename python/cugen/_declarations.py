@@ -116,11 +116,11 @@ class Device:
     name: str  # "NVIDIA H200"
     uuid: str  # "GPU-..." or ""
     arch: str  # "sm_90a"
-    driver_version: int  # CUDA version the driver supports, 13000 for 13.0; 0: no driver
-    nvrtc_version: int  # likewise; 0: no NVRTC
+    driver_version: int  # of CUDA, 13000 for 13.0; 0: there is none
+    nvrtc_version: int  # of CUDA, 13000 for 13.0; 0: there is none
     sm_count: int
-    clock_khz: int  # highest SM clock; 0: not applicable
-    memory_clock_khz: int
+    clock_khz: int  # the highest of the SMs, and the memory's; 0: not applicable
+    memory_clock_khz: int  # the highest of the SMs, and the memory's; 0: not applicable
     memory_bus_bits: int
     memory_bytes: int
     l2_bytes: int
@@ -192,11 +192,11 @@ class Argument:
     bytes: int  # whole buffer, pitch included; 0: scratch that the variant does not use
     memory: str  # "device", "pinned", "mapped", "managed", "registered"
     compiled_in: bool  # scalar: its value is part of the source and is not passed
-    absent: bool  # the problem has no such argument: pass None. The other fields are those of a scalar
+    absent: bool  # the problem has no such argument: pass None. The rest is that of a scalar
     overwrite: bool  # input: the kernel may write to the buffer, which is then not const
-    data: str | None  # test data: a fill ("uniform"), "values", "file" or "generator"; None: none
-    data_from: str | None  # the expression or file that defines it; None: a fill, a list, or a plan's argument
-    access: str  # "global", "constant", "texture", "array", "symbol", "tensor": how the kernel reaches it
+    data: str | None  # test data: a fill ("uniform"), "values", "file", "generator"; None: none
+    data_from: str | None  # its expression or file; None: a fill, a list, or a plan's argument
+    access: str  # how it is reached: "global", "constant", "texture", "array", "symbol", "tensor"
 
     @classmethod
     def _of(cls, c: cugen_argument_info) -> Argument:
@@ -218,18 +218,34 @@ class Argument:
             access=text(c.access),
         )
 
+PLAN_TUNED_ONLY = 1
+PLAN_PRIMARY = 2
+PLAN_BY_PORTFOLIO = 4
+PLAN_EXPLORE = 8
 
-class Outcome(IntEnum):
-    """How a variant ended. Only CUGEN_OUTCOME_OK has times."""
 
-    OK = 0  # correct, and timed
-    COMPILE = 1  # the compiler refused it
-    LAUNCH = 2  # the device cannot launch it: too many threads or registers, too much shared memory
-    WRONG = 3  # the result differs from the reference by more than the tolerance, or verify refused it
-    BOUNDS = 4  # it read or wrote outside its buffers
-    TRAP = 5  # it trapped, or its process died
-    TIMEOUT = 6  # it did not end within its time limit
-    UNPREDICTED = 7  # predictions only: the model has no time for it; nothing is wrong with it
+class cugen_plan_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("flags", c_uint),
+        ("context", c_void_p),
+        ("distance", c_double),
+        ("choice", c_void_p),
+        ("choice_size", c_size_t),
+        ("bitwise", c_char_p),
+        ("explore_share", c_double),
+    ]
+
+
+class PlanChoice(IntEnum):
+    """Where a plan's variant comes from."""
+
+    EXACT = 0  # the best remembered for this problem
+    NEAR = 1  # the best remembered for the problem that the policy selects: the nearest, or its bucket's
+    DEFAULT = 2  # never measured here: the first of these that there is. What ships for this GPU or its compute capability; the fastest by remembered predictions; on a GPU what the config suggests (try); the first valid one
+    PINNED = 3  # named by options.choice, or in the file of options.pin or $CUGEN_PIN
+    PORTFOLIO = 4  # by a portfolio's rule: measured for other sizes
+    OTHER_GPU = 5  # the best remembered for this problem on another GPU, of the same model or compute capability
 
 
 class cugen_outputs(Structure):
@@ -404,35 +420,6 @@ class Record:
             outputs=Outputs._of(c.outputs),
         )
 
-PLAN_TUNED_ONLY = 1
-PLAN_PRIMARY = 2
-PLAN_BY_PORTFOLIO = 4
-PLAN_EXPLORE = 8
-
-
-class cugen_plan_options(Structure):
-    _fields_ = [
-        ("size", c_size_t),
-        ("flags", c_uint),
-        ("context", c_void_p),
-        ("distance", c_double),
-        ("choice", c_void_p),
-        ("choice_size", c_size_t),
-        ("bitwise", c_char_p),
-        ("explore_share", c_double),
-    ]
-
-
-class PlanChoice(IntEnum):
-    """Where a plan's variant comes from."""
-
-    EXACT = 0  # the best remembered for this problem
-    NEAR = 1  # the best remembered for the problem that the policy selects: the nearest, or its bucket's
-    DEFAULT = 2  # never measured here: what ships for this GPU or one of its compute capability; else the fastest by the model, if predictions for this device and problem are remembered; else on a GPU the first valid one that the config suggests (try); else the first valid one
-    PINNED = 3  # named by options.choice, or in the file of options.pin or $CUGEN_PIN
-    PORTFOLIO = 4  # by a portfolio's rule: measured for other sizes
-    OTHER_GPU = 5  # the best remembered for this problem on another GPU, of the same model or compute capability
-
 
 class cugen_plan_info(Structure):
     _fields_ = [
@@ -443,7 +430,8 @@ class cugen_plan_info(Structure):
         ("tuned_for", c_char_p),
         ("tuned_on", c_char_p),
         ("distance", c_double),
-        ("record", cugen_record),
+        ("seconds", c_double),
+        ("record", POINTER(cugen_record)),
         ("measured_at", c_int64),
         ("driver_version", c_int),
         ("nvrtc_version", c_int),
@@ -456,19 +444,20 @@ class cugen_plan_info(Structure):
 
 @dataclass(frozen=True)
 class PlanInfo:
-    """A plan, and why it was chosen. Of a default, pinned or portfolio one tuned_for is None, measured_at and the versions are 0, and record has only variant, flops, bytes and predicted."""
+    """A plan, and why it was chosen. Of a default, pinned or portfolio one tuned_for is None; seconds, measured_at and the versions are 0; record has only variant, flops, bytes and predicted."""
 
     kernel: str
     problem: str
     variant: str  # full text
     choice: PlanChoice
     tuned_for: str | None  # the problem that the record is of
-    tuned_on: str | None  # the other GPU that it is of, or of which the portfolio that ships is; else None
+    tuned_on: str | None  # another GPU that it, or the portfolio that ships, is of; else None
     distance: float  # from this problem to that one
-    record: Record  # as it was measured, for tuned_for
+    seconds: float  # median time of one run of all launches, as it was measured for tuned_for
+    record: Record  # all that was measured then: cugen_tools.h
     measured_at: int  # seconds since the epoch
     driver_version: int  # when it was measured
-    nvrtc_version: int
+    nvrtc_version: int  # when it was measured
     source_hash: str  # of the source without comments and spacing: equal hashes are the same code
     image_from_cache: bool  # 0: it was compiled now
     launches: int  # kernels launched by one cugen_call_launch
@@ -484,7 +473,8 @@ class PlanInfo:
             tuned_for=maybe_text(c.tuned_for),
             tuned_on=maybe_text(c.tuned_on),
             distance=c.distance,
-            record=Record._of(c.record),
+            seconds=c.seconds,
+            record=Record._of(c.record.contents),
             measured_at=c.measured_at,
             driver_version=c.driver_version,
             nvrtc_version=c.nvrtc_version,
@@ -493,25 +483,6 @@ class PlanInfo:
             launches=c.launches,
             arguments=c.arguments,
         )
-
-
-class cugen_plan_exploration(Structure):
-    _fields_ = [
-        ("variants", c_size_t),
-        ("launches", c_uint64),
-        ("explored", c_uint64),
-        ("settled", c_int),
-        ("variant", c_char_p),
-    ]
-
-
-class Stage(IntEnum):
-    """What is going on."""
-
-    SEARCH = 0  # variants are tried
-    RACE = 1  # the fastest are measured again, in turn
-    VERIFY = 2  # predictions only: the best runs on the cpu device
-    DATA = 3  # input data is made, and what the reference gives for it; variants wait for that
 
 
 class cugen_progress(Structure):
@@ -554,7 +525,7 @@ class Progress:
     problem_index: int  # from 0, in the array of cugen_kernels_tune
     problems: int  # how many are tuned; 1: by cugen_kernel_tune
     stage: Stage  # of the problem's tuning; after the search done and planned stay as they are
-    lost: str | None  # Of several devices those that failed and were left out so far: "cuda:3: why", a line each; or None.
+    lost: str | None  # devices that failed and are left out: "cuda:3: why", a line each; or None
 
     @classmethod
     def _of(cls, c: cugen_progress) -> Progress:
@@ -604,6 +575,47 @@ class cugen_tune_options(Structure):
         ("weights", POINTER(c_double)),
         ("bitwise", c_char_p),
     ]
+
+
+class cugen_import_progress(Structure):
+    _fields_ = [
+        ("read", c_size_t),
+        ("merged", c_size_t),
+        ("records", c_size_t),
+    ]
+
+
+cugen_import_callback = CFUNCTYPE(c_int, POINTER(cugen_import_progress), c_void_p)
+
+
+class cugen_device_name(Structure):
+    _fields_ = [
+        ("kind", c_int),
+        ("predicted", c_int),
+        ("name", c_char_p),
+    ]
+
+
+class Outcome(IntEnum):
+    """How a variant ended. Only CUGEN_OUTCOME_OK has times."""
+
+    OK = 0  # correct, and timed
+    COMPILE = 1  # the compiler refused it
+    LAUNCH = 2  # the device cannot launch it: too many threads or registers, too much shared memory
+    WRONG = 3  # the result differs from the reference by more than the tolerance, or verify refused it
+    BOUNDS = 4  # it read or wrote outside its buffers
+    TRAP = 5  # it trapped, or its process died
+    TIMEOUT = 6  # it did not end within its time limit
+    UNPREDICTED = 7  # predictions only: the model has no time for it; nothing is wrong with it
+
+
+class Stage(IntEnum):
+    """What is going on."""
+
+    SEARCH = 0  # variants are tried
+    RACE = 1  # the fastest are measured again, in turn
+    VERIFY = 2  # predictions only: the best runs on the cpu device
+    DATA = 3  # input data is made, and what the reference gives for it; variants wait for that
 
 
 class cugen_tune_result(Structure):
@@ -702,6 +714,16 @@ class TuneResult:
 MOST_PROBLEMS = 1000
 
 
+class cugen_plan_exploration(Structure):
+    _fields_ = [
+        ("variants", c_size_t),
+        ("launches", c_uint64),
+        ("explored", c_uint64),
+        ("settled", c_int),
+        ("variant", c_char_p),
+    ]
+
+
 class cugen_cache_merged(Structure):
     _fields_ = [
         ("records", c_size_t),
@@ -734,25 +756,6 @@ class Merged:
             known=c.known,
             portfolios=c.portfolios,
         )
-
-
-class cugen_import_progress(Structure):
-    _fields_ = [
-        ("read", c_size_t),
-        ("merged", c_size_t),
-        ("records", c_size_t),
-    ]
-
-
-cugen_import_callback = CFUNCTYPE(c_int, POINTER(cugen_import_progress), c_void_p)
-
-
-class cugen_device_name(Structure):
-    _fields_ = [
-        ("kind", c_int),
-        ("predicted", c_int),
-        ("name", c_char_p),
-    ]
 
 
 class cugen_choice(Structure):
@@ -1528,17 +1531,13 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_kernel_name": (c_char_p, [c_void_p]),
     "cugen_kernel_problem": (c_char_p, [c_void_p]),
     "cugen_kernel_device": (POINTER(cugen_device_info), [c_void_p]),
-    "cugen_kernel_fallback": (c_char_p, [c_void_p]),
     "cugen_kernel_arguments": (c_size_t, [c_void_p]),
     "cugen_kernel_argument": (c_int, [c_void_p, c_size_t, POINTER(cugen_argument_info), POINTER(cugen_error)]),
-    "cugen_outcome_text": (c_char_p, [c_int]),
-    "cugen_best": (c_size_t, [POINTER(POINTER(cugen_record)), c_size_t]),
     "cugen_plan_open": (c_int, [c_void_p, POINTER(cugen_plan_options), POINTER(c_void_p), POINTER(cugen_error)]),
     "cugen_plan_close": (None, [c_void_p]),
     "cugen_plan_about": (POINTER(cugen_plan_info), [c_void_p]),
-    "cugen_plan_save": (c_int, [c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(cugen_error)]),
-    "cugen_plan_explored": (c_int, [c_void_p, POINTER(cugen_plan_exploration), POINTER(cugen_error)]),
     "cugen_plan_argument": (c_int, [c_void_p, c_size_t, POINTER(cugen_argument_info), POINTER(cugen_error)]),
+    "cugen_plan_save": (c_int, [c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(cugen_error)]),
     "cugen_call_bind": (c_int, [c_void_p, POINTER(c_void_p), c_size_t, POINTER(c_void_p), POINTER(cugen_error)]),
     "cugen_call_close": (None, [c_void_p]),
     "cugen_call_rebind": (c_int, [c_void_p, POINTER(c_void_p), c_size_t, POINTER(cugen_error)]),
@@ -1547,9 +1546,6 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_plan_write": (c_int, [c_void_p, c_char_p, c_size_t, c_void_p, c_size_t, c_void_p, POINTER(cugen_error)]),
     "cugen_plan_read": (c_int, [c_void_p, c_char_p, c_size_t, c_void_p, c_size_t, c_void_p, POINTER(cugen_error)]),
     "cugen_kernel_tune": (c_int, [c_void_p, POINTER(cugen_tune_options), POINTER(cugen_tune_result), POINTER(cugen_error)]),
-    "cugen_kernels_tune": (c_int, [POINTER(c_void_p), c_size_t, POINTER(cugen_tune_options), POINTER(cugen_tune_result), POINTER(cugen_error)]),
-    "cugen_kernel_records": (c_size_t, [c_void_p]),
-    "cugen_kernel_record": (c_int, [c_void_p, c_size_t, POINTER(cugen_record), POINTER(cugen_error)]),
     "cugen_cache_import": (c_int, [c_void_p, c_char_p, cugen_import_callback, c_void_p, POINTER(cugen_cache_merged), POINTER(cugen_error)]),
     "cugen_worker_main": (c_int, [c_int, POINTER(c_char_p)]),
     "cugen_clean_text": (c_size_t, [c_char_p, c_size_t, c_char_p, c_size_t]),
@@ -1561,7 +1557,14 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_models": (c_size_t, [c_void_p, POINTER(c_char_p), c_size_t]),
     "cugen_described": (c_size_t, [c_void_p, POINTER(cugen_device_info), c_size_t]),
     "cugen_outcome_name": (c_char_p, [c_int]),
+    "cugen_outcome_text": (c_char_p, [c_int]),
     "cugen_outputs_text": (c_size_t, [POINTER(cugen_outputs), c_char_p, c_size_t]),
+    "cugen_best": (c_size_t, [POINTER(POINTER(cugen_record)), c_size_t]),
+    "cugen_kernel_records": (c_size_t, [c_void_p]),
+    "cugen_kernel_record": (c_int, [c_void_p, c_size_t, POINTER(cugen_record), POINTER(cugen_error)]),
+    "cugen_kernels_tune": (c_int, [POINTER(c_void_p), c_size_t, POINTER(cugen_tune_options), POINTER(cugen_tune_result), POINTER(cugen_error)]),
+    "cugen_plan_explored": (c_int, [c_void_p, POINTER(cugen_plan_exploration), POINTER(cugen_error)]),
+    "cugen_kernel_fallback": (c_char_p, [c_void_p]),
     "cugen_kernel_problem_short": (c_char_p, [c_void_p]),
     "cugen_kernel_problem_values": (c_char_p, [c_void_p, c_char_p]),
     "cugen_kernel_problem_set": (c_char_p, [c_void_p, c_size_t]),

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include <cugen.h>
+#include <cugen_tools.h>
 #include <string.h>
 
 enum { ROWS = 40, COLS = 100 };
@@ -88,8 +88,8 @@ static void the_named_one_serves_where_nothing_is_recorded(void **state) {
   const cugen_plan_info *info = cugen_plan_about(plan);
   assert_string_equal(info->variant, "sum ORDER=1 THREADS=64");
   assert_int_equal(info->choice, CUGEN_PLAN_DEFAULT);
-  assert_false(info->record.outputs.known);
-  assert_false(info->record.predicted);
+  assert_false(info->record->outputs.known);
+  assert_false(info->record->predicted);
   cugen_plan_close(plan);
   assert_int_equal(open_plan(*state, "sum ORDER=1", CUGEN_PLAN_TUNED_ONLY, &plan), CUGEN_ERROR_USAGE);
 }
@@ -122,7 +122,7 @@ static void a_plan_takes_the_best_of_what_is_equal(void **state) {
     const cugen_plan_info *info = cugen_plan_about(plan);
     assert_int_equal(strncmp(info->variant, names[order], 11), 0);
     assert_int_equal(info->choice, CUGEN_PLAN_EXACT);
-    assert_true(info->record.outputs.known && !info->record.outputs.varies);
+    assert_true(info->record->outputs.known && !info->record->outputs.varies);
     run(plan, bits[order]);
     run(plan, other);
     assert_memory_equal(bits[order], other, sizeof other);

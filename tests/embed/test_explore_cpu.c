@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include <cugen.h>
+#include <cugen_tools.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include <cugen.h>
+#include <cugen_tools.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

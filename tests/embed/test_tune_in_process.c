@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include <cugen.h>
+#include <cugen_tools.h>
 #include <dirent.h>
 #include <pthread.h>
 #include <stdbool.h>

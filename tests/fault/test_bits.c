@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cugen.h"
+#include "cugen_tools.h"
 #include "fake_wild.h"
 #include "find_fake.h"
 

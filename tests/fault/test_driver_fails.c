@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
-#include "cugen.h"
+#include "cugen_tools.h"
 #include "fake_wild.h"
 #include "find_fake.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cugen.h"
+#include "cugen_tools.h"
 #include "fake_nvml.h"
 #include "fake_wild.h"
 #include "find_fake.h"

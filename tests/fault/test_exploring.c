@@ -204,7 +204,7 @@ static void the_next_plan_begins_with_it(void **state) {
   const cugen_plan_info *info = cugen_plan_about(plan);
   assert_string_equal(info->variant, all[2].variant);
   assert_int_equal(info->choice, CUGEN_PLAN_EXACT);
-  assert_true(info->record.seconds > 10e-6 && info->record.seconds < 12e-6);
+  assert_true(info->record->seconds > 10e-6 && info->record->seconds < 12e-6);
   assert_int_equal(explored(plan).variants, 1);
   assert_true(explored(plan).settled);
   cugen_plan_close(plan);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "cugen.h"
+#include "cugen_tools.h"
 #include "fake_wild.h"
 #include "find_fake.h"
 

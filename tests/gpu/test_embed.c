@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include <cuda.h>
-#include <cugen.h>
+#include <cugen_tools.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* An application that tunes and never looks at its arguments, nor at the environment: what verifies and times for it is not
    this program once more. */
-#include <cugen.h>
+#include <cugen_tools.h>
 #include <stdio.h>
 
 int main(void) {
