@@ -14,6 +14,7 @@ struct coder {
   const struct kernel_spec *spec;
   struct value *slots; /* of the variant at its problem */
   bool *known;         /* all but the sizes that are free */
+  struct expander_shape shape;
   size_t slot_count;
   struct text name; /* the slot just asked for */
   cugen_error *err;
@@ -169,6 +170,30 @@ static int put_conditions(struct coder *c, const struct config_implementation *i
     status = put_condition(c, implementation->restrictions[i].expr, out);
   for (size_t i = 0; i < implementation->launch_count && !status; i++)
     if (implementation->launches[i].steps) status = put_steps(c, &implementation->launches[i], out);
+  return status;
+}
+
+/* A width that follows from what divides a size, for instance: the code is that of all sizes which give it. */
+static int put_class(struct coder *c, const struct expr *expr, struct text *out) {
+  struct text text = {0};
+  struct value constant, value;
+  enum expr_kind kind;
+  int status = put_kind(c, expr, EXPR_WHOLE, true, &text, &constant, &kind);
+  if (!status && constant.type == VALUE_NIL) status = expr_eval(expr, c->slots, &value, c->err);
+  if (!status && constant.type == VALUE_NIL && kind == EXPR_REAL) {
+    pin(c, expr); /* of two ways to compute it the last bit may differ */
+  } else if (!status && constant.type == VALUE_NIL) {
+    text_addf(out, "(%s) == ", text_get(&text));
+    put_number(value, out);
+    text_add_char(out, '\n');
+  }
+  text_free(&text);
+  return status;
+}
+
+static int put_classes(struct coder *c, struct text *out) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < c->shape.value_count && !status; i++) status = put_class(c, c->shape.values[i], out);
   return status;
 }
 
@@ -429,8 +454,8 @@ static uint64_t order_of(const struct variant *variant) {
 
 static int fill_slots(struct coder *c, const struct variant *variant) {
   const struct lookup *l = c->lookup;
-  size_t first = (size_t)c->config->first_tunable, tunables = variant->implementation->tunable_count, reads;
-  const bool *read = expander_reads(l->opened->expander, &reads);
+  size_t first = (size_t)c->config->first_tunable, tunables = variant->implementation->tunable_count;
+  c->shape = expander_shape(l->opened->expander);
   c->slot_count = first + tunables + 2; /* a launch's steps */
   c->slots = calloc(c->slot_count + 1, sizeof *c->slots);
   c->known = calloc(c->slot_count + 1, sizeof *c->known);
@@ -440,13 +465,14 @@ static int fill_slots(struct coder *c, const struct variant *variant) {
   for (size_t i = 0; i < c->slot_count; i++) {
     size_t problem = problem_of(c->config, (int)i);
     bool size = problem < c->config->problem_count && config_is_size(c->config, problem);
-    c->known[i] = !size || (i < reads && read[i]);
+    c->known[i] = !size || (i < c->shape.count && c->shape.reads[i]);
   }
   return CUGEN_OK;
 }
 
 static int fill_code(struct coder *c, const struct variant *variant, struct export_code *out) {
   int status = fill_slots(c, variant);
+  if (!status) status = put_classes(c, &out->conditions);
   if (!status) status = put_sizes(c, variant->implementation, out);
   if (!status) status = put_conditions(c, variant->implementation, &out->conditions);
   if (status) return status;

@@ -275,6 +275,38 @@ static int add_tries(struct exporter *x, size_t device, cugen_error *err) {
   return status;
 }
 
+/* The device's problem becomes this one. False: the config does not name a variant of it, or its sizes do not go together. */
+static bool has_try(struct exporter *x, size_t device, const struct problem *problem, size_t try, uint64_t *index,
+                    int *status, cugen_error *err) {
+  struct lookup *l = &x->devices[device].lookup;
+  *status = lookup_set_problem(l, problem, err);
+  if (!*status) *status = lookup_space(l, err);
+  if (!*status) return space_try(l->space, try, index);
+  if (*status == CUGEN_ERROR_CONFIG) *status = CUGEN_OK;
+  return false;
+}
+
+/* One that the config names is another code in other classes of sizes. */
+static int add_try_classes(struct exporter *x, size_t device, const struct problem *problem, size_t try,
+                           cugen_error *err) {
+  struct export_classes classes = {0};
+  struct export_code code;
+  struct kernel_spec spec;
+  uint64_t index;
+  int status;
+  if (!has_try(x, device, problem, try, &index, &status, err)) return status;
+  status = export_make_code(x, device, index, &code, &spec, err);
+  if (status) return status;
+  status = export_classes_find(&x->devices[device].lookup, index, problem, &classes, err);
+  for (size_t i = 0; i < classes.count && !status; i++)
+    if (has_try(x, device, &classes.problems[i], try, &index, &status, err))
+      status = add_variant(x, device, index, try, true, err);
+  export_classes_free(&classes);
+  export_code_free(&code);
+  kernel_spec_free(&spec);
+  return status;
+}
+
 /* The default variant of a problem, as the live runtime takes it, and the first valid one, which may serve where that does
    not; a problem without any has none. */
 static int add_default(struct exporter *x, size_t device, const struct problem *problem, bool asked,
@@ -286,7 +318,9 @@ static int add_default(struct exporter *x, size_t device, const struct problem *
   if (status || space_valid(l->space) == 0) return status;
   uint64_t index = space_default(l->space, &try);
   status = asked ? add_tries(x, device, err) : add_variant(x, device, index, try, false, err);
-  return status || (try == last && !asked) ? status : add_variant(x, device, 0, last, asked, err);
+  if (!status && (try != last || asked)) status = add_variant(x, device, 0, last, asked, err);
+  for (size_t i = 0; i < last && asked && !status; i++) status = add_try_classes(x, device, problem, i, err);
+  return status;
 }
 
 /* Sizes to ask for the default with: the base problem's, the check's, and 1, and the base's as odd multiples of

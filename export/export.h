@@ -59,13 +59,18 @@ struct export_default {
   size_t try; /* which of the config's it is (space_default) */
 };
 
-/* Its variants are codes by the rule's index; SIZE_MAX: there is none of that index. */
+/* Its variants are members by the rule's index. */
 struct export_portfolio {
   size_t device;
   const struct problem *class; /* one of its class */
   struct text rule;            /* an expression of C */
   size_t first, count;         /* of members */
   bool shipped;                /* it comes with cugen: what is measured here goes before it */
+};
+
+/* One variant of it: its codes, each for other sizes; none: the bundle does not have it. */
+struct export_member {
+  size_t first, count; /* of member_codes */
 };
 
 struct exporter {
@@ -90,8 +95,10 @@ struct exporter {
   size_t default_count;
   struct export_portfolio *portfolios;
   size_t portfolio_count;
-  size_t *members; /* codes */
+  struct export_member *members;
   size_t member_count;
+  size_t *member_codes;
+  size_t member_code_count;
   struct problem **portfolio_classes;
   size_t portfolio_class_count;
   struct text *classes; /* labels, each once */
@@ -116,6 +123,19 @@ int export_add_code(struct exporter *x, struct export_code *code, const struct k
 const struct kernel_argument *export_textured(const struct kernel_spec *spec);
 /* The code of a variant of the device's problem, compiled; SIZE_MAX: a bundle cannot have it. */
 int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size_t *code, cugen_error *err);
+
+/* ---- classes.c ---- */
+
+/* Problems of other classes: what a derived name is there, and so the variant's code, is another. */
+struct export_classes {
+  struct problem *problems; /* their strings are those of the problem that they were made of */
+  size_t count;
+};
+
+/* Of a variant of the look-up's problem, which is `from`; it was expanded last. */
+int export_classes_find(const struct lookup *lookup, uint64_t variant, const struct problem *from,
+                        struct export_classes *out, cugen_error *err);
+void export_classes_free(struct export_classes *classes);
 
 /* ---- portfolio.c ---- */
 

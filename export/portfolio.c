@@ -42,11 +42,24 @@ static int print_rule(const struct config *config, const struct portfolio_body *
 
 /* ---- Its variants ------------------------------------------------------------------------------------------------- */
 
-static int add_member(struct exporter *x, size_t code, cugen_error *err) {
-  size_t *members = array_grow(x->members, x->member_count, sizeof *members);
+static int add_member(struct exporter *x, cugen_error *err) {
+  struct export_member *members = array_grow(x->members, x->member_count, sizeof *members);
   if (!members) return error_memory(err);
   x->members = members;
-  members[x->member_count++] = code;
+  members[x->member_count++] = (struct export_member){.first = x->member_code_count};
+  return CUGEN_OK;
+}
+
+/* To the last member. */
+static int add_member_code(struct exporter *x, size_t code, cugen_error *err) {
+  struct export_member *member = &x->members[x->member_count - 1];
+  size_t *codes = array_grow(x->member_codes, x->member_code_count, sizeof *codes);
+  if (!codes) return error_memory(err);
+  x->member_codes = codes;
+  for (size_t i = 0; i < member->count; i++)
+    if (codes[member->first + i] == code) return CUGEN_OK;
+  codes[x->member_code_count++] = code;
+  member->count++;
   return CUGEN_OK;
 }
 
@@ -54,10 +67,10 @@ static void note(struct exporter *x, size_t device, const char *variant, const c
   text_addf(x->notes, "%s: '%s' of the portfolio is left out: %s\n", x->devices[device].text, variant, why);
 }
 
-/* Whether it is a variant of that problem, and its code; SIZE_MAX: a bundle cannot have it. */
+/* Whether it is a variant of that problem, and its code; SIZE_MAX: a bundle cannot have it. *classes: of its sizes. */
 static int try_at(struct exporter *x, size_t device, const struct portfolio_body_variant *v,
                   const struct problem *problem, bool any_source, enum portfolio_state *state, size_t *code,
-                  cugen_error *err) {
+                  struct export_classes *classes, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
   struct kernel_spec spec = {0};
   uint64_t index;
@@ -66,7 +79,24 @@ static int try_at(struct exporter *x, size_t device, const struct portfolio_body
   if (!status) status = portfolio_try(l, v, state, &index, &spec, err);
   kernel_spec_free(&spec);
   if (*state == PORTFOLIO_STALE && any_source) *state = PORTFOLIO_CURRENT;
-  return !status && *state == PORTFOLIO_CURRENT ? export_add_variant(x, device, index, code, err) : status;
+  if (!status && *state == PORTFOLIO_CURRENT) status = export_add_variant(x, device, index, code, err);
+  if (!status && *state == PORTFOLIO_CURRENT && *code != SIZE_MAX && classes)
+    status = export_classes_find(l, index, problem, classes, err);
+  return status;
+}
+
+/* A plan compiles a variant for the sizes at hand; a bundle has it for each class of sizes that is another code. */
+static int add_classes(struct exporter *x, const struct export_portfolio *p, const struct portfolio_body_variant *v,
+                       const struct export_classes *classes, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < classes->count && !status; i++) {
+    enum portfolio_state state = PORTFOLIO_INVALID;
+    size_t code = SIZE_MAX;
+    status = try_at(x, p->device, v, &classes->problems[i], p->shipped, &state, &code, NULL, err);
+    if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK; /* these sizes do not go together */
+    if (!status && state == PORTFOLIO_CURRENT && code != SIZE_MAX) status = add_member_code(x, code, err);
+  }
+  return status;
 }
 
 /* The sizes where it was measured, in the class that is served: what ships was measured for one of several. */
@@ -81,22 +111,27 @@ static int add_variant(struct exporter *x, const struct export_portfolio *p, con
                        cugen_error *err) {
   const struct config *config = x->devices[p->device].lookup.config;
   enum portfolio_state state = PORTFOLIO_INVALID;
+  struct export_classes classes = {0};
   struct problem problem;
   size_t code = SIZE_MAX;
   bool known;
   int status = api_read_problem(config, v->problem, &problem, &known, err);
   if (status) return status;
-  if (p->shipped) status = try_at(x, p->device, v, p->class, true, &state, &code, err);
+  if (p->shipped) status = try_at(x, p->device, v, p->class, true, &state, &code, &classes, err);
   if (p->shipped && known) enter_class(config, p->class, &problem);
   if (!status && known && state == PORTFOLIO_INVALID)
-    status = try_at(x, p->device, v, &problem, p->shipped, &state, &code, err);
+    status = try_at(x, p->device, v, &problem, p->shipped, &state, &code, &classes, err);
   if (!status && state == PORTFOLIO_STALE)
     note(x, p->device, v->variant, "its source has changed since; learn again");
   if (!status && state == PORTFOLIO_INVALID) note(x, p->device, v->variant, "it is no variant of this config now");
   if (!status && state == PORTFOLIO_CURRENT && code == SIZE_MAX)
     note(x, p->device, v->variant, "it reads an input as a texture, which a bundle cannot");
+  if (!status) status = add_member(x, err);
+  if (!status && code != SIZE_MAX) status = add_member_code(x, code, err);
+  if (!status) status = add_classes(x, p, v, &classes, err);
+  export_classes_free(&classes);
   if (known) problem_free(&problem);
-  return status ? status : add_member(x, code, err);
+  return status;
 }
 
 /* class: a problem of it, whose strings live as long as the exporter. */
@@ -224,4 +259,5 @@ void export_portfolios_free(struct exporter *x) {
   free(x->portfolios);
   free(x->portfolio_classes);
   free(x->members);
+  free(x->member_codes);
 }

@@ -72,8 +72,10 @@ static void add_portfolio_rows(const struct exporter *x, bool shipped, struct te
     text_addf(out, "\n%s%s%s: `%s` of\n\n", x->devices[p->device].text, class.length ? ", " : "", text_get(&class),
               text_get(&p->rule));
     for (size_t k = 0; k < p->count; k++) {
-      const size_t code = x->members[p->first + k];
-      text_addf(out, "%zu. %s\n", k, code < x->code_count ? x->codes[code].variant : "(left out)");
+      const struct export_member *member = &x->members[p->first + k];
+      text_addf(out, "%zu. %s", k, member->count ? x->codes[x->member_codes[member->first]].variant : "(left out)");
+      if (member->count > 1) text_addf(out, ", compiled for %zu classes of sizes", member->count);
+      text_add_char(out, '\n');
     }
     out->failed |= class.failed || settings.failed;
     text_free(&class);

@@ -283,14 +283,13 @@ static void add_portfolios(const struct exporter *x, struct text *out) {
   text_add(out,
            "/* ---- Portfolios: few variants for all sizes, and the rule that says which serves which ---- */\n\n");
   for (size_t i = 0; i < x->portfolio_count; i++) add_rule(&x->portfolios[i], i, out);
-  text_add(out, "static const size_t members[] = {");
+  text_add(out, "static const size_t member_codes[] = {");
+  for (size_t i = 0; i < x->member_code_count; i++) text_addf(out, "%zu, ", x->member_codes[i]);
+  text_add(out, "0};\nstatic const struct member members[] = {");
   for (size_t i = 0; i < x->member_count; i++)
-    if (x->members[i] == SIZE_MAX)
-      text_add(out, "NO_CODE, ");
-    else
-      text_addf(out, "%zu, ", x->members[i]);
+    text_addf(out, "{%zu, %zu}, ", x->members[i].first, x->members[i].count);
   text_addf(out,
-            "NO_CODE};\nstatic const size_t portfolio_count = %zu;\nstatic const struct portfolio portfolios[] = {\n",
+            "{0, 0}};\nstatic const size_t portfolio_count = %zu;\nstatic const struct portfolio portfolios[] = {\n",
             x->portfolio_count);
   for (size_t i = 0; i < x->portfolio_count; i++) {
     const struct export_portfolio *p = &x->portfolios[i];

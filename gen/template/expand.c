@@ -196,6 +196,11 @@ bool expand_refuses(int status) {
   return status == CUGEN_ERROR_CONFIG || status == CUGEN_ERROR_TEMPLATE || status == CUGEN_ERROR_MISSING;
 }
 
+struct expander_shape expander_shape(const struct expander *expander) {
+  return (struct expander_shape){expander->reads_beside, expander->read_count, expander->values,
+                                 expander->value_count};
+}
+
 const bool *expander_reads(const struct expander *expander, size_t *count) {
   *count = expander->read_count;
   return expander->reads;
@@ -262,6 +267,8 @@ void expander_close(struct expander *expander) {
   data_files_close(&expander->data_files);
   for (size_t i = 0; i < PROOFS_KEPT; i++) text_free(&expander->proofs[i].key);
   free(expander->reads);
+  free(expander->reads_beside);
+  free(expander->values);
   headers_close(expander->headers);
   text_free(&expander->rendered);
   text_free(&expander->body);

@@ -29,6 +29,15 @@ bool expand_refuses(int status);
    that one elsewhere, and has an index_t of the same width, has the same source. Valid until the next expansion. */
 const bool *expander_reads(const struct expander *expander, size_t *count);
 
+/* The same, less coarse: the values of these slots and of these expressions (the config's) shaped it. Valid until the next expansion. */
+struct expander_shape {
+  const bool *reads;
+  size_t count;
+  const struct expr *const *values;
+  size_t value_count;
+};
+struct expander_shape expander_shape(const struct expander *expander);
+
 /* The reference's kernel_spec: one thread computes one element. Its arguments are the config's, with each output
    (not inout) in its wide dtype, packed and row-major. After them its parameters, also ${params}, end with two that
    are not among spec->arguments, `const long long *samples, long long sample_count`: thread t < sample_count computes

@@ -135,14 +135,25 @@ int expansion_write_source(struct expansion *x) {
   return status ? status : put_together(x);
 }
 
-int expansion_note_reads(struct expansion *x) {
-  free(x->expander->reads);
-  x->expander->reads = calloc(x->slot_count + 1, sizeof *x->expander->reads);
-  x->expander->read_count = x->slot_count;
-  if (!x->expander->reads) return error_memory(x->err);
-  names_reads(&x->names, x->expander->reads);
-  config_compile_reads(compile_of(x), x->expander->reads);
+static int note_reads(struct expansion *x, bool **reads, struct names_values *values) {
+  free(*reads);
+  *reads = calloc(x->slot_count + 1, sizeof **reads);
+  if (!*reads) return error_memory(x->err);
+  names_reads(&x->names, *reads, values);
+  config_compile_reads(compile_of(x), *reads);
   for (size_t i = 0; i < x->entry_count && !x->reference; i++)
-    config_spelling_reads(&x->variant->implementation->launches[i].entry, x->expander->reads);
+    config_spelling_reads(&x->variant->implementation->launches[i].entry, *reads);
   return CUGEN_OK;
+}
+
+int expansion_note_reads(struct expansion *x) {
+  struct expander *expander = x->expander;
+  struct names_values values = {.list = calloc(x->names.count + 1, sizeof *values.list)};
+  free(expander->values);
+  expander->values = values.list;
+  expander->read_count = x->slot_count;
+  int status = values.list ? note_reads(x, &expander->reads, NULL) : error_memory(x->err);
+  if (!status) status = note_reads(x, &expander->reads_beside, &values);
+  expander->value_count = values.count;
+  return status;
 }

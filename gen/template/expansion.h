@@ -29,8 +29,11 @@ struct expander {
   struct renderer *renderer;
   struct headers *headers;
   struct text rendered, body, defines, source, normal, parameters, title; /* kept for their memory */
-  bool *reads;                                                            /* of the last expansion, one a slot */
+  /* Of the last expansion, one a slot: what shaped it; the same beside the values. */
+  bool *reads, *reads_beside;
   size_t read_count;
+  const struct expr **values; /* derived names of which the value alone did */
+  size_t value_count;
 };
 
 /* One expansion under way. */

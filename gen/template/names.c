@@ -539,12 +539,15 @@ static void read_arguments(const struct names *names, bool *reads) {
   }
 }
 
-void names_reads(const struct names *names, bool *reads) {
+void names_reads(const struct names *names, bool *reads, struct names_values *values) {
   read_arguments(names, reads);
   for (int i = 0; i < DEVICE_FACT_COUNT; i++) reads[i] |= names->facts[i];
   for (size_t i = 0; i < names->count; i++) {
     const struct name *name = &names->list[i];
-    if (name->asked) read_name(names, name, false, reads);
+    if (name->asked && values && name->kind == NAME_DERIVED)
+      values->list[values->count++] = names->in.derived[name->index].expr;
+    else if (name->asked)
+      read_name(names, name, false, reads);
     if (name->used && !names_parameter(names, name)) read_name(names, name, true, reads);
   }
 }

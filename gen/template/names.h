@@ -82,8 +82,15 @@ void names_forget(struct name *name);
 int names_define(const struct names *names, const struct name *name, struct text *out, const struct dtype **type,
                  cugen_error *err);
 
+/* Derived names whose value alone the text depends on. */
+struct names_values {
+  const struct expr **list; /* the config's, with room for one a name */
+  size_t count;
+};
+
 /* Sets reads[slot] for each slot whose value the expansion's text depends on: for all of them it is the same kernel when
-   these have the same values and index_t the same width. */
-void names_reads(const struct names *names, bool *reads);
+   these have the same values and index_t the same width. With values (else NULL) the derived names that Lua has read stand there, and
+   what they depend on is not set for their sake. */
+void names_reads(const struct names *names, bool *reads, struct names_values *values);
 
 #endif

@@ -131,9 +131,13 @@ MAYBE_UNUSED static int choose_bucket(const struct device *device, const bundle_
 
 static int choose_member(const struct device *device, size_t member, const bundle_problem *p, struct sizes *s,
                          struct chosen *out) {
-  if (members[member] == NO_CODE || !usable(&codes[members[member]], device, p, s)) return 0;
-  out->code = &codes[members[member]];
-  return 1;
+  for (size_t i = 0; i < members[member].count; i++) {
+    const struct code *code = &codes[member_codes[members[member].first + i]];
+    if (!usable(code, device, p, s)) continue;
+    out->code = code;
+    return 1;
+  }
+  return 0;
 }
 
 /* The one that the rule names, else the first that serves: of what ships none, and the defaults come next. */

@@ -47,7 +47,7 @@ struct fallback {
   size_t device, code;
 };
 
-/* The rule gives an index of its members, which are codes; below 0 it says nothing. class: a problem of the class that it is for. shipped:
+/* The rule gives an index of its members; below 0 it says nothing. class: a problem of the class that it is for. shipped:
    it came with cugen, serves where nothing measured does, and beyond what it was learnt from its rule gives `count`. */
 struct portfolio {
   size_t device;
@@ -56,7 +56,11 @@ struct portfolio {
   size_t first, count; /* of members */
   int shipped;
 };
-#define NO_CODE ((size_t)-1)
+
+/* One variant: its codes, each for other sizes. */
+struct member {
+  size_t first, count; /* of member_codes */
+};
 
 struct bucket {
   const long long *bounds;

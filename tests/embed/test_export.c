@@ -122,12 +122,18 @@ static void apply(struct text *file, const struct change *change) {
   *file = changed;
 }
 
-/* The same config with changes, in memory. */
-static int add_config(const struct change *changes, cugen_error *err) {
+/* A template that asks for a name which follows from what divides a size: each of its values is another code. */
+static const struct change no_change[] = {{NULL, NULL}},
+                           by_width[] = {{"__constant__", "__device__ int room[${width}];\n__constant__"},
+                                         {NULL, NULL}},
+                           *shaping = no_change;
+
+/* The same config or template with changes, in memory. */
+static int add_changed(const char *path, const struct change *changes, cugen_error *err) {
   struct text file = {0};
-  int status = file_read(config, &file, err);
+  int status = file_read(path, &file, err);
   for (; !status && changes->from; changes++) apply(&file, changes);
-  if (!status) status = cugen_add_file(lib, config, text_get(&file), file.length, err);
+  if (!status) status = cugen_add_file(lib, path, text_get(&file), file.length, err);
   text_free(&file);
   return status;
 }
@@ -137,7 +143,8 @@ static int open_config(const char *path, const char *templates, const struct cha
   cugen_error err;
   options.device = "cpu", options.cache = "none", options.template_dir = templates;
   int status = cugen_open(&options, &lib, &err);
-  if (!status && changes) status = add_config(changes, &err);
+  if (!status && changes) status = add_changed(config, changes, &err);
+  if (!status && changes) status = add_changed("tests/configs/export.cu", shaping, &err);
   if (!status) status = cugen_kernel_open(lib, path, NULL, 0, &base, &err);
   if (!status) status = lookup_expander(&base->lookup, &err);
   if (!status) status = export_open_device(&base->lookup, device, NULL, NULL, NULL, &target, &err);
@@ -168,6 +175,20 @@ static int set_up_portfolio(void **state) {
   (void)state;
   return open_with((const struct change[]){
       {"policy \"nearest\" { distance = 1 }", "policy \"portfolio\" { distance = 0.5 }"}, {NULL, NULL}});
+}
+
+static int set_up_classes(void **state) {
+  (void)state;
+  shaping = by_width;
+  int status = open_config(
+      config, "tests/configs",
+      (const struct change[]){{"policy \"nearest\" { distance = 1 }", "policy \"portfolio\" { distance = 0.5 }"},
+                              {"  reference \"none\",\n",
+                               "  reference \"none\",\n  derive \"width\" \"select(N % 16 == 0, 16, N % 4 == 0, 4, "
+                               "1) * select(M % 2 == 0, 2, 1)\",\n"},
+                              {NULL, NULL}});
+  shaping = no_change;
+  return status;
 }
 
 /* x through a texture or not, the factors by their address. */
@@ -440,6 +461,34 @@ static void test_picks_portfolio(void **state) {
                                       "portfolio|wide vec=2 threads=64",    "default|"};
   for (size_t i = 0; i < sizeof found / sizeof *found; i++)
     if (!strstr(text_get(&want), found[i])) fail_msg("no %s", found[i]);
+  text_free(&in), text_free(&want);
+}
+
+/* Six classes of sizes, of which the portfolio was measured in one. */
+static void test_picks_classes(void **state) {
+  static const char *const one[] = {"plain vec=1 threads=256"};
+  cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
+  cugen_export_result result;
+  struct text in = {0}, want = {0};
+  cugen_error err;
+  (void)state;
+  if (!has("cc")) skip();
+  for (int m = 500; m < 502; m++)
+    for (int n = 1000; n < 1009; n++) {
+      char sizes[2][32];
+      snprintf(sizes[0], sizeof sizes[0], "M=%d", m);
+      snprintf(sizes[1], sizeof sizes[1], "N=%d", n);
+      REMEMBER(NULL, 0, sizes[0], sizes[1]);
+    }
+  REMEMBER("plain vec=1 threads=256", 1.0, "M=9", "N=9", "dtype=f64"); /* the GPU is known by its records */
+  keep_portfolio("dtype=f32", "0", one, 1);
+  options.portfolio = 1;
+  if (cugen_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
+  assert_int_equal(result.variants, 6);
+  for (int m = 500; m < 504; m++)
+    for (int n = 990; n < 1020; n++) add_case(m, n, false, false, &in, &want);
+  compare_picks(&in, &want);
+  assert_null(strstr(text_get(&want), "default"));
   text_free(&in), text_free(&want);
 }
 
@@ -771,6 +820,7 @@ int main(void) {
       TEST(test_left_over),
       cmocka_unit_test_setup_teardown(test_picks_buckets, set_up_buckets, tear_down),
       cmocka_unit_test_setup_teardown(test_picks_portfolio, set_up_portfolio, tear_down),
+      cmocka_unit_test_setup_teardown(test_picks_classes, set_up_classes, tear_down),
       cmocka_unit_test_setup_teardown(test_only_portfolio, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_access, set_up_access, tear_down),
       cmocka_unit_test_setup_teardown(test_symbol, set_up_symbol, tear_down),
