@@ -176,6 +176,7 @@ static int check(cugen_kernel *k, const cugen_check_options *options, struct che
                                        .all = options->all != 0,
                                        .branches = options->branches != 0,
                                        .strict = options->strict != 0,
+                                       .no_traffic = options->no_traffic != 0,
                                        .sample = options->sample,
                                        .seed = options->seed ? options->seed : 1,
                                        .threads = options->threads > 0 ? options->threads : cpu_count(),

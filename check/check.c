@@ -352,6 +352,7 @@ static enum counted counted_where(const struct check *c, const struct check_prob
 /* It is to be counted where none of the variant's other runs are better for that. */
 static bool wants_traffic(struct check *c, const struct check_run *run) {
   enum counted best = COUNTED_NOT;
+  if (c->options->no_traffic) return false;
   for (size_t i = 0; i < c->list.run_count; i++) {
     const struct check_run *other = &c->list.runs[i];
     const enum counted where = counted_where(c, &c->list.problems[other->problem]);

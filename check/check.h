@@ -54,7 +54,8 @@ struct check_progress {
 struct check_options {
   const char *variant; /* NULL: a sample */
   bool all;
-  bool strict;   /* notes are findings */
+  bool strict; /* notes are findings */
+  bool no_traffic;
   bool branches; /* the fewest that take every branch of the templates */
   size_t sample; /* 0: one that takes every value of every tunable */
   uint64_t seed;

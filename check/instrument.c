@@ -12,7 +12,7 @@ struct instrument {
   struct instrument_options options;
   /* Of the last variant. */
   struct kernel_spec spec;
-  struct compiled compiled, at_source; /* at_source: without an image where it would say no more */
+  struct compiled compiled, at_source; /* each without an image until it is needed */
   struct hash compiled_image;          /* its source and kernels */
   struct watch_report report; /* where two runs were needed: what is wrong by the one, the traffic of the other */
   cugen_error refused;        /* status set: its source does not compile */
@@ -86,31 +86,47 @@ static int image_hash(const struct kernel_spec *spec, struct hash *out, cugen_er
   return status;
 }
 
-/* What was compiled for the last variant is not compiled again. */
-static int compile(struct instrument *p, cugen_error *err) {
-  struct hash image;
-  int status = image_hash(&p->spec, &image, err);
-  if (status || strcmp(p->compiled_image.hex, image.hex) == 0) return status;
+static bool counts(const struct instrument_request *wanted) {
+  return wanted->traffic || wanted->count_blocks;
+}
+
+/* Whether what is wrong takes the image whose accesses are at their places: not if the one that counts has moved none. */
+static bool is_apart(const struct instrument *p, const struct instrument_request *wanted) {
+  return !wanted->count_blocks && (!p->compiled.image || p->compiled.moved);
+}
+
+static int compile_image(struct instrument *p, bool at_source, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
-  struct compile_request request = {.toolkit = p->target.toolkit,
-                                    .name = p->target.config->name,
-                                    .source = p->spec.source,
-                                    .options = p->spec.options,
-                                    .entries = entries,
-                                    .entry_count = plan_entries(&p->spec, entries),
-                                    .timeout = 120,
-                                    .watched = true,
-                                    .stop = {p->options.interrupted, p->options.context}};
-  compiled_free(&p->compiled);
-  compiled_free(&p->at_source);
-  p->compiled_image = image;
-  p->refused = (cugen_error){0};
-  status = cpu_device_ops.compile(&request, &p->compiled, &p->refused);
-  request.at_source = true;
-  if (!status && p->compiled.moved) status = cpu_device_ops.compile(&request, &p->at_source, &p->refused);
+  const struct compile_request request = {.toolkit = p->target.toolkit,
+                                          .name = p->target.config->name,
+                                          .source = p->spec.source,
+                                          .options = p->spec.options,
+                                          .entries = entries,
+                                          .entry_count = plan_entries(&p->spec, entries),
+                                          .timeout = 120,
+                                          .watched = true,
+                                          .at_source = at_source,
+                                          .stop = {p->options.interrupted, p->options.context}};
+  const int status = cpu_device_ops.compile(&request, at_source ? &p->at_source : &p->compiled, &p->refused);
   if (status == CUGEN_OK || status == CUGEN_ERROR_COMPILE) return CUGEN_OK;
   p->compiled_image = (struct hash){0};
   return error_copy(err, &p->refused);
+}
+
+/* What was compiled for the last variant is not compiled again. The image that counts is made only where counts are wanted. */
+static int compile(struct instrument *p, const struct instrument_request *wanted, cugen_error *err) {
+  struct hash image;
+  int status = image_hash(&p->spec, &image, err);
+  if (status) return status;
+  if (strcmp(p->compiled_image.hex, image.hex) != 0) {
+    compiled_free(&p->compiled);
+    compiled_free(&p->at_source);
+    p->compiled_image = image;
+    p->refused = (cugen_error){0};
+  }
+  if (counts(wanted) && !p->compiled.image && !p->refused.status) status = compile_image(p, false, err);
+  if (status || p->refused.status || p->at_source.image || !is_apart(p, wanted)) return status;
+  return compile_image(p, true, err);
 }
 
 /* The traffic, of the image in which accesses lie as a GPU's compiler has them; what it says otherwise is known already. Where no
@@ -134,10 +150,10 @@ static int count_traffic(struct instrument *p, struct worker_job *job, struct in
 
 static int run(struct instrument *p, const struct problem *problem, const struct variant *variant,
                const struct instrument_request *wanted, struct instrument_result *out, cugen_error *err) {
-  const bool twice = p->at_source.image && !wanted->count_blocks;
+  const bool apart = is_apart(p, wanted);
   struct worker_job job = {.real_spec = &p->spec,
-                           .real_compiled = twice ? &p->at_source : &p->compiled,
-                           .mode = twice ? WATCH_FINDINGS : WATCH_ALL,
+                           .real_compiled = apart ? &p->at_source : &p->compiled,
+                           .mode = apart || !counts(wanted) ? WATCH_FINDINGS : WATCH_ALL,
                            .verify = true,
                            .watched = true,
                            .count_blocks = wanted->count_blocks,
@@ -163,7 +179,7 @@ static int run(struct instrument *p, const struct problem *problem, const struct
   worker_printed(worker_pool_at(p->bench.workers, 0), true, &p->printed);
   out->printed = text_get(&p->printed);
   out->compiled = job.real_compiled;
-  return twice && wanted->traffic ? count_traffic(p, &job, out, err) : CUGEN_OK;
+  return apart && wanted->traffic ? count_traffic(p, &job, out, err) : CUGEN_OK;
 }
 
 /* The variant is known, so that equal reasons are equal texts. */
@@ -187,7 +203,7 @@ int instrument_run(struct instrument *p, const struct problem *problem, const st
     return CUGEN_OK;
   }
   if (expand_refuses(status)) return refuse(out, err);
-  if (!status) status = compile(p, err);
+  if (!status) status = compile(p, wanted, err);
   if (status) return status;
   out->source = p->spec.source;
   out->spec = &p->spec;

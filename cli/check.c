@@ -19,6 +19,8 @@ static int read_options(struct cli *cli, cugen_check_options *options) {
   options->all = options_given(cli, OPTION_ALL);
   options->branches = options_given(cli, OPTION_BRANCHES) || !cli->operand;
   options->strict = options_given(cli, OPTION_STRICT);
+  options->no_traffic =
+      options_given(cli, OPTION_NO_TRAFFIC) || (options_given(cli, OPTION_QUIET) && !options_given(cli, OPTION_JSON));
   options->seed = seed;
   options->threads = threads < 4096 ? (int)threads : 4096;
   if (status) return status;

@@ -63,6 +63,7 @@
   X(SAMPLE, "sample", 0, "N", "N variants drawn at random")                                                          \
   X(BRANCHES, "branches", 0, NULL, "few variants that take every branch of the templates")                           \
   X(STRICT, "strict", 0, NULL, "notes count as findings: races of threads that write the same value")                \
+  X(NO_TRAFFIC, "no-traffic", 0, NULL, "findings alone, sooner: passes over banks and sectors are not counted")      \
   X(EVERY, "all", 0, NULL, "also variants that heuristics leave out here")                                           \
   X(ALL, "all", 0, NULL, "everything")                                                                               \
   X(EXPLAIN_ALL, "all", 0, NULL, "also what is rarely needed")                                                       \

@@ -22,9 +22,10 @@ static const enum cli_option show_options[] = {OPTION_VARIANT, OPTION_OBJECTIVE,
                                                OPTION_TRACE,   OPTION_WIDE,      OPTION_COUNT};
 static const enum cli_option run_options[] = {OPTION_VARIANT, OPTION_OBJECTIVE, OPTION_MEASURE, OPTION_PREFER,
                                               OPTION_TIMEOUT, OPTION_WIDE,      OPTION_COUNT};
-static const enum cli_option check_options[] = {OPTION_VARIANT,  OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_ALL,
-                                                OPTION_BRANCHES, OPTION_SAMPLE,         OPTION_SEED,  OPTION_THREADS,
-                                                OPTION_TIMEOUT,  OPTION_STRICT,         OPTION_WIDE,  OPTION_COUNT};
+static const enum cli_option check_options[] = {
+    OPTION_VARIANT,    OPTION_IMPLEMENTATION, OPTION_WHERE,   OPTION_ALL,     OPTION_BRANCHES,
+    OPTION_SAMPLE,     OPTION_SEED,           OPTION_THREADS, OPTION_TIMEOUT, OPTION_STRICT,
+    OPTION_NO_TRAFFIC, OPTION_WIDE,           OPTION_COUNT};
 static const enum cli_option space_options[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_EVERY,
                                                 OPTION_LIST,    OPTION_WIDE,           OPTION_COUNT};
 static const enum cli_option cache_show_options[] = {OPTION_HISTORY, OPTION_OBJECTIVE, OPTION_MEASURE,

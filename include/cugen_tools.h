@@ -566,10 +566,11 @@ typedef struct cugen_check_options {
   cugen_check_callback progress; /* NULL: none */
   void *context;                 /* for progress */
   int strict;                    /* notes are findings, too */
+  int no_traffic;                /* findings alone: fewer compiles and runs */
 } cugen_check_options;
 
 #define CUGEN_CHECK_OPTIONS_INIT                                                                                     \
-  { sizeof(cugen_check_options), NULL, 0, 0, 0, 0, 0, 0.0, NULL, NULL, 0 }
+  { sizeof(cugen_check_options), NULL, 0, 0, 0, 0, 0, 0.0, NULL, NULL, 0, 0 }
 
 /* What a check found. Everything in it lives until the kernel is checked again or closed. */
 typedef struct cugen_check {

@@ -1091,6 +1091,7 @@ class cugen_check_options(Structure):
         ("progress", cugen_check_callback),
         ("context", c_void_p),
         ("strict", c_int),
+        ("no_traffic", c_int),
     ]
 
 

@@ -386,7 +386,8 @@ class Kernel(Closing):
     # ---- Checking and exporting ----
 
     def check(self, variant: str | None = None, *, all: bool = False, branches: bool = False, sample: int = 0, seed: int = 0,
-              threads: int = 0, timeout: float = 0.0, progress: Callable[[CheckProgress], object] | None = None) -> Check:
+              threads: int = 0, timeout: float = 0.0, no_traffic: bool = False,
+              progress: Callable[[CheckProgress], object] | None = None) -> Check:
         """Runs variants on the processor with every access to memory watched: races, bounds, barriers. Small sizes, whatever the
         kernel's own are. What it finds is no exception: see ``Check.ok``."""
         seconds(timeout=timeout)
@@ -394,7 +395,7 @@ class Kernel(Closing):
             raise Error("the kernel is closed")
         with Kernel(self.library, self._config, self._settings) as other:  # checking changes a kernel's problem
             return other._check(variant, progress, all=all, branches=branches, sample=sample, seed=seed, threads=threads,
-                                timeout=timeout)
+                                timeout=timeout, no_traffic=no_traffic)
 
     def _check(self, variant: str | None, progress: Callable[[CheckProgress], object] | None, **values: Any) -> Check:
         out, error = c.cugen_check(), c.cugen_error()

@@ -112,7 +112,28 @@ static void test_row(void **state) {
   }
 }
 
+/* Without the traffic the same is found, and nothing counted: also where what is found and what is counted are of one image. */
+static void test_without(void **state) {
+  static const char *const variants[] = {"tiled tile=16 pad=0", "naive block_x=16 block_y=16 columns_along=x"};
+  for (size_t i = 0; i < 2 * (sizeof variants / sizeof *variants); i++) {
+    static const char *const settings[] = {"M=48", "N=48", "K=16"};
+    cugen_check_options options = CUGEN_CHECK_OPTIONS_INIT;
+    cugen_error error = {0};
+    cugen_kernel *kernel = NULL;
+    cugen_check check = {0};
+    options.variant = variants[i / 2];
+    options.no_traffic = i % 2 != 0;
+    if (cugen_kernel_open(*state, "configs/matmul.lua", settings, 3, &kernel, &error) ||
+        cugen_kernel_check(kernel, &options, &check, &error))
+      fail_msg("%s: %s", options.variant, error.message);
+    assert_int_equal(check.traffic_count == 0, options.no_traffic);
+    assert_int_equal(check.runs, 1);
+    assert_true(check.lines > 0 && check.lines_reached == check.lines);
+    cugen_kernel_close(kernel);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_row)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_row), cmocka_unit_test(test_without)};
   return cmocka_run_group_tests(tests, open_library, close_library);
 }
