@@ -109,6 +109,9 @@ static const char wide_flag[] = "-fsanitize=alignment";
 static const char *const at_source_flags[] = {"-fno-tree-sink", wide_flag};
 enum { AT_SOURCE_COUNT = sizeof at_source_flags / sizeof *at_source_flags };
 
+/* Page faults of a growing heap are most of a compile's system time: large pages, and more of them at a time (glibc 2.35). */
+#define COMPILER_HEAP "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=33554432"
+
 /* For the linker. What is static in a template's function would be visible with it, and unique in the process
    (STB_GNU_UNIQUE): shared with the kernels loaded later, whose library then is never unloaded, and found instead of theirs. */
 static const char symbols[] = "{ local: _ZZ*; };\n";
@@ -243,7 +246,8 @@ static int run(const struct compile_request *request, struct job *job, const cha
   struct text temporary = {0};
   text_addf(&temporary, "TMPDIR=%s", text_get(&job->folder));
   /* A cache of compiles wants folders of its own; cugen keeps what was compiled itself. */
-  const char *const also[] = {text_get(&temporary), "CCACHE_DISABLE=1", "LC_ALL=C", NULL}; /* plain quotes */
+  const char *const also[] = {text_get(&temporary), "CCACHE_DISABLE=1", "LC_ALL=C", /* plain quotes */
+                              COMPILER_HEAP, NULL};
   const struct process_limits limits = {.seconds = request->timeout,
                                         .memory_mb = COMPILER_MEMORY_MB,
                                         .stop = request->stop,

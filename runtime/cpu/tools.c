@@ -33,6 +33,7 @@ void tool_places_find(const char *program, const char *folder, int access, struc
       {"/dev/urandom", JAIL_READ},
       {"/proc/cpuinfo", JAIL_READ},
       {"/sys/devices/system/cpu", JAIL_READ},
+      {"/sys/kernel/mm/transparent_hugepage", JAIL_READ}, /* glibc, of what compile.c asks of it */
       {text_get(&out->prefix), JAIL_EXECUTE},
       {folder, access},
   };

@@ -6,7 +6,7 @@
 #include "base/text.h"
 
 /* The system's programs, headers and libraries, and those beside the program; of all else a folder of its own. */
-enum { TOOL_PLACES = 14 };
+enum { TOOL_PLACES = 15 };
 struct tool_places {
   struct text prefix; /* PREFIX/bin/c++ */
   struct jail_place list[TOOL_PLACES];
