@@ -27,12 +27,14 @@ static __device__ __attribute__((noinline)) int overflow(int n) {
   return depth ? overflow(n + 1) + here[0] : 0;
 }
 
-/* Whatever can be written near the buffers: what processes share lies there. The system tells which pages can be. */
+/* Whatever can be written near the buffers: what processes share lies there. The system tells which pages can be; its 64 random bytes
+   fill the rest of the page. */
 static __device__ void scribble(char *near) {
   const long page = 4096, around = 16 << 20;
   near -= (unsigned long)near % page;
   for (char *at = near - around; at < near + around; at += page)
-    if (syscall(SYS_getrandom, at, 64, 0) == 64) syscall(SYS_getrandom, at + 64, page - 64, 0);
+    if (syscall(SYS_getrandom, at, 64, 0) == 64)
+      for (int i = 64; i < page; i += sizeof(long)) *(volatile long *)(at + i) = *(volatile long *)(at + i - 64);
 }
 
 static __device__ void harm(int how, const float *x, float *y, int n) {

@@ -111,9 +111,10 @@ ATTACKS = {
     "entry_missing": sql("DELETE FROM image_entry"),
     "entry_more": sql("INSERT INTO image_entry SELECT key, position + 1, name, 1, 1, 1, 1, 1, 1 FROM image_entry"),
     "negative_sizes": sql("UPDATE image_entry SET static_shared = -9223372036854775807 - 1, local_bytes = -1"),
+    # Of the huge ones each value is larger than the 144 MiB that a cache is read by (runtime/store/sqlite/connection.c).
     "huge_sizes": sql("UPDATE image_entry SET registers = 2147483647, static_shared = 9223372036854775807"),
-    "huge_image": sql("UPDATE image SET data = zeroblob(400000000)"),
-    "huge_log": sql("UPDATE image SET log = printf('%.*c', 200000000, 'x')"),
+    "huge_image": sql("UPDATE image SET data = zeroblob(160000000)"),
+    "huge_log": sql("UPDATE image SET log = printf('%.*c', 160000000, 'x')"),
     "trigger": sql("CREATE TRIGGER t AFTER INSERT ON record BEGIN DELETE FROM space; END"),
     "view": sql("CREATE VIEW v AS SELECT * FROM record"),
     "view_for_a_table": sql("ALTER TABLE space RENAME TO hidden", "CREATE VIEW space AS SELECT * FROM hidden"),
@@ -134,7 +135,7 @@ ATTACKS = {
     "log_is_a_link": lambda path: os.symlink("/etc/passwd", path + "-wal"),
     "log_is_a_pipe": lambda path: os.mkfifo(path + "-journal"),
     "late_records": sql("UPDATE record SET measured_at = 9223372036854775807, hash = '00000000000000000000000000000000'"),
-    "huge_variant": sql("UPDATE record SET variant = printf('%.*c', 300000000, 'x') WHERE id = 1"),
+    "huge_variant": sql("UPDATE record SET variant = printf('%.*c', 160000000, 'x') WHERE id = 1"),
     "marks_in_a_name": sql("UPDATE image SET key = char(27) || '[2J' || key"),
 }
 

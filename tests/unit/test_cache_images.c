@@ -146,7 +146,7 @@ static void an_image_over_64_mb_is_not_kept(void **state) {
   assert_int_equal(cache_image_load(fixture->cache, "key", &got, &found, NULL), CUGEN_OK);
   assert_true(found && got.image_length == CACHE_MAX_IMAGE);
   compiled_free(&got);
-  assert_sql(fixture, "UPDATE image SET data = zeroblob(300000000)", "");
+  assert_sql(fixture, "UPDATE image SET data = zeroblob(160000000)", "");
   assert_image(fixture->cache, "key", NULL);
   assert_verified(fixture, "is not what was stored");
 }
