@@ -214,7 +214,7 @@ static int try_one(struct lookup *l, const struct portfolio_body_variant *varian
   return status;
 }
 
-/* The rule's first, then the others in their order. */
+/* The rule's first, then the others in their order. What ships serves nothing where its rule names none: that is beyond its limit. */
 static int serve(struct lookup *l, const struct portfolio_body *body, bool shipped, const struct failures *failures,
                  struct portfolio_answer *out, bool *found, cugen_error *err) {
   size_t first;
@@ -222,9 +222,10 @@ static int serve(struct lookup *l, const struct portfolio_body *body, bool shipp
   int status = portfolio_ask(body, l->config, l->problem, &first, &ignored);
   if (status)
     return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK; /* of a config that has other sizes */
+  const bool serves = first < body->count || !shipped;
   if (first < body->count) status = try_one(l, &body->variants[first], shipped, failures, out, found, err);
   out->first = *found;
-  for (size_t i = 0; i < body->count && !*found && !status && !shipped; i++)
+  for (size_t i = 0; i < body->count && serves && !*found && !status; i++)
     if (i != first) status = try_one(l, &body->variants[i], shipped, failures, out, found, err);
   return status;
 }

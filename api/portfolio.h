@@ -43,7 +43,7 @@ struct portfolio_answer {
   bool same_model;         /* of what ships: it was measured on a GPU of this model */
 };
 int portfolio_serve(struct lookup *lookup, struct portfolio_answer *out, bool *found, cugen_error *err);
-/* The same by this one. shipped: whatever its variants' sources were when they were measured, and only the one that the rule names. */
+/* The same by this one. shipped: whatever its variants' sources were when they were measured, and nothing where the rule names none. */
 int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body, bool shipped,
                        struct portfolio_answer *out, bool *found, cugen_error *err);
 

@@ -18,119 +18,133 @@
 #include "portfolio.h"
 #include "priors.h"
 
-struct shipped {
-  char *text; /* a copy, cut into lines */
-  const char *device, *kernel, *objective, *within;
-  bool serves; /* the look-up's class is among its own */
-  const char *body;
-};
-
 /* ---- Reading one ---------------------------------------------------------------------------------------------------- */
 
-/* The rest of a line that begins with the word; NULL: it does not. */
-static const char *after_word(const char *line, const char *word) {
-  const size_t length = strlen(word);
-  return strncmp(line, word, length) == 0 && line[length] == ' ' ? line + length + 1 : NULL;
-}
-
-static void take_line(struct shipped *out, const char *line, const struct cache_key *class_key) {
-  const char *rest;
-  uint64_t lacks;
-  if ((rest = after_word(line, "device"))) out->device = rest;
-  if ((rest = after_word(line, "kernel"))) out->kernel = rest;
-  if ((rest = after_word(line, "objective"))) out->objective = rest;
-  if ((rest = after_word(line, "within"))) out->within = rest;
-  if ((rest = after_word(line, "class"))) out->serves = out->serves || cache_lacks(class_key, rest, &lacks);
-}
-
-/* The text is cut into lines, and stays its owner's. */
-static void read_head(char *text, const struct cache_key *class_key, struct shipped *out) {
-  *out = (struct shipped){.text = text, .device = "", .kernel = "", .objective = "", .within = "", .body = ""};
-  for (char *line = text; *line && *line != '\n';) {
-    char *end = line + strcspn(line, "\n");
-    char *next = *end ? end + 1 : end;
-    *end = '\0';
-    take_line(out, line, class_key);
-    line = next;
-    if (*line == '\n') out->body = line + 1;
+/* The rest of the first line of a head that begins with the word, and how long it is; NULL: there is none. */
+static const char *find_line(const char *at, const char *word, size_t *length) {
+  const size_t begin = strlen(word);
+  while (*at && *at != '\n') {
+    const size_t whole = strcspn(at, "\n");
+    if (whole > begin && strncmp(at, word, begin) == 0 && at[begin] == ' ') {
+      *length = whole - begin - 1;
+      return at + begin + 1;
+    }
+    at += whole + (at[whole] == '\n');
   }
+  return NULL;
+}
+
+static bool has_line(const char *text, const char *word, const char *rest) {
+  size_t length;
+  const char *line = find_line(text, word, &length);
+  return line && strlen(rest) == length && strncmp(line, rest, length) == 0;
+}
+
+/* The caller frees. */
+static char *copy_line(const char *text, const char *word, cugen_error *err) {
+  size_t length = 0;
+  const char *line = find_line(text, word, &length);
+  char *copy = strndup(line ? line : "", length);
+  if (!copy) error_memory(err);
+  return copy;
+}
+
+/* Whether the look-up's class is among its own. */
+static int has_class(const char *text, const struct cache_key *class_key, bool *has, cugen_error *err) {
+  struct text class = {0};
+  size_t length;
+  uint64_t lacks;
+  *has = false;
+  for (const char *at = text; !*has && (at = find_line(at, "class", &length)); at += length + (at[length] == '\n')) {
+    text_clear(&class);
+    text_add_n(&class, at, length);
+    if (class.failed) break;
+    *has = cache_lacks(class_key, text_get(&class), &lacks);
+  }
+  const int status = class.failed ? error_memory(err) : CUGEN_OK;
+  text_free(&class);
+  return status;
 }
 
 /* ---- Which is nearest ------------------------------------------------------------------------------------------------ */
 
 /* 0: that very GPU; from 1 on: another one of its compute capability; INFINITY: neither. */
-static double device_distance(const struct lookup *l, const char *device) {
+static int device_distance(const struct lookup *l, const char *text, double *out, cugen_error *err) {
   struct device_description other;
-  if (strcmp(l->device.fingerprint, device) == 0) return 0;
-  if (!api_described(l->lib, device, &other) || other.facts.compute_capability != l->device.facts.compute_capability)
-    return INFINITY;
-  return api_gpu_distance(&other.facts, &l->device.facts);
-}
-
-static double shipped_distance(const struct lookup *l, const struct shipped *shipped) {
-  const bool meant = shipped->serves && strcmp(shipped->kernel, l->config->name) == 0 &&
-                     strcmp(shipped->objective, portfolio_objective(l->config)) == 0;
-  return meant ? device_distance(l, shipped->device) : INFINITY;
-}
-
-/* *out has the nearest; its text is NULL where there is none. */
-static int find_nearest(const struct lookup *l, const struct cache_key *class_key, struct shipped *out,
-                        cugen_error *err) {
-  double nearest = INFINITY;
-  *out = (struct shipped){0};
-  for (const struct embedded_file *file = embedded_files; file->path; file++) {
-    struct shipped next;
-    if (strncmp(file->path, "portfolios/", 11) != 0) continue;
-    char *text = strdup(file->data);
-    if (!text) return error_memory(err);
-    read_head(text, class_key, &next);
-    const double distance = shipped_distance(l, &next);
-    if (distance < nearest) {
-      free(out->text);
-      *out = next;
-      nearest = distance;
-    } else {
-      free(text);
-    }
-  }
+  *out = 0;
+  if (has_line(text, "device", l->device.fingerprint)) return CUGEN_OK;
+  char *device = copy_line(text, "device", err);
+  if (!device) return CUGEN_ERROR_MEMORY;
+  const bool like =
+      api_described(l->lib, device, &other) && other.facts.compute_capability == l->device.facts.compute_capability;
+  *out = like ? api_gpu_distance(&other.facts, &l->device.facts) : (double)INFINITY;
+  free(device);
   return CUGEN_OK;
+}
+
+/* Few files are of the kernel, and fewer of the class: what costs most is asked of these alone. */
+static int shipped_distance(const struct lookup *l, const char *text, const struct cache_key *class_key, double *out,
+                            cugen_error *err) {
+  bool meant =
+      has_line(text, "kernel", l->config->name) && has_line(text, "objective", portfolio_objective(l->config));
+  *out = INFINITY;
+  int status = meant ? has_class(text, class_key, &meant, err) : CUGEN_OK;
+  return status || !meant ? status : device_distance(l, text, out, err);
+}
+
+/* *out: its text, which stays where it is embedded; NULL: there is none. */
+static int find_nearest(const struct lookup *l, const struct cache_key *class_key, const char **out,
+                        cugen_error *err) {
+  double nearest = INFINITY, distance;
+  int status = CUGEN_OK;
+  *out = NULL;
+  for (const struct embedded_file *file = embedded_files; file->path && !status; file++) {
+    if (strncmp(file->path, "portfolios/", 11) != 0) continue;
+    status = shipped_distance(l, file->data, class_key, &distance, err);
+    if (!status && distance < nearest) *out = file->data, nearest = distance;
+  }
+  return status;
 }
 
 /* ---- Serving --------------------------------------------------------------------------------------------------------- */
 
 /* Its rule with its limit: beyond, it names none. */
-static int make_body(const struct shipped *shipped, struct portfolio_body *out, cugen_error *err) {
+static int make_body(const char *shipped, struct portfolio_body *out, cugen_error *err) {
   struct text rule = {0};
-  int status = portfolio_body_parse(shipped->body, out, err);
+  size_t length = 0;
+  const char *within = find_line(shipped, "within", &length), *body = strstr(shipped, "\n\n");
+  int status = portfolio_body_parse(body ? body + 2 : "", out, err);
   if (status) return status;
-  text_addf(&rule, "select(%s, %s, %zu)", shipped->within, out->rule, out->count);
+  text_add(&rule, "select(");
+  text_add_n(&rule, within ? within : "false", length ? length : 5);
+  text_addf(&rule, ", %s, %zu)", out->rule, out->count);
   free(out->rule);
   out->rule = text_take(&rule);
   return out->rule ? CUGEN_OK : error_memory(err);
 }
 
-static int make_found(const struct lookup *l, const struct shipped *shipped, struct portfolio_shipped *out,
-                      cugen_error *err) {
+static int make_found(const struct lookup *l, const char *shipped, struct portfolio_shipped *out, cugen_error *err) {
   struct device_description there;
   int status = make_body(shipped, &out->body, err);
-  out->same_model = api_described(l->lib, shipped->device, &there) && strcmp(there.name, l->device.name) == 0;
-  out->device = strdup(shipped->device);
-  return status || out->device ? status : error_memory(err);
+  out->device = status ? NULL : copy_line(shipped, "device", err);
+  if (!out->device) return status ? status : CUGEN_ERROR_MEMORY;
+  out->same_model = strcmp(out->device, l->device.fingerprint) == 0 ||
+                    (api_described(l->lib, out->device, &there) && strcmp(there.name, l->device.name) == 0);
+  return CUGEN_OK;
 }
 
 int portfolio_find_shipped(const struct lookup *l, struct portfolio_shipped *out, bool *found, cugen_error *err) {
   struct text class = {0}, settings = {0};
-  struct shipped shipped = {0};
+  const char *shipped = NULL;
   *out = (struct portfolio_shipped){0};
   *found = false;
   if (!l->config->shipped) return CUGEN_OK; /* somebody's own, of the same name */
   problem_print_class(l->config, l->problem, &class, &settings);
   const struct cache_key class_key = {.problem = text_get(&class), .settings = text_get(&settings)};
   int status = class.failed || settings.failed ? error_memory(err) : find_nearest(l, &class_key, &shipped, err);
-  if (!status && shipped.text) status = make_found(l, &shipped, out, err);
-  *found = !status && shipped.text;
+  if (!status && shipped) status = make_found(l, shipped, out, err);
+  *found = !status && shipped;
   if (status) portfolio_shipped_free(out);
-  free(shipped.text);
   text_free(&class);
   text_free(&settings);
   return status;

@@ -109,6 +109,11 @@ class Bench:
     def problem(self, problem):
         return [self.given.config, *self.shared, *settings(problem)]
 
+    def has(self, problem, variant):
+        """Whether it is a variant there, which compiles nothing."""
+        code, _, _ = self.run(None, "gen", *self.problem(problem), "--variant", variant, "-q", "-o", os.devnull)
+        return code == 0
+
     def time_of(self, gpu, problem, variant):
         """Seconds of the variant; None: it is none there, or it failed."""
         answer = self.json(gpu, "run", *self.problem(problem), "--variant", variant)
@@ -241,12 +246,12 @@ def ask(rule, problem):
     return eval(python, names, dict(problem))  # pylint: disable=eval-used
 
 
-def serve(portfolio, problem, found):
-    """The rule's variant, else the first that has a record there: what has none was no variant."""
+def serve(bench, portfolio, problem, found):
+    """As a plan: the rule's, else the first that is a variant there. One without a record may be one that was not measured."""
     variants = [variant["variant"] for variant in portfolio["variants"]]
     says = ask(portfolio["rule"], problem)
     order = [says] + [i for i in range(len(variants)) if i != says]
-    return next((variants[i] for i in order if i < len(variants) and variants[i] in found), None)
+    return next((variants[i] for i in order if i < len(variants) and (variants[i] in found or bench.has(problem, variants[i]))), None)
 
 
 # ---- Timed in turn --------------------------------------------------------------------------------------------------
@@ -299,17 +304,18 @@ def percent(ratio):
     return f"{100 * (ratio - 1):.1f} %" if math.isfinite(ratio) else "-"
 
 
-def ratios(problems, records, portfolio, given):
-    """[(problem, by the rule, by the best of the portfolio, the rule's variant, the best variant)] of what has a right record."""
+def ratios(bench, problems, records, portfolio):
+    """[(problem, by the rule, by the best of the portfolio, the rule's variant, the best variant)] of what has a right record. By the rule:
+    NAN where its variant was not measured."""
     rows = []
     for problem in problems:
-        found = find_records(records, problem, given)
+        found = find_records(records, problem, bench.given)
         least = min(found.values(), default=math.inf)
         if not math.isfinite(least):
             continue
-        ours = serve(portfolio, problem, found)
+        ours = serve(bench, portfolio, problem, found)
         own = [found[v["variant"]] for v in portfolio["variants"] if v["variant"] in found]
-        rows.append((problem, found.get(ours, math.inf) / least, min(own, default=math.inf) / least, ours,
+        rows.append((problem, found.get(ours, math.nan if ours else math.inf) / least, min(own, default=math.inf) / least, ours,
                      min(found, key=lambda variant: (found[variant], variant))))
     return rows
 
@@ -332,9 +338,10 @@ def worst(values):
 
 
 def print_mean(bench, name, values):
-    unknown = sum(not math.isfinite(value) for value in values)
+    unmeasured = sum(map(math.isnan, values))
+    unserved = sum(map(math.isinf, values))
     bench.say(f"{name:<44}{percent(mean(values)):>9}, worst {percent(worst(values)):>8}, of {len(values)}"
-              + (f", {unknown} not served" if unknown else ""))
+              + (f", {unmeasured} not measured" if unmeasured else "") + (f", {unserved} not served" if unserved else ""))
 
 
 def judge(bench, portfolio, tuned, held, turns, seconds):
@@ -395,9 +402,10 @@ def main():
         portfolio, seconds = measure(bench, problems, held)
         keep_files(bench, problems)
         records = read_records(bench)
-        tuned_rows, held_rows = (ratios(part, records, portfolio, given) for part in (problems, held))
+        tuned_rows, held_rows = (ratios(bench, part, records, portfolio) for part in (problems, held))
         chosen = {text_of(row[0]): (row[3], row[4]) for row in held_rows}
-        turns = time_held(bench, [row[0] for row in held_rows], chosen, 0.04 * given.limit)
+        unmeasured_first = sorted(held_rows, key=lambda row: not math.isnan(row[1]))
+        turns = time_held(bench, [row[0] for row in unmeasured_first], chosen, 0.04 * given.limit)
         print_held(bench, held_rows, turns)
         good = judge(bench, portfolio, tuned_rows, held_rows, turns, seconds)
         bench.say(f"{time.monotonic() - bench.begin:.0f} s in all")

@@ -140,7 +140,7 @@ static int choose_member(const struct device *device, size_t member, const bundl
   return 0;
 }
 
-/* The one that the rule names, else the first that serves: of what ships none, and the defaults come next. */
+/* The one that the rule names, else the first that serves. */
 static int choose_portfolio(const struct device *device, int shipped, const bundle_problem *p, struct sizes *s,
                             struct chosen *out) {
   for (size_t i = 0; i < portfolio_count; i++) {
@@ -149,8 +149,9 @@ static int choose_portfolio(const struct device *device, int shipped, const bund
       continue;
     long long says = portfolio->rule(p);
     size_t first = says >= 0 && (size_t)says < portfolio->count ? (size_t)says : portfolio->count;
+    if (first == portfolio->count && shipped) continue; /* beyond its limit */
     if (first < portfolio->count && choose_member(device, portfolio->first + first, p, s, out)) return 1;
-    for (size_t k = 0; k < portfolio->count && !shipped; k++)
+    for (size_t k = 0; k < portfolio->count; k++)
       if (k != first && choose_member(device, portfolio->first + k, p, s, out)) return 1;
   }
   return 0;

@@ -237,6 +237,34 @@ static void what_is_no_variant_is_told_apart(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
+/* Variant 0 is one everywhere, and fast for small sizes alone; 1 and 2 need multiples of 4 and of 2. Where the rule's is no variant, what is
+   fast serves: never 0, though it alone serves all. */
+static void what_falls_back_falls_to_what_is_fast(void **unused) {
+  enum { PROBLEMS = 96 };
+  double ratios[PROBLEMS * 3];
+  int64_t values[PROBLEMS];
+  const struct portfolio_matrix m = {
+      .problems = PROBLEMS, .variants = 3, .ratios = ratios, .sizes = 1, .names = names, .values = values};
+  struct portfolio_learnt learnt;
+  size_t served = 0;
+  (void)unused;
+  for (size_t p = 0; p < PROBLEMS; p++) {
+    const bool small = p < 30, by_4 = p % 2 == 0;
+    values[p] = by_4 ? 4 * ((int64_t)p + 1) : 4 * (int64_t)p + 2;
+    ratios[3 * p] = small ? 1 : 50;
+    ratios[3 * p + 1] = by_4 ? small ? 3 : 1 : NONE;
+    ratios[3 * p + 2] = small ? 3 : by_4 ? 1.5 : 1;
+  }
+  assert_int_equal(portfolio_learn(&m, 3, &learnt, NULL), CUGEN_OK);
+  assert_int_equal(learnt.count, 3);
+  assert_int_equal(learnt.chosen[2], 0);
+  for (size_t p = 30; p < PROBLEMS; p++)
+    for (size_t choice = 0; choice < 2; choice++, served++)
+      assert_int_not_equal(learnt.chosen[portfolio_given(&m, p, learnt.chosen, learnt.count, choice)], 0);
+  assert_int_equal(served, 2 * (PROBLEMS - 30));
+  portfolio_learnt_free(&learnt);
+}
+
 static void sets_of_one_and_of_nothing(void **unused) {
   static const double one[] = {1.2, 1}, none[] = {GAP, NONE};
   static const int64_t values[] = {64};
@@ -302,6 +330,7 @@ int main(void) {
       cmocka_unit_test(the_rule_separates_what_differs),
       cmocka_unit_test(noise_is_not_learnt),
       cmocka_unit_test(what_is_no_variant_is_told_apart),
+      cmocka_unit_test(what_falls_back_falls_to_what_is_fast),
       cmocka_unit_test(sets_of_one_and_of_nothing),
       cmocka_unit_test(few_problems_are_served_each),
       cmocka_unit_test(equal_input_gives_equal_output),

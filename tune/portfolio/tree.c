@@ -18,6 +18,10 @@ enum { MOST_DEPTH = 24 };
 /* Problems: what those around a leaf count for in its choice. */
 static const double weight_of_prior = 2;
 
+/* What a problem costs at most, here: that of one that is 75 % slower. More, and leaves are made for the few that are far off. What was not
+   measured costs as much: it may be a good choice, but nothing says so. */
+static const double most_cost = 2;
+
 /* A leaf while the tree grows: its problems are `count` of the grower's order, from `first` on. */
 struct leaf {
   size_t node, first, count, depth;
@@ -207,8 +211,8 @@ static void fill(struct grower *g, const size_t *chosen) {
   for (size_t p = 0; p < m->problems; p++) {
     for (size_t c = 0; c < g->choices; c++) {
       const size_t given = portfolio_given(m, p, chosen, g->choices, c);
-      g->costs[p * g->choices + c] =
-          given < g->choices ? portfolio_cost(portfolio_ratio(m, p, chosen[given])) : PORTFOLIO_UNSERVED;
+      const double ratio = given < g->choices ? portfolio_ratio(m, p, chosen[given]) : (double)NAN;
+      g->costs[p * g->choices + c] = fmin(portfolio_cost(ratio), most_cost);
     }
     for (size_t f = 0; f < features; f++)
       g->values[p * features + f] = portfolio_feature_of(&g->tree->features[f], &m->values[p * m->sizes], m->sizes);
