@@ -80,16 +80,7 @@ static size_t publish_lines(const struct reached *r, cugen_check_line *out) {
   return count;
 }
 
-/* Whether the config says on which sizes to check. */
-static bool names_sizes(const struct config *config) {
-  for (size_t i = 0; i < config->problem_count; i++)
-    if (config->problems[i].check.type != VALUE_NIL) return true;
-  for (size_t i = 0; i < config->implementation_count; i++)
-    if (config->implementations[i].check) return true;
-  return false;
-}
-
-static int publish(struct checked *check, bool has_check, cugen_check *out, cugen_error *err) {
+static int publish(struct checked *check, const cugen_kernel *k, cugen_check *out, cugen_error *err) {
   const struct check_result *r = &check->result;
   check->findings = calloc(r->finding_count + 1, sizeof *check->findings);
   check->traffic = calloc(r->traffic_count + 1, sizeof *check->traffic);
@@ -130,7 +121,8 @@ static int publish(struct checked *check, bool has_check, cugen_check *out, cuge
                        .problem_texts = (const char *const *)r->problem_texts,
                        .kept = check->kept,
                        .kept_count = r->kept_count,
-                       .has_check = has_check};
+                       .compared = config_proves(k->lookup.config),
+                       .has_check = cugen_kernel_has_check(k)};
   return CUGEN_OK;
 }
 
@@ -232,6 +224,6 @@ int cugen_kernel_check(cugen_kernel *k, const cugen_check_options *options, cuge
   if (!checked) return CUGEN_ERROR_MEMORY;
   int status = check(k, options, &checked->result, err);
   cugen_error ignored; /* what was found until then is reported whatever ended it */
-  if (publish(checked, names_sizes(k->opened.config), out, &ignored)) return error_memory(err);
+  if (publish(checked, k, out, &ignored)) return error_memory(err);
   return status ? status : conclude(out, &checked->result, err);
 }

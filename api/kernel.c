@@ -171,6 +171,16 @@ int cugen_kernel_use_check(cugen_kernel *k, cugen_error *error) {
   return k->on_check ? CUGEN_OK : set_problem(k, true, error);
 }
 
+int cugen_kernel_has_check(const cugen_kernel *k) {
+  const struct config *config = k ? k->opened.config : NULL;
+  if (!config) return 0;
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (config->problems[i].check.type != VALUE_NIL) return 1;
+  for (size_t i = 0; i < config->implementation_count; i++)
+    if (config->implementations[i].check) return 1;
+  return 0;
+}
+
 int cugen_kernel_use_predictions(cugen_kernel *k, cugen_error *error) {
   if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   if (!k->lookup.predicted) api_forget_records(k);

@@ -357,6 +357,7 @@ static void print_unseen(const struct cli *cli, const cugen_check *check) {
     puts(".");
   }
   for (size_t i = 0; i < check->unwatched_count; i++) printf("Not watched: %s.\n", check->unwatched[i]);
+  if (!check->compared) puts("Not compared: the config has reference \"none\", so a wrong result is no finding.");
   if (left) {
     print_several(left, "variant", " of the check problem did not run");
     puts(options_given(cli, OPTION_ALL) ? "." : "; --all runs all.");
@@ -509,6 +510,7 @@ static json_t *result_json(const struct cli *cli, const struct views *views, dou
   json_object_set_new(object, "runs_planned", json_integer((json_int_t)check->runs_planned));
   json_object_set_new(object, "checked_on", problems_json(check));
   json_object_set_new(object, "check_sizes", json_boolean(check->has_check));
+  json_object_set_new(object, "compared", json_boolean(check->compared));
   json_object_set_new(object, "kept", kept_json(check));
   json_object_set_new(object, "lines", json_integer((json_int_t)check->lines));
   json_object_set_new(object, "lines_reached", json_integer((json_int_t)check->lines_reached));
@@ -573,6 +575,7 @@ static int check_config(struct cli *cli, cugen_check_options *options) {
   json_t *json = NULL;
   int status = cli_open_kernel(cli);
   if (status) return status;
+  cli_remark_unused(cli);
   stop_catch();
   status = check_kernel(cli, options, options_given(cli, OPTION_JSON) ? &json : NULL);
   return finish(cli, print_json(cli, json, status));

@@ -44,7 +44,7 @@ bool cli_ranks_by_rate(const cugen_kernel *kernel) {
 }
 
 bool cli_is_check(const struct cli *cli) {
-  return cli_on_cpu(cli) && !cli->setting_count;
+  return cli_on_cpu(cli) && !cli->setting_count && cugen_kernel_has_check(cli->kernel);
 }
 
 int cli_use_check_on_cpu(struct cli *cli) {
@@ -84,10 +84,12 @@ void cli_print_way(const struct cli *cli) {
 void cli_print_head(const struct cli *cli) {
   const char *why = cugen_kernel_fallback(cli->kernel);
   const cugen_device_info *device = cugen_kernel_device(cli->kernel);
+  const bool check = cugen_kernel_has_check(cli->kernel);
   printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem_short(cli->kernel));
   if (cli_on_cpu(cli))
-    printf("the cpu device (%s), with the config's check problem%s; times are the CPU's own, not a GPU's\n",
-           device->name, cli->setting_count ? " where --set says nothing else" : "");
+    printf("the cpu device (%s)%s%s; times are the CPU's own, not a GPU's\n", device->name,
+           check ? ", with the config's check problem" : "",
+           check && cli->setting_count ? " where --set says nothing else" : "");
   else
     printf("%s (%s)%s\n", device->name, *device->id ? device->id : "not here",
            cugen_kernel_predicted(cli->kernel) ? ": predicted, not measured; verified only where noted" : "");

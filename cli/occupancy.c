@@ -35,16 +35,36 @@ static int refuse(struct cli *cli, const char *variant) {
   return cli->error.status;
 }
 
-/* NULL: there is none. */
-static int find_record(struct cli *cli, const char *variant, const cugen_stored_record **out) {
-  const cugen_stored_record *all;
-  size_t count, i = 0;
-  *out = NULL;
-  int status = cli_stored(cli, &all, &count);
-  if (status) return status;
+static int find_first(const cugen_stored_record *all, size_t count, const char *variant,
+                      const cugen_stored_record **out) {
+  size_t i = 0;
   while (i < count && !is_wanted(&all[i], variant)) i++;
   if (i < count) *out = &all[i];
   return CUGEN_OK;
+}
+
+/* That of a plan: of a tie not the first that is listed. */
+static int find_best(struct cli *cli, const cugen_stored_record *all, size_t count, const cugen_stored_record **out) {
+  const cugen_record **wanted = calloc(count + 1, sizeof *wanted);
+  size_t *places = calloc(count + 1, sizeof *places), found = 0;
+  for (size_t i = 0; wanted && places && i < count; i++)
+    if (is_wanted(&all[i], "")) places[found] = i, wanted[found++] = &all[i].record;
+  const size_t best = found ? cugen_best(wanted, found) : 0;
+  if (best < found) *out = &all[places[best]];
+  const bool failed = !wanted || !places;
+  free(wanted);
+  free(places);
+  return failed ? cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory") : CUGEN_OK;
+}
+
+/* NULL: there is none. */
+static int find_record(struct cli *cli, const char *variant, const cugen_stored_record **out) {
+  const cugen_stored_record *all;
+  size_t count;
+  *out = NULL;
+  int status = cli_stored(cli, &all, &count);
+  if (status) return status;
+  return *variant ? find_first(all, count, variant, out) : find_best(cli, all, count, out);
 }
 
 /* A record does not have it: that of the launch it is about, the first one with such blocks. */

@@ -287,23 +287,28 @@ static int print_ceiling(struct cli *cli) {
   return status;
 }
 
+const char *records_preference(const struct cli *cli) {
+  const char *prefer = cli->values[OPTION_PREFER];
+  return !prefer || strcmp(prefer, "simplest") == 0 ? "comes first in the config"
+         : strcmp(prefer, "registers") == 0         ? "has the fewest registers"
+                                                    : "takes the least energy";
+}
+
 static void print_ranking(const struct cli *cli, bool tied) {
   bool rate = by_rate(cli);
   const cugen_objective objective = cugen_kernel_objective(cli->kernel);
-  const char *const text = cugen_kernel_objective_text(cli->kernel), *prefer = cli->values[OPTION_PREFER];
+  const char *const text = cugen_kernel_objective_text(cli->kernel);
   const char *const unit = objective == CUGEN_OBJECTIVE_FLOPS ? "GFLOP/s" : rate ? "GB/s" : text;
   if (objective != CUGEN_OBJECTIVE_TIME && cli->values[OPTION_OBJECTIVE])
     printf("Ranked by %s, as --objective asks.\n", unit);
   else if (objective != CUGEN_OBJECTIVE_TIME)
     printf("Ranked by %s: the config has objective \"%s\".\n", unit, text);
   if (tied)
-    printf("A tie: of those within 0.5%% of the %s, the one %s leads.\n",
+    printf("A tie: of those within 0.5%% of the %s, the one that %s leads.\n",
            rate                                ? "highest rate"
            : objective == CUGEN_OBJECTIVE_TIME ? "fastest"
                                                : "best",
-           !prefer || strcmp(prefer, "simplest") == 0 ? "that comes first in the config"
-           : strcmp(prefer, "registers") == 0         ? "with the fewest registers"
-                                                      : "that takes the least energy");
+           records_preference(cli));
 }
 
 static int print_best(struct cli *cli, const struct ranking *ranking, size_t top) {

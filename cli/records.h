@@ -10,6 +10,8 @@ int records_print_best(struct cli *cli, size_t top, size_t *right);
    known. */
 double records_multiply_adds(const cugen_ceilings *ceilings);
 double records_peak(const cugen_ceilings *ceilings);
+/* By --prefer, what of a tie is taken: "comes first in the config". */
+const char *records_preference(const struct cli *cli);
 /* What the record's roofline is, in a line. */
 void records_print_roofline(const struct cli *cli, const cugen_record *record, const cugen_ceilings *ceilings);
 /* What memory alone would allow: the rate at which it serves the variant's requests, at most the peak; 0: not known. */

@@ -143,6 +143,7 @@ int command_run(struct cli *cli) {
   int status = options_seconds(cli, OPTION_TIMEOUT, &timeout);
   if (!status) status = cli_open_kernel(cli);
   if (!status) status = cli_use_check_on_cpu(cli);
+  if (!status) cli_remark_unused(cli);
   if (!status) status = choose(cli, &choice);
   if (status) return status;
   json_t *chosen = json_choice(&choice);

@@ -124,6 +124,14 @@ static int print_launches(struct cli *cli, FILE *out) {
   return launches_print(cli, &launches, "  ", out);
 }
 
+/* Else the reason stands with the launches; it may be that the template takes something else than the config passes. */
+static bool expands(const struct cli *cli) {
+  const cugen_launch_info *launches;
+  cugen_error ignored;
+  size_t count;
+  return !cugen_kernel_launches(cli->kernel, NULL, &launches, &count, NULL, &ignored);
+}
+
 static int print_kernel(struct cli *cli, const void *of, FILE *out) {
   const cugen_space_info *space = of;
   fprintf(out, "%s on ", cugen_kernel_name(cli->kernel));
@@ -136,9 +144,11 @@ static int print_kernel(struct cli *cli, const void *of, FILE *out) {
   fprintf(out, "\nArguments, strides in elements:\n");
   status = print_arguments(cli, out);
   if (status) return status;
-  fprintf(out, "\nTo call it:\n  ");
-  status = print_signature(cli, NULL, out);
-  fputc('\n', out);
+  if (expands(cli)) {
+    fprintf(out, "\nTo call it:\n  ");
+    status = print_signature(cli, NULL, out);
+    fputc('\n', out);
+  }
   return status ? status : print_launches(cli, out);
 }
 

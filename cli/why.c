@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "print.h"
+#include "records.h"
 #include "table.h"
 
 static const char *state_word(const cugen_why_row *row) {
@@ -57,10 +58,60 @@ static int print_match(struct cli *cli, const cugen_why_match *match) {
   return options_given(cli, OPTION_QUIET) ? CUGEN_OK : print_rows(cli, match);
 }
 
+/* ---- Why it leads ---- */
+
+/* How the best of a problem's own records stands to the others. */
+struct lead {
+  size_t right, tied;         /* of them tied: within CUGEN_TIE of the least cost */
+  double faster;              /* than the first that is not tied, a factor; 0: there is none */
+  double behind;              /* the least cost, a factor of 1 or less of the best's */
+  const char *next, *fastest; /* variants; NULL: there is none, or it is the best itself */
+};
+
+/* False: what is taken is no record of this problem, or there is none. */
+static bool find_lead(const struct cli *cli, const char *taken, struct lead *out) {
+  cugen_record best, record, next = {0}, least;
+  cugen_error ignored;
+  *out = (struct lead){0};
+  if (cugen_kernel_record(cli->kernel, 0, &best, &ignored) || best.outcome != CUGEN_OUTCOME_OK) return false;
+  if (strcmp(best.variant, taken) != 0) return false;
+  least = best;
+  for (size_t i = 0; !cugen_kernel_record(cli->kernel, i, &record, &ignored) && !record.outcome; i++, out->right++)
+    if (record.cost < least.cost) least = record;
+  for (size_t i = 0; i < out->right && !cugen_kernel_record(cli->kernel, i, &record, &ignored); i++) {
+    const bool tied = record.cost <= least.cost * CUGEN_TIE;
+    out->tied += tied;
+    if (!tied && (!next.variant || record.cost < next.cost)) next = record;
+  }
+  out->behind = least.cost / best.cost;
+  out->faster = next.variant ? next.cost / best.cost : 0;
+  out->next = next.variant;
+  out->fastest = strcmp(least.variant, best.variant) ? least.variant : NULL;
+  return true;
+}
+
+static void print_lead(const struct cli *cli, const char *taken) {
+  struct lead lead;
+  if (!find_lead(cli, taken, &lead)) return;
+  const char *objective = cugen_kernel_objective_text(cli->kernel);
+  printf("Why it leads: ");
+  if (lead.right == 1) printf("it is the only right variant that is remembered.");
+  if (lead.right > 1 && lead.tied > 1)
+    printf("%s of %s right variants are within 0.5%% of the best by %s; of such a tie the one that %s is taken.",
+           print_count(lead.tied).text, print_count(lead.right).text, objective, records_preference(cli));
+  if (lead.right > 1 && lead.tied == 1)
+    printf("it is the best of %s right variants by %s.", print_count(lead.right).text, objective);
+  if (lead.fastest) printf(" '%s' is %.2g%% better.", lead.fastest, 100 * (1 - lead.behind));
+  if (lead.next) printf(" The next, '%s', takes %.3g times as much.", lead.next, lead.faster);
+  putchar('\n');
+}
+
 static int print_why(struct cli *cli, const cugen_why *why) {
   int status = CUGEN_OK;
   if (!options_given(cli, OPTION_QUIET)) cli_print_head(cli);
   printf("%s: %s.\n", why->hit ? "Hit" : "Miss", why->verdict);
+  if (why->hit && why->match_count && !cli->values[OPTION_VARIANT] && !options_given(cli, OPTION_QUIET))
+    print_lead(cli, why->matches[0].variant);
   for (size_t i = 0; !status && i < why->match_count; i++) status = print_match(cli, &why->matches[i]);
   if (status || !*why->advice) return status;
   printf("\nTo do: %s", why->advice);

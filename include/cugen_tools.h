@@ -298,6 +298,8 @@ const char *cugen_kernel_measure(const cugen_kernel *kernel);
    cugen_kernel_run do this themselves on the cpu device, which is slow. Doing it again changes nothing. On success everything
    handed out about the old problem is void. */
 int cugen_kernel_use_check(cugen_kernel *kernel, cugen_error *error);
+/* Whether the config has a check problem: a check { } of its own, or an implementation's. */
+int cugen_kernel_has_check(const cugen_kernel *kernel);
 
 /* From now on the kernel's records are predictions of the model (docs/model.md) for its device. They are kept apart from
    measurements: a look-up of one never finds the other. For a described device cugen_kernel_tune does this itself.
@@ -594,6 +596,7 @@ typedef struct cugen_check {
   const cugen_check_line *unreached;
   const char *const *unwatched;
   size_t unwatched_count;
+  int compared;  /* results were compared; 0: the config has reference "none" */
   int has_check; /* the config has a check { }; 0: what was checked is its own problem, and no other size */
 } cugen_check;
 

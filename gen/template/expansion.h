@@ -101,6 +101,8 @@ int expansion_reference_launch(struct expansion *x);
 int expansion_allocate_spec(struct expansion *x);
 int expansion_finish_strings(struct expansion *x);
 int expansion_take_hashes(struct expansion *x);
+/* Whether its kernels take as many parameters as they are passed, as far as the text tells. */
+int expansion_check_parameters(struct expansion *x);
 int expansion_take_data_hashes(struct expansion *x);
 int expansion_evaluate_work(struct expansion *x);
 int expansion_name_variant(struct expansion *x);

@@ -1120,6 +1120,7 @@ class cugen_check(Structure):
         ("unreached", POINTER(cugen_check_line)),
         ("unwatched", POINTER(c_char_p)),
         ("unwatched_count", c_size_t),
+        ("compared", c_int),
         ("has_check", c_int),
     ]
 
@@ -1576,6 +1577,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_kernel_needs_energy": (c_int, [c_void_p]),
     "cugen_kernel_measure": (c_char_p, [c_void_p]),
     "cugen_kernel_use_check": (c_int, [c_void_p, POINTER(cugen_error)]),
+    "cugen_kernel_has_check": (c_int, [c_void_p]),
     "cugen_kernel_use_predictions": (c_int, [c_void_p, POINTER(cugen_error)]),
     "cugen_kernel_predicted": (c_int, [c_void_p]),
     "cugen_kernel_key": (None, [c_void_p, POINTER(c_char_p), POINTER(c_char_p)]),

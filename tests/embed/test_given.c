@@ -331,6 +331,8 @@ static void test_without_a_status(void **state) {
   assert_string_equal(cugen_kernel_printed(NULL), "");
   cugen_kernel_watch_run(NULL, NULL, NULL);
   assert_int_equal(cugen_clean_text("", 0, NULL, 0), 0);
+  assert_int_equal(cugen_outputs_text(NULL, NULL, 0), 0);
+  assert_int_equal(cugen_kernel_has_check(NULL), 0);
   assert_int_equal(cugen_kernel_predicted(NULL), 0);
   cugen_kernel_key(NULL, &why, NULL);
   assert_string_equal(why, "");
@@ -350,6 +352,7 @@ static void test_without_a_status(void **state) {
   assert_string_equal(cugen_strategy(0, NULL), "surrogate");
   assert_null(cugen_strategy(99, NULL));
   assert_string_equal(cugen_device_parse(NULL).name, "");
+  assert_int_equal(cugen_cache_parse(NULL), CUGEN_CACHE_FILE);
 }
 
 /* ---- Sizes ----------------------------------------------------------------------------------------------------------- */

@@ -30,10 +30,12 @@ static void test_prologue(void **state) {
   expanding_source(
       "problem 'part' (0.5)," TUNED("tunable 'unused' { 3 }, tunable 'flag' { true }, tunable 'minus' { -5 }, "
                                     "tunable 'word' { 'f64' }, derive 'twice' '2 * minus',"),
-      "__global__ void f(const dtype *a) { /* unused */ g(\"unused\", part, twice, minus, flag, n); word w; }",
+      "__global__ void f(const dtype *a, dtype *) { /* unused */ g(\"unused\", part, twice, minus, flag, n); word w; "
+      "}",
       "#define part 0.5\n#define n 1000\nusing dtype = float;\n#define flag 1\n#define minus (-5)\n"
       "using word = double;\n#define twice (-10)\n\n#line 1 \"T/t.cu\"\n"
-      "__global__ void f(const dtype *a) { /* unused */ g(\"unused\", part, twice, minus, flag, n); word w; }\n");
+      "__global__ void f(const dtype *a, dtype *) { /* unused */ g(\"unused\", part, twice, minus, flag, n); word w; "
+      "}\n");
 }
 
 /* A float's fraction is a float's literal where f32 makes it one: it would take a kernel's arithmetic to double. */
@@ -91,9 +93,10 @@ static void test_sizes_known_at_launch(void **state) {
 
 static void test_lua_sees_sizes_known_at_launch(void **state) {
   (void)state;
-  expanding_source(IN_OUT "scalar 'n' { dtype = 'i64' }, implementation 'a' { " ONE_LAUNCH " }",
-                   "//@ if n == 1000 then\n__global__ void f(long long n) { g(${n}, n); }\n//@ end\n",
-                   "#line 2 \"T/t.cu\"\n__global__ void f(long long n) { g(1000, n); }\n");
+  expanding_source(
+      IN_OUT "scalar 'n' { dtype = 'i64' }, implementation 'a' { " ONE_LAUNCH " }",
+      "//@ if n == 1000 then\n__global__ void f(float *, float *, long long n) { g(${n}, n); }\n//@ end\n",
+      "#line 2 \"T/t.cu\"\n__global__ void f(float *, float *, long long n) { g(1000, n); }\n");
 }
 
 static void test_wide_index(void **state) {
@@ -123,11 +126,11 @@ static void test_includes_move_to_the_top(void **state) {
   expanding_source(
       TUNED(""),
       "// first\n#include <a.h>\n  # include <b/c.h> // why\n#include \"own.h\"\n#include <a.h>\n#if n > 1\n"
-      "#include <d.h>\n#endif\n__global__ void f(dtype *) {}\n",
+      "#include <d.h>\n#endif\n__global__ void f(dtype *, dtype *) {}\n",
       "#line 2 \"T/t.cu\"\n#include <a.h>\n#line 3 \"T/t.cu\"\n#include <b/c.h>\n#line 4 \"T/t.cu\"\n"
       "#include <own.h>\n#line 1 \"prologue\"\n\n#define n 1000\nusing dtype = float;\n\n#line 1 \"T/t.cu\"\n"
       "// first\n\n   // why\n\n\n#if n > 1\n#include <d.h>\n#endif\n"
-      "__global__ void f(dtype *) {}\n");
+      "__global__ void f(dtype *, dtype *) {}\n");
 }
 
 static void test_header_of_a_dtype(void **state) {
@@ -140,7 +143,8 @@ static void test_header_of_a_dtype(void **state) {
                    "#line 1 \"T/t.cu\"\n#include <cuda_fp16.h>\n#line 1 \"prologue\"\n#include "
                    "<cuda_bf16.h>\n\nusing dtype = __nv_bfloat16;\nusing x_t = __half;\n\n"
                    "#line 1 \"T/t.cu\"\n\n__global__ void f(x_t *, dtype *) {}\n");
-  expanding_source(body, "__global__ void f(float *) {}\n", "#line 1 \"T/t.cu\"\n__global__ void f(float *) {}\n");
+  expanding_source(body, "__global__ void f(float *, float *) {}\n",
+                   "#line 1 \"T/t.cu\"\n__global__ void f(float *, float *) {}\n");
 }
 
 /* ---- Lua ---- */

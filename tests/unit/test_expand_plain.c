@@ -81,17 +81,17 @@ static void test_template_parameters(void **state) {
 
 static void test_parameters_and_variables(void **state) {
   (void)state;
-  unchanged(TUNED(""), "", "__global__ void k(float *y, const int n, int b) {\n  if (b < n) y[b] = n;\n}\n");
+  unchanged(TUNED(""), "", "__global__ void k(float *y, const int n) {\n  if (1 < n) y[1] = n;\n}\n");
   unchanged(TUNED(""), "constexpr auto n = 1000;\n",
             "__device__ int f(float *n) { return *n; }\n__global__ void k() { int x = n; }\n");
   unchanged(TUNED(""), "", "__global__ void k() {\n  for (int i = 0, n = 4; i < n; i++) { }\n}\n");
   unchanged(TUNED(""), "constexpr auto n = 1000;\n",
             "__global__ void k() {\n  { unsigned n = 2; n++; }\n  int m = n;\n}\n");
-  unchanged(TUNED(""), "", "struct p { int n; };\n__global__ void k(p q) { q.n = 3; }\n");
+  unchanged(TUNED(""), "", "struct p { int n; };\n__global__ void k(p q, int) { q.n = 3; }\n");
   unchanged(TUNED(""), "#define n 1000\n",
-            "__global__ void k(float *y) {\n  y[2 * n] = f(y, n);\n  if (n) return n;\n}\n");
+            "__global__ void k(float *y, int) {\n  y[2 * n] = f(y, n);\n  if (n) return n;\n}\n");
   unchanged("problem 'x_size' (8), scalar 'x_size' {}," TUNED(""), "",
-            "__global__ void k(int x_size) { int y = x_size; }\n");
+            "__global__ void k(int x_size, int, int) { int y = x_size; }\n");
 }
 
 static void test_branches(void **state) {
@@ -140,15 +140,15 @@ static void test_common_types(void **state) {
   unchanged(TUNED(""), "using uint = unsigned int;\n", "#define word uint\n__global__ void k() { word x; }\n");
   /* The compiler decides where a branch does: twice the same type is none too many. */
   unchanged(TUNED(""), "using ulong = unsigned long;\n",
-            "#ifdef _WIN32\ntypedef unsigned long ulong;\n#endif\n__global__ void k(ulong x) {}\n");
+            "#ifdef _WIN32\ntypedef unsigned long ulong;\n#endif\n__global__ void k(ulong x, int) {}\n");
   /* Whatever the source declares itself, or an option of the config. */
-  unchanged(TUNED(""), "", "typedef unsigned long long ulong;\n__global__ void k(ulong x) {}\n");
+  unchanged(TUNED(""), "", "typedef unsigned long long ulong;\n__global__ void k(ulong x, int) {}\n");
   unchanged(TUNED(""), "", "struct uchar { char x; };\nusing uint = int;\n__global__ void k(uint x, uchar y) {}\n");
-  unchanged(TUNED(""), "", "#ifdef A\ntypedef char uchar;\n#endif\n__global__ void k(uchar y) {}\n");
+  unchanged(TUNED(""), "", "#ifdef A\ntypedef char uchar;\n#endif\n__global__ void k(uchar y, int) {}\n");
   unchanged(TUNED(""), "", "// uint\n__global__ void k() { unsigned uints, uint8_t; f(\"uint\"); }\n");
-  expanding_source(TUNED("options { define = { 'uint=unsigned' } },"), "__global__ void k(uint x) {}\n",
+  expanding_source(TUNED("options { define = { 'uint=unsigned' } },"), "__global__ void k(uint x, int) {}\n",
                    "#line 2 \"k.lua\"\n#define uint unsigned\n#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n"
-                   "__global__ void k(uint x) {}\n");
+                   "__global__ void k(uint x, int) {}\n");
 }
 
 int main(void) {

@@ -23,10 +23,14 @@ static void assert_entry(const char *template, const char *entry) {
 
 static void test_entry(void **state) {
   (void)state;
-  assert_entry("extern \"C\" __global__ void __launch_bounds__(256, 2) one(int a) {}\n", "one");
-  assert_entry("__global__ __launch_bounds__(g(2)) static void two(void (*f)(int)) {}\n", "two");
+  assert_entry("extern \"C\" __global__ void __launch_bounds__(256, 2) one(int a, int) {}\n", "one");
+  assert_entry("__global__ __launch_bounds__(g(2)) static void two(void (*f)(int), int) {}\n", "two");
   assert_entry("__global__ void three(int);\n// __global__ void no() {}\n__global__ void three(int) {}\n", "three");
   assert_entry("template <int N> __device__ void no() {}\n__global__ void\nfour /* x */ (\n) {}\n", "four");
+  /* What it takes is counted: two, or more than the text tells. */
+  assert_entry("__global__ void five(pair<int, pair<int, int>> a, /* , */ int (*b)(int, int)) {}\n", "five");
+  assert_entry("#define MORE , int\n__global__ void six(int a MORE) {}\n", "six");
+  assert_entry("__global__ void seven(int a\n#ifdef B\n, int b\n#endif\n) {}\n", "seven");
 }
 
 static void test_entry_errors(void **state) {
@@ -269,15 +273,16 @@ static void assert_hashes(struct hashes a, struct hashes b, bool source, bool wh
 
 static void test_hashes(void **state) {
   (void)state;
-  static const char kernel[] = "__global__ void f(x_t *x) { *x = 1; }\n";
+  static const char kernel[] = "__global__ void f(x_t *x, float *) { *x = 1; }\n";
   struct hashes plain = hashes_of(TUNED(""), kernel);
   assert_hashes(plain, hashes_of(TUNED(""), kernel), true, true);
-  assert_hashes(plain, hashes_of(TUNED(""), "// why\n__global__ void f(x_t *x)\n{\n  *x = 1; /* one */\n}\n"), true,
+  assert_hashes(plain,
+                hashes_of(TUNED(""), "// why\n__global__ void f(x_t *x, float *)\n{\n  *x = 1; /* one */\n}\n"), true,
                 true);
-  assert_hashes(plain, hashes_of(TUNED(""), "//@ local a = 1\n__global__ void f(x_t *x) { *x = ${a}; }\n"), true,
-                true);
+  assert_hashes(plain, hashes_of(TUNED(""), "//@ local a = 1\n__global__ void f(x_t *x, float *) { *x = ${a}; }\n"),
+                true, true);
   assert_hashes(plain, hashes_of(TUNED("tunable 'unused' { 5 },"), kernel), true, true);
-  assert_hashes(plain, hashes_of(TUNED(""), "__global__ void f(x_t *x) { *x = 2; }\n"), false, false);
+  assert_hashes(plain, hashes_of(TUNED(""), "__global__ void f(x_t *x, float *) { *x = 2; }\n"), false, false);
   assert_hashes(plain,
                 hashes_of(IN_OUT "implementation 'a' { template 't.cu', grid { '4' }, block { '128' } }", kernel),
                 true, false);
