@@ -137,7 +137,7 @@ static int is_measured(const struct lookup *l, const struct portfolio_body_varia
   if (status || !known) return status;
   status = lookup_for_problem(l, &problem, &other, err);
   if (!status) status = lookup_space(&other, &why);
-  if (!status) status = space_find(other.space, v->variant, &index, &why);
+  if (!status) status = space_find_brief(other.space, v->variant, &index, &why);
   if (!status) status = expand(&other, index, &spec, &why);
   if (!status) *same = strcmp(spec.source_hash.hex, v->source.hex) == 0;
   kernel_spec_free(&spec);
@@ -152,7 +152,7 @@ int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v, enum
   bool same = false;
   *spec = (struct kernel_spec){0};
   *state = PORTFOLIO_INVALID;
-  int status = space_find(l->space, v->variant, index, &why);
+  int status = space_find_brief(l->space, v->variant, index, &why);
   if (!status) status = expand(l, *index, spec, &why);
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   same = strcmp(spec->source_hash.hex, v->source.hex) == 0;
@@ -199,7 +199,7 @@ static int try_source(struct lookup *l, const struct portfolio_body_variant *var
     *found = !status && state == PORTFOLIO_CURRENT;
     return status;
   }
-  int status = space_find(l->space, variant->variant, &out->index, &why);
+  int status = space_find_brief(l->space, variant->variant, &out->index, &why);
   if (!status) status = expand(l, out->index, &out->spec, &why);
   *found = !status;
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;

@@ -308,7 +308,7 @@ size_t portfolio_missing(const struct portfolio_data *data, size_t problem, cons
 static bool is_valid(const struct lookup *l, const char *variant) {
   uint64_t index;
   cugen_error ignored;
-  return space_find(l->space, variant, &index, &ignored) == CUGEN_OK;
+  return space_find_brief(l->space, variant, &index, &ignored) == CUGEN_OK;
 }
 
 /* What was not measured there may be no variant: that is known before it is launched. */

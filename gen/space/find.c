@@ -20,6 +20,7 @@ struct search {
   struct domain rest;   /* the implementation's without heuristics, once it is not among what is searched */
   struct effort effort; /* of telling why it is not there */
   struct text *rules;   /* NULL, or what rules it out is added */
+  bool brief;           /* what rules it out is not looked for */
   cugen_error *err;
 };
 
@@ -294,7 +295,10 @@ static int find_left_out(struct search *search, uint64_t *index) {
   if (!status && !removed) status = error_memory(search->err);
   if (!status) status = domain_walk(&search->rest, search->fixed, &rows, removed, &search->effort, search->err);
   bool found = !status && rows.count && space_left_out_index(space, search->index, rows.ranks[0], index);
-  if (!status && !found) status = explain_missing(search, removed);
+  if (!status && !found && search->brief)
+    status = error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" is ruled out", search->text);
+  else if (!status && !found)
+    status = explain_missing(search, removed);
   free(search->rest.rules);
   free(rows.ranks);
   free(removed);
@@ -315,18 +319,27 @@ int space_find(const struct space *space, const char *text, uint64_t *index, cug
   return space_find_ruled_out(space, text, index, NULL, err);
 }
 
+static int find(struct search *search, uint64_t *index) {
+  search->effort = effort_begin(search->space->effort.stop);
+  size_t row = 0;
+  int status = read_text(search);
+  if (!status && find_row(search, &row))
+    *index = search->space->implementations[search->index].first + row;
+  else if (!status)
+    status = find_left_out(search, index);
+  free(search->fixed);
+  return status;
+}
+
 int space_find_ruled_out(const struct space *space, const char *text, uint64_t *index, struct text *rules,
                          cugen_error *err) {
   struct search search = {.space = space, .text = text, .at = text, .rules = rules, .err = err};
-  search.effort = effort_begin(space->effort.stop);
-  size_t row = 0;
-  int status = read_text(&search);
-  if (!status && find_row(&search, &row))
-    *index = space->implementations[search.index].first + row;
-  else if (!status)
-    status = find_left_out(&search, index);
-  free(search.fixed);
-  return status;
+  return find(&search, index);
+}
+
+int space_find_brief(const struct space *space, const char *text, uint64_t *index, cugen_error *err) {
+  struct search search = {.space = space, .text = text, .at = text, .brief = true, .err = err};
+  return find(&search, index);
 }
 
 /* ---- What the config names ---- */

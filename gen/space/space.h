@@ -102,6 +102,8 @@ int space_find(const struct space *space, const char *text, uint64_t *index, cug
 /* The same. Where restrictions rule it out, `rules` gets them alone, as equal texts for all that they rule out. */
 int space_find_ruled_out(const struct space *space, const char *text, uint64_t *index, struct text *rules,
                          cugen_error *err);
+/* The same, but what rules it out is not looked for, which takes long. */
+int space_find_brief(const struct space *space, const char *text, uint64_t *index, cugen_error *err);
 /* The same of what is searched, below space_valid, and without a reason; false: there is none. */
 bool space_look_up(const struct space *space, const char *text, uint64_t *index);
 

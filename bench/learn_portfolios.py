@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""learn_portfolios.py BUILD NAME.wisdom [...] [--kernels 2,3,4,6,8,12,16] [--ship FOLDER]: portfolios learnt from what was measured before, and how good
+they are for sizes that they were not learnt from. It needs no GPU.
+
+Each file is what bench/run_portfolios.py kept of one class: NAME tells which. Its records go into a scratch cache, and `cugen tune
+--portfolio --budget 0` learns from all of its sizes, the held-out ones, too. Held out is by cross-validation: ten times, kernels and rule are
+learnt without a tenth of the sizes. Of several limits of kernels that one is taken which is best there; a time that is not known counts as 75 %
+too slow in this choice alone. Few sizes know few kernels. Beside it stands what is taken where nothing is remembered: by what ships in BUILD, and by the config
+alone. All are compared on the same sizes, those of which all the times are known. --ship writes NAME-GPU.txt into FOLDER for each class
+that is better than both by 1 % of the geometric mean, and whose worst is at most double: portfolios/ is made so."""
+import argparse
+import concurrent.futures
+import json
+import math
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+from run_portfolios import FAMILIES, ROOT
+
+BF16 = ("matmul-bf16", 0, ("--config", "matmul", "--class", "dtype=f16"))
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("wisdom", type=pathlib.Path, nargs="+")
+    parser.add_argument("--kernels", type=lambda text: [int(word) for word in text.split(",")], default=[2, 3, 4, 6, 8, 12, 16])
+    parser.add_argument("--device", default="model:H200")
+    parser.add_argument("--ship", type=pathlib.Path, metavar="FOLDER")
+    return parser.parse_args()
+
+
+class Learner:
+    def __init__(self, given, scratch):
+        self.given = given
+        self.scratch = scratch
+        self.cugen = str(given.build.resolve() / "cugen")
+        for kind in ("*.lua", "*"):
+            for path in (ROOT / "configs").glob(kind):
+                target = scratch / "configs" / path.name
+                if path.is_dir():
+                    shutil.copytree(path, target, dirs_exist_ok=True)
+                elif path.suffix == ".lua":
+                    target.parent.mkdir(exist_ok=True)
+                    shutil.copy(path, target)
+
+    def run(self, *words):
+        done = subprocess.run([self.cugen, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        return done.stdout if done.returncode == 0 else sys.exit(f"{' '.join(map(str, words))[:300]}: {done.stderr.strip()}")
+
+    def untuned(self, config, problem):
+        """What a plan takes where nothing is remembered; a config's copy has nothing that ships."""
+        words = [word for setting in problem.split() for word in ("--set", setting)]
+        more = ["--template-dir", ROOT / "templates"] if str(config).endswith(".lua") else []
+        return json.loads(self.run("gen", config, "--device", self.given.device, "--cache", "none", "-q", "--json", *more, *words))["variant"]
+
+    def learn(self, config, cache, problems, most):
+        return json.loads(self.run("tune", config, "--problems", problems, "--device", self.given.device, "--portfolio", most,
+                                   "--budget", "0", "--cache", cache, "--json", "-q"))["portfolios"][0]
+
+    def learn_best(self, name, config, wisdom):
+        """With the limit that is best for those left out: that portfolio, and the records in a cache which has it."""
+        cache = self.scratch / f"{name}.db"
+        problems = self.scratch / f"{name}.txt"
+        self.run("cache", "import", wisdom, "--cache", cache)
+        records = read_records(cache)
+        problems.write_text("".join(f"{problem}\n" for problem in records), encoding="utf-8")
+        held = {most: [problem["held_out_loss"] for problem in self.learn(config, cache, problems, most)["problems"]] for most in self.given.kernels}
+        for most, losses in held.items():
+            print(f"  at most {most:2} kernels: held out {shown(losses, len(losses))}")
+        best = min(held, key=lambda most: (sum(math.log(loss or 1.75) for loss in held[most]), most))
+        return self.learn(config, cache, problems, best), records, cache
+
+
+def read_records(cache):
+    """Of each problem the seconds of its right variants; a problem that has none is left out."""
+    database = sqlite3.connect(cache)
+    rows = database.execute("SELECT problem, variant, seconds FROM record JOIN space ON space.id = space_id WHERE superseded = 0 AND outcome = 0")
+    records = {}
+    for problem, variant, seconds in rows:
+        records.setdefault(problem, {})[variant] = seconds
+    database.close()
+    return records
+
+
+def words_of(name):
+    """Its config, and the other classes that its file is to serve."""
+    for family, _, words in [*FAMILIES, BF16]:
+        if family == name:
+            return words[words.index("--config") + 1], [word for flag, word in zip(words, words[1:]) if flag == "--class"]
+    sys.exit(f"{name}: no class of bench/run_portfolios.py")
+
+
+def loss(found, variant):
+    return found[variant] / min(found.values()) if variant in found else math.nan
+
+
+def known(values):
+    return [value for value in values if value and not math.isnan(value)]
+
+
+def summary(values):
+    """Geometric mean and worst, and of how many."""
+    values = known(values)
+    return (math.exp(sum(map(math.log, values)) / len(values)), max(values), len(values)) if values else (math.nan, math.nan, 0)
+
+
+def shown(values, of):
+    mean, worst, count = summary(values)
+    return f"{100 * (mean - 1):8.1f} %{worst:7.2f}" + (f"  ({of - count} unknown)" if count < of else "")
+
+
+def evaluate(learner, name, config, portfolio, records):
+    """[(title, losses of the problems)]"""
+    problems = portfolio["problems"]
+    kernels = [variant["variant"] for variant in portfolio["variants"]]
+    of = [records.get(problem["problem"], {}) for problem in problems]
+    texts = [problem["problem"] for problem in problems]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        shipped = list(pool.map(lambda text: learner.untuned(config, text), texts))
+        default = list(pool.map(lambda text: learner.untuned(learner.scratch / "configs" / f"{config}.lua", text), texts))
+    return {"all sizes learnt from: the best of the kernels": [min(known([loss(found, k) for k in kernels]), default=math.nan) for found in of],
+            "all sizes learnt from: by the rule": [problem["loss"] or math.nan for problem in problems],
+            "held out: by the rule": [problem["held_out_loss"] or math.nan for problem in problems],
+            "untuned now": [loss(found, variant) for found, variant in zip(of, shipped)],
+            "the config alone": [loss(found, variant) for found, variant in zip(of, default)]}
+
+
+def sizes_of(problem):
+    return [int(value) for value in (word.split("=", 1)[1] for word in problem.split()) if value.isdigit() and value != "0"]
+
+
+def config_beyond(portfolio, columns):
+    """The product of sizes beyond which the config's default is better where all that vary are multiples of 8, and those problems; None, []:
+    of fewer than 8 nothing is said."""
+    rows = []
+    varying = [len(set(column)) > 1 for column in zip(*(sizes_of(problem["problem"]) for problem in portfolio["problems"]))]
+    for i, problem in enumerate(portfolio["problems"]):
+        sizes = sizes_of(problem["problem"])
+        pair = columns["held out: by the rule"][i], columns["the config alone"][i]
+        if all(size % 8 == 0 for size, varies in zip(sizes, varying) if varies) and not any(map(math.isnan, pair)):
+            rows.append((math.prod(sizes), i, math.log(pair[0] / pair[1])))
+    rows.sort(reverse=True)
+    gains = [sum(row[2] for row in rows[:count]) for count in range(len(rows) + 1)]
+    best = max(range(len(gains)), key=gains.__getitem__)
+    if best < 8 or best == len(rows):
+        return None, []
+    return rows[best][0], [row[1] for row in rows[:best]]
+
+
+def leave_to_config(portfolio, columns):
+    """What is learnt stays; the config serves where it is better. That product of sizes, or None."""
+    beyond, problems = config_beyond(portfolio, columns)
+    if beyond:
+        held, default = columns["held out: by the rule"], columns["the config alone"]
+        ours, theirs = (summary([column[i] for i in problems])[0] for column in (held, default))
+        print(f"  {len(problems)} multiples of 8 whose product is beyond {beyond} are left to the config: held out {100 * (ours - 1):.1f} %, "
+              f"the config {100 * (theirs - 1):.1f} %")
+        for i in problems:
+            held[i] = default[i]
+    return beyond
+
+
+def compare(columns):
+    """Whether held out is better than both others, each on the sizes where both are known."""
+    held, better = columns["held out: by the rule"], True
+    for other in ("untuned now", "the config alone"):
+        pairs = [(a, b) for a, b in zip(held, columns[other]) if not math.isnan(a) and not math.isnan(b)]
+        (ours, our_worst, count), (theirs, their_worst, _) = summary([a for a, _ in pairs]), summary([b for _, b in pairs])
+        print(f"  on {count} common sizes: held out {100 * (ours - 1):.1f} %, worst {our_worst:.2f}; {other} {100 * (theirs - 1):.1f} %, worst {their_worst:.2f}")
+        better = better and 1.01 * ours < theirs and our_worst <= 2 * their_worst
+    return better
+
+
+def ship(learner, name, cache, classes, beyond):
+    words = [word for one in classes for word in ("--class", one)] + (["--config-beyond", str(beyond)] if beyond else [])
+    done = subprocess.run([str(ROOT / "tools/ship-portfolio"), str(cache), name, "--folder", str(learner.given.ship), *words],
+                          stdout=subprocess.PIPE, text=True, check=True)
+    print(f"  {done.stdout.strip()}")
+
+
+def main():
+    given = options()
+    with tempfile.TemporaryDirectory() as folder:
+        learner = Learner(given, pathlib.Path(folder))
+        for wisdom in given.wisdom:
+            name = wisdom.stem
+            config, classes = words_of(name)
+            print(f"{name}:")
+            portfolio, records, cache = learner.learn_best(name, config, wisdom)
+            columns = evaluate(learner, name, config, portfolio, records)
+            count = len(portfolio["problems"])
+            print(f"  {count} sizes, {len(portfolio['variants'])} kernels, a rule of {portfolio['rule'].count('<=') + portfolio['rule'].count('~=') + 1} branches")
+            for title, losses in columns.items():
+                print(f"  {title:<46}{shown(losses, count)}")
+            beyond = leave_to_config(portfolio, columns)
+            better = compare(columns)
+            print(f"  {'better' if better else 'NOT better'} than what is taken without it", flush=True)
+            if better and given.ship:
+                ship(learner, name, cache, classes, beyond)
+
+
+if __name__ == "__main__":
+    main()
