@@ -127,6 +127,7 @@ struct portfolio_columns {
   const char **names;
   double *ratios;
   int64_t *values;
+  bool *decides;
 };
 int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, size_t count,
                            struct portfolio_columns *out, cugen_error *err);

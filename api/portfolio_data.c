@@ -325,6 +325,65 @@ static int fill_row(struct portfolio_data *data, size_t problem, const size_t *v
   return status;
 }
 
+/* ---- What divides a size ------------------------------------------------------------------------------------------ */
+
+/* Which of the variants are valid where one size of the row is another one. *known false: there is no such problem. */
+static int fill_valid(const struct portfolio_data *data, size_t problem, size_t size, int64_t value,
+                      const size_t *variants, size_t count, bool *out, bool *known, cugen_error *err) {
+  const struct problem *base = data->rows[problem].problem;
+  struct value *values = malloc((base->count + 1) * sizeof *values);
+  struct lookup l = {0};
+  cugen_error ignored;
+  if (!values) return error_memory(err);
+  memcpy(values, base->values, base->count * sizeof *values);
+  values[size].integer = value;
+  const struct problem other = {.values = values, .count = base->count};
+  int status = lookup_for_problem(data->base, &other, &l, &ignored);
+  if (!status) status = lookup_space(&l, &ignored);
+  for (size_t i = 0; i < count && !status; i++) out[i] = is_valid(&l, data->variants[variants[i]]);
+  *known = !status;
+  lookup_close(&l);
+  free(values);
+  return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+}
+
+/* Whether some are valid at this multiple of 8, and neither at the number before nor at the next: a mere limit is on one side. */
+static int decides_at(const struct portfolio_data *data, size_t problem, size_t size, const size_t *variants,
+                      size_t count, bool *decides, cugen_error *err) {
+  const int64_t value = data->rows[problem].problem->values[size].integer;
+  bool *valid[3], known = true;
+  int status = CUGEN_OK;
+  bool *all = calloc(3 * count + 1, sizeof *all);
+  if (!all) return error_memory(err);
+  for (int i = 0; i < 3 && !status && known; i++) {
+    valid[i] = &all[(size_t)i * count];
+    status = fill_valid(data, problem, size, value + i - 1, variants, count, valid[i], &known, err);
+  }
+  for (size_t v = 0; v < count && known && !status; v++)
+    *decides = *decides || (valid[1][v] && !valid[0][v] && !valid[2][v]);
+  free(all);
+  return status;
+}
+
+/* Whether what divides a size decides which variants there are. Else a rule must not ask it: where one size is a multiple of 8 the others
+   mostly are in what was measured, and a rule that asks the wrong one of them is good for these alone. Where no size is one, nothing is
+   known. */
+static int fill_decides(const struct portfolio_data *data, size_t size, const size_t *variants, size_t count,
+                        bool *out, cugen_error *err) {
+  enum { ENOUGH = 6 };
+  size_t seen = 0;
+  int status = CUGEN_OK;
+  bool decides = false;
+  for (size_t p = 0; p < data->row_count && seen < ENOUGH && !decides && !status; p++) {
+    const int64_t value = data->rows[p].problem->values[size].integer;
+    if (value < 16 || value % 8) continue;
+    seen++;
+    status = decides_at(data, p, size, variants, count, &decides, err);
+  }
+  *out = decides || !seen;
+  return status;
+}
+
 static size_t fill_sizes(const struct config *config, const struct problem *problem, int64_t *out) {
   size_t count = 0;
   for (size_t i = 0; i < config->problem_count; i++)
@@ -341,9 +400,13 @@ int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, 
   out->names = calloc(sizes + 1, sizeof *out->names);
   out->ratios = calloc(data->row_count * count + 1, sizeof *out->ratios);
   out->values = calloc(data->row_count * sizes + 1, sizeof *out->values);
-  int status = out->names && out->ratios && out->values ? CUGEN_OK : error_memory(err);
+  out->decides = calloc(sizes + 1, sizeof *out->decides);
+  int status = out->names && out->ratios && out->values && out->decides ? CUGEN_OK : error_memory(err);
   for (size_t i = 0, at = 0; i < config->problem_count && !status; i++)
-    if (config_is_size(config, i)) out->names[at++] = config->problems[i].name;
+    if (config_is_size(config, i)) {
+      status = fill_decides(data, i, variants, count, &out->decides[at], err);
+      out->names[at++] = config->problems[i].name;
+    }
   for (size_t p = 0; p < data->row_count && !status; p++) {
     fill_sizes(config, data->rows[p].problem, &out->values[p * sizes]);
     status = fill_row(data, p, variants, count, &out->ratios[p * count], err);
@@ -353,7 +416,8 @@ int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, 
                                           .ratios = out->ratios,
                                           .sizes = sizes,
                                           .names = out->names,
-                                          .values = out->values};
+                                          .values = out->values,
+                                          .decides = out->decides};
   return status;
 }
 
@@ -361,5 +425,6 @@ void portfolio_columns_free(struct portfolio_columns *columns) {
   free(columns->names);
   free(columns->ratios);
   free(columns->values);
+  free(columns->decides);
   *columns = (struct portfolio_columns){0};
 }

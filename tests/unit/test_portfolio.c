@@ -265,6 +265,26 @@ static void what_falls_back_falls_to_what_is_fast(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
+/* What divides a size is asked where it decides what is a variant; where that is not known, of all. */
+static void what_decides_nothing_is_not_asked(void **unused) {
+  static const bool decides[] = {false, true};
+  static const int64_t values[] = {8, 16, 24, 7};
+  struct portfolio_matrix m = {.problems = 2, .sizes = 2, .names = names, .values = values};
+  (void)unused;
+  for (int known = 0; known < 2; known++) {
+    bool asked[2] = {false};
+    size_t count;
+    m.decides = known ? decides : NULL;
+    struct portfolio_feature *all = portfolio_features(&m, &count);
+    assert_non_null(all);
+    for (size_t i = 0; i < count; i++)
+      if (all[i].kind == FEATURE_MULTIPLE) asked[all[i].a] = true;
+    free(all);
+    assert_int_equal(asked[0], !known);
+    assert_true(asked[1]);
+  }
+}
+
 static void sets_of_one_and_of_nothing(void **unused) {
   static const double one[] = {1.2, 1}, none[] = {GAP, NONE};
   static const int64_t values[] = {64};
@@ -331,6 +351,7 @@ int main(void) {
       cmocka_unit_test(noise_is_not_learnt),
       cmocka_unit_test(what_is_no_variant_is_told_apart),
       cmocka_unit_test(what_falls_back_falls_to_what_is_fast),
+      cmocka_unit_test(what_decides_nothing_is_not_asked),
       cmocka_unit_test(sets_of_one_and_of_nothing),
       cmocka_unit_test(few_problems_are_served_each),
       cmocka_unit_test(equal_input_gives_equal_output),

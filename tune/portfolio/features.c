@@ -50,7 +50,8 @@ struct portfolio_feature *portfolio_features(const struct portfolio_matrix *m, s
     if (differ > 2) add(&list, FEATURE_VOLUME, 0, 0);
     add_pairs(&list, sizes, differ, FEATURE_TILES);
     add_pairs(&list, sizes, differ, FEATURE_RATIO);
-    for (size_t i = 0; i < differ; i++) add(&list, FEATURE_MULTIPLE, sizes[i], 0);
+    for (size_t i = 0; i < differ; i++)
+      if (!m->decides || m->decides[sizes[i]]) add(&list, FEATURE_MULTIPLE, sizes[i], 0);
   }
   *count = list.count;
   return list.all;

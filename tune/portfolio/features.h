@@ -7,12 +7,12 @@
 #include "matrix.h"
 
 enum portfolio_feature_kind {
-  FEATURE_SIZE,     /* M */
-  FEATURE_PRODUCT,  /* M * N */
-  FEATURE_VOLUME,   /* of all sizes: M * N * K */
-  FEATURE_TILES,    /* ceil_div(M, 128) * ceil_div(N, 128): with the number of multiprocessors, how many waves */
-  FEATURE_RATIO,    /* M / N */
-  FEATURE_MULTIPLE, /* the power of two that divides M, up to PORTFOLIO_MOST_POWER */
+  FEATURE_SIZE,    /* M */
+  FEATURE_PRODUCT, /* M * N */
+  FEATURE_VOLUME,  /* of all sizes: M * N * K */
+  FEATURE_TILES,   /* ceil_div(M, 128) * ceil_div(N, 128): with the number of multiprocessors, how many waves */
+  FEATURE_RATIO,   /* M / N */
+  FEATURE_MULTIPLE, /* the power of two that divides M, up to PORTFOLIO_MOST_POWER; where it decides what is a variant */
 };
 
 struct portfolio_feature {

@@ -15,6 +15,7 @@ struct portfolio_matrix {
   size_t sizes;             /* whole-number parameters of a problem */
   const char *const *names; /* theirs */
   const int64_t *values;    /* [p * sizes + s] */
+  const bool *decides;      /* of each size: what divides it may decide which variants there are; NULL: of all */
 };
 
 static inline double portfolio_ratio(const struct portfolio_matrix *m, size_t problem, size_t variant) {
