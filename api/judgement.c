@@ -25,7 +25,7 @@ static int judge(struct lookup *l, const struct cache_record *record, bool predi
   uint64_t index;
   *out = (struct judgement){.how = JUDGED_GONE, .order = UINT64_MAX};
   *spec = (struct kernel_spec){0};
-  int status = space_find(l->space, record->variant, &index, &out->why);
+  int status = space_find_one(l->space, record->variant, &index, &out->why);
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   out->order = cache_record_order(record, index, l->config->objective);
   const struct variant variant = lookup_variant(l, index);
@@ -132,7 +132,7 @@ static int consider(void *context, struct cache_record *record, bool *stop, cuge
   if (!is_asked(search, record)) return CUGEN_OK;
   *stop = best->found && !cache_leads(search->least, UINT64_MAX, cost, 0);
   if (*stop) return CUGEN_OK;
-  int status = space_find(search->space, record->variant, &at, &ignored);
+  int status = space_find_one(search->space, record->variant, &at, &ignored);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
   const uint64_t order = status ? 0 : cache_record_order(record, at, objective);
   if (status || (best->found && !cache_leads(search->least, best->record.order, cost, order))) return CUGEN_OK;

@@ -96,7 +96,7 @@ struct leader {
 static int find_order(struct lookup *l, struct cache_record *record, cugen_error *err) {
   cugen_error why;
   int status = lookup_space(l, &why);
-  if (!status) status = space_find(l->space, record->variant, &record->order, &why);
+  if (!status) status = space_find_one(l->space, record->variant, &record->order, &why);
   record->order = status ? UINT64_MAX : cache_record_order(record, record->order, l->config->objective);
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }

@@ -317,12 +317,12 @@ static bool is_listed(const struct classes *c, const struct problem *problem) {
 }
 
 /* What led for problems that are remembered is a candidate, too; they are not measured again. */
-static void add_remembered(struct classes *c) {
+static void add_remembered(struct classes *c, const struct problem *class) {
   const struct config *config = c->set->kernels[0]->lookup.config;
   const size_t own = c->count;
   for (size_t i = 0; i < c->remembered.count && c->count < own + MOST_REMEMBERED; i++) {
     const struct problem *problem = &c->remembered.all[i];
-    if (same_class(config, c->problems[0], problem) && !is_listed(c, problem)) c->problems[c->count++] = problem;
+    if (same_class(config, class, problem) && !is_listed(c, problem)) c->problems[c->count++] = problem;
   }
 }
 
@@ -348,7 +348,7 @@ static int fill_matrix(struct set *set, cugen_error *err) {
   for (size_t i = 0; i < set->count && !status && !is_spent(set); i++) {
     if (done[i]) continue;
     list_class(&c, i, done);
-    add_remembered(&c);
+    add_remembered(&c, set->kernels[i]->lookup.problem);
     status = fill_class(set, c.problems, c.count, &open, err);
   }
   portfolio_problems_free(&c.remembered);

@@ -138,18 +138,28 @@ static int keep_finding(struct check *c, struct check_finding *f, size_t variant
   return add_variant(c, &grown[r->finding_count - 1].variants, variant, err);
 }
 
+/* One more that is not checked for the same reason: which of them ended first is chance, so it is named by the first in the list. */
+static int join_skip(struct check *c, struct check_skip *known, const char *what, size_t number, cugen_error *err) {
+  if (number < known->first) {
+    char *name = strdup(what);
+    if (!name) return error_memory(err);
+    free(known->what);
+    known->what = name;
+    known->first = number;
+  }
+  return add_variant(c, &known->variants, number, err);
+}
+
 static int keep_skip(struct check *c, const char *what, size_t number, const char *why, bool refused,
                      cugen_error *err) {
   struct check_result *r = c->result;
-  for (size_t i = 0; i < r->skip_count; i++) {
-    if (strcmp(r->skips[i].why, why) != 0) continue;
-    return add_variant(c, &r->skips[i].variants, number, err);
-  }
+  for (size_t i = 0; i < r->skip_count; i++)
+    if (strcmp(r->skips[i].why, why) == 0) return join_skip(c, &r->skips[i], what, number, err);
   struct check_skip *grown = array_grow(r->skips, r->skip_count, sizeof *grown);
   if (!grown) return error_memory(err);
   r->skips = grown;
   struct check_skip *s = &grown[r->skip_count++];
-  *s = (struct check_skip){.what = strdup(what), .why = strdup(why), .refused = refused};
+  *s = (struct check_skip){.what = strdup(what), .why = strdup(why), .first = number, .refused = refused};
   return s->what && s->why ? add_variant(c, &s->variants, number, err) : error_memory(err);
 }
 
@@ -588,12 +598,16 @@ static int run_threads(struct check *c, cugen_error *err) {
 /* ---- All of it ---- */
 
 static int keep_left(void *context, const char *what, size_t variants, const char *why, cugen_error *err) {
-  struct check_result *r = ((struct check *)context)->result;
+  const struct check *c = context;
+  struct check_result *r = c->result;
   struct check_skip *grown = array_grow(r->skips, r->skip_count, sizeof *grown);
   if (!grown) return error_memory(err);
   r->skips = grown;
   struct check_skip *s = &grown[r->skip_count++];
-  *s = (struct check_skip){.what = strdup(what), .why = strdup(why), .variants = {.count = variants}};
+  *s = (struct check_skip){.what = strdup(what),
+                           .why = strdup(why),
+                           .first = c->list.variant_count + r->skip_count,
+                           .variants = {.count = variants}};
   return s->what && s->why ? CUGEN_OK : error_memory(err);
 }
 
@@ -654,6 +668,7 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   mark_notes(out, options->strict);
   reached_sort(&out->reached);
   findings_sort(out->findings, out->finding_count);
+  skips_sort(out->skips, out->skip_count);
   check_list_free(&c->list);
   free(c->variants_seen);
   free(c->variants_counted);

@@ -37,7 +37,8 @@ struct check_ran { /* one run */
 };
 
 struct check_skip {
-  char *what, *why;               /* a variant or an implementation */
+  char *what, *why;               /* a variant, the first of several, or an implementation */
+  size_t first;                   /* its number; implementations come behind all */
   bool refused;                   /* the compiler refused it: it should have been checked */
   struct check_variants variants; /* of implementations: those */
 };

@@ -49,3 +49,13 @@ static int by_cause(const void *a, const void *b) {
 void findings_sort(struct check_finding *findings, size_t count) {
   if (count) qsort(findings, count, sizeof *findings, by_cause);
 }
+
+static int by_number(const void *a, const void *b) {
+  const struct check_skip *x = a, *y = b;
+  if (x->first != y->first) return x->first < y->first ? -1 : 1;
+  return strcmp(x->why, y->why);
+}
+
+void skips_sort(struct check_skip *skips, size_t count) {
+  if (count) qsort(skips, count, sizeof *skips, by_number);
+}

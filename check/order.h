@@ -1,4 +1,4 @@
-/* The order in which findings are told. */
+/* The order in which findings, and what was not checked, are told. */
 #ifndef CHECK_ORDER_H
 #define CHECK_ORDER_H
 
@@ -6,5 +6,7 @@
 
 /* What is likely to cause the others comes first; then by file and line. */
 void findings_sort(struct check_finding *findings, size_t count);
+/* As the variants stand in the list. */
+void skips_sort(struct check_skip *skips, size_t count);
 
 #endif

@@ -161,7 +161,7 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
                         .operand = "CONFIG",
                         .summary = "write what is remembered of a kernel as an HTML page",
                         .details =
-                            "Writes one self-contained HTML page (report.html without -o) for the problem of --set: "
+                            "Writes one self-contained HTML page for the problem of --set, to a file (-o) or a pipe: "
                             "roofline, best of each implementation, convergence, effect of each parameter, best "
                             "variants, failures, machine. It is made from the cache: the device need not be here.",
                         .more = "Of the devices that --device means it takes a GPU before the cpu device, "

@@ -21,6 +21,7 @@ struct search {
   struct effort effort; /* of telling why it is not there */
   struct text *rules;   /* NULL, or what rules it out is added */
   bool brief;           /* what rules it out is not looked for */
+  bool whole;           /* the text names one variant */
   cugen_error *err;
 };
 
@@ -165,6 +166,16 @@ static int read_text(struct search *search) {
   for (size_t i = 0; i < count; i++) search->fixed[i] = -1;
   for (skip_spaces(search); *search->at && !status; skip_spaces(search)) status = read_setting(search);
   return status;
+}
+
+/* Records of an older config may lack a tunable that it has now. */
+static int check_whole(const struct search *search) {
+  const struct config_implementation *implementation = search->implementation;
+  for (size_t i = 0; i < implementation->tunable_count; i++)
+    if (search->fixed[i] < 0)
+      return error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" does not name the tunable \"%s\"", search->text,
+                       implementation->tunables[i].name);
+  return CUGEN_OK;
 }
 
 /* ---- Looking it up ---- */
@@ -323,6 +334,7 @@ static int find(struct search *search, uint64_t *index) {
   search->effort = effort_begin(search->space->effort.stop);
   size_t row = 0;
   int status = read_text(search);
+  if (!status && search->whole) status = check_whole(search);
   if (!status && find_row(search, &row))
     *index = search->space->implementations[search->index].first + row;
   else if (!status)
@@ -339,6 +351,11 @@ int space_find_ruled_out(const struct space *space, const char *text, uint64_t *
 
 int space_find_brief(const struct space *space, const char *text, uint64_t *index, cugen_error *err) {
   struct search search = {.space = space, .text = text, .at = text, .brief = true, .err = err};
+  return find(&search, index);
+}
+
+int space_find_one(const struct space *space, const char *text, uint64_t *index, cugen_error *err) {
+  struct search search = {.space = space, .text = text, .at = text, .whole = true, .err = err};
   return find(&search, index);
 }
 

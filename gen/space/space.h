@@ -99,6 +99,8 @@ void variant_print(const struct variant *variant, struct text *out);
    space_valid or more. Unknown names and values are CUGEN_ERROR_USAGE with the nearest; a combination that a
    restriction rules out says which. */
 int space_find(const struct space *space, const char *text, uint64_t *index, cugen_error *err);
+/* The same for a record's text, which is one variant's: CUGEN_ERROR_USAGE where the config has a tunable now that it does not name. */
+int space_find_one(const struct space *space, const char *text, uint64_t *index, cugen_error *err);
 /* The same. Where restrictions rule it out, `rules` gets them alone, as equal texts for all that they rule out. */
 int space_find_ruled_out(const struct space *space, const char *text, uint64_t *index, struct text *rules,
                          cugen_error *err);
