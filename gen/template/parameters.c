@@ -5,7 +5,7 @@
 
 #include "expansion.h"
 
-enum { UNKNOWN = -1 };
+enum { UNKNOWN = -1, NESTED = 32 /* brackets */ };
 
 /* ---- Counting ----------------------------------------------------------------------------------------------------- */
 
@@ -17,14 +17,28 @@ static bool same_word(struct source_token a, const char *at, size_t length) {
   return a.kind == SOURCE_WORD && a.length == length && memcmp(a.at, at, length) == 0;
 }
 
+/* Reads one bracket; `open` holds those that wait for theirs, as one text. False: it closes none that is open, as the > of a comparison, of a
+   shift or of an arrow within another bracket. */
+static bool take_bracket(struct source_token token, char *open, int *depth) {
+  static const char opening[] = "([{<", closing[] = ")]}>";
+  if (is_of(token, opening)) {
+    if (*depth == NESTED) return false;
+    open[(*depth)++] = *token.at;
+  } else if (is_of(token, closing)) {
+    if (open[*depth - 1] != opening[strchr(closing, *token.at) - closing]) return false;
+    --*depth;
+  }
+  return true;
+}
+
 /* Of a list whose opening bracket has been read; UNKNOWN: the text does not tell. */
 static int count_parameters(struct source_reader list) {
+  char open[NESTED] = "(";
   int depth = 1, commas = 0, tokens = 0;
   bool nothing = false;
   while (depth > 0) {
     const struct source_token token = source_next_solid(&list);
-    if (token.kind == SOURCE_END || is_of(token, "#.")) return UNKNOWN;
-    depth += is_of(token, "([{<") - is_of(token, ")]}>");
+    if (token.kind == SOURCE_END || is_of(token, "#.") || !take_bracket(token, open, &depth)) return UNKNOWN;
     commas += depth == 1 && is_of(token, ",");
     nothing = tokens == 0 && source_is(token, "void");
     tokens += depth > 0;
@@ -110,8 +124,8 @@ static int check_launch(const struct expansion *x, const struct kernel_launch *l
   if (!is_of(source_next_solid(&reader), "(")) return CUGEN_OK;
   const int takes = count_parameters(reader);
   const size_t count = kernel_launch_parameters(x->out, launch, passed);
-  if (takes == UNKNOWN || (size_t)takes == count || has_macro(text_get(body), reader) || !is_named_once(body, kernel))
-    return CUGEN_OK;
+  if (takes == UNKNOWN || (size_t)takes == count || !is_named_once(body, kernel)) return CUGEN_OK;
+  if (has_macro(text_get(body), reader) || has_macro(text_get(&x->expander->defines), reader)) return CUGEN_OK;
   return refuse(x, kernel, launch, takes, passed, count);
 }
 
