@@ -7,6 +7,9 @@
 set -eu
 [[ $# == 4 ]] || { sed -n '2,/^set/{/^#/s/^# \?//p}' "$0" >&2 && exit 2; }
 hub=$1 ktt=$2/Examples tuner=$3/examples/cuda to=$4
+for folder in "$hub/kernels" "$ktt" "$tuner"; do
+  [[ -d $folder ]] || { echo "sources.sh: there is no $folder" >&2 && exit 2; }
+done
 mkdir -p "$to"
 cp "$(dirname "$0")"/*.lua "$(dirname "$0")"/*_reference.cu "$to"
 cp "$hub"/kernels/{hotspot,convolution}_milo.cu "$hub"/currently_unused/kernels/pnpoly.cu "$to"
