@@ -149,7 +149,6 @@ static size_t part(struct grower *g, const struct leaf *leaf) {
 }
 
 static double *inner_of(const struct grower *g, size_t node) {
-  /* who made room frees all of it: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
   return &g->priors[node * g->choices];
 }
 
@@ -171,6 +170,7 @@ static void look_ahead(struct grower *g, struct leaf *leaf, size_t feature, doub
 }
 
 static void judge_leaf(struct grower *g, struct leaf *leaf) {
+  /* who made room frees all of it: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
   g->tree->nodes[leaf->node].choice = measure_leaf(g, leaf, inner_of(g, leaf->node));
   for (size_t f = 0; f < g->tree->feature_count && leaf->depth < MOST_DEPTH; f++)
     for (int power = 0; power < PORTFOLIO_MOST_POWER && g->tree->features[f].kind == FEATURE_MULTIPLE; power++)
