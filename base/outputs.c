@@ -45,6 +45,6 @@ bool outputs_parse(const char *text, cugen_outputs *out) {
   return true;
 }
 
-bool outputs_equal(const cugen_outputs *a, const cugen_outputs *b) {
-  return a->known && b->known && !a->varies && !b->varies && a->seed == b->seed && a->digest == b->digest;
+int cugen_outputs_equal(const cugen_outputs *a, const cugen_outputs *b) {
+  return a && b && a->known && b->known && !a->varies && !b->varies && a->seed == b->seed && a->digest == b->digest;
 }

@@ -47,18 +47,14 @@ static size_t column_at(size_t place, bool rate_first) {
   return place ? place - 1 : RATE;
 }
 
-static bool gave(const cugen_record *record, const cugen_outputs *outputs) {
-  return record->outputs.known && !record->outputs.varies && record->outputs.seed == outputs->seed &&
-         record->outputs.digest == outputs->digest;
-}
-
 /* Fetches record i; the right ones come first. False at the first failed one or at the end. */
 static bool next_right(struct cli *cli, size_t i, cugen_record *out, int *status) {
   if (i >= cugen_kernel_records(cli->kernel)) return false;
   *status = cugen_kernel_record(cli->kernel, i, out, &cli->error);
   if (cugen_kernel_objective(cli->kernel) == CUGEN_OBJECTIVE_BYTES)
     out->flops = 0; /* the rate shown is that of the ranking */
-  return !*status && out->outcome == CUGEN_OUTCOME_OK && (!cli->outputs.known || gave(out, &cli->outputs));
+  return !*status && out->outcome == CUGEN_OUTCOME_OK &&
+         (!cli->outputs.known || cugen_outputs_equal(&out->outputs, &cli->outputs));
 }
 
 /* ---- Ties ---- */

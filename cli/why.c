@@ -102,7 +102,9 @@ static void print_lead(const struct cli *cli, const char *taken) {
   if (lead.right > 1 && lead.tied == 1)
     printf("it is the best of %s right variants by %s.", print_count(lead.right).text, objective);
   if (lead.fastest) printf(" '%s' is %.2g%% better.", lead.fastest, 100 * (1 - lead.behind));
-  if (lead.next) printf(" The next, '%s', takes %.3g times as much.", lead.next, lead.faster);
+  if (lead.next)
+    printf(" %s, '%s', takes %.3g times as much.", lead.tied > 1 ? "The first that does not tie" : "The next",
+           lead.next, lead.faster);
   putchar('\n');
 }
 

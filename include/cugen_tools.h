@@ -144,6 +144,8 @@ typedef struct cugen_record {
 /* A record's outputs as JSON and files of wisdom have them: "SEED DIGEST", "SEED varies", or "" where they are not known. Returns the
    length of the whole text, of which `out` gets what `size` bytes hold, terminated. */
 size_t cugen_outputs_text(const cugen_outputs *outputs, char *out, size_t size);
+/* Whether both are known, do not vary, and are the same bits of the same data. NULL is not known. */
+int cugen_outputs_equal(const cugen_outputs *a, const cugen_outputs *b);
 
 /* Costs within this factor of the least are a tie. Of those the variant that comes first in the config is the best. */
 #define CUGEN_TIE 1.005

@@ -1561,6 +1561,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_outcome_name": (c_char_p, [c_int]),
     "cugen_outcome_text": (c_char_p, [c_int]),
     "cugen_outputs_text": (c_size_t, [POINTER(cugen_outputs), c_char_p, c_size_t]),
+    "cugen_outputs_equal": (c_int, [POINTER(cugen_outputs), POINTER(cugen_outputs)]),
     "cugen_best": (c_size_t, [POINTER(POINTER(cugen_record)), c_size_t]),
     "cugen_kernel_records": (c_size_t, [c_void_p]),
     "cugen_kernel_record": (c_int, [c_void_p, c_size_t, POINTER(cugen_record), POINTER(cugen_error)]),

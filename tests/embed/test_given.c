@@ -332,6 +332,7 @@ static void test_without_a_status(void **state) {
   cugen_kernel_watch_run(NULL, NULL, NULL);
   assert_int_equal(cugen_clean_text("", 0, NULL, 0), 0);
   assert_int_equal(cugen_outputs_text(NULL, NULL, 0), 0);
+  assert_false(cugen_outputs_equal(NULL, NULL));
   assert_int_equal(cugen_kernel_has_check(NULL), 0);
   assert_int_equal(cugen_kernel_predicted(NULL), 0);
   cugen_kernel_key(NULL, &why, NULL);
