@@ -10,7 +10,7 @@
 # The clock of both is the wall's, from the start of the process. What each found is timed again by one clock, cugen's, and verified.
 #   CUGEN (build/cugen), PYTHON (python3, one that has kernel_tuner and cuda-bindings)
 #   SEEDS ("1 2 3"), BUDGET (20: seconds of a run), LIMIT_S (520: no run starts that could end later)
-#   TUNE (--device model:H100 ...: further options of cugen tune)
+#   TOOLS ("cugen greedy_ils genetic_algorithm"), TUNE (--device model:H100 ...: further options of cugen tune)
 set -u
 folder=${1:-}
 results=${2:-}
@@ -19,6 +19,7 @@ shift $(($# < 2 ? $# : 2))
 cugen=${CUGEN:-build/cugen} python=${PYTHON:-python3}
 seeds=${SEEDS:-1 2 3} budget=${BUDGET:-20} limit=${LIMIT_S:-520}
 read -ra options <<<"${TUNE:-}"
+read -ra wanted <<<"${TOOLS:-cugen greedy_ils genetic_algorithm}"
 plan=${PLAN:-}
 left=0
 part() { "$python" "$(dirname "$0")/versus_kernel_tuner.py" "$@"; }
@@ -71,10 +72,10 @@ for one in "$@"; do
   kernel=$(name_of "$one") missing=$left
   names+=("$kernel")
   config_of "$one"
-  tools=(cugen)
-  part knows "$one" && tools+=(greedy_ils genetic_algorithm)
+  part knows "$one" && told=1 || told=
   for seed in $seeds; do
-    for tool in "${tools[@]}"; do
+    for tool in "${wanted[@]}"; do
+      [[ $tool == cugen || -n $told ]] || continue
       has_run "$kernel" "$tool" "$seed" && continue
       room $((budget + 30)) "$kernel, $tool, seed $seed" || continue
       fresh="$scratch/$kernel.$tool.$seed" # no run finds what another compiled
@@ -83,7 +84,7 @@ for one in "$@"; do
     done
   done
   # One clock for all, once all have run; where it finds some of them wrong, for those that come next.
-  [[ $left == "$missing" && ${#tools[@]} != 1 ]] || continue
+  [[ $left == "$missing" && -n $told ]] || continue
   for pass in {1..9}; do
     chosen=$(part runners "$kernel" "$results")
     [[ -n $chosen ]] || break
