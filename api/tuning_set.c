@@ -8,7 +8,8 @@
 
    For a portfolio the later rounds are one: the leaders of all problems (portfolio_candidates) are measured on every problem that has no record
    of them, the most promising first. That fills the matrix from which cugen_kernels_learn chooses. Problems of the same class that are
-   remembered and not of the set name leaders, too: so sets that are tuned side by side on one cache get the same columns.
+   remembered and not of the set name leaders, too: so sets that are tuned side by side on one cache get the same columns. Problems that
+   have a correct record at the beginning are not searched again: more columns on every problem are worth more than a leader of one.
 
    A problem without a correct record comes first. So a run that was interrupted, or had too little time for all, goes on with
    those it did not reach. */
@@ -167,7 +168,9 @@ static bool is_spent(const struct set *set) {
   return (set->budget > 0 && time_spent(set) >= set->budget) || (most && set->tried >= most);
 }
 
+/* Of a portfolio's only round: what was searched before is done. */
 static bool is_open(const struct set *set, size_t round, size_t i) {
+  if (set->options->portfolio) return !set->right[i];
   return round == 0 || set->results[i].left > 0;
 }
 
