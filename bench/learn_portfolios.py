@@ -20,9 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-from run_portfolios import FAMILIES, ROOT
-
-BF16 = ("matmul-bf16", 0, ("--config", "matmul", "--class", "dtype=f16"))
+from run_portfolios import BF16, FAMILIES, ROOT
 
 
 NOT_SHIPPED = ["copy-f32"]  # copies of one row, which are most, were not measured

@@ -37,7 +37,8 @@ def seconds_of(text):
     return float(text[:-1]) * units[text[-1]] if text[-1] in units else float(text)
 
 
-def options():
+def options(words=None):
+    """words: None, those of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build")
     parser.add_argument("--config", default="matmul")
@@ -61,7 +62,7 @@ def options():
     parser.add_argument("--ship", default=None, metavar="NAME")
     parser.add_argument("--class", dest="classes", action="append", default=[], help="as of tools/ship-portfolio")
     parser.add_argument("--wisdom", default=None, metavar="FILE")
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 class Bench:
@@ -165,17 +166,17 @@ def write(path, problems):
 # ---- Measuring ------------------------------------------------------------------------------------------------------
 
 
-def tune(bench, what, problems, seconds):
-    """Each GPU its part, side by side; how many variants they tried."""
+def tune(bench, what, problems, seconds, portfolio=True):
+    """Each GPU its part, side by side; how many variants they tried. Without a portfolio each problem is searched by itself."""
     running = []
     for i, gpu in enumerate(bench.gpus):
         part = problems[i::len(bench.gpus)]
         if not part:
             continue
         output = open(bench.folder / f"{what}-{i}.json", "w+", encoding="utf-8")
+        few = ["--portfolio", str(bench.given.kernels)] if portfolio else []
         process = bench.start(gpu, "tune", bench.given.config, *bench.shared, "--problems", write(bench.folder / f"{what}-{i}.txt", part),
-                              "--portfolio", str(bench.given.kernels), "--budget", f"{seconds:.0f}s", "--threads", str(bench.threads),
-                              "--json", "-q", output=output)
+                              *few, "--budget", f"{seconds:.0f}s", "--threads", str(bench.threads), "--json", "-q", output=output)
         running.append((process, output))
     end = time.monotonic() + 1.15 * seconds + 10
     for process, _ in running:

@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
-"""run_portfolios.py FOLDER OUTPUT bf16|families [--gpus 0,1,2,3] [--limit 9m]: portfolios on a machine with GPUs, in one go of ten minutes.
+"""run_portfolios.py FOLDER OUTPUT bf16|families|dense [--gpus 0,1,2,3] [--limit 9m]: portfolios on a machine with GPUs, in one go of ten
+minutes.
 
 FOLDER has cugen (and for bf16 bench_explore, if that is to run). Nothing is built. bf16: 200 sizes of one class by all GPUs, then a search
 that all share, and exploring while serving. families: classes one after the other, each GPU the next one. Into OUTPUT go all tables
 (tables.txt), what ships (shipped.tar.xz, for portfolios/) and all that was measured, as wisdom (wisdom.tar.xz: a file for each class).
+
+dense goes on from that wisdom (--wisdom: NAME.wisdom files, their folders, or archives of them): first bf16 by all GPUs, then other
+classes, each GPU the next one. It adds sizes, fills the matrix, and times what matters in turn (bench/dense.py); FOLDER has bench_retime,
+too. Into OUTPUT go NAME.wisdom.xz, NAME.retimed.jsonl and log.txt.
 
 A rehearsal without a GPU, of small sizes: --device cpu --scale 0.05"""
 import argparse
@@ -17,6 +22,9 @@ import sys
 import tarfile
 import tempfile
 import time
+import traceback
+
+from dense import Dense
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PRODUCT = ("--sizes", "M,N,K", "--high", "4096", "--mix", "--problems", "24", "--held-out", "8")
@@ -80,16 +88,26 @@ FAMILIES = [
 ]
 
 
+BF16 = ("matmul-bf16", 1.7, ("--config", "matmul", "--set", "dtype=bf16", "--high", "8192", "--mix", "--problems", "200", "--held-out", "40",
+                             "--class", "dtype=f16"))
+
+# Of a dense matrix: the new sizes, the kernels that are timed in turn on all, and a weight for the time, the first ones first.
+DENSE = {"matmul-bf16": (60, 32, 0), "matmul-bf16-nt": (60, 24, 330), "matmul-f32": (40, 24, 240), "matmul-tf32": (30, 20, 190),
+         "matmul-e4m3-nt": (30, 20, 205), "matmul-i8-nt": (25, 20, 175), "transpose-f32": (20, 16, 135), "reduce-row-f32": (20, 16, 135),
+         "transpose-f16": (12, 16, 100)}
+
+
 def options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("output", type=pathlib.Path)
-    parser.add_argument("what", choices=["bf16", "families"])
+    parser.add_argument("what", choices=["bf16", "families", "dense"])
+    parser.add_argument("--wisdom", type=pathlib.Path, nargs="*", default=[], help="of dense: what was measured before")
     parser.add_argument("--gpus", default="0,1,2,3")
     parser.add_argument("--limit", default="9m")
     parser.add_argument("--device", default=None)
     parser.add_argument("--scale", type=float, default=1, help="of all sizes and times: less than 1 for a rehearsal")
-    parser.add_argument("--only", default="", help="of the families: names, as transpose-f32,copy-f32")
+    parser.add_argument("--only", default="", help="of the families, or of dense: names, as transpose-f32,copy-f32")
     return parser.parse_args()
 
 
@@ -103,10 +121,14 @@ class Run:
         self.gpus = given.gpus.split(",")
         self.threads = max((os.cpu_count() or 1) // len(self.gpus), 1)
         self.tables = {}
+        self.dense = {}
         given.output.mkdir(parents=True, exist_ok=True)
 
+    def spent(self):
+        return time.monotonic() - self.begin
+
     def left(self):
-        return self.limit - (time.monotonic() - self.begin)
+        return self.limit - self.spent()
 
     def command(self, words, seconds, environment=None):
         """Its output; at the end of its time it is interrupted."""
@@ -229,9 +251,8 @@ def explore(run):
 
 
 def measure_bf16(run):
-    words = ("--config", "matmul", "--set", "dtype=bf16", "--mix", "--problems", "200", "--held-out", "40", "--class", "dtype=f16")
     others = min(85, 0.2 * run.limit)
-    run.portfolio("matmul-bf16", words, run.gpus, run.left() - others)
+    run.portfolio(BF16[0], BF16[2], run.gpus, run.left() - others)
     run.keep_wisdom()
     share_search(run, 0.25 * others)
     explore(run)
@@ -265,11 +286,79 @@ def measure_families(run):
     run.keep_wisdom()
 
 
+# ---- A dense matrix -------------------------------------------------------------------------------------------------
+
+
+def unpack(archive, folder):
+    folder.mkdir()
+    with tarfile.open(archive) as members:
+        for member in members:
+            if member.isfile():
+                (folder / pathlib.PurePath(member.name).name).write_bytes(members.extractfile(member).read())
+    return folder
+
+
+def find_wisdom(run):
+    """[name] = a file"""
+    found = {}
+    for i, path in enumerate(run.given.wisdom):
+        if path.name.endswith(".tar.xz"):
+            path = unpack(path, run.scratch / f"wisdom-{i}")
+        for file in sorted(path.glob("*.wisdom")) if path.is_dir() else [path]:
+            found[file.stem] = file
+    return found
+
+
+def measure_class(run, name, gpus, limit, wisdom, keeping):
+    """What goes wrong in one leaves the others."""
+    words = next(words for family, _, words in [BF16, *FAMILIES] if family == name)
+    new, kernels, _ = DENSE[name]
+    new = new if run.given.scale == 1 else 3
+    try:
+        dense = Dense(run, name, shrink(words, run.given.scale), gpus, new, kernels, wisdom.get(name))
+        run.dense[name] = dense
+        dense.measure(limit)
+        keeping.submit(dense.keep)
+    except Exception: # pylint: disable=broad-except
+        traceback.print_exc()
+
+
+def measure_dense(run):
+    names = [name for name in DENSE if not run.given.only or name in run.given.only.split(",")]
+    wisdom = find_wisdom(run)
+    os.environ["XDG_STATE_HOME"] = str(run.scratch / "state") # where there is no home, no image would be kept
+    limit = 0.94 * run.limit
+    with concurrent.futures.ThreadPoolExecutor(4) as keeping:
+        others = [name for name in names if name != BF16[0]]
+        if BF16[0] in names:
+            measure_class(run, BF16[0], run.gpus, (0.37 if others else 1) * limit, wisdom, keeping)
+        share = (limit - run.spent()) * len(run.gpus) / max(sum(DENSE[name][2] for name in others), 1)
+        waiting = queue.SimpleQueue()
+        for name in others:
+            waiting.put(name)
+
+        def work(gpu):
+            while not waiting.empty():
+                try:
+                    name = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                own = min(share * DENSE[name][2], limit - run.spent())
+                if own < 0.4 * share * DENSE[name][2]:
+                    return
+                measure_class(run, name, [gpu], own, wisdom, keeping)
+
+        with concurrent.futures.ThreadPoolExecutor(len(run.gpus)) as pool:
+            list(pool.map(work, run.gpus))
+    (run.given.output / "log.txt").write_text("".join(f"---- {name}\n" + "".join(f"{line}\n" for line in dense.lines)
+                                                      for name, dense in run.dense.items()), encoding="utf-8")
+
+
 def main():
     given = options()
     with tempfile.TemporaryDirectory() as name:
         run = Run(given, pathlib.Path(name))
-        (measure_bf16 if given.what == "bf16" else measure_families)(run)
+        {"bf16": measure_bf16, "families": measure_families, "dense": measure_dense}[given.what](run)
         print(f"{time.monotonic() - run.begin:.0f} s in all", flush=True)
 
 

@@ -1,0 +1,201 @@
+"""For bench/run_portfolios.py: a dense matrix of one class, on top of what was measured before, and its best variants timed in turn.
+
+Sizes are added to those of the wisdom, and each is searched. Then the candidates of `cugen tune --portfolio` are measured wherever they are
+variants and have no record. Last, bench_retime launches on every size, in turn and in one process: the fastest by the records, what a plan
+takes that remembers nothing, and the kernels that serve all sizes best."""
+import concurrent.futures
+import json
+import lzma
+import math
+import os
+import random
+import re
+import subprocess
+import threading
+import time
+
+import portfolio
+
+SEARCH = 2.5  # seconds for each new size
+FASTEST = 2  # of each size by its records, retimed
+TIMING = 0.6  # of the time for it: the rest opens plans
+
+
+class Dense:
+    def __init__(self, run, name, words, gpus, new, kernels, wisdom):
+        self.run = run
+        self.name = name
+        self.new_count = new
+        self.kernel_count = kernels
+        self.wisdom = wisdom
+        self.folder = run.scratch / name
+        self.folder.mkdir()
+        device = ["--device", run.given.device] if run.given.device else []
+        self.given = portfolio.options([str(run.given.folder), *words, "--gpus", ",".join(gpus), "--threads", str(run.threads), *device,
+                                        "--cache", str(self.folder / "cache.db")])
+        self.bench = portfolio.Bench(self.given, self.folder)
+        self.lines = []
+
+    def say(self, text):
+        self.lines.append(f"{time.monotonic() - self.run.begin:6.0f} s  {text}")
+        print(f"{self.name}: {self.lines[-1]}", flush=True)
+
+    # ---- Problems ----
+
+    def names(self):
+        return [re.split("[:=]", part)[0] for part in self.given.sizes.split(",")]
+
+    def open(self):
+        """Reads what was measured before; the sizes of that, and new ones."""
+        if self.wisdom:
+            done = subprocess.run([self.bench.cugen, "cache", "import", str(self.wisdom), "-q", "--cache", self.bench.cache],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+            self.say(f"{self.wisdom.name}: {done.stderr.strip() if done.returncode else 'imported'}")
+        self.known = []
+        for text in self.records():
+            values = dict(word.split("=", 1) for word in text.split())
+            self.known.append({name: int(values[name]) for name in self.names()})
+        self.new = portfolio.draw(self.given, self.new_count, random.Random(20261127), self.known)
+        self.say(f"{len(self.known)} sizes known, {len(self.new)} new")
+
+    def records(self):
+        """Of each problem, as cugen prints it in full, the seconds of its right variants, the fastest first."""
+        if not os.path.exists(self.bench.cache):
+            return {}
+        records = portfolio.read_records(self.bench)
+        right = {problem: {v: s for v, s in sorted(found.items(), key=lambda pair: (pair[1], pair[0])) if math.isfinite(s)}
+                 for problem, found in records.items()}
+        return {problem: found for problem, found in sorted(right.items()) if found}
+
+    # ---- Measuring ----
+
+    def tune(self, seconds):
+        """Searches the new sizes, then fills the matrix of all."""
+        searching = min(SEARCH * len(self.new) / len(self.bench.gpus), 0.5 * seconds) if self.new else 0
+        begin = time.monotonic()
+        if searching:
+            tried = portfolio.tune(self.bench, "search", self.new, searching, portfolio=False)
+            self.say(f"searched the new sizes: {tried} variants")
+        tried = portfolio.tune(self.bench, "fill", self.new + self.known, max(seconds - (time.monotonic() - begin), 5))
+        self.say(f"filled the matrix: {tried} variants")
+
+    # ---- Retiming ----
+
+    def untuned(self, problem):
+        device = self.run.given.device or "model:H200"
+        done = subprocess.run([self.bench.cugen, "gen", self.given.config, "--device", device, "--cache", "none", "-q", "--json",
+                               *portfolio.settings(dict(word.split("=", 1) for word in problem.split()))],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+        return json.loads(done.stdout)["variant"] if done.returncode == 0 else None
+
+    def write_lines(self, records):
+        """What bench_retime reads."""
+        kernels = choose(records, self.kernel_count)
+        with concurrent.futures.ThreadPoolExecutor(self.run.threads) as pool:
+            untuned = dict(zip(records, pool.map(self.untuned, records)))
+        lines = []
+        for problem, found in records.items():
+            variants = dict.fromkeys([*list(found)[:FASTEST], untuned[problem], *kernels])
+            lines.append("\t".join([problem, *(variant for variant in variants if variant)]))
+        self.say(f"{len(kernels)} kernels and the fastest of {len(lines)} sizes are to be timed in turn")
+        return lines
+
+    def start(self, gpu, seconds, lines, output):
+        device = {"CUGEN_DEVICE": self.given.device} if self.given.device else {"CUDA_VISIBLE_DEVICES": gpu}
+        words = [str(self.run.given.folder / "bench_retime"), self.given.config, f"{seconds:.3f}"]
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.DEVNULL, text=True,
+                                   env=dict(os.environ, CUGEN_CACHE=self.bench.cache, **device))
+        threading.Thread(target=feed, args=(process, lines), daemon=True).start()
+        return process
+
+    def side_by_side(self, lines, seconds, limit, copies, what):
+        """Parts of the lines, so many a GPU; until the limit."""
+        parts = copies * len(self.bench.gpus)
+        outputs = [open(self.folder / f"{what}-{i}.jsonl", "w", encoding="utf-8") for i in range(parts)]
+        running = [self.start(self.bench.gpus[i % len(self.bench.gpus)], seconds, lines[i::parts], outputs[i]) for i in range(parts)]
+        end = time.monotonic() + limit
+        for process in running:
+            try:
+                process.wait(max(end - time.monotonic(), 0.1))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        for output in outputs:
+            output.close()
+
+    def compile(self, lines, limit):
+        """Each variant once, by as many processes as there are threads for it, so that retiming finds images."""
+        first = {}
+        for line in lines:
+            problem, *variants = line.split("\t")
+            for variant in variants:
+                first.setdefault(variant, f"{problem}\t{variant}")
+        copies = max(min(self.run.threads // 2, 12), 1)
+        self.side_by_side(list(first.values()), 0, limit, copies, "compile")
+        self.say(f"compiled {len(first)} variants")
+
+    def retime(self, seconds):
+        records = self.records()
+        lines = self.write_lines(records)
+        random.Random(1).shuffle(lines) # whatever the time is enough for is a fair part
+        begin = time.monotonic()
+        self.compile(lines, 0.4 * seconds)
+        left = max(seconds - (time.monotonic() - begin), 2)
+        self.side_by_side(lines, TIMING * left * len(self.bench.gpus) / len(lines), left, 1, "retimed")
+        self.sum_up()
+
+    def sum_up(self):
+        timed = {}
+        path = self.run.given.output / f"{self.name}.retimed.jsonl"
+        with open(path, "w", encoding="utf-8") as out:
+            for part in sorted(self.folder.glob("retimed-*.jsonl")):
+                for line in part.read_text(encoding="utf-8").splitlines(keepends=True):
+                    if line.endswith("}\n"):
+                        out.write(line)
+                        one = json.loads(line)
+                        timed.setdefault(one["problem"], []).append(one["seconds"])
+        self.say(f"timed in turn: {len(timed)} sizes, {sum(map(len, timed.values()))} pairs")
+
+    def keep(self):
+        wisdom = self.folder / f"{self.name}.wisdom"
+        self.bench.run(None, "cache", "export", "-q", "-o", str(wisdom))
+        if wisdom.is_file():
+            (self.run.given.output / f"{self.name}.wisdom.xz").write_bytes(lzma.compress(wisdom.read_bytes(), preset=1))
+        self.say("kept")
+
+    def measure(self, limit):
+        retiming = 0.25 * limit
+        begin = time.monotonic()
+        self.open()
+        self.tune(limit - retiming - (time.monotonic() - begin))
+        self.retime(max(limit - (time.monotonic() - begin), 4))
+
+
+def feed(process, lines):
+    try:
+        process.stdin.write("".join(f"{line}\n" for line in lines))
+        process.stdin.close()
+    except OSError:
+        pass # it was stopped
+
+
+def choose(records, most):
+    """The kernels whose best one loses least over all problems, one after the other. A time that is not known counts as four times the
+    best."""
+    unknown = math.log(4)
+    losses = {}
+    for number, found in enumerate(records.values()):
+        least = min(found.values())
+        for variant, seconds in found.items():
+            if seconds < 2 * least:
+                losses.setdefault(variant, {})[number] = math.log(seconds / least)
+    chosen, best = [], [unknown] * len(records)
+    for _ in range(most):
+        gains = {variant: sum(best[i] - min(best[i], loss) for i, loss in own.items()) for variant, own in sorted(losses.items())}
+        variant = max(gains, key=gains.get, default=None)
+        if variant is None or gains[variant] <= 1e-3:
+            break
+        chosen.append(variant)
+        for i, loss in losses[variant].items():
+            best[i] = min(best[i], loss)
+    return chosen
