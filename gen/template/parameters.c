@@ -1,13 +1,27 @@
-/* What a kernel takes that writes its parameter list itself, against what it is passed: counted in the text, before anything is
-   compiled. The compiler's own count is compared as well where there is one (runtime/plan.c). What the text alone cannot tell is left to that: a
-   list with a macro, an ellipsis or a directive in it, an empty one, and a kernel whose name stands in several places. */
+/* What a kernel takes that writes its parameter list itself, against what it is passed: number and types, read in the text before
+   anything is compiled. The compiler's own count and sizes are compared as well where there are any (runtime/plan.c). What the text alone cannot
+   tell is left to that: a list with a macro, an ellipsis or a directive in it, an empty one, a type that is no keyword, and a kernel whose name
+   stands in several places. */
+#include <stdio.h>
 #include <string.h>
 
 #include "expansion.h"
 
-enum { UNKNOWN = -1, NESTED = 32 /* brackets */ };
+enum { UNKNOWN = -1, NESTED = 32 /* brackets */, SPELLING = 24 /* "unsigned long long" */ };
 
-/* ---- Counting ----------------------------------------------------------------------------------------------------- */
+/* A parameter as the text has it: "const float *data". */
+struct parameter {
+  struct source_token name;
+  char type[SPELLING]; /* "float"; empty: more than the text tells */
+  bool pointer, plain; /* plain: nothing but words and stars */
+};
+
+struct parameter_list {
+  struct parameter seen[KERNEL_MAX_ARGUMENTS];
+  int count; /* UNKNOWN: the text does not tell */
+};
+
+/* ---- Reading ------------------------------------------------------------------------------------------------------ */
 
 static bool is_of(struct source_token token, const char *marks) {
   return token.kind == SOURCE_MARK && strchr(marks, *token.at);
@@ -31,19 +45,50 @@ static bool take_bracket(struct source_token token, char *open, int *depth) {
   return true;
 }
 
-/* Of a list whose opening bracket has been read; UNKNOWN: the text does not tell. */
-static int count_parameters(struct source_reader list) {
+/* The word that was taken for the name belongs to the type. */
+static void name_is_type(struct parameter *p) {
+  const size_t used = strlen(p->type), length = p->name.length;
+  if (p->name.kind != SOURCE_WORD) return;
+  if (used + 1 + length >= SPELLING) p->plain = false;
+  if (p->plain) snprintf(p->type + used, SPELLING - used, "%s%.*s", used ? " " : "", (int)length, p->name.at);
+  p->name = (struct source_token){0};
+}
+
+static void take_token(struct parameter *p, struct source_token token) {
+  static const char *const silent[] = {"const", "volatile", "__restrict__", "__restrict", "restrict"};
+  for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
+    if (source_is(token, silent[i])) return;
+  if (token.kind == SOURCE_WORD || is_of(token, "*")) name_is_type(p);
+  if (token.kind == SOURCE_WORD)
+    p->name = token;
+  else if (is_of(token, "*"))
+    p->pointer = true;
+  else
+    p->plain = false;
+}
+
+/* A list whose opening bracket has been read. */
+static void read_list(struct source_reader text, struct parameter_list *list) {
+  struct parameter spare;
   char open[NESTED] = "(";
-  int depth = 1, commas = 0, tokens = 0;
+  int depth = 1, tokens = 0;
   bool nothing = false;
-  while (depth > 0) {
-    const struct source_token token = source_next_solid(&list);
-    if (token.kind == SOURCE_END || is_of(token, "#.") || !take_bracket(token, open, &depth)) return UNKNOWN;
-    commas += depth == 1 && is_of(token, ",");
-    nothing = tokens == 0 && source_is(token, "void");
-    tokens += depth > 0;
+  *list = (struct parameter_list){.seen[0].plain = true, .count = UNKNOWN};
+  for (int commas = 0;;) {
+    const struct source_token token = source_next_solid(&text);
+    if (token.kind == SOURCE_END || is_of(token, "#.") || !take_bracket(token, open, &depth)) return;
+    if (depth == 0) {
+      if (tokens > nothing) list->count = commas + 1;
+      return;
+    }
+    nothing = tokens++ == 0 && source_is(token, "void");
+    if (depth == 1 && is_of(token, ",")) commas++;
+    struct parameter *const p = commas < KERNEL_MAX_ARGUMENTS ? &list->seen[commas] : &spare;
+    if (depth == 1 && is_of(token, ","))
+      *p = (struct parameter){.plain = true};
+    else
+      take_token(p, token);
   }
-  return tokens == 0 || (nothing && tokens == 1) ? UNKNOWN : commas + 1;
 }
 
 static bool is_defined(const char *text, struct source_token word) {
@@ -76,32 +121,87 @@ static bool is_named_once(const struct text *body, const struct kernel_name *ker
   return count == 1;
 }
 
-/* ---- Launches ------------------------------------------------------------------------------------------------------- */
+/* ---- Comparing ------------------------------------------------------------------------------------------------------ */
 
-static int refuse(const struct expansion *x, const struct kernel_name *kernel, const struct kernel_launch *launch,
-                  int takes, const struct kernel_parameter *passed, size_t count) {
-  const struct text *body = &x->expander->body;
-  struct text path = {0}, names = {0}, place = {0};
-  int line;
-  source_locate(text_get(body), (size_t)(kernel->at - text_get(body)), &path, &line);
-  for (size_t i = 0; i < count; i++)
-    text_addf(&names, "%s%s", i ? ", " : "", x->out->arguments[passed[i].argument].name);
-  if (launch->listed) text_addf(&place, " (launch at line %d)", launch->line);
-  int status = CUGEN_ERROR_MEMORY;
-  if (path.failed || names.failed || place.failed)
-    error_memory(x->err);
+/* What a launch passes to the kernel that it names. */
+struct passing {
+  const struct expansion *x;
+  const struct kernel_name *kernel;
+  const struct kernel_launch *launch;
+  struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
+  size_t count;
+};
+
+static const struct kernel_argument *argument_of(const struct passing *p, size_t i) {
+  return &p->x->out->arguments[p->passed[i].argument];
+}
+
+static const struct dtype *type_of(struct parameter seen) {
+  for (size_t i = 0; seen.plain && i < DTYPE_COUNT; i++)
+    if (strcmp(dtype_table[i].cuda_name, seen.type) == 0) return &dtype_table[i];
+  return NULL;
+}
+
+/* Numbers must have the parameter's size, and be integers or none as it is. Buffers are often seen through another type, as packed halves
+   through unsigned int: of them only float and double are told apart. An address may be passed as a number of 8 bytes. */
+static bool type_agrees(struct parameter seen, const struct kernel_argument *argument) {
+  const struct dtype *const type = type_of(seen);
+  if (!seen.plain || argument->access != ACCESS_GLOBAL || argument->struct_bytes > 0) return true;
+  if (argument->kind != CUGEN_ARGUMENT_SCALAR)
+    return !type || (seen.pointer ? type->kind != DTYPE_FLOAT || argument->dtype->kind != DTYPE_FLOAT ||
+                                        type->bytes == argument->dtype->bytes
+                                  : type->bytes == 8 && !type->floating);
+  if (seen.pointer) return argument->dtype->bytes == 8 && !argument->dtype->floating;
+  return !type || (type->bytes == argument->dtype->bytes && type->floating == argument->dtype->floating);
+}
+
+/* ---- Refusing ------------------------------------------------------------------------------------------------------- */
+
+static void say_count(const struct passing *p, const struct parameter_list *list, struct text *out) {
+  text_addf(out, " takes %d parameters but is passed %zu (", list->count, p->count);
+  for (size_t i = 0; i < p->count; i++) text_addf(out, "%s%s", i ? ", " : "", argument_of(p, i)->name);
+  text_addf(out, "): its parameter list and the config's %s must agree", p->launch->listed ? "pass" : "arguments");
+}
+
+static void say_type(const struct passing *p, const struct parameter_list *list, size_t i, struct text *out) {
+  const struct parameter *const seen = &list->seen[i];
+  const struct kernel_argument *const argument = argument_of(p, i);
+  text_addf(out, ": its parameter '%s %s%.*s' is passed the %s %s '%s': their types must agree", seen->type,
+            seen->pointer ? "*" : "", (int)seen->name.length, seen->name.at, argument->dtype->name,
+            argument->kind == CUGEN_ARGUMENT_SCALAR ? "scalar" : "buffer", argument->name);
+}
+
+/* What is wrong with it is appended; false: nothing. */
+static bool find_fault(const struct passing *p, const struct parameter_list *list, struct text *out) {
+  if ((size_t)list->count != p->count) {
+    say_count(p, list, out);
+    return true;
+  }
+  for (size_t i = 0; i < p->count; i++)
+    if (!type_agrees(list->seen[i], argument_of(p, i))) {
+      say_type(p, list, i, out);
+      return true;
+    }
+  return false;
+}
+
+static int refuse(const struct passing *p, const char *fault) {
+  const struct text *body = &p->x->expander->body;
+  struct text path = {0}, place = {0};
+  int line, status = CUGEN_ERROR_MEMORY;
+  source_locate(text_get(body), (size_t)(p->kernel->at - text_get(body)), &path, &line);
+  if (p->launch->listed) text_addf(&place, " (launch at line %d)", p->launch->line);
+  if (path.failed || place.failed)
+    error_memory(p->x->err);
   else
-    status = error_set_at(
-        x->err, CUGEN_ERROR_CONFIG, text_get(&path), line,
-        "kernel '%.*s'%s takes %d parameters but is passed %zu (%s): its parameter list and the config's "
-        "%s must agree",
-        (int)kernel->length, kernel->at, text_get(&place), takes, count, text_get(&names),
-        launch->listed ? "pass" : "arguments");
+    status = error_set_at(p->x->err, CUGEN_ERROR_CONFIG, text_get(&path), line, "kernel '%.*s'%s%s",
+                          (int)p->kernel->length, p->kernel->at, text_get(&place), fault);
   text_free(&place);
   text_free(&path);
-  text_free(&names);
   return status;
 }
+
+/* ---- Launches ------------------------------------------------------------------------------------------------------- */
 
 /* NULL: it has a list that cannot be seen. */
 static const struct kernel_name *find_kernel(const struct expansion *x, const char *entry) {
@@ -115,18 +215,28 @@ static const struct kernel_name *find_kernel(const struct expansion *x, const ch
   return NULL;
 }
 
+/* Whether the text of the list is all there is: no macro in it, no second kernel of that name. */
+static bool is_plain(const struct passing *p, struct source_reader list) {
+  const struct text *body = &p->x->expander->body;
+  return is_named_once(body, p->kernel) && !has_macro(text_get(body), list) &&
+         !has_macro(text_get(&p->x->expander->defines), list);
+}
+
 static int check_launch(const struct expansion *x, const struct kernel_launch *launch) {
   const struct text *body = &x->expander->body;
-  const struct kernel_name *kernel = find_kernel(x, launch->entry);
-  struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
-  if (!kernel) return CUGEN_OK;
-  struct source_reader reader = {kernel->at + kernel->length, text_get(body) + body->length};
+  struct passing p = {.x = x, .kernel = find_kernel(x, launch->entry), .launch = launch};
+  struct parameter_list list;
+  struct text fault = {0};
+  int status = CUGEN_OK;
+  if (!p.kernel) return CUGEN_OK;
+  struct source_reader reader = {p.kernel->at + p.kernel->length, text_get(body) + body->length};
   if (!is_of(source_next_solid(&reader), "(")) return CUGEN_OK;
-  const int takes = count_parameters(reader);
-  const size_t count = kernel_launch_parameters(x->out, launch, passed);
-  if (takes == UNKNOWN || (size_t)takes == count || !is_named_once(body, kernel)) return CUGEN_OK;
-  if (has_macro(text_get(body), reader) || has_macro(text_get(&x->expander->defines), reader)) return CUGEN_OK;
-  return refuse(x, kernel, launch, takes, passed, count);
+  p.count = kernel_launch_parameters(x->out, launch, p.passed);
+  read_list(reader, &list);
+  if (list.count != UNKNOWN && find_fault(&p, &list, &fault) && is_plain(&p, reader))
+    status = fault.failed ? error_memory(x->err) : refuse(&p, text_get(&fault));
+  text_free(&fault);
+  return status;
 }
 
 int expansion_check_parameters(struct expansion *x) {

@@ -223,8 +223,9 @@ static void test_parameters(void **state) {
       "kernel 'few' { problem 'n' (10), check { n = 3 }, output 'y' { dtype = 'f32', shape = { 'n' } },\n"
       "  input 'x' { dtype = 'f32', shape = { 'n' } }, reference 'none',\n"
       "  implementation 'few' { template 'few.cu', grid { '1' }, block { '32' } } }\n";
-  static const char *const templates[] = {"#define LIST float *y\n__global__ void few(LIST) { y[0] = 1; }",
-                                          "__global__ void few(float *y, int x) { y[0] = x; }"};
+  static const char *const templates[] = {
+      "#define LIST float *y\n__global__ void few(LIST) { y[0] = 1; }",
+      "typedef int number;\n__global__ void few(float *y, number x) { y[0] = x; }"};
   static const char *const said[] = {"kernel 'few' takes 1 parameters but is passed 2 (y, x)",
                                      "kernel 'few': its parameter for 'x' has 4 bytes, the config's argument 8"};
   static float memory[10];

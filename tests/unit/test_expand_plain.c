@@ -81,7 +81,7 @@ static void test_template_parameters(void **state) {
 
 static void test_parameters_and_variables(void **state) {
   (void)state;
-  unchanged(TUNED(""), "", "__global__ void k(float *y, const int n) {\n  if (1 < n) y[1] = n;\n}\n");
+  unchanged(TUNED(""), "", "__global__ void k(float *y, const size n) {\n  if (1 < n) y[1] = n;\n}\n");
   unchanged(TUNED(""), "constexpr auto n = 1000;\n",
             "__device__ int f(float *n) { return *n; }\n__global__ void k() { int x = n; }\n");
   unchanged(TUNED(""), "", "__global__ void k() {\n  for (int i = 0, n = 4; i < n; i++) { }\n}\n");
@@ -91,7 +91,7 @@ static void test_parameters_and_variables(void **state) {
   unchanged(TUNED(""), "#define n 1000\n",
             "__global__ void k(float *y, int) {\n  y[2 * n] = f(y, n);\n  if (n) return n;\n}\n");
   unchanged("problem 'x_size' (8), scalar 'x_size' {}," TUNED(""), "",
-            "__global__ void k(int x_size, int, int) { int y = x_size; }\n");
+            "__global__ void k(int x_size, float *, float *) { int y = x_size; }\n");
 }
 
 static void test_branches(void **state) {

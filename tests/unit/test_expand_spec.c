@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ static void assert_entry(const char *template, const char *entry) {
 
 static void test_entry(void **state) {
   (void)state;
-  assert_entry("extern \"C\" __global__ void __launch_bounds__(256, 2) one(int a, int) {}\n", "one");
+  assert_entry("extern \"C\" __global__ void __launch_bounds__(256, 2) one(int *a, int *) {}\n", "one");
   assert_entry("__global__ __launch_bounds__(g(2)) static void two(void (*f)(int), int) {}\n", "two");
   assert_entry("__global__ void three(int);\n// __global__ void no() {}\n__global__ void three(int) {}\n", "three");
   assert_entry("template <int N> __device__ void no() {}\n__global__ void\nfour /* x */ (\n) {}\n", "four");
@@ -31,6 +32,51 @@ static void test_entry(void **state) {
   assert_entry("__global__ void five(pair<int, pair<int, int>> a, /* , */ int (*b)(int, int)) {}\n", "five");
   assert_entry("#define MORE , int\n__global__ void six(int a MORE) {}\n", "six");
   assert_entry("__global__ void seven(int a\n#ifdef B\n, int b\n#endif\n) {}\n", "seven");
+}
+
+/* A type that the text tells is held against the argument's; of buffers, float and double alone. */
+static void test_types_of_parameters(void **state) {
+  static const char body[] =
+      "problem 'n' (8), input 'x' { dtype = 'f32', shape = { 'n' } }, output 'y' { dtype = 'f64', shape = { 'n' }, "
+      "tolerance = '0' },\n"
+      "reference 'none', scalar 'a' { dtype = 'f32', value = '2' }, scalar 'n' { dtype = 'i32' },\n"
+      "implementation 'a' { template 't.cu', grid { '1' }, block { '32' } }";
+  static const char *const right[] = {
+      "const float *__restrict__ x, double *y, float a, int n",
+      "float *x, double *const y, const float a, unsigned int n",
+      "unsigned int *x, unsigned char *, float, int",
+      "unsigned long long x, double *y, float a, int n",
+      "real *x, real *y, real a, size n",
+      "float (*x)[4], double *y, float a, int n",
+      "pair<double, int> *x, double *y, float a, int n = 3",
+      "real *x, double *y, float a, short n) {}\n#define real float\nvoid f(",
+  };
+  static const struct {
+    const char *list, *said;
+  } wrong[] = {
+      {"double *x, double *y, float a, int n", "'double *x' is passed the f32 buffer 'x'"},
+      {"float *x, float y, float a, int n", "'float y' is passed the f64 buffer 'y'"},
+      {"float *x, double *y, const double scale, int n", "'double scale' is passed the f32 scalar 'a'"},
+      {"float *x, double *y, int n, float a", "'int n' is passed the f32 scalar 'a'"},
+      {"float *x, double *y, float *a, int n", "'float *a' is passed the f32 scalar 'a'"},
+      {"float *x, double *y, float a, unsigned short n", "'unsigned short n' is passed the i32 scalar 'n'"},
+  };
+  (void)state;
+  char source[200], expected[200];
+  for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+    snprintf(source, sizeof source, "__global__ void k(%s) {}\n", right[i]);
+    struct expanding *bench = expanding_open(body, NULL, 0);
+    expanding_add(bench, "t.cu", source);
+    struct kernel_spec spec = expanding_one(bench, 0);
+    kernel_spec_free(&spec);
+    expanding_close(bench);
+  }
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    snprintf(source, sizeof source, "__global__ void k(%s) {}\n", wrong[i].list);
+    snprintf(expected, sizeof expected,
+             "T/t.cu:1: kernel 'k': its parameter %s: their types must agree\n  in variant 'a'", wrong[i].said);
+    expanding_error(body, source, CUGEN_ERROR_CONFIG, expected);
+  }
 }
 
 static void test_entry_errors(void **state) {
@@ -573,6 +619,7 @@ static void test_verify_is_part_of_the_proof(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_entry),
+      cmocka_unit_test(test_types_of_parameters),
       cmocka_unit_test(test_entry_errors),
       cmocka_unit_test(test_named_entry),
       cmocka_unit_test(test_steps),
