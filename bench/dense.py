@@ -10,6 +10,7 @@ import math
 import os
 import random
 import re
+import sqlite3
 import subprocess
 import threading
 import time
@@ -51,6 +52,7 @@ class Dense:
             done = subprocess.run([self.bench.cugen, "cache", "import", str(self.wisdom), "-q", "--cache", self.bench.cache],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
             self.say(f"{self.wisdom.name}: {done.stderr.strip() if done.returncode else 'imported'}")
+            self.forget_single()
         self.known = []
         for text in self.records():
             values = dict(word.split("=", 1) for word in text.split())
@@ -66,6 +68,14 @@ class Dense:
         right = {problem: {v: s for v, s in sorted(found.items(), key=lambda pair: (pair[1], pair[0])) if math.isfinite(s)}
                  for problem, found in records.items()}
         return {problem: found for problem, found in sorted(right.items()) if found}
+
+    def forget_single(self):
+        """What has one sample only was dropped at once, until 2026-11-27 also where one launch had to wait: it is measured again."""
+        database = sqlite3.connect(self.bench.cache)
+        forgotten = database.execute("DELETE FROM record WHERE samples = 1 AND outcome = 0").rowcount
+        database.commit()
+        database.close()
+        self.say(f"{forgotten} records of one sample are not taken")
 
     # ---- Measuring ----
 
