@@ -160,8 +160,10 @@ struct cpu_ubsan_bounds {
   const struct cpu_ubsan_type *array, *index;
 };
 
+enum { CPU_WATCH_SIZES = 5 };
+
 /* Exported as `const struct cpu_watch *cugen_watch`, set once after loading. site: where in the program. The compiler's calls come
-   to the first seven by shim/watch.h, which has their places as numbers. */
+   to all as far as `write` by shim/watch.h, which has their places as numbers. */
 struct cpu_watch {
   void (*access)(const void *at, unsigned long bytes, unsigned kind, const void *site);
   /* A function that is not inlined begins, and where it returns to; and ends. */
@@ -173,6 +175,9 @@ struct cpu_watch {
   /* A place that is no multiple of what its type needs; an index of an array, outside the type that the source gives it. */
   void (*mismatched)(const struct cpu_ubsan_mismatch *what, const void *at, const void *site);
   void (*outside)(const struct cpu_ubsan_bounds *bounds, unsigned long index, const void *site);
+  /* Plain accesses of 1, 2, 4, 8 and 16 bytes, which most are; from where they return to. self: this table. */
+  void (*read[CPU_WATCH_SIZES])(const void *at, const struct cpu_watch *self);
+  void (*write[CPU_WATCH_SIZES])(const void *at, const struct cpu_watch *self);
   /* A copy to shared memory that was begun before is there now. */
   void (*arrived)(const void *at, unsigned long bytes, const void *site);
   void (*fence)(int device); /* __threadfence(); device 0: __threadfence_block() */

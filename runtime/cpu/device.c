@@ -404,7 +404,7 @@ static int watch_image(const struct cpu_device *d, struct loaded *loaded, cugen_
   if (!hooks) return CUGEN_OK;
   if (!d->watch || dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) != 0)
     return error_set(err, CUGEN_ERROR_INTERNAL, "a watched kernel on a device that does not watch");
-  *hooks = watch_hooks();
+  *hooks = watch_hooks(d->watch);
   loaded->watched = true;
   loaded->image = (struct observed_image){loaded->compiled->image, loaded->compiled->image_length, map->l_addr};
   return CUGEN_OK;

@@ -71,6 +71,7 @@ void finding_compare(struct watch *w) {
   struct overwriting *o = &w->overwriting;
   if (memcmp(o->before, o->at, o->bytes) != 0) o->finding->same_value = false;
   o->finding = NULL;
+  watch_look(w);
 }
 
 /* Of two plain writes; those of more bytes are taken to differ. */
@@ -84,6 +85,7 @@ static void begin_overwriting(const struct access *a, const struct last_access *
   if (o->finding && o->finding != f) finding_compare(a->watch);
   *o = (struct overwriting){.finding = f, .at = (const void *)a->at, .bytes = a->bytes};
   memcpy(o->before, o->at, a->bytes);
+  watch_look(a->watch);
 }
 
 static bool is_race(cugen_finding_kind kind) {

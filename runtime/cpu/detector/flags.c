@@ -31,15 +31,15 @@ static void keep_release(struct watch *w, const struct access *a) {
 }
 
 /* The last strong write before. */
-static const struct last_access *found_at(const struct cell *cell) {
-  const bool written = cell->write.kind & STRONG && cell->write.epoch > cell->atomic.epoch;
-  return written ? &cell->write : &cell->atomic;
+static const struct last_access *found_at(const struct region *region, const struct cell *cell) {
+  const struct last_access *atomic = &shadow_rare(region, cell)->atomic;
+  return cell->write.kind & STRONG && cell->write.epoch > atomic->epoch ? &cell->write : atomic;
 }
 
 void flags_use(const struct access *a, const struct cell *cell) {
   struct watch *w = a->watch;
   struct flags *f = &w->flags;
-  const struct last_access *found = found_at(cell);
+  const struct last_access *found = found_at(a->region, cell);
   const bool reads = !(a->kind & CPU_WRITE) || a->kind & CPU_ATOMIC;
   const bool other = found->thread != a->thread || found->epoch < w->hb.block_epoch;
   if (reads && other && found->epoch >= w->hb.launch_epoch)

@@ -20,6 +20,7 @@ static void become_process(struct watch *w) {
   for (uint32_t i = 0; i < own->finding_count; i++) own->findings[i].count = 0;
   w->report = own;
   traffic_move(w->traffic, current_counters(w));
+  access_forget(w); /* what is claimed from here on */
 }
 
 static uint64_t next_in_process(struct watch *w) {

@@ -24,7 +24,8 @@ static void count(const struct access *a, const char *array) {
   if (!first || is_modified(a) || engine) return;
   for (unsigned done = 0; done < a->bytes; done += 16) {
     const unsigned bytes = a->bytes - done < 16 ? a->bytes - done : 16;
-    traffic_access(a->watch->traffic, a->thread, a->site, array, a->region->shared, at + done, bytes, a->kind);
+    struct traffic_site *site = traffic_site(a->watch->traffic, a->site, array, a->region->shared, bytes, a->kind);
+    traffic_access(a->watch->traffic, site, a->thread, at + done);
   }
 }
 
@@ -196,11 +197,14 @@ static bool is_inside(uintptr_t at, const void *start, size_t bytes) {
 /* Of the image: what never changes, or is cugen's own; what the image calls cugen by. */
 static bool is_table(const struct watch *w, uintptr_t at) {
   const struct cpu_hooks *hooks = fibers_hooks();
-  const struct cpu_watch *watch = w->hooks;
   if (is_inside(at, hooks, sizeof *hooks) || is_inside(at, hooks->async, sizeof *hooks->async)) return true;
-  if (is_inside(at, watch, sizeof *watch)) return true;
+  if (is_inside(at, &w->hooks, sizeof w->hooks)) return true;
   const uintptr_t base = w->launch.image->base;
   return at - base < w->launch.image->length || (at >= base && at < w->shared[0].end);
+}
+
+bool regions_is_constant(struct watch *w, uintptr_t at) {
+  return at >= NULL_PAGE && !regions_find(w, at) && is_table(w, at);
 }
 
 static void access_global(struct access *a) {
@@ -234,6 +238,22 @@ void regions_visit(struct access *a) {
     access_dynamic(a, rank);
   else
     access_global(a);
+}
+
+static bool part_of(const struct region *region, uintptr_t start, uintptr_t end, const char *name,
+                    struct region_part *out) {
+  *out = (struct region_part){.region = region, .name = name, .start = start, .bytes = end - start};
+  return true;
+}
+
+bool regions_part(struct watch *w, uintptr_t at, struct region_part *out) {
+  const struct region *r = regions_find(w, at);
+  if (!r || r->variable || at < r->start || at >= r->end) return false;
+  if (!r->arrays) return part_of(r, r->start, r->end, r->name, out);
+  const uint8_t number = w->array_of[(at - r->start) / WATCH_WORD];
+  const struct shared_array *array = number ? &w->arrays[number - 1] : NULL;
+  return array && !is_gap(array) && at >= array->start && at < array->end &&
+         part_of(r, array->start, array->end, array->name, out);
 }
 
 /* NULL: it is not watched, such as what a thread has of its own. */

@@ -34,7 +34,6 @@ struct acquire {
 
 struct synchronizer { /* of a block's threads */
   struct fence device, block;
-  uint32_t written;            /* when it last wrote to global memory */
   uint32_t acquired, unfenced; /* its last acquire, and the last without a fence of the device, + 1 */
 };
 
@@ -53,6 +52,7 @@ struct release_acquire {
   uint32_t swept[HB_BLOCKS];
   bool fenced; /* somebody has, in this block */
   bool lost;
+  uint32_t written[HB_THREADS]; /* when each last wrote to global memory */
   struct synchronizer threads[HB_THREADS];
 };
 
@@ -103,13 +103,14 @@ void ra_launch(struct release_acquire *ra) {
 void ra_block(struct release_acquire *ra) {
   const size_t threads = (size_t)ra->hb->blocks * ra->hb->padded;
   memset(ra->threads, 0, threads * sizeof *ra->threads);
+  memset(ra->written, 0, threads * sizeof *ra->written);
   memset(ra->swept, 0, sizeof ra->swept);
   ra->acquired_first = ra->acquires.count;
   ra->fenced = false;
 }
 
-void ra_written(struct release_acquire *ra, unsigned thread) {
-  ra->threads[thread].written = ra->hb->epoch;
+uint32_t *ra_written(struct release_acquire *ra) {
+  return ra->written;
 }
 
 void ra_fence(struct release_acquire *ra, unsigned thread, bool device) {
@@ -137,7 +138,7 @@ void ra_barrier(struct release_acquire *ra, unsigned rank) {
   const unsigned first = rank * ra->hb->padded;
   if (!ra->fenced) return;
   for (unsigned thread = first; thread < first + ra->hb->padded; thread++)
-    if (ra->threads[thread].written && ra->threads[thread].written >= ra->threads[thread].device.epoch) return;
+    if (ra->written[thread] && ra->written[thread] >= ra->threads[thread].device.epoch) return;
   ra->swept[rank] = ra->hb->barrier_epoch[rank];
 }
 

@@ -21,8 +21,8 @@ void ra_barrier(struct release_acquire *ra, unsigned rank);
 void ra_fence(struct release_acquire *ra, unsigned thread, bool device);
 /* The thread's last __threadfence() in this block; 0: there was none. */
 uint32_t ra_last_fence(const struct release_acquire *ra, unsigned thread);
-/* A plain write to global memory. */
-void ra_written(struct release_acquire *ra, unsigned thread);
+/* The epoch in which each thread last wrote to global memory, plainly: whoever sees such a write sets it. */
+uint32_t *ra_written(struct release_acquire *ra);
 
 /* *word: what was released at the word that is used as a flag; 0: nothing. A plain write to it sets it to 0. */
 enum ra_use { RA_READ = 1, RA_WRITE = 2 };

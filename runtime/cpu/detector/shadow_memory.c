@@ -2,15 +2,7 @@
    follows for the next who does; see state.h, and watch.c for the whole. */
 #include <sys/mman.h>
 
-#include "state.h"
-
-enum { WHOLE_WORD = 15 };
-
-void shadow_drop(struct region *region) {
-  if (region->cells) munmap(region->cells, region->cell_bytes);
-  if (region->bytes) munmap(region->bytes, region->byte_bytes);
-  *region = (struct region){.shared = false};
-}
+#include "quick_words.h"
 
 static size_t words_of(const struct region *region) {
   return (region->end - region->start) / WATCH_WORD + 2;
@@ -25,17 +17,37 @@ static void *map_zeros(size_t bytes) {
 /* Most words of a small region are touched: large pages spare it a fault for each 4 KiB. A large one may be touched here and there. */
 enum { MOST_IN_LARGE_PAGES = 256 << 20 };
 
+static void *map_cells(const struct region *region, size_t size) {
+  const size_t bytes = words_of(region) * size;
+  void *at = map_zeros(bytes);
+  if (at && bytes < MOST_IN_LARGE_PAGES) madvise(at, bytes, MADV_HUGEPAGE);
+  return at;
+}
+
 int shadow_make(struct region *region, cugen_error *err) {
-  region->cell_bytes = words_of(region) * sizeof *region->cells;
-  region->cells = map_zeros(region->cell_bytes);
-  if (region->cells && region->cell_bytes < MOST_IN_LARGE_PAGES)
-    madvise(region->cells, region->cell_bytes, MADV_HUGEPAGE);
-  return region->cells ? CUGEN_OK : error_memory(err);
+  region->cells = map_cells(region, sizeof *region->cells);
+  region->reads = map_cells(region, sizeof *region->reads);
+  region->rare = map_cells(region, sizeof *region->rare);
+  return region->cells && region->reads && region->rare ? CUGEN_OK : error_memory(err);
+}
+
+void shadow_drop(struct region *region) {
+  const size_t words = words_of(region);
+  if (region->cells) munmap(region->cells, words * sizeof *region->cells);
+  if (region->reads) munmap(region->reads, words * sizeof *region->reads);
+  if (region->rare) munmap(region->rare, words * sizeof *region->rare);
+  if (region->bytes) munmap(region->bytes, words * WATCH_WORD * sizeof *region->bytes);
+  *region = (struct region){.shared = false};
 }
 
 /* ---- One word ---- */
 
 enum { STRONG = CPU_ATOMIC | CPU_VOLATILE };
+
+static struct rare_cell *need_rare(const struct region *region, struct cell *cell) {
+  cell->more |= CELL_RARE;
+  return &region->rare[cell - region->cells];
+}
 
 /* Whether something orders `then`, of this launch, before the access. */
 static bool ordered(const struct access *a, const struct last_access *then, bool here) {
@@ -62,7 +74,7 @@ static bool may_meet(const struct access *a, const struct cell *cell, const stru
   if (a->kind & then->kind & CPU_ATOMIC) return true;
   const bool both = a->kind & STRONG && then->kind & STRONG, writes = a->kind & then->kind & CPU_WRITE;
   if (!both) return false;
-  return !here || ra_is_flag(a->watch->ra, cell->flag) || is_waited_for(a->watch, a->at) ||
+  return !here || ra_is_flag(a->watch->ra, shadow_rare(a->region, cell)->flag) || is_waited_for(a->watch, a->at) ||
          (!a->region->shared && !writes);
 }
 
@@ -91,30 +103,32 @@ static void check_last(const struct access *a, const struct cell *cell, const st
 
 void shadow_check_write(const struct access *a, const struct cell *cell, unsigned bytes) {
   if (is_open(a, &cell->write, bytes)) check_last(a, cell, &cell->write, cell->write.kind & CPU_ASYNC);
-  if (is_open(a, &cell->atomic, bytes)) check_last(a, cell, &cell->atomic, false);
+  const struct last_access *atomic = &shadow_rare(a->region, cell)->atomic;
+  if (is_open(a, atomic, bytes)) check_last(a, cell, atomic, false);
 }
 
 /* What a thread's own copy reads is in flight for no one: it is in registers. */
-static void check_reads(const struct access *a, const struct cell *cell, unsigned bytes) {
-  for (int i = 0; i < 3; i++) {
-    const struct last_access *then = &cell->reads[i];
-    if (is_open(a, then, bytes)) check_last(a, cell, then, then->kind & CPU_ASYNC && then->kind & OBSERVED_PROXY);
-  }
+static void check_read(const struct access *a, const struct cell *cell, const struct last_access *then,
+                       unsigned bytes) {
+  if (is_open(a, then, bytes)) check_last(a, cell, then, then->kind & CPU_ASYNC && then->kind & OBSERVED_PROXY);
 }
 
-static void keep_read(const struct watch *w, struct cell *cell, const struct last_access *now) {
-  const uint32_t barrier_epoch = w->hb.barrier_epoch[now->thread / w->launch.padded];
-  struct last_access *last = &cell->reads[0], *other = &cell->reads[1];
-  if (last->thread == now->thread && last->epoch == now->epoch) {
-    last->bytes |= now->bytes;
-    last->site = now->site;
-    return;
+static void check_reads(const struct access *a, const struct cell *cell, unsigned bytes) {
+  if (cell->more & CELL_READS) {
+    const struct read_cell *reads = &a->region->reads[cell - a->region->cells];
+    check_read(a, cell, &reads->last, bytes);
+    check_read(a, cell, &reads->other, bytes);
   }
-  if (last->epoch < w->hb.block_epoch) cell->reads[2] = *last;
-  const bool matters = last->epoch >= barrier_epoch && last->thread != now->thread;
-  const bool better = other->epoch < barrier_epoch || other->thread / WATCH_WARP == now->thread / WATCH_WARP;
-  if (matters && (better || last->thread / WATCH_WARP != now->thread / WATCH_WARP)) *other = *last;
-  *last = *now;
+  check_read(a, cell, &shadow_rare(a->region, cell)->before, bytes);
+}
+
+static void keep_read(const struct access *a, struct cell *cell, const struct last_access *now) {
+  const struct happens_before *hb = &a->watch->hb;
+  struct read_cell *reads = &a->region->reads[cell - a->region->cells];
+  const bool before = !a->region->shared && reads->last.epoch >= hb->launch_epoch;
+  if (before && reads->last.epoch < hb->block_epoch) need_rare(a->region, cell)->before = reads->last;
+  cell->more |= CELL_READS;
+  quick_keep_read(reads, now, hb->barrier_epoch[now->thread / hb->padded]);
 }
 
 /* ---- Bytes of a word that were accessed by themselves ---- */
@@ -123,8 +137,7 @@ static void keep_read(const struct watch *w, struct cell *cell, const struct las
 static struct byte_cell *byte_cells(const struct access *a, const struct cell *cell) {
   struct region *region = (struct region *)(uintptr_t)a->region; /* the watch's own */
   if (!region->bytes) {
-    region->byte_bytes = words_of(region) * WATCH_WORD * sizeof *region->bytes;
-    region->bytes = map_zeros(region->byte_bytes);
+    region->bytes = map_zeros(words_of(region) * WATCH_WORD * sizeof *region->bytes);
   }
   return region->bytes ? region->bytes + WATCH_WORD * (cell - region->cells) : NULL;
 }
@@ -163,16 +176,19 @@ static void keep_bytes(const struct access *a, struct cell *cell, const struct l
   cell->split = all != NULL;
 }
 
-static uint32_t last_written(const struct cell *cell) {
-  return cell->write.epoch > cell->atomic.epoch ? cell->write.epoch : cell->atomic.epoch;
+static uint32_t last_written(const struct region *region, const struct cell *cell) {
+  const uint32_t atomic = shadow_rare(region, cell)->atomic.epoch;
+  return cell->write.epoch > atomic ? cell->write.epoch : atomic;
 }
 
 static void keep_write(const struct access *a, struct cell *cell, const struct last_access *now) {
   const struct watch *w = a->watch;
-  if (!(now->kind & STRONG)) cell->flag = 0;
-  if (!a->region->shared && !(now->kind & STRONG)) ra_written(w->ra, a->thread);
-  struct last_access *last = now->kind & CPU_ATOMIC ? &cell->atomic : &cell->write;
-  if (a->region->shared && last_written(cell) < w->hb.block_epoch) cell->written = 0, cell->flag = 0;
+  const bool earlier = a->region->shared && last_written(a->region, cell) < w->hb.block_epoch;
+  const bool forgets = earlier || !(now->kind & STRONG);
+  if (forgets && cell->more & CELL_RARE) need_rare(a->region, cell)->flag = 0;
+  if (!a->region->shared && !(now->kind & STRONG)) w->written[a->thread] = w->hb.epoch;
+  struct last_access *last = now->kind & CPU_ATOMIC ? &need_rare(a->region, cell)->atomic : &cell->write;
+  if (earlier) cell->written = 0;
   const bool more = last->thread == now->thread && last->epoch == now->epoch;
   const unsigned bytes = more ? last->bytes : 0;
   *last = *now;
@@ -187,7 +203,7 @@ static bool makes_use(const struct access *a) {
 /* Where more is read than a word, which may be a struct that is copied, the bytes of a word that nobody has written are taken
    for padding. */
 static void check_written(const struct access *a, const struct cell *cell, unsigned bytes) {
-  const bool here = !a->region->shared || last_written(cell) >= a->watch->hb.block_epoch;
+  const bool here = !a->region->shared || last_written(a->region, cell) >= a->watch->hb.block_epoch;
   const unsigned written = here ? cell->written & bytes : 0;
   if (!a->region->unwritten || written == bytes || (written && a->bytes > WATCH_WORD)) return;
   struct access reads = *a; /* an atomic operation too */
@@ -209,7 +225,7 @@ static uint8_t cell_kind(unsigned kind) {
   return (uint8_t)((kind & ~(unsigned)CPU_PACKED) | (kind & CPU_BLOCK ? CELL_BLOCK : 0));
 }
 
-static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
+void shadow_visit_word(const struct access *a, struct cell *cell, unsigned bytes) {
   const struct last_access now = {.epoch = a->watch->hb.epoch,
                                   .site = a->site,
                                   .thread = (uint16_t)a->thread,
@@ -219,24 +235,24 @@ static void visit(const struct access *a, struct cell *cell, unsigned bytes) {
   if (cell->split) check_bytes(a, cell, bytes);
   if (a->kind & OBSERVED_PROXY && a->region->shared) {
     check_fence(a, &cell->write, bytes);
-    check_fence(a, &cell->atomic, bytes);
+    check_fence(a, &shadow_rare(a->region, cell)->atomic, bytes);
   }
   if (makes_use(a)) check_written(a, cell, bytes);
-  if (bytes != WHOLE_WORD) keep_bytes(a, cell, &now);
+  if (bytes != WATCH_WHOLE_WORD) keep_bytes(a, cell, &now);
   if (!(a->kind & CPU_WRITE)) {
-    keep_read(a->watch, cell, &now);
+    keep_read(a, cell, &now);
     return;
   }
   check_reads(a, cell, bytes);
   keep_write(a, cell, &now);
-  if (bytes == WHOLE_WORD) cell->split = 0;
+  if (bytes == WATCH_WHOLE_WORD) cell->split = 0;
 }
 
 /* As a flag, if it is used as one. */
 static void use_flag(const struct access *a, struct cell *cell) {
   const bool stores = a->kind & CPU_WRITE && (!(a->kind & CPU_ATOMIC) || a->kind & CPU_VOLATILE);
   const int write = a->kind & CPU_WRITE ? RA_WRITE : 0, read = stores ? 0 : RA_READ;
-  ra_use(a->watch->ra, a->thread, &cell->flag, write | read);
+  ra_use(a->watch->ra, a->thread, &need_rare(a->region, cell)->flag, write | read);
 }
 
 void shadow_visit(const struct access *a) {
@@ -247,11 +263,11 @@ void shadow_visit(const struct access *a) {
   if (a->watch->report->mode == WATCH_TRAFFIC) return;
   if (a->kind & STRONG) flags_use(a, &a->region->cells[offset / WATCH_WORD]);
   for (uintptr_t word = offset / WATCH_WORD; word * WATCH_WORD < end; word++) {
-    const unsigned whole = WHOLE_WORD;
+    const unsigned whole = WATCH_WHOLE_WORD;
     unsigned bytes = whole;
     if (word * WATCH_WORD < offset) bytes &= whole << (unsigned)(offset - word * WATCH_WORD);
     if (word * WATCH_WORD + WATCH_WORD > end) bytes &= whole >> (unsigned)(word * WATCH_WORD + WATCH_WORD - end);
-    visit(a, &a->region->cells[word], bytes & whole);
+    shadow_visit_word(a, &a->region->cells[word], bytes & whole);
   }
   if (a->kind & STRONG) use_flag(a, &a->region->cells[offset / WATCH_WORD]);
 }

@@ -1,6 +1,6 @@
 /* What the detector's parts share: the shadow memory, and what is known of the launch. findings.c writes the report,
    flags.c says which fence is missing, shadow_memory.c looks at a word, regions.c knows which memory an address lies in,
-   alignment.c what it must be a multiple of, accumulators.c follows products' registers, parallel_blocks.c gives blocks to processes; watch.c, above them, is what the
+   alignment.c what it must be a multiple of, access.c is what the kernel calls before each access, accumulators.c follows products' registers, parallel_blocks.c gives blocks to processes; watch.c, above them, is what the
    kernel and the emulator call. */
 #ifndef RUNTIME_CPU_DETECTOR_STATE_H
 #define RUNTIME_CPU_DETECTOR_STATE_H
@@ -20,6 +20,7 @@ enum {
   WATCH_THREADS = HB_THREADS,
   WATCH_ACCUMULATORS = 16, /* arrays of a thread */
   WATCH_WORD = 4,
+  WATCH_WHOLE_WORD = 15, /* its bytes */
   WATCH_WAITED = 4
 };
 
@@ -31,13 +32,26 @@ struct last_access {
   uint8_t kind;
 };
 
+/* What every access of the word looks at. The rest of it lies apart, so that a buffer which is written once costs 16 bytes a word. */
 struct cell {
-  struct last_access write,
-      reads[3];              /* the last reader; one of another warp, if there is one; the last of a block before */
+  struct last_access write;
+  uint8_t written; /* bytes; of shared memory in this block */
+  uint8_t split;   /* bytes were accessed by themselves: the region's cells of bytes count, too */
+  uint8_t more;    /* enum cell_more */
+  uint8_t spare;
+};
+
+/* Which other cells of the word hold anything. */
+enum cell_more { CELL_READS = 1, CELL_RARE = 2 };
+
+struct read_cell {
+  struct last_access last, other; /* the last reader; one of another warp, if there is one */
+};
+
+struct rare_cell {
+  struct last_access before; /* the last reader of a block before; not of shared memory */
   struct last_access atomic; /* the last atomic operation: it does not hide the write before */
   uint32_t flag;             /* what was released there, of release_acquire.h */
-  uint8_t written;           /* bytes; of shared memory in this block */
-  uint8_t split;             /* bytes were accessed by themselves: the region's cells of bytes count, too */
 };
 
 /* Of the bytes of a word, where accesses of less than a word came: touched by those alone. */
@@ -52,10 +66,10 @@ enum {
 struct region {
   char name[WATCH_NAME];
   uintptr_t start, end, low, high; /* low to high: nothing else lies there */
-  struct cell *cells;
-  size_t cell_bytes;
-  struct byte_cell *bytes; /* four a word; NULL: none was needed yet */
-  size_t byte_bytes;
+  struct cell *cells;              /* of each word, as all of these */
+  struct read_cell *reads;
+  struct rare_cell *rare;
+  struct byte_cell *bytes; /* four; NULL: none was needed yet */
   int element;
   bool shared, read_only, unwritten;
   bool arrays;   /* static shared memory */
@@ -117,10 +131,11 @@ struct overwriting {
 struct watch {
   struct observer observer; /* first: the emulator knows it as this */
   struct watch_report *report;
-  const struct cpu_watch *hooks; /* watch_hooks() */
-  const uint64_t *fork;          /* as in device_options */
+  struct cpu_watch hooks; /* what a watched image calls by */
+  const uint64_t *fork;   /* as in device_options */
   struct region regions[WATCH_MOST_BUFFERS];
   size_t region_count, recent;
+  struct place *places; /* access.c's */
   struct traffic *traffic;
 
   /* One image. */
@@ -137,6 +152,7 @@ struct watch {
   struct observed_launch launch;
   struct happens_before hb;
   struct release_acquire *ra;
+  uint32_t *written; /* ra_written() */
   struct flags flags;
   struct call_path paths[WATCH_THREADS];
   /* Strong accesses in a row of a thread that does nothing else: it may wait for another one. Whether one has let the block's
@@ -158,7 +174,9 @@ struct watch {
   size_t static_bytes;                 /* of the arrays that were touched */
   bool fenced;                         /* __threadfence() was called: blocks may order themselves by flags */
   bool passed_over;                    /* nothing is wanted of this block's accesses */
-  bool counting;                       /* this block's accesses are counted: each of so many, */
+  bool running;
+  volatile sig_atomic_t full; /* something wants a full look at each access: watch_look() */
+  bool counting;              /* this block's accesses are counted: each of so many, */
   uint64_t every;
   uint64_t block, blocks; /* a cluster counts as one */
   bool entangled;         /* what a block does depends on others, or it was tried in vain: one process runs all */
@@ -181,6 +199,26 @@ struct access {
 static inline unsigned watch_thread(const struct watch *w) {
   return w->launch.builtins->cluster_rank * w->launch.padded + w->launch.builtins->linear;
 }
+
+/* After a change of what `full` follows from. A signal handler may set time_is_up, and do the same, at any moment. */
+static inline void watch_look(struct watch *w) {
+  w->full = !w->running || w->passed_over || w->overwriting.finding;
+  if (w->time_is_up) w->full = true;
+}
+
+/* ---- access.c ---- */
+
+/* The watch of the launch that runs: most hooks carry no context. */
+extern _Thread_local struct watch *watching __attribute__((visibility("hidden")));
+
+int access_open(struct watch *watch, cugen_error *err);
+void access_close(struct watch *watch);
+/* After a change of passed_over or time_is_up, which a signal handler may set, and call this, at any moment. */
+void access_choose_hooks(struct watch *watch);
+/* Places in the program are not known any more, nor what they access. */
+void access_forget(struct watch *watch);
+/* The hook of any access; those of plain ones are chosen. */
+void access_report(const void *at, unsigned long bytes, unsigned kind, const void *site);
 
 /* ---- findings.c ---- */
 
@@ -212,9 +250,15 @@ void finding_compare(struct watch *watch);
 /* Untouched pages cost nothing, and are zero. */
 int shadow_make(struct region *region, cugen_error *err);
 void shadow_drop(struct region *region);
-/* The words of an access whose region is known. */
+/* The words of an access whose region is known; one of them. */
 void shadow_visit(const struct access *access);
+void shadow_visit_word(const struct access *access, struct cell *cell, unsigned bytes);
 void shadow_check_write(const struct access *access, const struct cell *cell, unsigned bytes);
+/* Of the word; if it has none, an empty one. */
+static inline const struct rare_cell *shadow_rare(const struct region *region, const struct cell *cell) {
+  static const struct rare_cell none;
+  return cell->more & CELL_RARE ? &region->rare[cell - region->cells] : &none;
+}
 
 /* ---- flags.c ---- */
 
@@ -236,6 +280,16 @@ void regions_launch(struct watch *watch);
 void regions_visit(struct access *access);
 /* NULL: it is not watched, such as what a thread has of its own. */
 const struct region *regions_find(struct watch *watch, uintptr_t at);
+/* An array, all dynamic shared memory or a buffer. */
+struct region_part {
+  const struct region *region;
+  const char *name;
+  uintptr_t start, bytes;
+};
+/* The one that the address is in; false: it is in none. */
+bool regions_part(struct watch *watch, uintptr_t at, struct region_part *out);
+/* Of the image, and never watched: cugen's own, or what never changes. */
+bool regions_is_constant(struct watch *watch, uintptr_t at);
 /* Of shared memory of the block that runs; NULL: it is none. */
 struct cell *regions_cell(struct watch *watch, uintptr_t at);
 /* Of a launch that overlaps: as in observer.h. */

@@ -28,7 +28,7 @@ struct trail {
   uint16_t passes[WARP];
 };
 
-struct site {
+struct traffic_site {
   uint32_t site;
   unsigned bytes, kind;
   struct watch_counter *counter;
@@ -37,9 +37,9 @@ struct site {
 };
 
 struct traffic {
-  struct site *sites[MOST_SITES]; /* by hash; NULL: free */
+  struct traffic_site *sites[MOST_SITES]; /* by hash; NULL: free */
   unsigned site_count;
-  struct site *used[MOST_WARPS][MOST_SITES]; /* since the warp last met */
+  struct traffic_site *used[MOST_WARPS][MOST_SITES]; /* since the warp last met */
   unsigned used_count[MOST_WARPS];
   struct launch_counters *out;
 };
@@ -166,16 +166,17 @@ static struct watch_counter *find_counter(struct launch_counters *out, const cha
 }
 
 /* Of one place and array: a copy reads one and writes another at the same place. */
-static struct site *find_site(struct traffic *t, uint32_t site, const char *array, bool shared, unsigned bytes,
-                              unsigned kind) {
+struct traffic_site *traffic_site(struct traffic *t, uint32_t site, const char *array, bool shared, unsigned bytes,
+                                  unsigned kind) {
   unsigned slot = (site * 2654435761u) >> 22;
   for (; t->sites[slot]; slot = (slot + 1) % MOST_SITES) {
-    const struct site *s = t->sites[slot];
+    const struct traffic_site *s = t->sites[slot];
     if (s->site == site && s->array == array && s->kind == kind && s->bytes == bytes) return t->sites[slot];
   }
-  if (t->site_count > MOST_SITES / 2) return NULL;
-  struct watch_counter *counter = find_counter(t->out, array, shared, kind & CPU_WRITE);
-  struct site *made = counter ? calloc(1, sizeof *made) : NULL;
+  struct watch_counter *counter =
+      t->site_count > MOST_SITES / 2 ? NULL : find_counter(t->out, array, shared, kind & CPU_WRITE);
+  struct traffic_site *made = counter ? calloc(1, sizeof *made) : NULL;
+  t->out->incomplete |= !made;
   if (!made) return NULL;
   made->site = site;
   made->array = array;
@@ -200,14 +201,9 @@ static struct instance *instance_at(struct trail *trail, unsigned pass) {
   return &trail->instances[pass];
 }
 
-void traffic_access(struct traffic *t, unsigned thread, uint32_t site, const char *array, bool shared, uintptr_t at,
-                    unsigned bytes, unsigned kind) {
+void traffic_access(struct traffic *t, struct traffic_site *s, unsigned thread, uintptr_t at) {
   const unsigned warp = thread / WARP, lane = thread % WARP;
-  struct site *s = find_site(t, site, array, shared, bytes, kind);
-  if (!s) {
-    t->out->incomplete = true;
-    return;
-  }
+  if (!s) return;
   struct trail *trail = &s->trails[warp];
   const unsigned pass = trail->passes[lane];
   if (pass >= MOST_PASSES) return;
@@ -272,14 +268,14 @@ static bool side_by_side(const struct instance *first, unsigned passes, unsigned
 
 /* How many passes NVRTC makes one access of: what a lane reads of shared memory round after round of a loop, up to 16 bytes,
    since it unrolls the loop. Seen in its code, and in an H200's counters: docs/check.md. */
-static unsigned together(const struct site *s, const struct trail *trail, unsigned pass) {
+static unsigned together(const struct traffic_site *s, const struct trail *trail, unsigned pass) {
   if (!s->counter->shared || s->kind & CPU_WRITE) return 1;
   for (unsigned passes = 16 / s->bytes; passes > 1; passes /= 2)
     if (pass + passes <= trail->used && side_by_side(&trail->instances[pass], passes, s->bytes)) return passes;
   return 1;
 }
 
-static void add_up(const struct site *s, const struct instance *instance, unsigned bytes) {
+static void add_up(const struct traffic_site *s, const struct instance *instance, unsigned bytes) {
   unsigned needed, ideal;
   struct watch_counter *c = s->counter;
   if (s->counter->shared) {
@@ -300,7 +296,7 @@ static void add_up(const struct site *s, const struct instance *instance, unsign
 void traffic_met(struct traffic *t, unsigned warp) {
   for (unsigned i = 0; i < t->used_count[warp]; i++) {
     struct trail *trail = &t->used[warp][i]->trails[warp];
-    const struct site *s = t->used[warp][i];
+    const struct traffic_site *s = t->used[warp][i];
     align(trail);
     for (unsigned pass = 0, passes; pass < trail->used; pass += passes) {
       passes = together(s, trail, pass);

@@ -8,15 +8,19 @@
 #include "runtime/watch.h"
 
 struct traffic;
+struct traffic_site;
 
 int traffic_open(struct traffic **out, cugen_error *err);
 void traffic_close(struct traffic *traffic);
 
 /* Begins a launch, whose figures go into *out. */
 void traffic_begin(struct traffic *traffic, struct launch_counters *out);
-/* An access of `thread`. array: its name, the same pointer each time. kind: of enum cpu_access. */
-void traffic_access(struct traffic *traffic, unsigned thread, uint32_t site, const char *array, bool shared,
-                    uintptr_t at, unsigned bytes, unsigned kind);
+/* A place in the program, of this launch, that reads or writes (kind: of enum cpu_access) so many bytes of an array. array: its
+   name, the same pointer each time. NULL: there is no room for it, and the figures are incomplete. */
+struct traffic_site *traffic_site(struct traffic *traffic, uint32_t site, const char *array, bool shared,
+                                  unsigned bytes, unsigned kind);
+/* An access of `thread` there; of NULL: none. */
+void traffic_access(struct traffic *traffic, struct traffic_site *site, unsigned thread, uintptr_t at);
 /* The lanes of a warp have met, or its block has ended. */
 void traffic_met(struct traffic *traffic, unsigned warp);
 /* The same of all warps of a block of so many threads. */

@@ -13,6 +13,9 @@
    3. Fences with atomic or volatile accesses: release and acquire as the PTX ISA's memory consistency model has them. Only these
       order blocks that do not run together (release_acquire.c).
 
+   Nearly all accesses are ordered by barriers alone, and access.c tells so by a short look at the cell; what it cannot tell comes by
+   shadow_memory.c.
+
    Invariants:
    - Epochs never go back while a cell lives; 0 is never. A cell is not cleared between blocks and launches: an access of an
      earlier launch, or in shared memory of an earlier block, is known by its epoch and races with nothing.
@@ -31,56 +34,7 @@
 #include "runtime/cpu/fibers.h"
 #include "state.h"
 
-enum { WHOLE_WORD = 15 };
-
-/* The hooks carry no context. */
-static _Thread_local struct watch *watching;
-
 /* ---- Hooks ---- */
-
-/* A thread that does nothing but look at flags waits for another one: all others of its block go on before it does. */
-static void see_progress(struct watch *w, unsigned kind, uintptr_t at) {
-  enum { PATIENCE = 4096 };
-  const unsigned thread = watch_thread(w);
-  const bool strong = kind & (CPU_ATOMIC | CPU_VOLATILE);
-  if (!strong || thread != w->strong_thread) w->strong_run = 0;
-  w->strong_thread = thread;
-  if (!strong || ++w->strong_run % PATIENCE) return;
-  w->yielded = true;
-  w->waited[w->waited_count++ % WATCH_WAITED] = at;
-  fibers_let_others_run();
-}
-
-static void on_access(const void *at, unsigned long bytes, unsigned kind, const void *site) {
-  struct watch *w = watching;
-  const uintptr_t address = (uintptr_t)at;
-  if (!w) return; /* no launch: it says what it takes */
-  if (w->passed_over && !w->time_is_up && !(kind & (CPU_ATOMIC | CPU_VOLATILE))) return;
-  const bool noted = !site;
-  if (noted) site = __builtin_return_address(0);
-  if (w->time_is_up) fibers_end_hang(site);
-  if (w->overwriting.finding) finding_compare(w);
-  if (address - w->launch.stacks < w->launch.stack_bytes) {
-    accumulators_touch(w, address, site);
-    return;
-  }
-  if (kind & (CPU_ATOMIC | CPU_VOLATILE | CPU_WRITE)) see_progress(w, kind, address);
-  if (w->passed_over) return;
-  struct access a = {.watch = w,
-                     .at = address,
-                     .bytes = (unsigned)bytes,
-                     .kind = kind,
-                     .thread = watch_thread(w),
-                     .rank = w->launch.builtins->cluster_rank,
-                     .own = !noted,
-                     .site = (uint32_t)finding_site(w, site)};
-  if (a.site < WATCH_REACHED) w->report->reached[a.site / 8] |= (uint8_t)(1u << a.site % 8);
-  w->last_site = a.site;
-  w->last_at = address;
-  w->last_kind = kind;
-  if (address & (bytes - 1)) alignment_check(&a, noted);
-  regions_visit(&a);
-}
 
 static void on_misaligned(const char *type, const void *at, unsigned long multiple, unsigned kind, const void *site) {
   struct watch *w = watching;
@@ -123,13 +77,13 @@ static void on_outside(const struct cpu_ubsan_bounds *bounds, unsigned long inde
 }
 
 static void *on_copied(void *to, const void *from, unsigned long bytes, const void *site) {
-  if (bytes) on_access(from, bytes, CPU_PACKED, site);
-  if (bytes) on_access(to, bytes, CPU_WRITE | CPU_PACKED, site);
+  if (bytes) access_report(from, bytes, CPU_PACKED, site);
+  if (bytes) access_report(to, bytes, CPU_WRITE | CPU_PACKED, site);
   return memmove(to, from, bytes);
 }
 
 static void *on_filled(void *to, int byte, unsigned long bytes, const void *site) {
-  if (bytes) on_access(to, bytes, CPU_WRITE | CPU_PACKED, site);
+  if (bytes) access_report(to, bytes, CPU_WRITE | CPU_PACKED, site);
   return memset(to, byte, bytes);
 }
 
@@ -160,21 +114,23 @@ static void on_lane(unsigned mask, unsigned lane) {
   finding_report(w, CUGEN_FINDING_ABSENT_LANES, __builtin_return_address(0), watch_thread(w), NULL, 0, text);
 }
 
-const struct cpu_watch *watch_hooks(void) {
-  static const struct cpu_watch hooks = {.access = on_access,
-                                         .enter = on_enter,
-                                         .leave = on_leave,
-                                         .copied = on_copied,
-                                         .filled = on_filled,
-                                         .mismatched = on_mismatched,
-                                         .outside = on_outside,
-                                         .arrived = on_arrived,
-                                         .fence = on_fence,
-                                         .misaligned = on_misaligned,
-                                         .lane = on_lane,
-                                         .move = memmove,
-                                         .fill = memset};
-  return &hooks;
+static void set_hooks(struct cpu_watch *hooks) {
+  *hooks = (struct cpu_watch){.enter = on_enter,
+                              .leave = on_leave,
+                              .copied = on_copied,
+                              .filled = on_filled,
+                              .mismatched = on_mismatched,
+                              .outside = on_outside,
+                              .arrived = on_arrived,
+                              .fence = on_fence,
+                              .misaligned = on_misaligned,
+                              .lane = on_lane,
+                              .move = memmove,
+                              .fill = memset};
+}
+
+const struct cpu_watch *watch_hooks(const struct watch *watch) {
+  return &watch->hooks;
 }
 
 /* ---- A launch ---- */
@@ -204,7 +160,10 @@ static int begin(struct observer *observer, const struct observed_launch *launch
   w->time_is_up = false;
   w->last_site = 0; /* of another image */
   w->overwriting.finding = NULL;
+  access_forget(w);
   watching = w;
+  w->running = true;
+  watch_look(w);
   return CUGEN_OK;
 }
 
@@ -212,7 +171,9 @@ static void end(struct observer *observer) {
   struct watch *w = watch_of(observer);
   if (w->overwriting.finding) finding_compare(w);
   if (w->counting) traffic_all_met(w->traffic, w->launch.padded);
-  w->counting = w->passed_over = false;
+  w->counting = w->passed_over = w->running = false;
+  watch_look(w);
+  access_choose_hooks(w);
   traffic_end(w->traffic);
   watching = NULL;
 }
@@ -234,6 +195,8 @@ static void block_begins(struct observer *observer) {
   w->last_waited = (struct event){0};
   w->counting = w->report->mode != WATCH_FINDINGS && (w->report->count_blocks || w->block % w->every == 0);
   w->passed_over = w->report->mode == WATCH_TRAFFIC && !w->counting && parallel_decided(w);
+  watch_look(w);
+  access_choose_hooks(w);
   w->report->launches[w->report->launch_count - 1].counted += w->counting;
 }
 
@@ -245,6 +208,8 @@ static bool time_is_up(struct observer *observer) {
   struct watch *w = watch_of(observer);
   const bool already = w->time_is_up;
   w->time_is_up = true;
+  watch_look(w);
+  access_choose_hooks(w);
   return !already;
 }
 
@@ -337,7 +302,7 @@ static void use(struct observer *observer, const struct observed_access *what) {
                            .kind = what->kind,
                            .thread = what->thread,
                            .site = (uint32_t)finding_site(w, what->site)};
-  shadow_check_write(&a, &shared->cells[(at - shared->start) / WATCH_WORD], WHOLE_WORD);
+  shadow_check_write(&a, &shared->cells[(at - shared->start) / WATCH_WORD], WATCH_WHOLE_WORD);
 }
 
 static void copy_landed(struct observer *observer, const void *at, size_t bytes, uint32_t epoch) {
@@ -447,10 +412,13 @@ int watch_open(struct watch_report *report, const uint64_t *fork, struct watch *
   if (!w) return error_memory(err);
   w->observer.ops = &watch_ops;
   w->report = report;
-  w->hooks = watch_hooks();
+  set_hooks(&w->hooks);
+  access_choose_hooks(w);
   w->fork = fork;
   int status = traffic_open(&w->traffic, err);
   if (!status) status = ra_open(&w->ra, &w->hb, err);
+  if (!status) w->written = ra_written(w->ra);
+  if (!status) status = access_open(w, err);
   if (status)
     watch_close(w);
   else
@@ -465,6 +433,7 @@ void watch_close(struct watch *w) {
   regions_close_image(w);
   hb_close(&w->hb);
   ra_close(w->ra);
+  access_close(w);
   free(w->flags.releases);
   free(w->accumulators);
   traffic_close(w->traffic);

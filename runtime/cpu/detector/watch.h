@@ -12,8 +12,8 @@ struct watch;
 int watch_open(struct watch_report *report, const uint64_t *fork, struct watch **out, cugen_error *err);
 void watch_close(struct watch *watch);
 
-/* The hooks that a watched image is given. */
-const struct cpu_watch *watch_hooks(void);
+/* The hooks that a watched image is given. The watch's own. */
+const struct cpu_watch *watch_hooks(const struct watch *watch);
 /* As that it hears of a launch; NULL of NULL. */
 struct observer *watch_observer(struct watch *watch);
 

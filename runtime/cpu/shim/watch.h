@@ -18,14 +18,16 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_watch"))) const
 #define CUGEN_UNOPTIMISED noinline, __optimize__("O0")
 #endif
 
-/* Every object has the functions that the compiler calls, some fifty. Each calls one of the table, with where it was called from as
-   the last argument. In assembly, since g++ takes 20 ms to compile them. They jump, so that they leave nothing on a stack. */
+/* Every object has the functions that the compiler calls, some fifty. Each calls one of the table: those of plain accesses with the
+   table, the others with where they were called from, as the last argument. In assembly, since g++ takes 20 ms to compile them. They
+   jump, so that they leave nothing on a stack, and what they call can see where it returns to. */
 #ifdef __x86_64__
 #define CUGEN_BYTES(bytes) "movl $" #bytes ", %esi\n"
 #define CUGEN_KIND(kind)   "movl $" #kind ", %edx\n"
 #define CUGEN_SITE_3       "movq (%rsp), %rdx\n"
 #define CUGEN_SITE_4       "movq (%rsp), %rcx\n"
 #define CUGEN_JUMP(offset) "movq cugen_own_watch(%rip), %rax\njmp *" #offset "(%rax)\n"
+#define CUGEN_PASS(offset) "movq cugen_own_watch(%rip), %rsi\njmp *" #offset "(%rsi)\n"
 #else
 #define CUGEN_BYTES(bytes) "mov x1, #" #bytes "\n"
 #define CUGEN_KIND(kind)   "mov w2, #" #kind "\n"
@@ -33,6 +35,8 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_watch"))) const
 #define CUGEN_SITE_4       "mov x3, x30\n"
 #define CUGEN_JUMP(offset)                                                                                             \
   "adrp x16, cugen_own_watch\nldr x16, [x16, #:lo12:cugen_own_watch]\nldr x16, [x16, #" #offset "]\nbr x16\n"
+#define CUGEN_PASS(offset)                                                                                           \
+  "adrp x1, cugen_own_watch\nldr x1, [x1, #:lo12:cugen_own_watch]\nldr x16, [x1, #" #offset "]\nbr x16\n"
 #endif
 #define CUGEN_CALLED(name, ...)                                                                                        \
   __asm__(".pushsection .text\n.balign 16\n.globl " #name "\n.hidden " #name "\n.type " #name ", %function\n" #name   \
@@ -40,24 +44,26 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_watch"))) const
 static_assert(__builtin_offsetof(cpu_watch, access) == 0 && __builtin_offsetof(cpu_watch, enter) == 8 &&
               __builtin_offsetof(cpu_watch, leave) == 16 && __builtin_offsetof(cpu_watch, copied) == 24 &&
               __builtin_offsetof(cpu_watch, filled) == 32 && __builtin_offsetof(cpu_watch, mismatched) == 40 &&
-              __builtin_offsetof(cpu_watch, outside) == 48 && CPU_WRITE == 1 && CPU_PACKED == 32 && CPU_VOLATILE == 64,
+              __builtin_offsetof(cpu_watch, outside) == 48 && __builtin_offsetof(cpu_watch, read) == 56 &&
+              __builtin_offsetof(cpu_watch, write) == 96 && sizeof(void *) == 8 && CPU_WRITE == 1 && CPU_PACKED == 32 &&
+              CPU_VOLATILE == 64,
               "what the assembly has as numbers");
 #define CUGEN_WATCHED(name, bytes, kind)                                                                               \
   CUGEN_CALLED(__tsan_##name, bytes CUGEN_KIND(kind) CUGEN_SITE_4 CUGEN_JUMP(0))
-#define CUGEN_WATCHED_SIZE(bytes)                                                                                      \
-  CUGEN_WATCHED(read##bytes, CUGEN_BYTES(bytes), 0)                                                                    \
-  CUGEN_WATCHED(write##bytes, CUGEN_BYTES(bytes), 1)                                                                   \
+#define CUGEN_WATCHED_SIZE(bytes, read, write)                                                                         \
+  CUGEN_CALLED(__tsan_read##bytes, CUGEN_PASS(read))                                                                 \
+  CUGEN_CALLED(__tsan_write##bytes, CUGEN_PASS(write))                                                               \
   CUGEN_WATCHED(unaligned_read##bytes, CUGEN_BYTES(bytes), 32)                                                         \
   CUGEN_WATCHED(unaligned_write##bytes, CUGEN_BYTES(bytes), 33)                                                        \
   CUGEN_WATCHED(volatile_read##bytes, CUGEN_BYTES(bytes), 64)                                                          \
   CUGEN_WATCHED(volatile_write##bytes, CUGEN_BYTES(bytes), 65)                                                         \
   CUGEN_WATCHED(unaligned_volatile_read##bytes, CUGEN_BYTES(bytes), 96)                                                \
   CUGEN_WATCHED(unaligned_volatile_write##bytes, CUGEN_BYTES(bytes), 97)
-CUGEN_WATCHED_SIZE(1)
-CUGEN_WATCHED_SIZE(2)
-CUGEN_WATCHED_SIZE(4)
-CUGEN_WATCHED_SIZE(8)
-CUGEN_WATCHED_SIZE(16)
+CUGEN_WATCHED_SIZE(1, 56, 96)
+CUGEN_WATCHED_SIZE(2, 64, 104)
+CUGEN_WATCHED_SIZE(4, 72, 112)
+CUGEN_WATCHED_SIZE(8, 80, 120)
+CUGEN_WATCHED_SIZE(16, 88, 128)
 CUGEN_WATCHED(read_range, , 32)
 CUGEN_WATCHED(write_range, , 33)
 /* In C++, so that the table of lines begins with one of this text: binutils (2.40) takes what it begins with for this text's. */
@@ -109,6 +115,7 @@ extern __inline__ __attribute__((__always_inline__, __gnu_inline__, __artificial
 #undef CUGEN_SITE_3
 #undef CUGEN_SITE_4
 #undef CUGEN_JUMP
+#undef CUGEN_PASS
 }
 #endif
 
