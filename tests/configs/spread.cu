@@ -7,7 +7,10 @@ __global__ void slowly(${params}) {
   float sum = 0;
   line[t] = x[i];
   __syncthreads();
-  for (int k = 0; k < 300; ++k) sum += line[(t + k) % 64] * 0;
+  for (int k = 0; k < 300; ++k) {
+    sum += line[(t + k) % 64] * 0 + line[(t + 3 * k) % 64] * 0 + line[(t + 5 * k) % 64] * 0 + line[(t + 7 * k) % 64] * 0;
+    sum += line[(t + 9 * k) % 64] * 0;
+  }
 //@ if how == "reads" then
   if (last) sum += z[another] * 0;
 //@ elseif how == "writes" then
