@@ -12,7 +12,6 @@ import random
 import re
 import sqlite3
 import subprocess
-import threading
 import time
 
 import portfolio
@@ -36,6 +35,7 @@ class Dense:
                                         "--cache", str(self.folder / "cache.db")])
         self.bench = portfolio.Bench(self.given, self.folder)
         self.lines = []
+        self.end = 0
 
     def say(self, text):
         self.lines.append(f"{time.monotonic() - self.run.begin:6.0f} s  {text}")
@@ -113,25 +113,33 @@ class Dense:
     def start(self, gpu, seconds, lines, output):
         device = {"CUGEN_DEVICE": self.given.device} if self.given.device else {"CUDA_VISIBLE_DEVICES": gpu}
         words = [str(self.run.given.folder / "bench_retime"), self.given.config, f"{seconds:.3f}"]
-        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.DEVNULL, text=True,
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.PIPE, text=True,
                                    env=dict(os.environ, CUGEN_CACHE=self.bench.cache, **device))
-        threading.Thread(target=feed, args=(process, lines), daemon=True).start()
-        return process
+        try:
+            _, failed = process.communicate("".join(f"{line}\n" for line in lines), timeout=max(self.end - time.monotonic(), 0.1))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            return 0
+        if process.returncode:
+            self.say(f"bench_retime ended with {process.returncode}: {failed.strip()[-200:]}")
+        return process.returncode
+
+    def work(self, gpu, seconds, lines, path):
+        """A problem at which the process ends is passed over."""
+        with open(path, "a", encoding="utf-8") as output:
+            while lines and time.monotonic() < self.end and self.start(gpu, seconds, lines, output):
+                done = [json.loads(line)["problem"] for line in path.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
+                problems = [line.split("\t")[0] for line in lines]
+                at = problems.index(done[-1]) + 1 if done and done[-1] in problems else 0
+                lines = lines[at + 1:]
 
     def side_by_side(self, lines, seconds, limit, copies, what):
         """Parts of the lines, so many a GPU; until the limit."""
-        parts = copies * len(self.bench.gpus)
-        outputs = [open(self.folder / f"{what}-{i}.jsonl", "w", encoding="utf-8") for i in range(parts)]
-        running = [self.start(self.bench.gpus[i % len(self.bench.gpus)], seconds, lines[i::parts], outputs[i]) for i in range(parts)]
-        end = time.monotonic() + limit
-        for process in running:
-            try:
-                process.wait(max(end - time.monotonic(), 0.1))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        for output in outputs:
-            output.close()
+        parts, gpus = copies * len(self.bench.gpus), self.bench.gpus
+        self.end = time.monotonic() + limit
+        with concurrent.futures.ThreadPoolExecutor(parts) as pool:
+            list(pool.map(lambda i: self.work(gpus[i % len(gpus)], seconds, lines[i::parts], self.folder / f"{what}-{i}.jsonl"), range(parts)))
 
     def compile(self, lines, limit):
         """Each variant once, by as many processes as there are threads for it, so that retiming finds images."""
@@ -179,14 +187,6 @@ class Dense:
         self.open()
         self.tune(limit - retiming - (time.monotonic() - begin))
         self.retime(max(limit - (time.monotonic() - begin), 4))
-
-
-def feed(process, lines):
-    try:
-        process.stdin.write("".join(f"{line}\n" for line in lines))
-        process.stdin.close()
-    except OSError:
-        pass # it was stopped
 
 
 def choose(records, most):
