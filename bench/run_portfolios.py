@@ -119,7 +119,7 @@ class Run:
         units = {"s": 1, "m": 60}
         self.limit = float(given.limit[:-1]) * units[given.limit[-1]]
         self.gpus = given.gpus.split(",")
-        self.threads = max((os.cpu_count() or 1) // len(self.gpus), 1)
+        self.threads = max(len(os.sched_getaffinity(0)) // len(self.gpus), 1)
         self.tables = {}
         self.dense = {}
         given.output.mkdir(parents=True, exist_ok=True)
