@@ -159,26 +159,7 @@ static void grow(struct forest *f, struct tree *t, size_t at, uint32_t *rows, si
   grow(f, t, next + 1, rows + left, count - left);
 }
 
-bool forest_grow(struct forest *f, const float *x, const double *y, size_t rows, size_t trees) {
-  if (rows > f->order_capacity) {
-    uint32_t *order = realloc(f->order, 2 * rows * sizeof *order);
-    if (!order) return false;
-    f->order = order;
-    f->order_capacity = 2 * rows;
-  }
-  f->x = x;
-  f->y = y;
-  for (size_t n = 0; n < trees; n++) {
-    struct tree *t = &f->trees[f->turn++ % f->tree_count];
-    if (!reserve(t, 2 * rows)) return false;
-    for (size_t i = 0; i < rows; i++) f->order[i] = (uint32_t)i;
-    t->count = 1;
-    grow(f, t, 0, f->order, rows);
-  }
-  return true;
-}
-
-/* ---- Inserting ---- */
+/* ---- Inserting, and growing anew ---- */
 
 static struct node *find_leaf(const struct tree *t, const float *row) {
   struct node *at = t->nodes;
@@ -217,6 +198,31 @@ static void split_leaf(struct forest *f, struct tree *t, const float *x, uint32_
   *leaf = (struct node){threshold, (int32_t)column, (uint32_t)next};
   t->nodes[next] = (struct node){.column = -1, .next = before ? row : old};
   t->nodes[next + 1] = (struct node){.column = -1, .next = before ? old : row};
+}
+
+static bool grow_tree(struct forest *f, struct tree *t, const uint32_t *rows, size_t known, size_t count) {
+  if (!reserve(t, 2 * count)) return false;
+  memcpy(f->order, rows, known * sizeof *rows);
+  t->count = 1;
+  grow(f, t, 0, f->order, known);
+  for (size_t i = known; i < count; i++) split_leaf(f, t, f->x, rows[i]);
+  return true;
+}
+
+bool forest_grow(struct forest *f, const float *x, const double *y, const uint32_t *rows, size_t known, size_t count,
+                 size_t trees) {
+  if (known > f->order_capacity) {
+    uint32_t *order = realloc(f->order, 2 * known * sizeof *order);
+    if (!order) return false;
+    f->order = order;
+    f->order_capacity = 2 * known;
+  }
+  f->x = x;
+  f->y = y;
+  bool grown = true;
+  for (size_t n = 0; n < trees && grown; n++)
+    grown = grow_tree(f, &f->trees[f->turn++ % f->tree_count], rows, known, count);
+  return grown;
 }
 
 bool forest_insert(struct forest *f, const float *x, size_t row) {

@@ -15,8 +15,10 @@ struct forest *forest_open(size_t columns, size_t trees, uint64_t seed);
 void forest_close(struct forest *forest);
 /* x: all rows, the columns of one side by side. Rows are known by their number from then on. False: no memory. */
 
-/* Grows the next `trees` of its trees anew, from `rows` rows whose values are y. */
-bool forest_grow(struct forest *forest, const float *x, const double *y, size_t rows, size_t trees);
+/* Grows the next `trees` of its trees anew, from the first `known` of the rows that are listed (one at least), whose values are y.
+   The others, up to `count`, are inserted then: their values decide nothing. */
+bool forest_grow(struct forest *forest, const float *x, const double *y, const uint32_t *rows, size_t known,
+                 size_t count, size_t trees);
 /* Adds a row to every tree, whatever its value will be. */
 bool forest_insert(struct forest *forest, const float *x, size_t row);
 /* For each of `count` trees from the one numbered `from` on, the row beside which it puts this one; their prediction is the mean

@@ -9,8 +9,9 @@
    - A score asks COMMITTEE trees, drawn anew for each choice. So what few trees promise gets its turn too, where the mean of
      all would go on with one plateau; and choices differ while many results are out (Thompson sampling by an ensemble;
      Eckles, Kaptein: Thompson sampling with the online bootstrap, 2014).
-   - A variant whose result is awaited counts as what the model says of it ("kriging believer"; Ginsbourger, Le Riche, Carraro:
-     Kriging is well-suited to parallelize optimization, 2010). So the spread near it is small, and the next goes elsewhere.
+   - A variant whose result is awaited counts as the slowest one known ("constant liar"; Ginsbourger, Le Riche, Carraro: Kriging
+     is well-suited to parallelize optimization, 2010). So the next goes elsewhere. No split is chosen by it, for it is no result.
+     With what the model says of it in its place ("kriging believer") more of those under way were alike.
    - Logarithms are computed here: a library's last digit may differ from machine to machine, and decide. */
 #include "model.h"
 
@@ -53,14 +54,15 @@ struct model {
   uint64_t seed;
   /* By row: */
   float *x;
-  double *cost, *price; /* logarithms; what is believed until it is known */
+  double *cost, *price; /* logarithms */
   uint64_t *index;
   enum { EXPECTED, RIGHT, FAILED } * state;
+  uint32_t *order; /* rows: those that are known, then those that are not */
   size_t rows, capacity;
   size_t known, right, idle;
-  double best, sum, squares, sum_price; /* of right ones, of all known ones */
-  double mark;                          /* the best, as of the last clear improvement */
-  bool grown, broken;                   /* broken: memory ended; it learns no more */
+  double best, worst, sum, squares; /* of right ones */
+  double mark;                      /* the best, as of the last clear improvement */
+  bool grown, broken;               /* broken: memory ended; it learns no more */
 };
 
 /* ---- Numbers ---- */
@@ -106,14 +108,23 @@ static float scaled(const struct strategy_axis *axis, size_t at) {
   return (float)((axis->values[at] - least) / (most - least));
 }
 
+/* From 0 to 1, as the values: distances add them up. */
+static float *odd_column(const struct strategy_axis *axis) {
+  float *odd = calloc(axis->count + 1, sizeof *odd), most = 0;
+  for (size_t i = 0; i < axis->count && odd; i++) {
+    odd[i] = (float)logarithm(odd_part(axis->values[i]));
+    most = odd[i] > most ? odd[i] : most;
+  }
+  for (size_t i = 0; i < axis->count && odd; i++) odd[i] /= most;
+  return odd;
+}
+
 static bool fill_column(const struct strategy_axis *axis, struct column *out) {
   out->values = calloc(axis->count + 1, sizeof *out->values);
   if (!out->values) return false;
   for (size_t i = 0; i < axis->count; i++) out->values[i] = scaled(axis, i);
   if (!wants_odd(axis)) return true;
-  out->odd = calloc(axis->count + 1, sizeof *out->odd);
-  for (size_t i = 0; i < axis->count && out->odd; i++) out->odd[i] = (float)logarithm(odd_part(axis->values[i]));
-  return out->odd;
+  return (out->odd = odd_column(axis));
 }
 
 static void fill_row(const struct model *m, uint64_t index, float *row) {
@@ -135,6 +146,7 @@ struct model *model_open(const struct strategy_space *space, uint64_t seed) {
   m->space = &m->own;
   m->seed = seed;
   m->best = m->mark = INFINITY;
+  m->worst = -INFINITY;
   m->columns = calloc(space->axis_count + 1, sizeof *m->columns);
   bool filled = m->columns;
   for (size_t a = 0; a < space->axis_count && filled; a++) {
@@ -162,6 +174,7 @@ void model_close(struct model *m) {
   free(m->price);
   free(m->index);
   free(m->state);
+  free(m->order);
   free(m);
 }
 
@@ -178,7 +191,7 @@ static bool reserve(struct model *m) {
   if (m->rows < m->capacity) return true;
   if (!enlarge(&m->x, capacity, m->column_count * sizeof *m->x) || !enlarge(&m->cost, capacity, sizeof *m->cost) ||
       !enlarge(&m->price, capacity, sizeof *m->price) || !enlarge(&m->index, capacity, sizeof *m->index) ||
-      !enlarge(&m->state, capacity, sizeof *m->state))
+      !enlarge(&m->state, capacity, sizeof *m->state) || !enlarge(&m->order, capacity, sizeof *m->order))
     return false;
   m->capacity = capacity;
   return true;
@@ -205,19 +218,19 @@ static bool find_row(const struct model *m, uint64_t index, size_t *row) {
 
 /* ---- Predicting ---- */
 
-/* By so many trees of costs, from the one numbered `from` on. */
-static void predict(const struct model *m, const float *row, size_t from, size_t count, double *mean,
-                    double *variance, double *price) {
+/* By a committee of trees of costs, from the one numbered `from` on. */
+static void predict(const struct model *m, const float *row, size_t from, double *mean, double *variance,
+                    double *price) {
   uint32_t nearest[FOREST_MOST_TREES];
   double sum = 0, squares = 0;
-  forest_nearest(m->costs, row, from, count, nearest);
-  for (size_t i = 0; i < count; i++) {
+  forest_nearest(m->costs, row, from, COMMITTEE, nearest);
+  for (size_t i = 0; i < COMMITTEE; i++) {
     double cost = m->cost[nearest[i]] - m->best;
     sum += cost;
     squares += cost * cost;
   }
-  *mean = m->best + sum / (double)count;
-  *variance = fmax(0, squares - sum * sum / (double)count) / (double)count;
+  *mean = m->best + sum / COMMITTEE;
+  *variance = fmax(0, squares - sum * sum / COMMITTEE) / COMMITTEE;
   forest_nearest(m->prices, row, 0, TREES_PRICE, nearest);
   *price = 0;
   for (size_t i = 0; i < TREES_PRICE; i++) *price += m->price[nearest[i]] / TREES_PRICE;
@@ -233,7 +246,7 @@ double model_score(const struct model *m, uint64_t index, size_t turn) {
   float row[FOREST_MOST_COLUMNS];
   double mean, variance, price;
   fill_row(m, index, row);
-  predict(m, row, committee(m, turn), COMMITTEE, &mean, &variance, &price);
+  predict(m, row, committee(m, turn), &mean, &variance, &price);
   /* The expected improvement is about deviation * (z + sqrt(z^2 + 2 / pi)) / 2: right for z = 0 and for large z, and more than
      that of a normal distribution for small z, so that it never vanishes. */
   const double share = ignorance[turn % IGNORANCES];
@@ -247,10 +260,17 @@ double model_distance(const struct model *m, uint64_t index) {
   fill_row(m, index, row);
   for (size_t i = 0; i < m->rows; i++) {
     double sum = 0;
-    for (size_t c = 0; c < m->column_count; c++) sum += fabs((double)row[c] - m->x[i * m->column_count + c]);
+    for (size_t c = 0; c < m->column_count; c++) {
+      const double apart = (double)row[c] - m->x[i * m->column_count + c];
+      sum += apart * apart;
+    }
     nearest = fmin(nearest, sum);
   }
   return nearest;
+}
+
+size_t model_rows(const struct model *m) {
+  return m->rows;
 }
 
 bool model_ready(const struct model *m) {
@@ -271,37 +291,38 @@ static size_t trees_to_grow(const struct model *m) {
   return m->known % (1 + m->rows / 256) == 0;
 }
 
-/* Failures move with what is known of costs; so do those that were given before anything was known. */
+/* Failures move with what is known of costs, and what is awaited with the worst. */
 static void set_unknown(struct model *m) {
   double count = (double)m->right, mean = m->sum / count;
   double deviation = sqrt(fmax(0, m->squares / count - mean * mean));
   for (size_t i = 0; i < m->rows; i++) {
     if (m->state[i] == FAILED) m->cost[i] = mean + 1.28 * deviation;
-    if (m->state[i] == EXPECTED && !m->grown) m->cost[i] = mean, m->price[i] = m->sum_price / (double)m->known;
+    if (m->state[i] == EXPECTED) m->cost[i] = m->worst;
   }
+}
+
+static void set_order(struct model *m) {
+  size_t known = 0, expected = m->known;
+  for (size_t i = 0; i < m->rows; i++) m->order[m->state[i] == EXPECTED ? expected++ : known++] = (uint32_t)i;
 }
 
 static void grow(struct model *m) {
   if (m->known < RESULTS || m->right < 2) return;
   set_unknown(m);
+  set_order(m);
   size_t trees = trees_to_grow(m);
-  bool grown = forest_grow(m->costs, m->x, m->cost, m->rows, m->grown ? trees : TREES) &&
-               forest_grow(m->prices, m->x, m->price, m->rows, m->grown ? trees > 0 : TREES_PRICE);
+  bool grown =
+      forest_grow(m->costs, m->x, m->cost, m->order, m->known, m->rows, m->grown ? trees : TREES) &&
+      forest_grow(m->prices, m->x, m->price, m->order, m->known, m->known, m->grown ? trees > 0 : TREES_PRICE);
   m->grown |= grown;
   m->broken |= !grown;
 }
 
-static void insert(struct model *m, size_t row) {
-  if (!m->grown) return;
-  m->broken |= !forest_insert(m->costs, m->x, row) || !forest_insert(m->prices, m->x, row);
-}
-
 void model_expect(struct model *m, uint64_t index) {
   size_t row;
-  double variance;
   if (!add_row(m, index, &row)) return;
-  if (m->grown) predict(m, m->x + row * m->column_count, 0, TREES, &m->cost[row], &variance, &m->price[row]);
-  insert(m, row);
+  m->cost[row] = m->worst;
+  if (m->grown) m->broken |= !forest_insert(m->costs, m->x, row);
 }
 
 static void set_result(struct model *m, size_t row, double cost, double seconds) {
@@ -310,13 +331,13 @@ static void set_result(struct model *m, size_t row, double cost, double seconds)
   m->idle++;
   m->state[row] = right ? RIGHT : FAILED;
   m->price[row] = seconds > 0 ? logarithm(seconds) : 0;
-  m->sum_price += m->price[row];
   if (!right) return;
   m->cost[row] = logarithm(cost);
   m->right++;
   m->sum += m->cost[row];
   m->squares += m->cost[row] * m->cost[row];
   m->best = fmin(m->best, m->cost[row]);
+  m->worst = fmax(m->worst, m->cost[row]);
   if (m->best < m->mark - clearly) m->mark = m->best, m->idle = 0;
 }
 
@@ -327,6 +348,7 @@ void model_learn(struct model *m, uint64_t index, double cost, double seconds) {
   if (m->state[row] != EXPECTED) return;
   set_result(m, row, cost, seconds);
   if (m->broken) return;
-  if (!expected) insert(m, row);
+  if (m->grown)
+    m->broken |= (!expected && !forest_insert(m->costs, m->x, row)) || !forest_insert(m->prices, m->x, row);
   grow(m);
 }

@@ -4,9 +4,11 @@
    depend on how large the space is. Every RANDOM_EVERY-th variant comes from the random order, since a model can be wrong, and
    more of them do while nothing better is found.
 
-   Until the model has learnt enough, each variant is, of some at random, the one farthest from those before it: so they are spread over the
+   Until the model has learnt enough, each variant is, of many at random, the one farthest from those before it: so they are spread over the
    space (best-candidate sampling; Mitchell, Spectrally optimal sampling for distribution ray tracing, SIGGRAPH 1991). With many
-   results out these are all of the first ones, and a model learns more from them than from the same number at random. */
+   results out these are all of the first ones, and a model learns more from them than from the same number at random. The distance
+   is the Euclidean one, so that extremes come first. With the sum of differences the mean score of seven recorded spaces was lower by 0.06, with 34
+   results out; on a made-up space whose best lies in the middle it was higher by 0.1. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,7 +22,11 @@ enum {
   MUTATION = 16, /* one position in so many */
   RANDOM = 80,
   CLIMB = 4,
-  SPREAD = 12, /* candidates before there is a model */
+  /* Candidates before there is a model. 12 and 50 covered the space less evenly, and scored less; but no more than so many distances
+     for one choice, however many variants fail before there is a model. */
+  SPREAD = 1000,
+  SPREAD_LEAST = 12,
+  SPREAD_DISTANCES = 64000,
   AROUND = 96, /* neighbours looked at of one variant; of more, these are drawn */
   RANDOM_EVERY = 16,
   PATIENCE = 64 /* after so many results without a better one a fourth of the variants are random */
@@ -113,9 +119,15 @@ static bool model_next(struct surrogate *s, uint64_t *index) {
   return isfinite(best.score) && search_give(&s->strategy, best.index);
 }
 
+static size_t spread_candidates(const struct surrogate *s) {
+  const size_t affordable = SPREAD_DISTANCES / (model_rows(s->model) + 1);
+  return affordable > SPREAD ? SPREAD : affordable < SPREAD_LEAST ? SPREAD_LEAST : affordable;
+}
+
 static bool spread_next(struct surrogate *s, uint64_t *index) {
+  const size_t candidates = s->strategy.total ? spread_candidates(s) : 0;
   double most = -1;
-  for (int i = 0; i < SPREAD && s->strategy.total; i++) {
+  for (size_t i = 0; i < candidates; i++) {
     uint64_t one = search_variant(&s->strategy, population_draw(&s->state, s->strategy.total));
     double distance = search_is_new(&s->strategy, one) ? model_distance(s->model, one) : -1;
     if (distance > most) most = distance, *index = one;
