@@ -263,9 +263,9 @@ static int check_kept_zero(struct device *device, struct dataset *d, cugen_error
     const struct kernel_argument *a = &d->spec.arguments[i];
     size_t bytes = (size_t)kernel_argument_bytes(a);
     if (!dataset_is_kept_zero(a)) continue;
-    int status = dataset_stage(device, d, bytes, err);
-    if (!status) status = device->ops->download(device, d->staging.host, d->sets[0][i].device, bytes, err);
-    if (!status) status = check_zero(a, d->staging.host, bytes, err);
+    const void *got;
+    int status = dataset_read(device, d, i, bytes, &got, err);
+    if (!status) status = check_zero(a, got, bytes, err);
     if (status) return status;
   }
   return CUGEN_OK;
@@ -280,9 +280,9 @@ static int verify_here(struct device *device, struct dataset *d, const struct ke
     const struct kernel_argument *a = &spec->arguments[i];
     if (!results_has_output(a)) continue;
     size_t bytes = (size_t)kernel_argument_bytes(a);
-    status = dataset_stage(device, d, bytes, err);
-    if (!status) status = device->ops->download(device, d->staging.host, d->sets[0][i].device, bytes, err);
-    if (!status) status = verify_one(d, a, d->staging.host, want, error, err);
+    const void *got;
+    status = dataset_read(device, d, i, bytes, &got, err);
+    if (!status) status = verify_one(d, a, got, want, error, err);
     if (want) want += results_bytes(a, &d->samples);
   }
   if (!status && d->verifier) status = judge(device, d, error, err);
@@ -381,9 +381,9 @@ static int bits_here(struct device *device, struct dataset *d, uint64_t *digests
     const struct kernel_argument *a = &d->spec.arguments[i];
     const size_t bytes = (size_t)kernel_argument_bytes(a);
     if (!results_has_output(a)) continue;
-    status = dataset_stage(device, d, bytes, err);
-    if (!status) status = device->ops->download(device, d->staging.host, d->sets[0][i].device, bytes, err);
-    if (!status) digests[(*count)++] = element_digest(a, d->staging.host);
+    const void *got;
+    status = dataset_read(device, d, i, bytes, &got, err);
+    if (!status) digests[(*count)++] = element_digest(a, got);
   }
   return status;
 }

@@ -77,8 +77,16 @@ static const void *input_data(const struct dataset *d, size_t i, void **made) {
   return *made;
 }
 
+static bool is_host(const struct device *device) {
+  return !(device->ops->capabilities & DEVICE_EXECUTES_ON_GPU);
+}
+
 static int write_from_host(struct device *device, const struct dataset *d, size_t i, const struct memory *to,
                            cugen_error *err) {
+  if (is_host(device) && !d->spec.arguments[i].data) {
+    element_fill(&d->spec.arguments[i], d->seed, i, to->device);
+    return CUGEN_OK;
+  }
   void *made;
   const void *data = input_data(d, i, &made);
   size_t bytes = (size_t)kernel_argument_bytes(&d->spec.arguments[i]);
@@ -260,6 +268,15 @@ int dataset_stage(struct device *device, struct dataset *d, size_t bytes, cugen_
   return device->ops->alloc(device, MEMORY_PINNED, bytes, false, &d->staging, err);
 }
 
+int dataset_read(struct device *device, struct dataset *d, size_t i, size_t bytes, const void **out,
+                 cugen_error *err) {
+  *out = d->sets[0][i].device;
+  if (is_host(device)) return CUGEN_OK;
+  int status = dataset_stage(device, d, bytes, err);
+  *out = d->staging.host;
+  return status ? status : device->ops->download(device, d->staging.host, d->sets[0][i].device, bytes, err);
+}
+
 /* Says what changed in an input, and writes it anew. */
 static int refill(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
   const struct kernel_argument *a = &d->spec.arguments[i];
@@ -281,6 +298,10 @@ static int digest_here(struct device *device, struct dataset *d, uint64_t *diges
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const size_t bytes = (size_t)kernel_argument_bytes(&d->spec.arguments[i]);
     if (!is_input(&d->spec.arguments[i])) continue;
+    if (is_host(device)) {
+      digests[i] = inputs_digest(d->sets[0][i].device, bytes);
+      continue;
+    }
     status = dataset_stage(device, d, bytes < INPUTS_PIECE ? bytes : INPUTS_PIECE, err);
     if (!status) status = inputs_digest_device(device, &d->sets[0][i], bytes, d->staging.host, &digests[i], err);
   }

@@ -45,6 +45,9 @@ int dataset_generate_all(struct device *device, struct dataset *dataset, const s
                          cugen_error *err);
 /* Makes dataset.staging that large. */
 int dataset_stage(struct device *device, struct dataset *dataset, size_t bytes, cugen_error *err);
+/* The bytes of the i-th buffer of set 0, in *out until the next call: where they lie, if that is the host's memory, or staged. */
+int dataset_read(struct device *device, struct dataset *dataset, size_t i, size_t bytes, const void **out,
+                 cugen_error *err);
 /* Zero before the first launch, and kept so by the kernel; other scratch may hold anything. */
 bool dataset_is_kept_zero(const struct kernel_argument *argument);
 /* Where there are kernels: asks about the guards of set 0. *asked: how many questions that were; 0: they cannot be read there. */
