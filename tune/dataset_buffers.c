@@ -81,13 +81,18 @@ static bool is_host(const struct device *device) {
   return !(device->ops->capabilities & DEVICE_EXECUTES_ON_GPU);
 }
 
+/* On the host data of a fill are made where they are to lie. */
+static bool is_made_there(const struct device *device, const struct kernel_argument *argument) {
+  return is_host(device) && !argument->data;
+}
+
 static int write_from_host(struct device *device, const struct dataset *d, size_t i, const struct memory *to,
                            cugen_error *err) {
-  if (is_host(device) && !d->spec.arguments[i].data) {
+  void *made;
+  if (is_made_there(device, &d->spec.arguments[i])) {
     element_fill(&d->spec.arguments[i], d->seed, i, to->device);
     return CUGEN_OK;
   }
-  void *made;
   const void *data = input_data(d, i, &made);
   size_t bytes = (size_t)kernel_argument_bytes(&d->spec.arguments[i]);
   if (!data) return error_memory(err);
@@ -207,8 +212,14 @@ static int fill_there(struct device *device, struct dataset *d, size_t i, cugen_
 
 static int fill_argument(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
   if (d->kernels) return fill_there(device, d, i, err);
-  size_t bytes = (size_t)kernel_argument_bytes(&d->spec.arguments[i]);
+  const struct kernel_argument *a = &d->spec.arguments[i];
+  const size_t bytes = (size_t)kernel_argument_bytes(a);
   void *made;
+  if (is_made_there(device, a)) {
+    for (size_t s = 0; s < d->set_count; s++) element_fill(a, d->seed, i, d->sets[s][i].device);
+    d->digests[i] = inputs_digest(d->sets[0][i].device, bytes);
+    return CUGEN_OK;
+  }
   const void *data = input_data(d, i, &made);
   int status = data ? CUGEN_OK : error_memory(err);
   if (data) d->digests[i] = inputs_digest(data, bytes);

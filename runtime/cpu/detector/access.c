@@ -13,7 +13,7 @@
 enum { PLACES = 4096, CALL = 4 /* bytes of code, at the least, from one call to the next */ };
 
 /* Which look an access takes at shadow memory. */
-enum look { LOOK_NONE, LOOK_WORDS, LOOK_FULL };
+enum look { LOOK_NONE, LOOK_WORDS, LOOK_CLAIMED, LOOK_FULL };
 
 /* A place in the program, by where its call returns to, and what it accessed last: an array or a buffer; or, without a region,
    constants of the image, which nobody watches. A line of the cache. */
@@ -41,7 +41,8 @@ void access_close(struct watch *w) {
 }
 
 void access_forget(struct watch *w) {
-  memset(w->places, 0, PLACES * sizeof *w->places);
+  if (w->places_kept) memset(w->places, 0, PLACES * sizeof *w->places);
+  w->places_kept = false;
 }
 
 /* ---- The full way ---- */
@@ -104,8 +105,11 @@ static void keep_constant(struct watch *w, uintptr_t at, uintptr_t from) {
 static void keep_part(struct watch *w, const struct region_part *part, unsigned bytes, uintptr_t from) {
   const struct region *region = part->region;
   const uintptr_t first = (part->start - region->start) / WATCH_WORD;
+  const bool claims = w->speculation && !region->shared && !region->read_only;
   const bool looks = !region->read_only && w->report->mode != WATCH_TRAFFIC;
   const bool words = bytes >= WATCH_WORD && part->start % WATCH_WORD == 0 && region->start % WATCH_WORD == 0;
+  const enum look words_look = claims ? LOOK_CLAIMED : LOOK_WORDS;
+  const enum look look = !looks && !claims ? LOOK_NONE : words && looks ? words_look : LOOK_FULL;
   *place_of(w, from) = (struct place){.from = from,
                                       .start = part->start,
                                       .room = part->bytes - bytes + 1,
@@ -113,9 +117,7 @@ static void keep_part(struct watch *w, const struct region_part *part, unsigned 
                                       .reads = region->reads + first,
                                       .region = region,
                                       .site = (uint32_t)finding_site(w, (const void *)from),
-                                      .look = !looks  ? LOOK_NONE
-                                              : words ? LOOK_WORDS
-                                                      : LOOK_FULL,
+                                      .look = look,
                                       .shared = region->shared,
                                       .unwritten = region->unwritten};
 }
@@ -124,12 +126,12 @@ static void keep_part(struct watch *w, const struct region_part *part, unsigned 
 static void keep_place(struct watch *w, uintptr_t at, unsigned bytes, unsigned kind, uintptr_t from) {
   struct region_part part;
   if (w->launch.blocks > 1 || w->launch.overlap) return;
+  w->places_kept = true;
   if (!regions_part(w, at, &part)) {
     if (!kind && regions_is_constant(w, at)) keep_constant(w, at, from);
     return;
   }
-  const bool written = part.region->read_only && kind, claimed = w->speculation && !part.region->shared;
-  if (at - part.start + bytes > part.bytes || written || (claimed && !part.region->read_only)) return;
+  if (at - part.start + bytes > part.bytes || (part.region->read_only && kind)) return;
   keep_part(w, &part, bytes, from);
 }
 
@@ -190,6 +192,8 @@ static inline __attribute__((always_inline)) bool is_settled(struct watch *w, co
 static __attribute__((noinline)) void look_words(struct watch *w, struct place *p, uintptr_t at, unsigned bytes,
                                                  unsigned kind) {
   const size_t first = (at - p->start) / WATCH_WORD;
+  if (p->look == LOOK_CLAIMED)
+    speculation_claim(w->speculation, (size_t)(p->region - w->regions), at - p->start, bytes, kind);
   for (size_t word = first; word < first + bytes / WATCH_WORD; word++)
     if (!is_settled(w, p, word, kind)) look_word(w, p, at, bytes, kind, &p->cells[word]);
   if (w->counting) count(w, p, at, bytes, kind);
@@ -209,7 +213,7 @@ static inline __attribute__((always_inline)) void see(const struct cpu_watch *ho
   w->last_site = p->site;
   w->last_at = at;
   w->last_kind = kind;
-  if (p->look == LOOK_WORDS && bytes > WATCH_WORD) {
+  if (p->look == LOOK_CLAIMED || (p->look == LOOK_WORDS && bytes > WATCH_WORD)) {
     look_words(w, p, at, bytes, kind);
     return;
   }

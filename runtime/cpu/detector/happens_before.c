@@ -21,7 +21,8 @@ void hb_launch(struct happens_before *hb, unsigned blocks, unsigned padded) {
   hb->launch_epoch = ++hb->epoch;
   hb->begun_count = 0;
   memset(hb->warp_epoch, 0, sizeof hb->warp_epoch);
-  memset(hb->pairs, 0, sizeof hb->pairs);
+  for (int warp = 0; warp < HB_WARPS; warp++) /* a megabyte in all, which hardly a launch uses */
+    if (hb->pairs_used[warp]) memset(hb->pairs[warp], 0, sizeof hb->pairs[warp]);
   memset(hb->pairs_used, 0, sizeof hb->pairs_used);
 }
 

@@ -136,6 +136,7 @@ struct watch {
   struct region regions[WATCH_MOST_BUFFERS];
   size_t region_count, recent;
   struct place *places; /* access.c's */
+  bool places_kept;     /* some of them are known */
   struct traffic *traffic;
 
   /* One image. */
