@@ -16,6 +16,26 @@ void compiled_free(struct compiled *compiled) {
   *compiled = (struct compiled){0};
 }
 
+/* NULL stays NULL; otherwise *whole becomes false without memory. */
+static char *copy_text(const char *text, bool *whole) {
+  char *copy = text ? strdup(text) : NULL;
+  *whole &= !text || copy;
+  return copy;
+}
+
+bool compiled_copy(const struct compiled *from, struct compiled *to) {
+  bool whole = true;
+  *to = *from;
+  to->image = malloc(from->image_length ? from->image_length : 1);
+  if (to->image && from->image_length) memcpy(to->image, from->image, from->image_length);
+  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) to->entries[i] = copy_text(from->entries[i], &whole);
+  to->log = copy_text(from->log, &whole);
+  to->ptx = copy_text(from->ptx, &whole);
+  if (to->image && whole) return true;
+  compiled_free(to);
+  return false;
+}
+
 struct texture_extent texture_extent(const struct kernel_argument *argument) {
   int64_t extent[3] = {1, 1, 1}, stride[3] = {1, 0, 0};
   int rank = argument->rank < 3 ? argument->rank : 3;

@@ -93,6 +93,8 @@ struct compiled {
 };
 
 void compiled_free(struct compiled *compiled);
+/* false: no memory, and *to is empty. */
+bool compiled_copy(const struct compiled *from, struct compiled *to);
 
 /* ---- Memory ---- */
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "kept.h"
 
 /* Newest first: a newer NVRTC knows more architectures. */
 static const char *const nvrtc_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", NULL};
@@ -202,12 +203,14 @@ int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cu
   struct toolkit *toolkit = calloc(1, sizeof *toolkit);
   if (!toolkit) return error_memory(err);
   toolkit->libraries = libraries_new();
+  toolkit->kept = kept_images_new();
   find_toolkit(toolkit, named);
   find_compiler(toolkit, options ? options->compiler : NULL);
   text_add(&toolkit->driver, "libcuda.so.1");
   text_add(&toolkit->nvml, "libnvidia-ml.so.1");
-  if (!toolkit->libraries || toolkit->nvrtc.failed || toolkit->include.failed || toolkit->core.failed ||
-      toolkit->compiler.failed || toolkit->searched.failed || toolkit->driver.failed || toolkit->nvml.failed) {
+  if (!toolkit->libraries || !toolkit->kept || toolkit->nvrtc.failed || toolkit->include.failed ||
+      toolkit->core.failed || toolkit->compiler.failed || toolkit->searched.failed || toolkit->driver.failed ||
+      toolkit->nvml.failed) {
     toolkit_close(toolkit);
     return error_memory(err);
   }
@@ -218,6 +221,7 @@ int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cu
 void toolkit_close(struct toolkit *toolkit) {
   if (!toolkit) return;
   libraries_free(toolkit->libraries);
+  kept_images_free(toolkit->kept);
   text_free(&toolkit->nvrtc);
   text_free(&toolkit->include);
   text_free(&toolkit->core);

@@ -12,6 +12,7 @@ struct toolkit_options {
 };
 
 struct toolkit_libraries; /* those opened so far */
+struct kept_images;       /* see kept.h */
 
 /* Order for NVRTC and headers: the option, else $CUGEN_TOOLKIT (a folder named there is the only one looked at),
    beside the program or library (../lib/cugen/toolkit of an installation, then toolkit/ in a build folder),
@@ -25,6 +26,7 @@ struct toolkit {
   struct text nvml;     /* likewise: libnvidia-ml.so.1 */
   struct text searched; /* one line a place looked at: "nvrtc: /usr/local/cuda/lib64: not there" */
   struct toolkit_libraries *libraries;
+  struct kept_images *kept; /* compiled by the C++ compiler */
 };
 
 int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cugen_error *err);

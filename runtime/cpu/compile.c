@@ -15,6 +15,7 @@
 #include "headers.h"
 #include "object.h"
 #include "runtime/compile/advice.h"
+#include "runtime/compile/kept.h"
 #include "runtime/compile/toolkit.h"
 #include "tools.h"
 #include "unit.h"
@@ -363,9 +364,36 @@ static int take_image(const struct job *job, bool watched, struct compiled *out,
   return out->image ? CUGEN_OK : error_memory(err);
 }
 
-int cpu_compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
-  *out = (struct compiled){0};
-  if (!request->toolkit->compiler.length) return toolkit_missing(request->toolkit, "compiler", err);
+/* Behind the comments it begins with, which name the problem: the same code at other sizes. One that goes on in the next line stays. */
+static const char *behind_head(const char *source) {
+  for (;;) {
+    const size_t length = strcspn(source, "\n");
+    if (strncmp(source, "//", 2) != 0 || source[length] != '\n' || source[length - 1] == '\\') return source;
+    source += length + 1;
+  }
+}
+
+static size_t lines_between(const char *at, const char *end) {
+  size_t lines = 0;
+  for (; at < end; at++) lines += *at == '\n';
+  return lines;
+}
+
+/* All that an image depends on, beside the toolkit. */
+static int image_key(const struct compile_request *request, struct hash *out, cugen_error *err) {
+  struct text key = {0};
+  const char *code = behind_head(request->source);
+  text_addf(&key, "%d %d %s\n%s\n", request->watched, request->at_source, request->name,
+            request->options ? request->options : "");
+  for (size_t i = 0; i < request->entry_count; i++) text_addf(&key, "%s\n", request->entries[i]);
+  text_addf(&key, "\n%zu\n%s", lines_between(request->source, code), code);
+  *out = hash_bytes(text_get(&key), key.length);
+  const int status = key.failed ? error_memory(err) : CUGEN_OK;
+  text_free(&key);
+  return status;
+}
+
+static int compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
   struct job job = {0};
   int status = includes_check(request->source, err);
   if (!status) status = write_files(request, &job, err);
@@ -377,6 +405,17 @@ int cpu_compile(const struct compile_request *request, struct compiled *out, cug
   if (!status) status = fill_entries(request, out, err);
   if (status) compiled_free(out);
   job_free(&job);
+  return status;
+}
+
+int cpu_compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
+  struct hash key;
+  *out = (struct compiled){0};
+  if (!request->toolkit->compiler.length) return toolkit_missing(request->toolkit, "compiler", err);
+  int status = image_key(request, &key, err);
+  if (status || kept_images_get(request->toolkit->kept, &key, &request->stop, out)) return status;
+  status = compile(request, out, err);
+  kept_images_put(request->toolkit->kept, &key, status ? NULL : out);
   return status;
 }
 

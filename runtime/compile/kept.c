@@ -1,0 +1,128 @@
+/* Images that this process has compiled; see kept.h. */
+#include "kept.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/hash.h"
+
+/* An image has some 50 KB; the oldest go. */
+static const size_t most_bytes = (size_t)16 << 20;
+
+struct image {
+  struct hash key;
+  struct compiled compiled;
+  bool ready;   /* false: it is being compiled, */
+  pthread_t by; /* by this thread */
+  struct image *next;
+};
+
+struct kept_images {
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;
+  struct image *all; /* newest first */
+};
+
+struct kept_images *kept_images_new(void) {
+  struct kept_images *kept = calloc(1, sizeof *kept);
+  pthread_condattr_t monotonic;
+  if (!kept) return NULL;
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_mutex_init(&kept->mutex, NULL);
+  pthread_cond_init(&kept->changed, &monotonic);
+  pthread_condattr_destroy(&monotonic);
+  return kept;
+}
+
+static void image_free(struct image *image) {
+  compiled_free(&image->compiled);
+  free(image);
+}
+
+void kept_images_free(struct kept_images *kept) {
+  if (!kept) return;
+  while (kept->all) {
+    struct image *next = kept->all->next;
+    image_free(kept->all);
+    kept->all = next;
+  }
+  pthread_cond_destroy(&kept->changed);
+  pthread_mutex_destroy(&kept->mutex);
+  free(kept);
+}
+
+/* The link to that image, or to the end. */
+static struct image **find(struct kept_images *kept, const struct hash *key) {
+  struct image **at = &kept->all;
+  while (*at && strcmp((*at)->key.hex, key->hex) != 0) at = &(*at)->next;
+  return at;
+}
+
+/* Without memory for a mark nobody waits: then two may compile the same. */
+static void mark(struct kept_images *kept, const struct hash *key) {
+  struct image *image = calloc(1, sizeof *image);
+  if (!image) return;
+  image->key = *key;
+  image->by = pthread_self();
+  image->next = kept->all;
+  kept->all = image;
+}
+
+/* A moment: whether the caller is to stop is asked in between. */
+static void wait_a_moment(struct kept_images *kept) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_nsec += 50000000;
+  if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+  pthread_cond_timedwait(&kept->changed, &kept->mutex, &until);
+}
+
+bool kept_images_get(struct kept_images *kept, const struct hash *key, const struct process_stop *stop,
+                     struct compiled *out) {
+  bool found = false;
+  pthread_mutex_lock(&kept->mutex);
+  struct image *image = *find(kept, key);
+  while (image && !image->ready && !(stop->asked && stop->asked(stop->context))) {
+    wait_a_moment(kept);
+    image = *find(kept, key);
+  }
+  if (!image)
+    mark(kept, key);
+  else if (image->ready)
+    found = compiled_copy(&image->compiled, out);
+  pthread_mutex_unlock(&kept->mutex);
+  return found;
+}
+
+/* Mutex held. */
+static void drop_oldest(struct kept_images *kept) {
+  size_t bytes = 0;
+  for (struct image **at = &kept->all; *at;) {
+    struct image *image = *at;
+    bytes += sizeof *image + image->compiled.image_length;
+    if (image->ready && bytes > most_bytes) {
+      *at = image->next;
+      image_free(image);
+    } else {
+      at = &image->next;
+    }
+  }
+}
+
+void kept_images_put(struct kept_images *kept, const struct hash *key, const struct compiled *compiled) {
+  pthread_mutex_lock(&kept->mutex);
+  struct image **at = find(kept, key), *image = *at;
+  if (image && !image->ready && pthread_equal(image->by, pthread_self())) {
+    image->ready = compiled && compiled_copy(compiled, &image->compiled);
+    if (!image->ready) {
+      *at = image->next;
+      image_free(image);
+    }
+    drop_oldest(kept);
+    pthread_cond_broadcast(&kept->changed);
+  }
+  pthread_mutex_unlock(&kept->mutex);
+}

@@ -1,0 +1,165 @@
+/* What a process has compiled for the cpu device it does not compile again: equal code under another head, not other code. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "runtime/compile/kept.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/cpu/compile.h"
+
+static void check(int status, const cugen_error *err) {
+  if (status) fail_msg("%s", err->message);
+}
+
+/* ---- By the compiler: a watched image names the folder that it was compiled in, so that two compiles differ ---- */
+
+static struct hash image_of(const struct toolkit *toolkit, const char *source, bool at_source) {
+  const char *entry = "one";
+  const struct compile_request request = {.toolkit = toolkit,
+                                          .name = "one",
+                                          .source = source,
+                                          .entries = &entry,
+                                          .entry_count = 1,
+                                          .watched = true,
+                                          .at_source = at_source};
+  struct compiled compiled;
+  cugen_error err;
+  check(cpu_compile(&request, &compiled, &err), &err);
+  assert_string_equal(compiled.entries[0], "cugen_entry_0");
+  assert_string_equal(compiled.log, "");
+  const struct hash hash = hash_bytes(compiled.image, compiled.image_length);
+  assert_string_equal(hash.hex, compiled.image_hash.hex);
+  compiled_free(&compiled);
+  return hash;
+}
+
+#define ONE "__global__ void one(float *x) { x[threadIdx.x] = 1; }\n"
+
+static void equal_code_is_compiled_once(void **state) {
+  (void)state;
+  struct toolkit *toolkit, *other;
+  cugen_error err;
+  check(toolkit_open(&(struct toolkit_options){0}, &toolkit, &err), &err);
+  const struct hash first = image_of(toolkit, "// one\n// n=1\n" ONE, true);
+  assert_string_equal(image_of(toolkit, "// one\n// n=2\n" ONE, true).hex, first.hex);
+  assert_string_not_equal(image_of(toolkit, "// one\n// n=1\n" ONE, false).hex, first.hex);
+  assert_string_not_equal(image_of(toolkit, "// one\n" ONE, true).hex, first.hex); /* its lines have other numbers */
+  assert_string_not_equal(image_of(toolkit, "// one\n// \\\n" ONE ONE, true).hex,
+                          first.hex); /* a comment that goes on */
+  assert_string_not_equal(image_of(toolkit, "// one\n// n=1\n__device__ int more;\n" ONE, true).hex, first.hex);
+  check(toolkit_open(&(struct toolkit_options){0}, &other, &err), &err);
+  assert_string_not_equal(image_of(other, "// one\n// n=1\n" ONE, true).hex, first.hex);
+  toolkit_close(other);
+  toolkit_close(toolkit);
+}
+
+/* ---- Between threads ---- */
+
+static const struct process_stop never = {NULL, NULL};
+
+struct waiter {
+  struct kept_images *kept;
+  struct hash key;
+  bool found;
+  size_t length;
+};
+
+static void *wait_for(void *context) {
+  struct waiter *w = context;
+  struct compiled got = {0};
+  w->found = kept_images_get(w->kept, &w->key, &never, &got);
+  w->length = got.image_length;
+  if (!w->found) kept_images_put(w->kept, &w->key, NULL);
+  compiled_free(&got);
+  return NULL;
+}
+
+/* What the other thread got while this one was compiling, and then put that. */
+static struct waiter beside(const struct compiled *put) {
+  struct waiter w = {.kept = kept_images_new(), .key = hash_bytes("a", 1)};
+  struct compiled got;
+  pthread_t thread;
+  assert_non_null(w.kept);
+  assert_false(kept_images_get(w.kept, &w.key, &never, &got));
+  assert_int_equal(pthread_create(&thread, NULL, wait_for, &w), 0);
+  usleep(100000);
+  kept_images_put(w.kept, &w.key, put);
+  pthread_join(thread, NULL);
+  kept_images_free(w.kept);
+  return w;
+}
+
+static void who_comes_second_waits(void **state) {
+  (void)state;
+  struct compiled image = {.image = (char[]){"image"}, .image_length = 5};
+  const struct waiter got = beside(&image), none = beside(NULL);
+  assert_true(got.found);
+  assert_int_equal(got.length, 5);
+  assert_false(none.found);
+}
+
+static bool at_once(void *context) {
+  (void)context;
+  return true;
+}
+
+static void *give_up(void *context) {
+  struct waiter *w = context;
+  struct compiled got;
+  w->found = kept_images_get(w->kept, &w->key, &(struct process_stop){at_once, NULL}, &got);
+  kept_images_put(w->kept, &w->key, NULL); /* as whoever was told to compile it */
+  return NULL;
+}
+
+/* One that is stopped takes nothing from the one that compiles. */
+static void who_is_stopped_leaves_it(void **state) {
+  (void)state;
+  struct waiter w = {.kept = kept_images_new(), .key = hash_bytes("a", 1), .found = true};
+  struct compiled got, image = {.image = (char[]){"image"}, .image_length = 5};
+  pthread_t thread;
+  assert_non_null(w.kept);
+  assert_false(kept_images_get(w.kept, &w.key, &never, &got));
+  assert_int_equal(pthread_create(&thread, NULL, give_up, &w), 0);
+  pthread_join(thread, NULL);
+  assert_false(w.found);
+  kept_images_put(w.kept, &w.key, &image);
+  assert_true(kept_images_get(w.kept, &w.key, &never, &got));
+  compiled_free(&got);
+  kept_images_free(w.kept);
+}
+
+/* The oldest go where all have too many bytes. */
+static void old_ones_go(void **state) {
+  (void)state;
+  static char large[6 << 20];
+  struct kept_images *kept = kept_images_new();
+  struct compiled got, image = {.image = large, .image_length = sizeof large};
+  const struct hash keys[] = {hash_bytes("a", 1), hash_bytes("b", 1), hash_bytes("c", 1)};
+  assert_non_null(kept);
+  for (size_t i = 0; i < 3; i++) {
+    assert_false(kept_images_get(kept, &keys[i], &never, &got));
+    kept_images_put(kept, &keys[i], &image);
+  }
+  assert_true(kept_images_get(kept, &keys[2], &never, &got));
+  compiled_free(&got);
+  assert_false(kept_images_get(kept, &keys[0], &never, &got));
+  kept_images_put(kept, &keys[0], NULL);
+  kept_images_free(kept);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(equal_code_is_compiled_once),
+      cmocka_unit_test(who_comes_second_waits),
+      cmocka_unit_test(who_is_stopped_leaves_it),
+      cmocka_unit_test(old_ones_go),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
