@@ -16,17 +16,22 @@ import time
 
 import portfolio
 
-SEARCH = 2.5  # seconds for each new size
+SEARCH = 2.1  # seconds for each new size; `cugen tune` gives none less than 2
+LATE = 5  # seconds more than given, until tuning is interrupted
 FASTEST = 2  # of each size by its records, retimed
-TIMING = 0.6  # of the time for it: the rest opens plans
+HOPELESS = 2.5  # times the fastest by the records: a kernel that is not retimed there
+RETIMING = 0.24  # of the time of a class
+TIMING = 0.4  # of the time for it: the rest opens plans
+MENDED = 1795764790  # when records of one sample could be trusted: 2026-11-27, 07:33 UTC
 
 
 class Dense:
-    def __init__(self, run, name, words, gpus, new, kernels, wisdom):
+    def __init__(self, run, name, words, gpus, sizes, kernels, retiming, wisdom):
         self.run = run
         self.name = name
-        self.new_count = new
+        self.size_count = sizes
         self.kernel_count = kernels
+        self.retiming = retiming
         self.wisdom = wisdom
         self.folder = run.scratch / name
         self.folder.mkdir()
@@ -49,7 +54,11 @@ class Dense:
     def open(self):
         """Reads what was measured before; the sizes of that, and new ones."""
         if self.wisdom:
-            done = subprocess.run([self.bench.cugen, "cache", "import", str(self.wisdom), "-q", "--cache", self.bench.cache],
+            plain = self.wisdom
+            if plain.suffix == ".xz":
+                plain = self.folder / self.wisdom.stem
+                plain.write_bytes(lzma.decompress(self.wisdom.read_bytes()))
+            done = subprocess.run([self.bench.cugen, "cache", "import", str(plain), "-q", "--cache", self.bench.cache],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
             self.say(f"{self.wisdom.name}: {done.stderr.strip() if done.returncode else 'imported'}")
             self.forget_single()
@@ -57,7 +66,7 @@ class Dense:
         for text in self.records():
             values = dict(word.split("=", 1) for word in text.split())
             self.known.append({name: int(values[name]) for name in self.names()})
-        self.new = portfolio.draw(self.given, self.new_count, random.Random(20261127), self.known)
+        self.new = portfolio.draw(self.given, max(self.size_count - len(self.known), 0), random.Random(20261127), self.known)
         self.say(f"{len(self.known)} sizes known, {len(self.new)} new")
 
     def records(self):
@@ -70,12 +79,12 @@ class Dense:
         return {problem: found for problem, found in sorted(right.items()) if found}
 
     def forget_single(self):
-        """What has one sample only was dropped at once, until 2026-11-27 also where one launch had to wait: it is measured again."""
+        """What has one sample only was dropped at once, until it was mended also where one launch had to wait: it is measured again."""
         database = sqlite3.connect(self.bench.cache)
-        forgotten = database.execute("DELETE FROM record WHERE samples = 1 AND outcome = 0").rowcount
+        forgotten = database.execute("DELETE FROM record WHERE samples = 1 AND outcome = 0 AND measured_at < ?", (MENDED,)).rowcount
         database.commit()
         database.close()
-        self.say(f"{forgotten} records of one sample are not taken")
+        self.say(f"{forgotten} old records of one sample are not taken")
 
     # ---- Measuring ----
 
@@ -84,9 +93,14 @@ class Dense:
         searching = min(SEARCH * len(self.new) / len(self.bench.gpus), 0.5 * seconds) if self.new else 0
         begin = time.monotonic()
         if searching:
-            tried = portfolio.tune(self.bench, "search", self.new, searching, portfolio=False)
+            tried = portfolio.tune(self.bench, "search", self.new, searching, portfolio=False, late=LATE)
             self.say(f"searched the new sizes: {tried} variants")
-        tried = portfolio.tune(self.bench, "fill", self.new + self.known, max(seconds - (time.monotonic() - begin), 5))
+        left = seconds - (time.monotonic() - begin) - LATE / 2
+        if left < 5:
+            return
+        problems = self.new + self.known
+        random.Random(2).shuffle(problems)
+        tried = portfolio.tune(self.bench, "fill", problems, left, late=LATE)
         self.say(f"filled the matrix: {tried} variants")
 
     # ---- Retiming ----
@@ -105,7 +119,8 @@ class Dense:
             untuned = dict(zip(records, pool.map(self.untuned, records)))
         lines = []
         for problem, found in records.items():
-            variants = dict.fromkeys([*list(found)[:FASTEST], untuned[problem], *kernels])
+            most = HOPELESS * min(found.values())
+            variants = dict.fromkeys([*list(found)[:FASTEST], untuned[problem], *(kernel for kernel in kernels if found.get(kernel, 0) <= most)])
             lines.append("\t".join([problem, *(variant for variant in variants if variant)]))
         self.say(f"{len(kernels)} kernels and the fastest of {len(lines)} sizes are to be timed in turn")
         return lines
@@ -148,7 +163,7 @@ class Dense:
             problem, *variants = line.split("\t")
             for variant in variants:
                 first.setdefault(variant, f"{problem}\t{variant}")
-        copies = max(min(self.run.threads // 2, 12), 1)
+        copies = max(min(3 * self.run.threads // 4, 12), 1)
         self.side_by_side(list(first.values()), 0, limit, copies, "compile")
         self.say(f"compiled {len(first)} variants")
 
@@ -182,7 +197,7 @@ class Dense:
         self.say("kept")
 
     def measure(self, limit):
-        retiming = 0.25 * limit
+        retiming = self.retiming * limit
         begin = time.monotonic()
         self.open()
         self.tune(limit - retiming - (time.monotonic() - begin))

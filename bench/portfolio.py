@@ -166,8 +166,9 @@ def write(path, problems):
 # ---- Measuring ------------------------------------------------------------------------------------------------------
 
 
-def tune(bench, what, problems, seconds, portfolio=True):
-    """Each GPU its part, side by side; how many variants they tried. Without a portfolio each problem is searched by itself."""
+def tune(bench, what, problems, seconds, portfolio=True, late=None):
+    """Each GPU its part, side by side; how many variants they tried. Without a portfolio each problem is searched by itself. What is so many
+    seconds late is interrupted."""
     running = []
     for i, gpu in enumerate(bench.gpus):
         part = problems[i::len(bench.gpus)]
@@ -178,7 +179,7 @@ def tune(bench, what, problems, seconds, portfolio=True):
         process = bench.start(gpu, "tune", bench.given.config, *bench.shared, "--problems", write(bench.folder / f"{what}-{i}.txt", part),
                               *few, "--budget", f"{seconds:.0f}s", "--threads", str(bench.threads), "--json", "-q", output=output)
         running.append((process, output))
-    end = time.monotonic() + 1.15 * seconds + 10
+    end = time.monotonic() + seconds + (0.15 * seconds + 10 if late is None else late)
     for process, _ in running:
         try:
             process.wait(max(end - time.monotonic(), 0.1))

@@ -6,9 +6,9 @@ FOLDER has cugen (and for bf16 bench_explore, if that is to run). Nothing is bui
 that all share, and exploring while serving. families: classes one after the other, each GPU the next one. Into OUTPUT go all tables
 (tables.txt), what ships (shipped.tar.xz, for portfolios/) and all that was measured, as wisdom (wisdom.tar.xz: a file for each class).
 
-dense goes on from that wisdom (--wisdom: NAME.wisdom files, their folders, or archives of them): first bf16 by all GPUs, then other
-classes, each GPU the next one. It adds sizes, fills the matrix, and times what matters in turn (bench/dense.py); FOLDER has bench_retime,
-too. Into OUTPUT go NAME.wisdom.xz, NAME.retimed.jsonl and log.txt.
+dense goes on from that wisdom (--wisdom: NAME.wisdom or NAME.wisdom.xz files, their folders, or archives of them; the last of a class
+counts): first bf16 by all GPUs, then other classes, each by one GPU. It adds sizes, fills the matrix, and times what matters in turn
+(bench/dense.py); FOLDER has bench_retime, too. Into OUTPUT go NAME.wisdom.xz, NAME.retimed.jsonl and log.txt.
 
 A rehearsal without a GPU, of small sizes: --device cpu --scale 0.05"""
 import argparse
@@ -24,7 +24,7 @@ import tempfile
 import time
 import traceback
 
-from dense import Dense
+from dense import RETIMING, Dense
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PRODUCT = ("--sizes", "M,N,K", "--high", "4096", "--mix", "--problems", "24", "--held-out", "8")
@@ -91,10 +91,12 @@ FAMILIES = [
 BF16 = ("matmul-bf16", 1.7, ("--config", "matmul", "--set", "dtype=bf16", "--high", "8192", "--mix", "--problems", "200", "--held-out", "40",
                              "--class", "dtype=f16"))
 
-# Of a dense matrix: the new sizes, the kernels that are timed in turn on all, and a weight for the time, the first ones first.
-DENSE = {"matmul-bf16": (60, 32, 0), "matmul-bf16-nt": (60, 24, 330), "matmul-f32": (40, 24, 240), "matmul-tf32": (30, 20, 190),
-         "matmul-e4m3-nt": (30, 20, 205), "matmul-i8-nt": (25, 20, 175), "transpose-f32": (20, 16, 135), "reduce-row-f32": (20, 16, 135),
-         "transpose-f16": (12, 16, 100)}
+# Of a dense matrix: how many sizes are wanted, the kernels that are timed in turn on all, and a weight for the time, the first ones first.
+DENSE = {"matmul-bf16": (300, 24, 0), "matmul-bf16-nt": (95, 16, 170), "matmul-f32": (75, 16, 117), "matmul-e4m3-nt": (75, 16, 132),
+         "matmul-tf32": (75, 16, 117), "matmul-i8-nt": (65, 16, 110), "matmul-f64": (55, 16, 100), "transpose-f32": (45, 12, 90),
+         "reduce-row-f32": (45, 12, 90), "reduce-col-f32": (45, 12, 90), "filter-f32": (45, 12, 90), "transpose-f16": (45, 12, 90),
+         "transpose-f64": (36, 12, 60)}
+BF16_SHARE, BF16_RETIMING = 0.22, 1 # of the whole time; of that, for timing in turn: its matrix is dense enough
 
 
 def options():
@@ -299,23 +301,24 @@ def unpack(archive, folder):
 
 
 def find_wisdom(run):
-    """[name] = a file"""
+    """[name] = a file, the last one that is given"""
     found = {}
     for i, path in enumerate(run.given.wisdom):
         if path.name.endswith(".tar.xz"):
             path = unpack(path, run.scratch / f"wisdom-{i}")
-        for file in sorted(path.glob("*.wisdom")) if path.is_dir() else [path]:
-            found[file.stem] = file
+        for file in sorted(path.glob("*.wisdom*")) if path.is_dir() else [path]:
+            found[file.name.split(".wisdom")[0]] = file
     return found
 
 
 def measure_class(run, name, gpus, limit, wisdom, keeping):
     """What goes wrong in one leaves the others."""
     words = next(words for family, _, words in [BF16, *FAMILIES] if family == name)
-    new, kernels, _ = DENSE[name]
-    new = new if run.given.scale == 1 else 3
+    sizes, kernels, _ = DENSE[name]
+    sizes = sizes if run.given.scale == 1 else 8
     try:
-        dense = Dense(run, name, shrink(words, run.given.scale), gpus, new, kernels, wisdom.get(name))
+        retiming = BF16_RETIMING if name == BF16[0] and run.given.scale == 1 else RETIMING
+        dense = Dense(run, name, shrink(words, run.given.scale), gpus, sizes, kernels, retiming, wisdom.get(name))
         run.dense[name] = dense
         dense.measure(limit)
         keeping.submit(dense.keep)
@@ -323,33 +326,32 @@ def measure_class(run, name, gpus, limit, wisdom, keeping):
         traceback.print_exc()
 
 
+def deal(names, gpus):
+    """[gpu] = its classes: the heaviest first, each to the GPU that has least."""
+    hands = {gpu: [] for gpu in gpus}
+    for name in sorted(names, key=lambda name: -DENSE[name][2]):
+        min(hands.values(), key=lambda hand: sum(DENSE[one][2] for one in hand)).append(name)
+    return hands
+
+
+def measure_hand(run, gpu, hand, end, wisdom, keeping):
+    """One after the other; what one leaves of its time is the others'."""
+    for i, name in enumerate(hand):
+        weight = DENSE[name][2] / sum(DENSE[one][2] for one in hand[i:])
+        measure_class(run, name, [gpu], (end - run.spent()) * weight, wisdom, keeping)
+
+
 def measure_dense(run):
     names = [name for name in DENSE if not run.given.only or name in run.given.only.split(",")]
     wisdom = find_wisdom(run)
     os.environ["XDG_STATE_HOME"] = str(run.scratch / "state") # where there is no home, no image would be kept
-    limit = 0.94 * run.limit
+    end = run.limit - min(12, 0.06 * run.limit)
     with concurrent.futures.ThreadPoolExecutor(4) as keeping:
         others = [name for name in names if name != BF16[0]]
         if BF16[0] in names:
-            measure_class(run, BF16[0], run.gpus, (0.37 if others else 1) * limit, wisdom, keeping)
-        share = (limit - run.spent()) * len(run.gpus) / max(sum(DENSE[name][2] for name in others), 1)
-        waiting = queue.SimpleQueue()
-        for name in others:
-            waiting.put(name)
-
-        def work(gpu):
-            while not waiting.empty():
-                try:
-                    name = waiting.get_nowait()
-                except queue.Empty:
-                    return
-                own = min(share * DENSE[name][2], limit - run.spent())
-                if own < 0.4 * share * DENSE[name][2]:
-                    return
-                measure_class(run, name, [gpu], own, wisdom, keeping)
-
+            measure_class(run, BF16[0], run.gpus, (BF16_SHARE if others else 1) * end, wisdom, keeping)
         with concurrent.futures.ThreadPoolExecutor(len(run.gpus)) as pool:
-            list(pool.map(work, run.gpus))
+            list(pool.map(lambda hand: measure_hand(run, *hand, end, wisdom, keeping), deal(others, run.gpus).items()))
     (run.given.output / "log.txt").write_text("".join(f"---- {name}\n" + "".join(f"{line}\n" for line in dense.lines)
                                                       for name, dense in run.dense.items()), encoding="utf-8")
 
