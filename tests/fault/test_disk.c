@@ -239,14 +239,34 @@ static void make_cache(bool old_format) {
             "ALTER TABLE record DROP COLUMN proof_hash; PRAGMA user_version = 1");
 }
 
+static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+enum { SUFFIXES = sizeof suffixes / sizeof *suffixes };
+
 static void remove_cache(void) {
-  static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
-  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+  for (size_t i = 0; i < SUFFIXES; i++) {
     struct text name = {0};
     text_addf(&name, "%s%s", text_get(&path), suffixes[i]);
     remove(text_get(&name));
     text_free(&name);
   }
+}
+
+/* The cache that each attempt begins with: made once, and then written as it was. It is its file alone. */
+static struct text take_cache(void) {
+  struct text file = {0};
+  for (size_t i = 1; i < SUFFIXES; i++) {
+    struct text name = {0};
+    text_addf(&name, "%s%s", text_get(&path), suffixes[i]);
+    assert_false(file_exists(text_get(&name)));
+    text_free(&name);
+  }
+  assert_int_equal(file_read(text_get(&path), &file, NULL), CUGEN_OK);
+  return file;
+}
+
+static void put_cache(const struct text *file) {
+  remove_cache();
+  if (file->length) assert_int_equal(file_put(text_get(&path), file->data, file->length, NULL), CUGEN_OK);
 }
 
 struct done {
@@ -297,11 +317,13 @@ static bool is_clean(int status, const cugen_error *err) {
 
 static void fail_each(enum start start, int code, bool fail_on) {
   long failures = 0;
+  struct text before = {0};
+  remove_cache();
+  if (start != FRESH) make_cache(start == OLD_FORMAT), before = take_cache();
   for (long n = 1;; n++) {
     struct done done;
     cugen_error err = {0};
-    remove_cache();
-    if (start != FRESH) make_cache(start == OLD_FORMAT);
+    put_cache(&before);
     disk.calls = 0, disk.failed = false;
     disk.fail_at = n, disk.fail_with = code, disk.fail_on = fail_on;
     int status = use(&done, &err);
@@ -312,6 +334,7 @@ static void fail_each(enum start start, int code, bool fail_on) {
     if (!disk.failed) break;
   }
   remove_cache();
+  text_free(&before);
   assert_true(failures > 5);
 }
 
@@ -450,10 +473,12 @@ static void check_change(const struct change *change, bool said) {
 
 static void fail_each_of(const struct change *change, int code, bool fail_on) {
   long failures = 0;
+  remove_cache();
+  make_held();
+  struct text held = take_cache();
   for (long n = 1;; n++) {
     cugen_error err = {0};
-    remove_cache();
-    make_held();
+    put_cache(&held);
     disk.calls = 0, disk.failed = false;
     disk.fail_at = n, disk.fail_with = code, disk.fail_on = fail_on;
     int status = make_change(change, &err);
@@ -464,6 +489,7 @@ static void fail_each_of(const struct change *change, int code, bool fail_on) {
     if (!disk.failed) break;
   }
   remove_cache();
+  text_free(&held);
   assert_true(failures > 5);
 }
 
