@@ -11,7 +11,8 @@
      Eckles, Kaptein: Thompson sampling with the online bootstrap, 2014).
    - A variant whose result is awaited counts as the slowest one known ("constant liar"; Ginsbourger, Le Riche, Carraro: Kriging
      is well-suited to parallelize optimization, 2010). So the next goes elsewhere. No split is chosen by it, for it is no result.
-     With what the model says of it in its place ("kriging believer") more of those under way were alike.
+     On recorded spaces, with 34 out, what the model says of it ("kriging believer") scored 0.03 less than the slowest, and the best one
+     known 0.12 less; from evenly spread first variants on the believer was as good.
    - Logarithms are computed here: a library's last digit may differ from machine to machine, and decide. */
 #include "model.h"
 
