@@ -1,0 +1,169 @@
+/* The short look at a word does what the full one does: the same random accesses, barriers, fences, blocks and launches, by either way,
+   leave the same shadow memory and the same findings. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "runtime/cpu/detector/quick_words.h"
+
+enum { WORDS = 6, THREADS = 64, EVENTS = 100000, FRESH = 200, SITES = 5 };
+
+/* One of two watches that see the same. */
+struct side {
+  struct watch_report *report;
+  struct watch *watch;
+  struct cpu_builtins builtins;
+  struct region region;
+  bool quick;
+  uint64_t settled, plain;
+};
+
+static char memory[WORDS * WATCH_WORD] __attribute__((aligned(16)));
+
+static void begin_launch(struct watch *w) {
+  hb_launch(&w->hb, 1, THREADS);
+  ra_launch(w->ra);
+  flags_launch(w);
+}
+
+static void begin_block(struct watch *w, uint64_t block) {
+  w->block = block;
+  hb_block(&w->hb, block);
+  ra_block(w->ra);
+  flags_block(w);
+}
+
+static void open_side(struct side *s, bool quick, const struct region *region) {
+  cugen_error err = {0};
+  *s = (struct side){.report = calloc(1, sizeof *s->report), .region = *region, .quick = quick};
+  assert_non_null(s->report);
+  assert_int_equal(watch_open(s->report, NULL, &s->watch, &err), CUGEN_OK);
+  assert_int_equal(shadow_make(&s->region, &err), CUGEN_OK);
+  s->watch->launch = (struct observed_launch){.builtins = &s->builtins,
+                                              .grid = {8, 1, 1},
+                                              .block = {THREADS, 1, 1},
+                                              .blocks = 1,
+                                              .padded = THREADS,
+                                              .cluster = {1, 1, 1}};
+  s->watch->hb.epoch = 1;
+  begin_launch(s->watch);
+  begin_block(s->watch, 0);
+}
+
+/* What is rare stays with a word, and keeps it from the short look. */
+static void renew(struct side *s) {
+  cugen_error err;
+  const struct region before = s->region;
+  shadow_drop(&s->region);
+  s->region = before;
+  s->region.bytes = NULL;
+  assert_int_equal(shadow_make(&s->region, &err), CUGEN_OK);
+}
+
+static void close_side(struct side *s) {
+  shadow_drop(&s->region);
+  watch_close(s->watch);
+  free(s->report);
+}
+
+static bool settle(struct side *s, const struct access *a) {
+  const size_t word = (a->at - s->region.start) / WATCH_WORD;
+  const struct last_access now = {.epoch = s->watch->hb.epoch,
+                                  .site = a->site,
+                                  .thread = (uint16_t)a->thread,
+                                  .bytes = WATCH_WHOLE_WORD,
+                                  .kind = (uint8_t)a->kind};
+  struct cell *cell = &s->region.cells[word];
+  struct read_cell *reads = &s->region.reads[word];
+  s->plain++;
+  const bool settled = a->kind ? quick_write(s->watch, cell, reads, &now, s->region.shared)
+                               : quick_read(s->watch, cell, reads, &now, s->region.shared, s->region.unwritten);
+  s->settled += settled;
+  return settled;
+}
+
+static void access_word(struct side *s, struct access a) {
+  a.watch = s->watch;
+  a.region = &s->region;
+  s->builtins.linear = a.thread;
+  if (s->watch->overwriting.finding) finding_compare(s->watch);
+  const bool plain = a.bytes == WATCH_WORD && a.kind <= CPU_WRITE;
+  if (!s->quick || !plain || !settle(s, &a)) shadow_visit(&a);
+}
+
+/* Mostly plain accesses of words; parts of a word once in a while, and volatile and atomic accesses of the first one. */
+static struct access random_access(uint64_t *state) {
+  static const unsigned kinds[] = {CPU_VOLATILE, CPU_VOLATILE | CPU_WRITE, CPU_ATOMIC | CPU_WRITE};
+  const uint64_t r = random_next(state), word = (r >> 8) % WORDS;
+  const bool rare = word == 0 && r % 8 == 0, part = r % 8 == 1;
+  const unsigned bytes = part ? 1 + (r >> 60) % 2 : WATCH_WORD;
+  return (struct access){.at = (uintptr_t)memory + word * WATCH_WORD + (part ? (r >> 58) % 2 * 2 : 0),
+                         .bytes = bytes,
+                         .kind = rare ? kinds[(r >> 20) % 3] : (r >> 20) % 2 * CPU_WRITE,
+                         .thread = (unsigned)((r >> 32) % ((r >> 40) % 4 ? 3 : THREADS)),
+                         .site = (uint32_t)(1 + (r >> 50) % SITES),
+                         .own = true};
+}
+
+static void order(struct watch *w, uint64_t r) {
+  const unsigned thread = (unsigned)(r >> 32) % THREADS;
+  switch (r % 8) {
+  case 0: begin_launch(w), begin_block(w, 0); break;
+  case 1: begin_block(w, w->block + 1); break;
+  case 2: hb_lanes(&w->hb, thread / WATCH_WARP, ~0u, true); break;
+  case 3: ra_fence(w->ra, thread, r >> 60 & 1); break;
+  default: hb_barrier(&w->hb, 0), ra_barrier(w->ra, 0); break;
+  }
+}
+
+static void assert_same(const struct side *a, const struct side *b) {
+  assert_memory_equal(a->region.cells, b->region.cells, WORDS * sizeof *a->region.cells);
+  assert_memory_equal(a->region.reads, b->region.reads, WORDS * sizeof *a->region.reads);
+  assert_memory_equal(a->region.rare, b->region.rare, WORDS * sizeof *a->region.rare);
+  assert_memory_equal(a->watch->written, b->watch->written, THREADS * sizeof *a->watch->written);
+  assert_int_equal(a->report->finding_count, b->report->finding_count);
+}
+
+static void compare(const struct region *region, uint64_t seed) {
+  struct side sides[2];
+  uint64_t state = seed;
+  for (int i = 0; i < 2; i++) open_side(&sides[i], i, region);
+  for (int event = 0; event < EVENTS; event++) {
+    for (int i = 0; i < 2 && event % FRESH == 0; i++) renew(&sides[i]);
+    const uint64_t r = random_next(&state);
+    const struct access a = random_access(&state);
+    for (int i = 0; i < 2; i++)
+      if (r % 6)
+        access_word(&sides[i], a);
+      else
+        order(sides[i].watch, r >> 4);
+    assert_same(&sides[0], &sides[1]);
+  }
+  assert_memory_equal(sides[0].report->findings, sides[1].report->findings, sizeof sides[0].report->findings);
+  assert_true(sides[0].report->finding_count > 0);
+  assert_true(sides[1].settled > sides[1].plain / 20); /* both ways were taken */
+  assert_true(sides[1].settled < sides[1].plain);
+  for (int i = 0; i < 2; i++) close_side(&sides[i]);
+}
+
+static void test_same(void **state) {
+  const uintptr_t start = (uintptr_t)memory, end = start + sizeof memory;
+  const struct region regions[] = {{.start = start, .end = end, .shared = true, .unwritten = true},
+                                   {.start = start, .end = end, .unwritten = true},
+                                   {.start = start, .end = end}};
+  (void)state;
+  for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
+    for (uint64_t seed = 1; seed <= 2; seed++) compare(&regions[i], 10 * i + seed);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
