@@ -117,7 +117,7 @@ static void keep_part(struct watch *w, const struct region_part *part, unsigned 
                                       .reads = region->reads + first,
                                       .region = region,
                                       .site = (uint32_t)finding_site(w, (const void *)from),
-                                      .look = look,
+                                      .look = (uint8_t)look,
                                       .shared = region->shared,
                                       .unwritten = region->unwritten};
 }
