@@ -285,6 +285,66 @@ static void what_decides_nothing_is_not_asked(void **unused) {
   }
 }
 
+/* K is never a multiple of 8 in the problems. */
+static void prints_all_that_divide(const struct portfolio_feature *f, const struct portfolio_matrix *m) {
+  static const int64_t both[] = {24, 16, 3}, one[] = {24, 12, 3};
+  struct text text = {0};
+  assert_true(portfolio_feature_of(f, both, 3) == 3);
+  assert_true(portfolio_feature_of(f, one, 3) == 2);
+  portfolio_feature_print(f, m, portfolio_threshold(f, 2, 3), &text);
+  assert_string_equal(text_get(&text), "M % 8 ~= 0 or N % 8 ~= 0");
+  text_free(&text);
+}
+
+/* Where no size decides what is a variant, those that can be multiples are asked all together. */
+static void what_divides_all_is_asked_where_none_decides(void **unused) {
+  static const bool none[] = {false, false, false}, one[] = {false, true, false};
+  static const int64_t values[] = {8, 16, 3, 24, 7, 5};
+  struct portfolio_matrix m = {.problems = 2, .sizes = 3, .names = names, .values = values};
+  const bool *all_decides[] = {none, one, NULL};
+  (void)unused;
+  for (size_t k = 0; k < sizeof all_decides / sizeof *all_decides; k++) {
+    size_t count, together = 0;
+    m.decides = all_decides[k];
+    struct portfolio_feature *all = portfolio_features(&m, &count);
+    assert_non_null(all);
+    for (size_t i = 0; i < count; i++)
+      if (all[i].kind == FEATURE_MULTIPLES) together++, prints_all_that_divide(&all[i], &m);
+    free(all);
+    assert_int_equal(together, k == 0);
+  }
+}
+
+/* All variants are ones everywhere; 0 is fast where both sizes are multiples of 8, which nothing else tells. */
+static void a_rule_that_asks_all_sizes_is_learnt(void **unused) {
+  enum { PROBLEMS = 64 };
+  static const bool none[] = {false, false};
+  double ratios[PROBLEMS * 2];
+  int64_t values[PROBLEMS * 2];
+  const struct portfolio_matrix m = {.problems = PROBLEMS,
+                                     .variants = 2,
+                                     .ratios = ratios,
+                                     .sizes = 2,
+                                     .names = names,
+                                     .values = values,
+                                     .decides = none};
+  struct portfolio_learnt learnt;
+  (void)unused;
+  for (size_t p = 0; p < PROBLEMS; p++) {
+    const bool aligned = p % 2 == 0;
+    values[2 * p] = 8 * (int64_t)(1 + p * 37 % 64) + (aligned ? 0 : 3);
+    values[2 * p + 1] = 8 * (int64_t)(1 + p * 23 % 64) + (aligned || p % 4 == 1 ? 0 : 1);
+    ratios[2 * p] = aligned ? 1 : 5;
+    ratios[2 * p + 1] = aligned ? 1.3 : 1;
+  }
+  assert_int_equal(portfolio_learn(&m, 2, &learnt, NULL), CUGEN_OK);
+  assert_non_null(strstr(text_get(&learnt.rule), "M % "));
+  assert_non_null(strstr(text_get(&learnt.rule), " ~= 0 or N % "));
+  assert_true(learnt.tuned_loss.worst < 1.0001);
+  assert_true(learnt.held_loss.worst < 1.0001);
+  portfolio_learnt_free(&learnt);
+}
+
 static void sets_of_one_and_of_nothing(void **unused) {
   static const double one[] = {1.2, 1}, none[] = {GAP, NONE};
   static const int64_t values[] = {64};
@@ -352,6 +412,8 @@ int main(void) {
       cmocka_unit_test(what_is_no_variant_is_told_apart),
       cmocka_unit_test(what_falls_back_falls_to_what_is_fast),
       cmocka_unit_test(what_decides_nothing_is_not_asked),
+      cmocka_unit_test(what_divides_all_is_asked_where_none_decides),
+      cmocka_unit_test(a_rule_that_asks_all_sizes_is_learnt),
       cmocka_unit_test(sets_of_one_and_of_nothing),
       cmocka_unit_test(few_problems_are_served_each),
       cmocka_unit_test(equal_input_gives_equal_output),

@@ -35,11 +35,41 @@ static void add_pairs(struct list *list, const size_t *sizes, size_t count, enum
     for (size_t k = i + 1; k < count; k++) add(list, kind, sizes[i], sizes[k]);
 }
 
+/* ---- What divides ------------------------------------------------------------------------------------------------- */
+
+enum { MOST_BITS = 64 };
+
+static bool decides(const struct portfolio_matrix *m, size_t size) {
+  return !m->decides || m->decides[size];
+}
+
+/* A radius of 3 to 11 is no multiple of anything. */
+static bool has_multiples(const struct portfolio_matrix *m, size_t size) {
+  for (size_t p = 0; p < m->problems; p++)
+    if (portfolio_value(m, p, size) % 8 == 0) return true;
+  return false;
+}
+
+/* Where no size decides which variants there are, what divides them may still say how fast these are; which one does is not to be told
+   where they are multiples together. So all are asked at once: a ragged one that does not matter costs little, a multiple of 8 taken for
+   granted costs a factor. */
+static void add_multiples(struct list *list, const struct portfolio_matrix *m, const size_t *sizes, size_t count) {
+  uint64_t each = 0;
+  bool any = false;
+  for (size_t i = 0; i < count; i++) {
+    if (decides(m, sizes[i])) any = true, add(list, FEATURE_MULTIPLE, sizes[i], 0);
+    if (has_multiples(m, sizes[i]) && sizes[i] < MOST_BITS) each |= UINT64_C(1) << sizes[i];
+  }
+  if (any || !each) return;
+  add(list, FEATURE_MULTIPLES, 0, 0);
+  list->all[list->count - 1].each = each;
+}
+
 struct portfolio_feature *portfolio_features(const struct portfolio_matrix *m, size_t *count) {
   enum { PAIRS = PORTFOLIO_MOST_SIZES * (PORTFOLIO_MOST_SIZES - 1) / 2 };
   size_t sizes[PORTFOLIO_MOST_SIZES], differ = 0;
   bool positive = true;
-  struct list list = {.all = calloc(2 * PORTFOLIO_MOST_SIZES + 3 * PAIRS + 1, sizeof *list.all)};
+  struct list list = {.all = calloc(2 * PORTFOLIO_MOST_SIZES + 3 * PAIRS + 2, sizeof *list.all)};
   *count = 0;
   if (!list.all) return NULL;
   for (size_t s = 0; s < m->sizes && differ < PORTFOLIO_MOST_SIZES; s++)
@@ -50,8 +80,7 @@ struct portfolio_feature *portfolio_features(const struct portfolio_matrix *m, s
     if (differ > 2) add(&list, FEATURE_VOLUME, 0, 0);
     add_pairs(&list, sizes, differ, FEATURE_TILES);
     add_pairs(&list, sizes, differ, FEATURE_RATIO);
-    for (size_t i = 0; i < differ; i++)
-      if (!m->decides || m->decides[sizes[i]]) add(&list, FEATURE_MULTIPLE, sizes[i], 0);
+    add_multiples(&list, m, sizes, differ);
   }
   *count = list.count;
   return list.all;
@@ -75,6 +104,13 @@ static double volume(const int64_t *sizes, size_t count) {
   return product;
 }
 
+static double least_power(uint64_t each, const int64_t *sizes, size_t count) {
+  double least = PORTFOLIO_MOST_POWER;
+  for (size_t i = 0; i < count && i < MOST_BITS; i++)
+    if (each >> i & 1) least = fmin(least, power_in(sizes[i]));
+  return least;
+}
+
 double portfolio_feature_of(const struct portfolio_feature *f, const int64_t *sizes, size_t count) {
   switch (f->kind) {
   case FEATURE_SIZE: return (double)sizes[f->a];
@@ -82,6 +118,7 @@ double portfolio_feature_of(const struct portfolio_feature *f, const int64_t *si
   case FEATURE_VOLUME: return volume(sizes, count);
   case FEATURE_TILES: return tiles(sizes[f->a]) * tiles(sizes[f->b]);
   case FEATURE_RATIO: return (double)sizes[f->a] / (double)sizes[f->b];
+  case FEATURE_MULTIPLES: return least_power(f->each, sizes, count);
   case FEATURE_MULTIPLE: break;
   }
   return power_in(sizes[f->a]);
@@ -114,7 +151,7 @@ double portfolio_threshold(const struct portfolio_feature *f, double low, double
     const bool told = power >= low && power < high && power <= 0x1p30 && power >= 0x1p-30;
     return told ? power : (double)NAN;
   }
-  if (f->kind == FEATURE_MULTIPLE) return high - 1;
+  if (f->kind == FEATURE_MULTIPLE || f->kind == FEATURE_MULTIPLES) return high - 1;
   if (!(fabs(low) < exact) || !(fabs(high) < exact)) return NAN;
   return round_within(low, high);
 }
@@ -131,6 +168,16 @@ static void print_ratio(const char *a, const char *b, double threshold, struct t
     text_addf(out, "%s <= %s", a, b);
 }
 
+/* "M % 8 ~= 0 or N % 8 ~= 0" */
+static void print_multiples(uint64_t each, const struct portfolio_matrix *m, int of, struct text *out) {
+  const char *between = "";
+  for (size_t i = 0; i < m->sizes && i < MOST_BITS; i++) {
+    if (!(each >> i & 1)) continue;
+    text_addf(out, "%s%s %% %d ~= 0", between, m->names[i], of);
+    between = " or ";
+  }
+}
+
 void portfolio_feature_print(const struct portfolio_feature *f, const struct portfolio_matrix *m, double threshold,
                              struct text *out) {
   const char *a = m->names[f->a], *b = m->names[f->b];
@@ -144,6 +191,7 @@ void portfolio_feature_print(const struct portfolio_feature *f, const struct por
     text_addf(out, "ceil_div(%s, %d) * ceil_div(%s, %d)", a, PORTFOLIO_TILE, b, PORTFOLIO_TILE);
     break;
   case FEATURE_RATIO: print_ratio(a, b, threshold, out); return;
+  case FEATURE_MULTIPLES: print_multiples(f->each, m, 1 << (int)(threshold + 1), out); return;
   case FEATURE_MULTIPLE: text_addf(out, "%s %% %d ~= 0", a, 1 << (int)(threshold + 1)); return;
   }
   text_addf(out, " <= %.0f", threshold);

@@ -7,17 +7,19 @@
 #include "matrix.h"
 
 enum portfolio_feature_kind {
-  FEATURE_SIZE,    /* M */
-  FEATURE_PRODUCT, /* M * N */
-  FEATURE_VOLUME,  /* of all sizes: M * N * K */
-  FEATURE_TILES,   /* ceil_div(M, 128) * ceil_div(N, 128): with the number of multiprocessors, how many waves */
-  FEATURE_RATIO,   /* M / N */
+  FEATURE_SIZE,      /* M */
+  FEATURE_PRODUCT,   /* M * N */
+  FEATURE_VOLUME,    /* of all sizes: M * N * K */
+  FEATURE_TILES,     /* ceil_div(M, 128) * ceil_div(N, 128): with the number of multiprocessors, how many waves */
+  FEATURE_RATIO,     /* M / N */
+  FEATURE_MULTIPLES, /* the power of two that divides each of several sizes */
   FEATURE_MULTIPLE, /* the power of two that divides M, up to PORTFOLIO_MOST_POWER; where it decides what is a variant */
 };
 
 struct portfolio_feature {
   enum portfolio_feature_kind kind;
-  size_t a, b; /* sizes */
+  size_t a, b;   /* sizes */
+  uint64_t each; /* FEATURE_MULTIPLES: bits of sizes */
 };
 
 enum { PORTFOLIO_TILE = 128, PORTFOLIO_MOST_POWER = 7, PORTFOLIO_MOST_SIZES = 8 };

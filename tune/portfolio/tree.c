@@ -169,11 +169,15 @@ static void look_ahead(struct grower *g, struct leaf *leaf, size_t feature, doub
   if (split.gain > leaf->gain + 1e-9) *leaf = split;
 }
 
+static bool divides(const struct portfolio_feature *feature) {
+  return feature->kind == FEATURE_MULTIPLE || feature->kind == FEATURE_MULTIPLES;
+}
+
 static void judge_leaf(struct grower *g, struct leaf *leaf) {
   /* who made room frees all of it: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
   g->tree->nodes[leaf->node].choice = measure_leaf(g, leaf, inner_of(g, leaf->node));
   for (size_t f = 0; f < g->tree->feature_count && leaf->depth < MOST_DEPTH; f++)
-    for (int power = 0; power < PORTFOLIO_MOST_POWER && g->tree->features[f].kind == FEATURE_MULTIPLE; power++)
+    for (int power = 0; power < PORTFOLIO_MOST_POWER && divides(&g->tree->features[f]); power++)
       look_ahead(g, leaf, f, power);
 }
 
