@@ -1,21 +1,27 @@
 #!/usr/bin/env python3
-"""learn_portfolios.py BUILD NAME.wisdom [...] [--kernels 2,3,4,6,8,12,16] [--ship FOLDER]: portfolios learnt from what was measured before, and how good
-they are for sizes that they were not learnt from. It needs no GPU.
+"""learn_portfolios.py BUILD NAME.wisdom[.xz] [...] [--kernels 2,3,4,6,8,12,16,24] [--ship FOLDER]: portfolios learnt from what was measured before, and how
+good they are for sizes that they were not learnt from. It needs no GPU.
 
 Each file is what bench/run_portfolios.py kept of one class: NAME tells which. Its records go into a scratch cache, and `cugen tune
 --portfolio --budget 0` learns from all of its sizes, the held-out ones, too. Held out is by cross-validation: ten times, kernels and rule are
 learnt without a tenth of the sizes. Of several limits of kernels that one is taken which is best there; a time that is not known counts as 75 %
 too slow in this choice alone. Few sizes know few kernels. Beside it stands what is taken where nothing is remembered: by what ships in BUILD, and by the config
 alone. All are compared on the same sizes, those of which all the times are known. --ship writes NAME-GPU.txt into FOLDER for each class
-that is better than both by 1 % of the geometric mean, and whose worst is at most double: portfolios/ is made so."""
+that is better than both by 1 % of the geometric mean, and whose worst is at most double: portfolios/ is made so.
+
+Where NAME.retimed.jsonl lies beside it (bench/dense.py), times taken in turn replace the records' of the same pairs. The other records of such
+a size are scaled by the median of what the pairs changed by, and none counts as faster than the fastest in turn. A size counts if
+its fastest in turn has a record, or where none was timed in turn, if it has 20 records. The last lines are of pairs timed in turn alone."""
 import argparse
 import concurrent.futures
 import json
+import lzma
 import math
 import os
 import pathlib
 import shutil
 import sqlite3
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,6 +29,7 @@ import tempfile
 from run_portfolios import BF16, FAMILIES, ROOT
 
 
+LEAST_RECORDS, TIE = 20, 1.005
 NOT_SHIPPED = ["copy-f32"]  # copies of one row, which are most, were not measured
 
 
@@ -30,7 +37,7 @@ def options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("wisdom", type=pathlib.Path, nargs="+")
-    parser.add_argument("--kernels", type=lambda text: [int(word) for word in text.split(",")], default=[2, 3, 4, 6, 8, 12, 16])
+    parser.add_argument("--kernels", type=lambda text: [int(word) for word in text.split(",")], default=[2, 3, 4, 6, 8, 12, 16, 24])
     parser.add_argument("--device", default="model:H200")
     parser.add_argument("--ship", type=pathlib.Path, metavar="FOLDER")
     return parser.parse_args()
@@ -68,14 +75,19 @@ class Learner:
         """With the limit that is best for those left out: that portfolio, and the records in a cache which has it."""
         cache = self.scratch / f"{name}.db"
         problems = self.scratch / f"{name}.txt"
-        self.run("cache", "import", wisdom, "--cache", cache)
-        records = read_records(cache)
+        self.run("cache", "import", unpack(wisdom, self.scratch / f"{name}.wisdom"), "--cache", cache)
+        in_turn = read_in_turn(wisdom.with_name(f"{name}.retimed.jsonl"))
+        replace_times(cache, in_turn)
+        every = read_records(cache)
+        records = well_known(every, in_turn) if in_turn else every
+        if len(records) < len(every):
+            print(f"  {len(every) - len(records)} of {len(every)} sizes are left out: their fastest is not known")
         problems.write_text("".join(f"{problem}\n" for problem in records), encoding="utf-8")
         held = {most: [problem["held_out_loss"] for problem in self.learn(config, cache, problems, most)["problems"]] for most in self.given.kernels}
         for most, losses in held.items():
             print(f"  at most {most:2} kernels: held out {shown(losses, len(losses))}")
         best = min(held, key=lambda most: (sum(math.log(loss or 1.75) for loss in held[most]), most))
-        return self.learn(config, cache, problems, best), records, cache
+        return self.learn(config, cache, problems, best), records, in_turn, cache
 
 
 def read_records(cache):
@@ -87,6 +99,46 @@ def read_records(cache):
         records.setdefault(problem, {})[variant] = seconds
     database.close()
     return records
+
+
+def unpack(wisdom, path):
+    if wisdom.suffix != ".xz":
+        return wisdom
+    path.write_bytes(lzma.decompress(wisdom.read_bytes()))
+    return path
+
+
+def read_in_turn(path):
+    """As read_records: of what bench_retime wrote; nothing, if it has not."""
+    records = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
+        one = json.loads(line)
+        records.setdefault(one["problem"], {})[one["variant"]] = one["seconds"]
+    return records
+
+
+def corrected(found, timed):
+    """A size's times, of its records, with those taken in turn in place of its own."""
+    changes = [timed[variant] / found[variant] for variant in timed if variant in found]
+    change, least = statistics.median(changes) if changes else 1, min(timed.values())
+    return {variant: timed.get(variant, max(seconds * change, least)) for variant, seconds in found.items()}
+
+
+def replace_times(cache, in_turn):
+    """In the records that learning reads."""
+    records = {problem: corrected(found, in_turn[problem]) for problem, found in read_records(cache).items() if problem in in_turn}
+    database = sqlite3.connect(cache)
+    database.executemany("UPDATE record SET seconds = ?, seconds_min = ?, seconds_p20 = ?, seconds_p80 = ? WHERE superseded = 0 AND outcome = 0 AND "
+                         "variant = ? AND space_id IN (SELECT id FROM space WHERE problem = ?)",
+                         [(*[seconds] * 4, variant, problem) for problem, found in records.items() for variant, seconds in found.items()])
+    database.commit()
+    database.close()
+
+
+def well_known(records, in_turn):
+    """A size whose search was cut short says nothing: the fastest in turn has no record, or none was timed in turn and few have one."""
+    return {problem: found for problem, found in records.items()
+            if (min(found.values()) <= TIE * min(in_turn[problem].values()) if problem in in_turn else len(found) >= LEAST_RECORDS)}
 
 
 def words_of(name):
@@ -116,8 +168,8 @@ def shown(values, of):
     return f"{100 * (mean - 1):8.1f} %{worst:7.2f}" + (f"  ({of - count} unknown)" if count < of else "")
 
 
-def evaluate(learner, name, config, portfolio, records):
-    """[(title, losses of the problems)]"""
+def evaluate(learner, config, portfolio, records, in_turn):
+    """[(title, losses of the problems)], and of these titles some by times in turn alone"""
     problems = portfolio["problems"]
     kernels = [variant["variant"] for variant in portfolio["variants"]]
     of = [records.get(problem["problem"], {}) for problem in problems]
@@ -125,11 +177,37 @@ def evaluate(learner, name, config, portfolio, records):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         shipped = list(pool.map(lambda text: learner.untuned(config, text), texts))
         default = list(pool.map(lambda text: learner.untuned(learner.scratch / "configs" / f"{config}.lua", text), texts))
-    return {"all sizes learnt from: the best of the kernels": [min(known([loss(found, k) for k in kernels]), default=math.nan) for found in of],
-            "all sizes learnt from: by the rule": [problem["loss"] or math.nan for problem in problems],
-            "held out: by the rule": [problem["held_out_loss"] or math.nan for problem in problems],
-            "untuned now": [loss(found, variant) for found, variant in zip(of, shipped)],
-            "the config alone": [loss(found, variant) for found, variant in zip(of, default)]}
+    columns = {"all sizes learnt from: the best of the kernels": [min(known([loss(found, k) for k in kernels]), default=math.nan) for found in of],
+               "all sizes learnt from: by the rule": [problem["loss"] or math.nan for problem in problems],
+               "held out: by the rule": [problem["held_out_loss"] or math.nan for problem in problems],
+               "untuned now": [loss(found, variant) for found, variant in zip(of, shipped)],
+               "the config alone": [loss(found, variant) for found, variant in zip(of, default)]}
+    return columns, judge_in_turn(problems, in_turn, {"untuned now": shipped, "the config alone": default}) if in_turn else {}
+
+
+def seconds_held_out(problem, timed):
+    """What it takes with the rule of the fold that left it out, where that variant is one timed in turn."""
+    loss, best = problem["held_out_loss"], problem["best_seconds"]
+    if not loss or not best:
+        return math.nan
+    if loss == 1:
+        return timed.get(problem["best"], math.nan)
+    return next((seconds for seconds in timed.values() if abs(seconds / (loss * best) - 1) < 1e-6), math.nan)
+
+
+def judge_in_turn(problems, in_turn, chosen):
+    """As columns of evaluate, of pairs timed in turn alone. chosen: titles, and the variant of each problem."""
+    timed = [in_turn.get(problem["problem"], {}) for problem in problems]
+    columns = {"held out: by the rule": [seconds_held_out(problem, own) / min(own.values()) if own else math.nan for problem, own in zip(problems, timed)]}
+    for title, variants in chosen.items():
+        columns[title] = [loss(own, variant) for own, variant in zip(timed, variants)]
+    return columns
+
+
+def print_in_turn(columns):
+    for title, losses in columns.items():
+        mean, worst, count = summary(losses)
+        print(f"  in turn: {title:<37}{100 * (mean - 1):8.1f} %{worst:7.2f}  of {count} sizes")
 
 
 def sizes_of(problem):
@@ -154,7 +232,7 @@ def config_beyond(portfolio, columns):
     return rows[best][0], [row[1] for row in rows[:best]]
 
 
-def leave_to_config(portfolio, columns):
+def leave_to_config(portfolio, columns, turns):
     """What is learnt stays; the config serves where it is better. That product of sizes, or None."""
     beyond, problems = config_beyond(portfolio, columns)
     if beyond:
@@ -162,8 +240,9 @@ def leave_to_config(portfolio, columns):
         ours, theirs = (summary([column[i] for i in problems])[0] for column in (held, default))
         print(f"  {len(problems)} multiples of 8 whose product is beyond {beyond} are left to the config: held out {100 * (ours - 1):.1f} %, "
               f"the config {100 * (theirs - 1):.1f} %")
-        for i in problems:
-            held[i] = default[i]
+        for table in (columns, turns):
+            for i in problems if table else []:
+                table["held out: by the rule"][i] = table["the config alone"][i]
     return beyond
 
 
@@ -190,17 +269,18 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         learner = Learner(given, pathlib.Path(folder))
         for wisdom in given.wisdom:
-            name = wisdom.stem
+            name = wisdom.name.split(".wisdom")[0]
             config, classes = words_of(name)
             print(f"{name}:")
-            portfolio, records, cache = learner.learn_best(name, config, wisdom)
-            columns = evaluate(learner, name, config, portfolio, records)
+            portfolio, records, in_turn, cache = learner.learn_best(name, config, wisdom)
+            columns, turns = evaluate(learner, config, portfolio, records, in_turn)
             count = len(portfolio["problems"])
             print(f"  {count} sizes, {len(portfolio['variants'])} kernels, a rule of {portfolio['rule'].count('<=') + portfolio['rule'].count('~=') + 1} branches")
             for title, losses in columns.items():
                 print(f"  {title:<46}{shown(losses, count)}")
-            beyond = leave_to_config(portfolio, columns)
+            beyond = leave_to_config(portfolio, columns, turns)
             better = compare(columns)
+            print_in_turn(turns)
             print(f"  {'better' if better else 'NOT better'} than what is taken without it", flush=True)
             if better and given.ship and name not in NOT_SHIPPED:
                 ship(learner, name, cache, classes, beyond)
