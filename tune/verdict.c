@@ -33,11 +33,18 @@ uint64_t tuner_count_left(const struct tuner *t) {
   return t->result->valid > met ? t->result->valid - met : 0;
 }
 
-/* Another file's kernel of this name may be what is remembered. */
+/* Another file's kernel of this name may be what is remembered, under the same names of variants. */
+static bool is_current(struct tuner *t, const struct cache_record *record) {
+  struct candidate *c;
+  cugen_error ignored;
+  if (tuner_open_again(t, record, &c, &ignored) || !c) return false;
+  candidate_close(&t->bench, c);
+  return true;
+}
+
 static bool is_any_right(struct tuner *t) {
   size_t i = 0;
-  while (i < t->known_count && (t->known[i].outcome != CUGEN_OUTCOME_OK || !is_still_known(t, t->known[i].variant)))
-    i++;
+  while (i < t->known_count && (t->known[i].outcome != CUGEN_OUTCOME_OK || !is_current(t, &t->known[i]))) i++;
   return t->best || i < t->known_count;
 }
 
@@ -70,7 +77,7 @@ static int too_short(struct tuner *t, cugen_error *err) {
 /* All that there is was tried before, and what came of it then is what comes of it now. */
 static int none_right(struct tuner *t, cugen_error *err) {
   size_t i = 0; /* the first that holds: others are of another file's kernel, or of what the source was */
-  while (i < t->known_count && !is_still_known(t, t->known[i].variant)) i++;
+  while (i < t->known_count && !is_current(t, &t->known[i])) i++;
   if (i == t->known_count) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_WRONG,
                    "not one of %zu variants is right, as remembered; cugen_tune_options.again tries them again; the "

@@ -15,8 +15,8 @@
 #include "tune/compile_pool.h"
 
 static atomic_int begun, may_end;
-static size_t image_bytes;     /* of all images */
-static enum compile_more more; /* of the last request */
+static size_t image_bytes;             /* of all images */
+static _Atomic enum compile_more more; /* of the last request */
 
 /* Takes a twentieth of a second, or as long as it is not told to end. */
 static int compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
