@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "option_names.h"
 #include "print.h"
 #include "records.h"
 #include "table.h"
@@ -116,7 +117,7 @@ static int print_why(struct cli *cli, const cugen_why *why) {
     print_lead(cli, why->matches[0].variant);
   for (size_t i = 0; !status && i < why->match_count; i++) status = print_match(cli, &why->matches[i]);
   if (status || !*why->advice) return status;
-  printf("\nTo do: %s", why->advice);
+  printf("\nTo do: %s", message_own(why->advice).text);
   if (why->tune) {
     fputs(": ", stdout);
     const struct cli meant = cli_to_tune(cli);
@@ -156,7 +157,7 @@ static int print_json(struct cli *cli, const cugen_why *why) {
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "hit", json_boolean(why->hit));
   json_object_set_new(object, "verdict", json_string(why->verdict));
-  json_object_set_new(object, "advice", json_optional_string(why->advice));
+  json_object_set_new(object, "advice", json_optional_string(message_own(why->advice).text));
   json_object_set_new(object, "matches", matches);
   for (size_t i = 0; i < why->match_count; i++) json_array_append_new(matches, match_json(&why->matches[i]));
   return cli_print_json(cli, object);
