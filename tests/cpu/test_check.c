@@ -257,6 +257,10 @@ static const struct {
       "__shared__ int s;\ncuda::atomic_ref<int> r(s);\nr.store(t);\nif (t == 40) s = t;\n__syncthreads();\ny[i] = "
       "x[i];"}},
     {"static __device__ const float z[2] = {0, 0};", {NULL, 0, "", "y[i] = x[i] + z[t & 1];"}},
+    /* One place writes two arrays: in one the same value, which is a note. */
+    {"static __device__ __noinline__ void put(float *p, float v) { p[0] = v; }",
+     {"race", 1, "b",
+      "__shared__ float a[4], b[4];\nput(a, 1);\nput(b, t);\n__syncthreads();\ny[i] = x[i] + 0 * (a[0] + b[0]);"}},
 };
 
 /* clang++ makes parts of what g++ leaves whole. */

@@ -22,14 +22,22 @@ void finding_place(const struct watch *w, struct watch_place *place, uint64_t si
 }
 
 /* NULL: it is known already, or there is no room. */
-struct watch_finding *finding_new(struct watch *w, cugen_finding_kind kind, uint64_t site, uint64_t other_site,
-                                  unsigned thread) {
+/* The shared array that the address is in; NULL: it is in a buffer, or in none. */
+static const struct shared_array *array_at(const struct watch *w, const struct region *region, uintptr_t at) {
+  const uint8_t number = region->arrays ? w->array_of[(at - region->start) / WATCH_WORD] : 0;
+  return number ? &w->arrays[number - 1] : NULL;
+}
+
+/* One place may access several arrays, as a function does that is not inlined: each has its own. array: NULL where it is told by the place. */
+static struct watch_finding *add_new(struct watch *w, cugen_finding_kind kind, uint64_t site, uint64_t other_site,
+                                     unsigned thread, const char *array) {
   struct watch_report *report = w->report;
   w->known = NULL;
   if (report->mode == WATCH_TRAFFIC) return NULL;
   for (uint32_t i = 0; i < report->finding_count; i++) {
     struct watch_finding *f = &report->findings[i];
     if (f->kind != kind || f->here.site != site || f->other.site != other_site) continue;
+    if (array && strncmp(f->array, array, WATCH_NAME - 1) != 0) continue;
     f->count++;
     w->known = f;
     return NULL;
@@ -46,20 +54,20 @@ struct watch_finding *finding_new(struct watch *w, cugen_finding_kind kind, uint
   return f;
 }
 
+struct watch_finding *finding_new(struct watch *w, cugen_finding_kind kind, uint64_t site, uint64_t other_site,
+                                  unsigned thread) {
+  return add_new(w, kind, site, other_site, thread, NULL);
+}
+
 void finding_text(struct watch_finding *finding, const char *text) {
   memcpy(finding->text, text, strnlen(text, WATCH_TEXT - 1));
 }
 
 /* In the shared array that the address is in, or the buffer. */
 void finding_where(struct watch *w, const struct region *region, uintptr_t at, struct watch_finding *f) {
-  const char *name = region->name;
-  uintptr_t start = region->start, end = region->end;
-  if (region->arrays && w->array_of[(at - start) / WATCH_WORD]) {
-    const struct shared_array *array = &w->arrays[w->array_of[(at - start) / WATCH_WORD] - 1];
-    name = array->name;
-    start = array->start;
-    end = array->end;
-  }
+  const struct shared_array *array = array_at(w, region, at);
+  const char *name = array ? array->name : region->name;
+  const uintptr_t start = array ? array->start : region->start, end = array ? array->end : region->end;
   memcpy(f->array, name, strnlen(name, WATCH_NAME - 1));
   f->shared = region->shared;
   f->offset = (int64_t)(at - start);
@@ -94,7 +102,9 @@ static bool is_race(cugen_finding_kind kind) {
 
 void finding_add(const struct access *a, cugen_finding_kind kind, const struct last_access *other) {
   struct watch *w = a->watch;
-  struct watch_finding *f = finding_new(w, kind, a->site, other ? other->site : 0, a->thread);
+  const struct shared_array *array = array_at(w, a->region, a->at);
+  struct watch_finding *f =
+      add_new(w, kind, a->site, other ? other->site : 0, a->thread, array ? array->name : a->region->name);
   if (is_race(kind) && (f || w->known)) begin_overwriting(a, other, f ? f : w->known, !f);
   if (!f) return;
   f->here.write = a->kind & CPU_WRITE;
