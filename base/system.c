@@ -331,6 +331,24 @@ double clock_seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+struct timespec clock_after(double seconds) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  long whole = (long)seconds;
+  until.tv_sec += whole;
+  until.tv_nsec += (long)((seconds - (double)whole) * 1e9);
+  if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+  return until;
+}
+
+void condition_open(pthread_cond_t *condition) {
+  pthread_condattr_t monotonic;
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_cond_init(condition, &monotonic);
+  pthread_condattr_destroy(&monotonic);
+}
+
 int64_t clock_unix(void) {
   return (int64_t)time(NULL);
 }

@@ -2,9 +2,11 @@
 #ifndef BASE_SYSTEM_H
 #define BASE_SYSTEM_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "text.h"
 
@@ -71,6 +73,10 @@ bool path_find_program(const char *name, struct text *out);
 
 /* Monotonic seconds. */
 double clock_seconds(void);
+/* So many seconds from now, as long as a wait for a condition of condition_open may last. */
+struct timespec clock_after(double seconds);
+/* Its timed waits go by the monotonic clock. pthread_cond_destroy ends it. */
+void condition_open(pthread_cond_t *condition);
 /* Seconds since the epoch. */
 int64_t clock_unix(void);
 /* Microseconds since then. */

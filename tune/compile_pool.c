@@ -131,13 +131,9 @@ int compile_pool_open(const struct compile_pool_options *options, struct compile
     free(b);
     return error_memory(err);
   }
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
   pthread_mutex_init(&b->mutex, NULL);
   pthread_cond_init(&b->work, NULL);
-  pthread_cond_init(&b->done, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  condition_open(&b->done);
   while (b->thread_count < options->threads &&
          pthread_create(&b->threads[b->thread_count], NULL, thread_main, b) == 0)
     b->thread_count++;
@@ -306,18 +302,8 @@ void compile_pool_finish(struct compile_pool *b, struct compile_job *job) {
   pthread_mutex_unlock(&b->mutex);
 }
 
-static struct timespec time_after(double seconds) {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  long whole = (long)seconds;
-  until.tv_sec += whole;
-  until.tv_nsec += (long)((seconds - (double)whole) * 1e9);
-  if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
-  return until;
-}
-
 bool compile_pool_await(struct compile_pool *b, struct compile_job *job, double seconds) {
-  const struct timespec until = time_after(seconds);
+  const struct timespec until = clock_after(seconds);
   pthread_mutex_lock(&b->mutex);
   job->awaited = true;
   pthread_cond_broadcast(&b->work);
@@ -346,7 +332,7 @@ void compile_pool_note(struct compile_pool *b) {
 }
 
 void compile_pool_wait_beyond(struct compile_pool *b, size_t events, double seconds) {
-  const struct timespec until = time_after(seconds);
+  const struct timespec until = clock_after(seconds);
   pthread_mutex_lock(&b->mutex);
   while (b->events == events && pthread_cond_timedwait(&b->done, &b->mutex, &until) == 0) continue;
   pthread_mutex_unlock(&b->mutex);

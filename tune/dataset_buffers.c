@@ -83,7 +83,7 @@ static bool is_host(const struct device *device) {
 
 /* On the host data of a fill are made where they are to lie. */
 static bool is_made_there(const struct device *device, const struct kernel_argument *argument) {
-  return is_host(device) && !argument->data;
+  return is_host(device) && argument->data == DATA_FILL;
 }
 
 static int write_from_host(struct device *device, const struct dataset *d, size_t i, const struct memory *to,

@@ -4,9 +4,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/hash.h"
+#include "base/system.h"
 
 /* An image has some 50 KB; the oldest go. */
 static const size_t most_bytes = (size_t)16 << 20;
@@ -27,13 +27,9 @@ struct kept_images {
 
 struct kept_images *kept_images_new(void) {
   struct kept_images *kept = calloc(1, sizeof *kept);
-  pthread_condattr_t monotonic;
   if (!kept) return NULL;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
   pthread_mutex_init(&kept->mutex, NULL);
-  pthread_cond_init(&kept->changed, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  condition_open(&kept->changed);
   return kept;
 }
 
@@ -73,10 +69,7 @@ static void mark(struct kept_images *kept, const struct hash *key) {
 
 /* A moment: whether the caller is to stop is asked in between. */
 static void wait_a_moment(struct kept_images *kept) {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_nsec += 50000000;
-  if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+  const struct timespec until = clock_after(0.05);
   pthread_cond_timedwait(&kept->changed, &kept->mutex, &until);
 }
 

@@ -15,7 +15,7 @@ void kept_images_free(struct kept_images *kept);
    it is the caller who compiles it, and calls kept_images_put with the same key whatever comes of that. */
 bool kept_images_get(struct kept_images *kept, const struct hash *key, const struct process_stop *stop,
                      struct compiled *out);
-/* compiled NULL: there is none, and whoever waits for it tries for himself. */
+/* compiled NULL: there is none, and whoever waits for it tries it itself. */
 void kept_images_put(struct kept_images *kept, const struct hash *key, const struct compiled *compiled);
 
 #endif
