@@ -58,6 +58,8 @@ extern const char *const address_kind_names[ADDRESS_KIND_COUNT];
    that layout and pitch can reach. stride[i] is the distance in elements between neighbours in dimension i. */
 struct kernel_argument {
   const char *name;
+  const char *file; /* of the config, where it is declared; NULL: not known */
+  int line;
   cugen_argument_kind kind;
   const struct dtype *dtype;
   int rank; /* 0: scalar */

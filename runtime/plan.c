@@ -384,16 +384,26 @@ static int parameter_bytes(const struct kernel_argument *argument) {
   return (int)(argument->access == ACCESS_TENSOR ? sizeof(struct tensor_map) : sizeof(void *));
 }
 
+/* At the argument's line of the config, where that is known. */
+static int refuse_size(const struct passing *p, size_t i, int takes, int bytes, cugen_error *err) {
+  const struct kernel_argument *argument = &p->spec->arguments[p->parameters[i].argument];
+  const char *place = p->launch->place;
+  struct text kernel = {0};
+  if (p->launch->listed) text_addf(&kernel, " (number %zu)", i + 1);
+  text_addf(&kernel, " in kernel '%s'", p->launch->entry);
+  if (place && *place) text_addf(&kernel, " of %s", place);
+  if (p->launch->listed && p->launch->line) text_addf(&kernel, " (launch at line %d)", p->launch->line);
+  error_set(err, CUGEN_ERROR_CONFIG, "argument '%s' has %d bytes, but its parameter%s has %d: their types must agree",
+            argument->name, bytes, text_get(&kernel), takes);
+  if (argument->file && *argument->file) error_prefix_at(err, argument->file, argument->line, NULL);
+  text_free(&kernel);
+  return CUGEN_ERROR_CONFIG;
+}
+
 static int check_sizes(const struct passing *p, const int *sizes, cugen_error *err) {
   for (size_t i = 0; i < p->count; i++) {
-    const struct kernel_argument *argument = &p->spec->arguments[p->parameters[i].argument];
-    int bytes = parameter_bytes(argument);
-    char number[32] = "";
-    if (p->launch->listed) snprintf(number, sizeof number, " (number %zu)", i + 1);
-    if (sizes[i] != bytes)
-      return error_set(err, CUGEN_ERROR_CONFIG,
-                       "%s: its parameter for '%s'%s has %d bytes, the config's argument %d: their types must agree",
-                       p->kernel, argument->name, number, sizes[i], bytes);
+    const int bytes = parameter_bytes(&p->spec->arguments[p->parameters[i].argument]);
+    if (sizes[i] != bytes) return refuse_size(p, i, sizes[i], bytes, err);
   }
   return CUGEN_OK;
 }

@@ -112,6 +112,7 @@ int wire_get_error(struct wire_reader *reader, cugen_error *err) {
 
 static void put_argument(struct text *out, const struct kernel_argument *a) {
   wire_put_string(out, a->name);
+  wire_put_string(out, a->file ? a->file : "");
   wire_put_string(out, a->dtype->name);
   wire_put_string(out, a->value.type == VALUE_STRING ? a->value.string : "");
   wire_put(out, a, sizeof *a);
@@ -119,11 +120,13 @@ static void put_argument(struct text *out, const struct kernel_argument *a) {
 
 /* The plain fields travel as they lie; the pointers are put right afterwards. */
 static void get_argument(struct wire_reader *reader, struct kernel_argument *a) {
-  const char *name = wire_get_string(reader), *dtype = wire_get_string(reader), *string = wire_get_string(reader);
+  const char *name = wire_get_string(reader), *file = wire_get_string(reader);
+  const char *dtype = wire_get_string(reader), *string = wire_get_string(reader);
   const void *plain = wire_get(reader, sizeof *a);
   if (!plain) return;
   memcpy(a, plain, sizeof *a);
   a->name = name;
+  a->file = file;
   a->dtype = a->struct_bytes ? &kernel_struct_dtype : dtype_find(dtype);
   a->struct_name = NULL;
   if (a->struct_bytes < 0 || a->struct_bytes > KERNEL_STRUCT_BYTES) reader->failed = true;
@@ -184,9 +187,12 @@ static int get_parts(struct wire_reader *reader, struct kernel_spec *out, cugen_
 
 /* Names go into the spec's own strings, so that the message may be dropped. */
 static int own_names(struct kernel_spec *spec, cugen_error *err) {
-  const char **names[KERNEL_MAX_ARGUMENTS + 2 * KERNEL_MAX_LAUNCHES];
+  const char **names[2 * KERNEL_MAX_ARGUMENTS + 2 * KERNEL_MAX_LAUNCHES];
   size_t count = 0, need = 0;
-  for (size_t i = 0; i < spec->argument_count; i++) names[count++] = &spec->arguments[i].name;
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    names[count++] = &spec->arguments[i].name;
+    names[count++] = &spec->arguments[i].file;
+  }
   for (size_t i = 0; i < spec->launch_count; i++) {
     names[count++] = &spec->launches[i].entry;
     names[count++] = &spec->launches[i].place;

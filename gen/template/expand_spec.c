@@ -31,6 +31,18 @@ static int count_launches(struct expansion *x, size_t *launches, size_t *paramet
   return *launches && *launches <= KERNEL_MAX_LAUNCHES ? CUGEN_OK : too_many(x, *launches);
 }
 
+/* Arguments of one file share its name. */
+static void store_files(const struct expansion *x) {
+  for (size_t i = 0, last = 0; i < x->argument_count; last = i++) {
+    const struct config_line *const line = &x->config->arguments[i].line;
+    struct kernel_argument *const argument = &x->out->arguments[i];
+    const bool same = i > 0 && line->path == x->config->arguments[last].line.path;
+    argument->file =
+        same ? x->out->arguments[last].file : (const char *)(uintptr_t)expansion_store_string(x->out, line->path);
+    argument->line = line->number;
+  }
+}
+
 int expansion_allocate_spec(struct expansion *x) {
   struct kernel_spec *spec = x->out;
   size_t launches, parameters;
@@ -45,6 +57,7 @@ int expansion_allocate_spec(struct expansion *x) {
     spec->arguments[i] = x->arguments[i];
     spec->arguments[i].name = (const char *)(uintptr_t)expansion_store_string(spec, x->arguments[i].name);
   }
+  store_files(x);
   return CUGEN_OK;
 }
 
@@ -52,8 +65,10 @@ int expansion_finish_strings(struct expansion *x) {
   struct kernel_spec *spec = x->out;
   if (spec->strings.failed) return error_memory(x->err);
   const char *base = text_get(&spec->strings);
-  for (size_t i = 0; i < spec->argument_count; i++)
+  for (size_t i = 0; i < spec->argument_count; i++) {
     spec->arguments[i].name = base + (uintptr_t)spec->arguments[i].name;
+    spec->arguments[i].file = base + (uintptr_t)spec->arguments[i].file;
+  }
   for (size_t i = 0; i < spec->launch_count; i++) {
     spec->launches[i].entry = base + (uintptr_t)spec->launches[i].entry;
     spec->launches[i].place = base + (uintptr_t)spec->launches[i].place;

@@ -157,48 +157,59 @@ static bool type_agrees(struct parameter seen, const struct kernel_argument *arg
 
 /* ---- Refusing ------------------------------------------------------------------------------------------------------- */
 
-static void say_count(const struct passing *p, const struct parameter_list *list, struct text *out) {
-  text_addf(out, " takes %d parameters but is passed %zu (", list->count, p->count);
-  for (size_t i = 0; i < p->count; i++) text_addf(out, "%s%s", i ? ", " : "", argument_of(p, i)->name);
-  text_addf(out, "): its parameter list and the config's %s must agree", p->launch->listed ? "pass" : "arguments");
-}
-
-static void say_type(const struct passing *p, const struct parameter_list *list, size_t i, struct text *out) {
-  const struct parameter *const seen = &list->seen[i];
-  const struct kernel_argument *const argument = argument_of(p, i);
-  text_addf(out, ": its parameter '%s %s%.*s' is passed the %s %s '%s': their types must agree", seen->type,
-            seen->pointer ? "*" : "", (int)seen->name.length, seen->name.at, argument->dtype->name,
-            argument->kind == CUGEN_ARGUMENT_SCALAR ? "scalar" : "buffer", argument->name);
-}
-
-/* What is wrong with it is appended; false: nothing. */
-static bool find_fault(const struct passing *p, const struct parameter_list *list, struct text *out) {
-  if ((size_t)list->count != p->count) {
-    say_count(p, list, out);
-    return true;
-  }
+/* The first argument that does not fit; their number: there are more or fewer parameters; UNKNOWN: all is well. */
+static int find_fault(const struct passing *p, const struct parameter_list *list) {
+  if ((size_t)list->count != p->count) return (int)p->count;
   for (size_t i = 0; i < p->count; i++)
-    if (!type_agrees(list->seen[i], argument_of(p, i))) {
-      say_type(p, list, i, out);
-      return true;
-    }
-  return false;
+    if (!type_agrees(list->seen[i], argument_of(p, i))) return (int)i;
+  return UNKNOWN;
 }
 
-static int refuse(const struct passing *p, const char *fault) {
+/* " (launch at line 12)" */
+static void say_launch(const struct passing *p, struct text *out) {
+  if (p->launch->listed) text_addf(out, " (launch at line %d)", p->launch->line);
+}
+
+static int refuse_count(const struct passing *p, const struct parameter_list *list) {
   const struct text *body = &p->x->expander->body;
-  struct text path = {0}, place = {0};
+  struct text path = {0}, said = {0};
   int line, status = CUGEN_ERROR_MEMORY;
   source_locate(text_get(body), (size_t)(p->kernel->at - text_get(body)), &path, &line);
-  if (p->launch->listed) text_addf(&place, " (launch at line %d)", p->launch->line);
-  if (path.failed || place.failed)
+  say_launch(p, &said);
+  text_addf(&said, " takes %d parameters but is passed %zu (", list->count, p->count);
+  for (size_t i = 0; i < p->count; i++) text_addf(&said, "%s%s", i ? ", " : "", argument_of(p, i)->name);
+  text_addf(&said, "): its parameter list and the config's %s must agree", p->launch->listed ? "pass" : "arguments");
+  if (path.failed || said.failed)
     error_memory(p->x->err);
   else
-    status = error_set_at(p->x->err, CUGEN_ERROR_CONFIG, text_get(&path), line, "kernel '%.*s'%s%s",
-                          (int)p->kernel->length, p->kernel->at, text_get(&place), fault);
-  text_free(&place);
+    status = error_set_at(p->x->err, CUGEN_ERROR_CONFIG, text_get(&path), line, "kernel '%.*s'%s",
+                          (int)p->kernel->length, p->kernel->at, text_get(&said));
+  text_free(&said);
   text_free(&path);
   return status;
+}
+
+/* The argument's line of the config, and the kernel's in the template. */
+static int refuse_type(const struct passing *p, const struct parameter *seen,
+                       const struct kernel_argument *argument) {
+  struct text said = {0};
+  int status = CUGEN_ERROR_MEMORY;
+  text_addf(&said, "kernel '%.*s' of %s", (int)p->kernel->length, p->kernel->at, p->launch->place);
+  say_launch(p, &said);
+  if (said.failed)
+    error_memory(p->x->err);
+  else
+    status =
+        error_set_at(p->x->err, CUGEN_ERROR_CONFIG, argument->file, argument->line,
+                     "the %s %s '%s' is passed as '%s %s%.*s' to %s: their types must agree", argument->dtype->name,
+                     argument->kind == CUGEN_ARGUMENT_SCALAR ? "scalar" : "buffer", argument->name, seen->type,
+                     seen->pointer ? "*" : "", (int)seen->name.length, seen->name.at, text_get(&said));
+  text_free(&said);
+  return status;
+}
+
+static int refuse(const struct passing *p, const struct parameter_list *list, size_t wrong) {
+  return wrong < p->count ? refuse_type(p, &list->seen[wrong], argument_of(p, wrong)) : refuse_count(p, list);
 }
 
 /* ---- Launches ------------------------------------------------------------------------------------------------------- */
@@ -226,17 +237,13 @@ static int check_launch(const struct expansion *x, const struct kernel_launch *l
   const struct text *body = &x->expander->body;
   struct passing p = {.x = x, .kernel = find_kernel(x, launch->entry), .launch = launch};
   struct parameter_list list;
-  struct text fault = {0};
-  int status = CUGEN_OK;
   if (!p.kernel) return CUGEN_OK;
   struct source_reader reader = {p.kernel->at + p.kernel->length, text_get(body) + body->length};
   if (!is_of(source_next_solid(&reader), "(")) return CUGEN_OK;
   p.count = kernel_launch_parameters(x->out, launch, p.passed);
   read_list(reader, &list);
-  if (list.count != UNKNOWN && find_fault(&p, &list, &fault) && is_plain(&p, reader))
-    status = fault.failed ? error_memory(x->err) : refuse(&p, text_get(&fault));
-  text_free(&fault);
-  return status;
+  const int wrong = list.count == UNKNOWN ? UNKNOWN : find_fault(&p, &list);
+  return wrong == UNKNOWN || !is_plain(&p, reader) ? CUGEN_OK : refuse(&p, &list, (size_t)wrong);
 }
 
 int expansion_check_parameters(struct expansion *x) {

@@ -34,7 +34,7 @@ static void test_entry(void **state) {
   assert_entry("__global__ void seven(int a\n#ifdef B\n, int b\n#endif\n) {}\n", "seven");
 }
 
-/* A type that the text tells is held against the argument's; of buffers, float and double alone. */
+/* A type that the text tells is held against the argument's, whose line is named; of buffers, float and double alone. */
 static void test_types_of_parameters(void **state) {
   static const char body[] =
       "problem 'n' (8), input 'x' { dtype = 'f32', shape = { 'n' } }, output 'y' { dtype = 'f64', shape = { 'n' }, "
@@ -54,12 +54,13 @@ static void test_types_of_parameters(void **state) {
   static const struct {
     const char *list, *said;
   } wrong[] = {
-      {"double *x, double *y, float a, int n", "'double *x' is passed the f32 buffer 'x'"},
-      {"float *x, float y, float a, int n", "'float y' is passed the f64 buffer 'y'"},
-      {"float *x, double *y, const double scale, int n", "'double scale' is passed the f32 scalar 'a'"},
-      {"float *x, double *y, int n, float a", "'int n' is passed the f32 scalar 'a'"},
-      {"float *x, double *y, float *a, int n", "'float *a' is passed the f32 scalar 'a'"},
-      {"float *x, double *y, float a, unsigned short n", "'unsigned short n' is passed the i32 scalar 'n'"},
+      {"double *x, double *y, float a, int n", "k.lua:2: the f32 buffer 'x' is passed as 'double *x'"},
+      {"float *x, float y, float a, int n", "k.lua:2: the f64 buffer 'y' is passed as 'float y'"},
+      {"float *x, double *y, const double scale, int n", "k.lua:3: the f32 scalar 'a' is passed as 'double scale'"},
+      {"float *x, double *y, int n, float a", "k.lua:3: the f32 scalar 'a' is passed as 'int n'"},
+      {"float *x, double *y, float *a, int n", "k.lua:3: the f32 scalar 'a' is passed as 'float *a'"},
+      {"float *x, double *y, float a, unsigned short n",
+       "k.lua:3: the i32 scalar 'n' is passed as 'unsigned short n'"},
   };
   (void)state;
   char source[200], expected[200];
@@ -73,8 +74,8 @@ static void test_types_of_parameters(void **state) {
   }
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     snprintf(source, sizeof source, "__global__ void k(%s) {}\n", wrong[i].list);
-    snprintf(expected, sizeof expected,
-             "T/t.cu:1: kernel 'k': its parameter %s: their types must agree\n  in variant 'a'", wrong[i].said);
+    snprintf(expected, sizeof expected, "%s to kernel 'k' of T/t.cu:1: their types must agree\n  in variant 'a'",
+             wrong[i].said);
     expanding_error(body, source, CUGEN_ERROR_CONFIG, expected);
   }
 }

@@ -364,8 +364,8 @@ static void test_lists_that_do_not_agree(void **state) {
   record.takes = 2, record.sizes[0] = 8, record.sizes[1] = 8;
   assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
   assert_string_equal(err.message,
-                      "kernel 'work' (launch at line 12): its parameter for 'n' (number 1) has 8 bytes, the "
-                      "config's argument 4: their types must agree");
+                      "argument 'n' has 4 bytes, but its parameter (number 1) in kernel 'work' (launch at line 12) "
+                      "has 8: their types must agree");
   unbind(plan, call);
   record.sizes[0] = 4;
   assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_OK);
@@ -420,7 +420,7 @@ static void test_tensor_maps(void **state) {
   unbind(plan, call);
   record.sizes[1] = 8;
   assert_int_equal(bind(&spec, NULL, 0, &plan, &call, &err), CUGEN_ERROR_CONFIG);
-  assert_non_null(strstr(err.message, "its parameter for 'B' has 8 bytes, the config's argument 128"));
+  assert_non_null(strstr(err.message, "argument 'B' has 128 bytes, but its parameter in kernel 'work' has 8"));
   plan_close(plan);
   record.takes = -1;
   record.fail_texture = true;
@@ -548,8 +548,8 @@ static void test_parameter_lists_must_agree(void **state) {
                                    "the config's arguments must agree");
   assert_int_equal(bind_two(0, 0, 0, &err), CUGEN_ERROR_CONFIG);
   assert_int_equal(bind_two(2, 8, 4, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "kernel 'work': its parameter for 'n' has 4 bytes, the config's argument 8: their "
-                                   "types must agree");
+  assert_string_equal(err.message, "argument 'n' has 8 bytes, but its parameter in kernel 'work' has 4: their types "
+                                   "must agree");
   assert_int_equal(bind_two(2, 4, 8, &err), CUGEN_ERROR_CONFIG);
 }
 
