@@ -236,8 +236,8 @@ static int check_fields(struct build *build, const struct list *list) {
   if (list->count) names[known++] = ""; /* positions in the list */
   const char *odd = unknown_key(build, list->table, names, known);
   if (!odd) return CUGEN_OK;
-  return build_fail(build, list->line,
-                    "launch has no '%s': it has grid, block, shared, carveout, overlap, steps, pass and entry", odd);
+  return refuse_name(build, list->line, odd, names, known,
+                     "launch has no '%s': it has grid, block, shared, carveout, overlap, steps, pass and entry", odd);
 }
 
 static int check_launch(struct build *build, const char *owner, const struct config_launch *launch) {

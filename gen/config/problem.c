@@ -125,20 +125,68 @@ static int set_value(const struct setting *setting, struct problem *out) {
   return status;
 }
 
-static int unknown_problem(const struct config *config, const char *whole, const char *name, cugen_error *err) {
-  const char *nearest = NULL;
-  struct config_line line = {config->path, 0};
-  const char **names = malloc((config->problem_count + 1) * sizeof *names);
-  if (!names) return error_memory(err);
-  for (size_t i = 0; i < config->problem_count; i++) names[i] = config->problems[i].name;
-  nearest = text_nearest(name, names, config->problem_count);
-  for (size_t i = 0; i < config->problem_count && nearest; i++)
-    if (names[i] == nearest) line = config->problems[i].line;
+/* Whether `known` is near to the name, and nearer than `best` (NULL: none yet). */
+static bool is_nearer(const char *name, const char *known, const char *best) {
+  const char *const names[] = {best ? best : "", known};
+  return text_nearest(name, names, 2) == known;
+}
+
+static const struct config_problem *nearest_problem(const struct config *config, const char *name) {
+  const struct config_problem *best = NULL;
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (is_nearer(name, config->problems[i].name, best ? best->name : NULL)) best = &config->problems[i];
+  return best;
+}
+
+/* And the first implementation that has it. */
+static const struct config_tunable *nearest_tunable(const struct config *config, const char *name,
+                                                    const struct config_implementation **owner) {
+  const struct config_tunable *best = NULL;
+  for (size_t i = 0; i < config->implementation_count; i++)
+    for (size_t t = 0; t < config->implementations[i].tunable_count; t++) {
+      const struct config_tunable *tunable = &config->implementations[i].tunables[t];
+      if (is_nearer(name, tunable->name, best ? best->name : NULL))
+        best = tunable, *owner = &config->implementations[i];
+    }
+  return best;
+}
+
+/* How a tunable is chosen: with the value given where it has that, else with its first. */
+static int say_tunable(const struct config_tunable *tunable, const char *owner, const char *text, cugen_error *err) {
+  struct text value = {0};
+  size_t i = 0;
+  for (; i < tunable->value_count && strcmp(text_get(&value), text) != 0; i++) {
+    text_restart(&value);
+    value_print(tunable->values[i], &value);
+  }
+  if (strcmp(text_get(&value), text) != 0) text_restart(&value), value_print(tunable->values[0], &value);
+  const char *quote = tunable->values[0].type == VALUE_STRING ? "'" : "";
+  error_append(err, " (%s:%d); choose it with cugen_filter.where \"%s == %s%s%s\" or by a variant, \"%s %s=%s\"",
+               tunable->line.path, tunable->line.number, tunable->name, quote, text_get(&value), quote, owner,
+               tunable->name, text_get(&value));
+  text_free(&value);
+  return CUGEN_ERROR_USAGE;
+}
+
+/* The nearest problem is named, else the nearest tunable, else all problems. */
+static int unknown_problem(const struct config *config, const char *whole, const char *name, const char *text,
+                           cugen_error *err) {
+  const struct config_implementation *owner = NULL;
+  const struct config_problem *problem = nearest_problem(config, name);
+  const struct config_tunable *tunable = nearest_tunable(config, name, &owner);
+  const bool exact = tunable && strcmp(tunable->name, name) == 0;
   error_set(err, CUGEN_ERROR_USAGE, "setting '%s': kernel \"%s\" has no problem '%s'", whole, config->name, name);
-  if (nearest) error_append(err, " (nearest '%s', %s:%d)", nearest, line.path, line.number);
-  for (size_t i = 0; i < config->problem_count && !nearest; i++)
-    error_append(err, "%s%s", i ? ", " : "; it has ", names[i]);
-  free(names);
+  if (tunable && (exact || !problem)) {
+    if (exact)
+      error_append(err, ": it is a tunable");
+    else
+      error_append(err, "; nearest is the tunable '%s'", tunable->name);
+    return say_tunable(tunable, owner->name, text, err);
+  }
+  if (problem)
+    return error_append(err, " (nearest '%s', %s:%d)", problem->name, problem->line.path, problem->line.number);
+  for (size_t i = 0; i < config->problem_count; i++)
+    error_append(err, "%s%s", i ? ", " : "; it has ", config->problems[i].name);
   return CUGEN_ERROR_USAGE;
 }
 
@@ -148,7 +196,7 @@ static int apply_setting(const struct config *config, const char *whole, const c
   for (size_t i = 0; i < config->problem_count; i++)
     if (strcmp(config->problems[i].name, name) == 0)
       return set_value(&(struct setting){config, &config->problems[i], whole, text, err}, out);
-  return unknown_problem(config, whole, name, err);
+  return unknown_problem(config, whole, name, text, err);
 }
 
 /* All settings into strings, with "=" and the end of each as NUL. Values point into it: it may not grow later. */

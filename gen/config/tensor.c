@@ -48,7 +48,8 @@ static int read_fields(struct build *build, int table, const char *what, const s
                       config_keywords[KEYWORD_tensor].example);
   const char *odd = unknown_key(build, table, known, 3);
   if (odd)
-    return build_fail(build, out->line, "unknown attribute '%s' of %s: it has box, swizzle and parts", odd, what);
+    return refuse_name(build, out->line, odd, known, 3, "unknown attribute '%s' of %s: it has box, swizzle and parts",
+                       odd, what);
   if (!push_field(build, table, "box"))
     return build_fail(build, out->line, "%s has no box: %s", what, config_keywords[KEYWORD_tensor].example);
   int status = read_exprs(build, out->line, what, KERNEL_MAX_RANK, out->box, &count);

@@ -294,7 +294,10 @@ static void wrong_expressions(void **state) {
   expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, steps \"step\"", "c.lua:3: steps: unknown name");
   expect_parts_error("template \"t\", derive \"step\" \"1\",\ngrid { 1 }, block { 1 }, steps \"2\"",
                      "c.lua:3: the name 'step' is taken by the derive at line 2");
-  expect_parts_error("template \"t\",\nlaunch { grd = { 1 }, block { 1 } }", "c.lua:3: launch has no 'grd'");
+  expect_parts_error(
+      "template \"t\",\nlaunch { grd = { 1 }, block { 1 } }",
+      "c.lua:3: launch has no 'grd': it has grid, block, shared, carveout, overlap, steps, pass and entry "
+      "(nearest 'grid')");
 }
 
 static void wrong_options(void **state) {
@@ -342,6 +345,8 @@ static void wrong_tensors(void **state) {
       {"tensor \"A\" { swizzle = 128 }", "c.lua:2: tensor \"A\" has no box: tensor \"A\" { box = "},
       {"tensor \"A\" { box = { 8 } }", "c.lua:2: tensor \"A\" has a box of 1 dimensions, the argument has 2"},
       {"tensor \"A\" { box = { 8, 8 }, fill = 0 }", "c.lua:2: unknown attribute 'fill' of tensor \"A\""},
+      {"tensor \"A\" { box = { 8, 8 }, swizle = 32 }",
+       "c.lua:2: unknown attribute 'swizle' of tensor \"A\": it has box, swizzle and parts (nearest 'swizzle')"},
       {"tensor \"A\" (8)", "c.lua:2: tensor \"A\" needs its attributes in braces"},
       {"tensor \"A\" { box = { 8, 8 } },\ntensor \"A\" { box = { 8, 8 } }",
        "c.lua:3: tensor \"A\" stands at line 2 already"},
