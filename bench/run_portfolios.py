@@ -92,10 +92,11 @@ BF16 = ("matmul-bf16", 1.7, ("--config", "matmul", "--set", "dtype=bf16", "--hig
                              "--class", "dtype=f16"))
 
 # Of a dense matrix: how many sizes are wanted, the kernels that are timed in turn on all, and a weight for the time, the first ones first.
-DENSE = {"matmul-bf16": (300, 24, 0), "matmul-bf16-nt": (95, 16, 170), "matmul-f32": (75, 16, 117), "matmul-e4m3-nt": (75, 16, 132),
-         "matmul-tf32": (75, 16, 117), "matmul-i8-nt": (65, 16, 110), "matmul-f64": (55, 16, 100), "transpose-f32": (45, 12, 90),
-         "reduce-row-f32": (45, 12, 90), "reduce-col-f32": (45, 12, 90), "filter-f32": (45, 12, 90), "transpose-f16": (45, 12, 90),
-         "transpose-f64": (36, 12, 60)}
+DENSE = {"matmul-bf16": (300, 24, 0), "matmul-bf16-nt": (110, 16, 160), "matmul-f32": (90, 16, 150), "matmul-e4m3-nt": (90, 16, 130),
+         "matmul-tf32": (90, 16, 130), "matmul-i8-nt": (65, 16, 110), "matmul-f64": (70, 16, 120), "transpose-f32": (45, 12, 90),
+         "reduce-row-f32": (45, 12, 90), "reduce-col-f32": (45, 12, 90), "filter-f32": (60, 12, 100), "transpose-f16": (45, 12, 90),
+         "transpose-f64": (36, 12, 60), "reduce-all-f32": (24, 12, 45), "reduce-row-f16": (36, 12, 60), "transpose-i8": (36, 12, 60),
+         "particles-f32": (24, 12, 45), "sum-f32": (24, 12, 40)}
 BF16_SHARE, BF16_RETIMING = 0.22, 1 # of the whole time; of that, for timing in turn: its matrix is dense enough
 
 
