@@ -62,6 +62,7 @@ static int measure_leader(struct tuner *t, struct race *race, size_t runner, str
   const bool energy = objective_needs_energy(t->target->config->objective);
   const struct measure_options measure = {.seconds = 0.05,
                                           .samples = 11,
+                                          .few = true,
                                           .way = t->target->measure,
                                           .load = load_between,
                                           .energy = energy ? energy_window : 0};

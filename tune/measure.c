@@ -38,15 +38,21 @@ static const struct {
   double ratio;
 } limits[] = {{0, 2}, {1, 1.5}, {2, 1.3}, {3, 1.15}, {5, 1.05}};
 
-/* From then on the samples tell themselves how much they err; but clocks change from one variant to the next. */
-enum { SPREAD_FROM = 3 };
-static const double spreads = 4, least_margin = 0.02;
+/* From then on the samples tell themselves how much they err; but clocks change from one variant to the next. Two tell it of a launch
+   that is longer than what disturbs it. */
+enum { SPREAD_FROM = 3, SPREAD_FROM_LONG = 2 };
+static const double spreads = 4, least_margin = 0.02, long_launch = 5e-3;
+
+/* So many samples of long launches that agree so well are enough: who won among those that are close is for the race to tell. */
+enum { SETTLED_FROM = 3 };
+static const double settled = 1.005;
 
 bool measure_is_beaten(int samples, double least, double most, double best) {
   size_t row = 0;
   while (row + 1 < sizeof limits / sizeof *limits && limits[row + 1].samples <= samples) row++;
   double ratio = limits[row].ratio;
-  if (samples >= SPREAD_FROM) ratio = fmin(ratio, 1 + fmax(least_margin, spreads * (most / least - 1)));
+  if (samples >= (least < long_launch ? SPREAD_FROM : SPREAD_FROM_LONG))
+    ratio = fmin(ratio, 1 + fmax(least_margin, spreads * (most / least - 1)));
   return best > 0 && least > best * ratio;
 }
 
@@ -204,9 +210,14 @@ static int take_sample(struct batch *batch, struct sampling *s, cugen_error *err
   return status;
 }
 
+static bool has_settled(const struct sampling *s) {
+  return s->options->few && s->taken >= SETTLED_FROM && s->least >= long_launch && s->most <= s->least * settled;
+}
+
 static int take_samples(struct batch *batch, struct sampling *s, cugen_error *err) {
   int status = CUGEN_OK;
-  while (!status && !s->dropped && s->taken < s->wanted && (s->taken == 0 || s->spent < s->options->seconds))
+  while (!status && !s->dropped && !has_settled(s) && s->taken < s->wanted &&
+         (s->taken == 0 || s->spent < s->options->seconds))
     status = take_sample(batch, s, err);
   return status;
 }

@@ -34,6 +34,7 @@ struct measure_options {
   double best;    /* seconds that would be as good as the best variant so far; 0: none */
   double seconds; /* to spend at most, about */
   int samples;    /* wanted */
+  bool few;       /* three are enough of long launches that agree */
   double seen;    /* seconds that a run took when it was verified; 0: not known */
   double energy;  /* seconds to measure its energy for; 0: it is not asked for */
   enum measure_way way;

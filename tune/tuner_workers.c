@@ -146,6 +146,7 @@ static int begin(struct tuner *t, struct tuner_slot *slot, struct candidate *c, 
   const struct measure_options once = {.samples = 1}, usual = {.best = seconds_to_beat(t, c),
                                                                .seconds = 0.14,
                                                                .samples = t->target->device->facts.is_gpu ? 11 : 3,
+                                                               .few = true,
                                                                .way = t->target->measure,
                                                                .load = measure_load_limit(timeout)};
   const struct measure_options measure = tuner_find_timed(t, &c->real) ? once : usual; /* it is only compared */

@@ -123,6 +123,19 @@ static bool about(double a, double b) {
   return fabs(a - b) < 1e-3 * b;
 }
 
+/* ---- Samples that are enough ---- */
+
+static void test_long_launches_settle(void **state) {
+  const struct measure_options options = {.samples = 11, .few = true}, all = {.samples = 11};
+  (void)state;
+  assert_int_equal(measure(options, false).samples, 11); /* a tenth of a millisecond */
+  scene.each = 10e-3;
+  assert_int_equal(measure(all, false).samples, 11);
+  assert_int_equal(measure(options, false).samples, 3);
+  scene.drift = 1.003; /* three samples are 0.6 % apart */
+  assert_int_equal(measure(options, false).samples, 11);
+}
+
 /* ---- In a graph ---- */
 
 static void test_graph(void **state) {
@@ -288,9 +301,16 @@ static int find(void **state) {
 int main(void) {
 #define WAY(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      WAY(test_graph),           WAY(test_graph_renews), WAY(test_graph_of_long_launches),
-      WAY(test_graph_fails),     WAY(test_no_graphs),    WAY(test_cold),
-      WAY(test_cold_renews),     WAY(test_sustained),    WAY(test_sustained_waits_for_clocks),
+      WAY(test_long_launches_settle),
+      WAY(test_graph),
+      WAY(test_graph_renews),
+      WAY(test_graph_of_long_launches),
+      WAY(test_graph_fails),
+      WAY(test_no_graphs),
+      WAY(test_cold),
+      WAY(test_cold_renews),
+      WAY(test_sustained),
+      WAY(test_sustained_waits_for_clocks),
       WAY(test_sustained_drops),
   };
   return cmocka_run_group_tests_name("ways of timing", tests, find, NULL);

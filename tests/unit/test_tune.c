@@ -777,10 +777,16 @@ static void slow_variants_are_dropped_when_that_is_clear(void **state) {
                {4, 1.1, 1.2, false},   {4, 1.2, 1.3, true},   {5, 1.04, 1.2, false}, {5, 1.06, 1.2, true},
                {11, 1.0, 1.2, false},  {11, 1.06, 1.2, true}, {2, 1.1, 1.1, false},  {3, 1.03, 1.03, true},
                {3, 1.01, 1.01, false}, {3, 1.03, 1.04, false}};
+  const double best = 3e-3;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    assert_int_equal(measure_is_beaten(cases[i].samples, 3 * cases[i].least, 3 * cases[i].most, 3), cases[i].beaten);
+    assert_int_equal(measure_is_beaten(cases[i].samples, best * cases[i].least, best * cases[i].most, best),
+                     cases[i].beaten);
     assert_false(measure_is_beaten(cases[i].samples, cases[i].least, cases[i].most, 0)); /* it is the first */
   }
+  /* Of long launches two samples tell how much they err. */
+  assert_true(measure_is_beaten(2, 10.3e-3, 10.3e-3, 10e-3));
+  assert_false(measure_is_beaten(2, 10.3e-3, 10.4e-3, 10e-3));
+  assert_false(measure_is_beaten(1, 10.3e-3, 10.3e-3, 10e-3));
 }
 
 int main(void) {
