@@ -27,13 +27,31 @@ int api_find_variant(cugen_kernel *k, const char *variant, uint64_t *index, cuge
   return !variant || best ? chosen_variant(k, best, index, err) : space_find(l->space, variant, index, err);
 }
 
-int api_expand_text(cugen_kernel *k, const char *variant, struct kernel_spec *out, cugen_error *err) {
+/* The variant that it names into *chosen. */
+static int expand_text(cugen_kernel *k, const char *variant, struct variant *chosen, struct kernel_spec *out,
+                       cugen_error *err) {
   uint64_t index = 0;
-  struct variant chosen;
   int status = api_find_variant(k, variant, &index, err);
-  if (!status) status = api_print_variant(k, index, &chosen, err);
+  if (!status) status = api_print_variant(k, index, chosen, err);
   if (!status) status = lookup_expander(&k->lookup, err);
-  return status ? status : lookup_expand_known(&k->lookup, &chosen, out, err);
+  return status ? status : lookup_expand_known(&k->lookup, chosen, out, err);
+}
+
+int api_expand_text(cugen_kernel *k, const char *variant, struct kernel_spec *out, cugen_error *err) {
+  struct variant chosen;
+  return expand_text(k, variant, &chosen, out, err);
+}
+
+int cugen_kernel_complete(cugen_kernel *k, const char *variant, cugen_error *error) {
+  struct kernel_spec spec = {0};
+  struct variant chosen;
+  if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
+  int status = expand_text(k, variant, &chosen, &spec, error);
+  const struct lookup *l = &k->lookup;
+  if (!status)
+    status = expand_proofs(l->opened->expander, l->config, l->problem, &l->device.facts, &chosen, &spec, error);
+  kernel_spec_free(&spec);
+  return status;
 }
 
 int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **source, const char **name,

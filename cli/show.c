@@ -114,22 +114,35 @@ static int print_implementations(struct cli *cli, const cugen_space_info *space,
   return CUGEN_OK;
 }
 
-/* Of the variant that --variant names, else of the one that a plan would use: where there is none, all else is shown. */
+/* Whether only a device that is not here could tell, which is no fault of the config. */
+static bool needs_device(int status) {
+  return status == CUGEN_ERROR_USAGE;
+}
+
+/* Of the variant that --variant names, else of the one that a plan would use. What is wrong with that one comes behind all else
+   (find_missing). */
 static int print_launches(struct cli *cli, FILE *out) {
   struct launches launches;
   int status = launches_find(cli, cli->values[OPTION_VARIANT], &launches);
   if (status && (status == CUGEN_ERROR_MEMORY || cli->values[OPTION_VARIANT])) return status;
-  if (status) return fprintf(out, "\nLaunches: %s\n", cli->error.message), CUGEN_OK;
+  if (needs_device(status)) fprintf(out, "\nLaunches: %s\n", cli->error.message);
+  if (status) return CUGEN_OK;
   fprintf(out, "\nLaunches of %s:\n", launches.variant);
   return launches_print(cli, &launches, "  ", out);
 }
 
-/* Else the reason stands with the launches; it may be that the template takes something else than the config passes. */
+/* Else the template may take something else than the config passes. */
 static bool expands(const struct cli *cli) {
   const cugen_launch_info *launches;
   cugen_error ignored;
   size_t count;
   return !cugen_kernel_launches(cli->kernel, NULL, &launches, &count, NULL, &ignored);
+}
+
+/* What tuning would fail with. */
+static int find_missing(struct cli *cli) {
+  int status = cugen_kernel_complete(cli->kernel, cli->values[OPTION_VARIANT], &cli->error);
+  return needs_device(status) ? CUGEN_OK : status;
 }
 
 static int print_kernel(struct cli *cli, const void *of, FILE *out) {
@@ -293,9 +306,13 @@ int command_show(struct cli *cli) {
   if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
   if (status) return status;
   cli_remark_unused(cli);
-  if (!options_given(cli, OPTION_JSON)) return print_whole(cli, print_kernel, &space);
+  if (!options_given(cli, OPTION_JSON)) {
+    status = print_whole(cli, print_kernel, &space);
+    return status ? status : find_missing(cli);
+  }
   json_t *object = json_object();
   status = fill_json(cli, &space, object);
+  if (!status) status = find_missing(cli);
   if (!status) return cli_print_json(cli, object);
   json_decref(object);
   return status;

@@ -437,6 +437,10 @@ typedef struct cugen_launch_info {
 int cugen_kernel_launches(cugen_kernel *kernel, const char *variant, const cugen_launch_info **out, size_t *count,
                           const char **name, cugen_error *error);
 
+/* Whether all is there that the variant (a text as for cugen_kernel_source) and its verification take: its source, reference or
+   verify kernel, and what its inputs' data come from. Nothing is compiled. The error names what is missing. */
+int cugen_kernel_complete(cugen_kernel *kernel, const char *variant, cugen_error *error);
+
 /* ---- Running one variant ------------------------------------------------------------------------------------------ */
 
 /* The search strategies by number, from 0 (the default): the name, and in *what (may be NULL) what it does. NULL: there are no

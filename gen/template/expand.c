@@ -245,6 +245,36 @@ int expand_generator(struct expander *expander, const struct config *config, con
   return expand(&x, out);
 }
 
+/* ---- Whether they are there --------------------------------------------------------------------------------- */
+
+/* An empty hash: it could not be read, and reading it says why. */
+static int find_data_file(struct expander *expander, const struct config *config,
+                          const struct config_argument *argument, cugen_error *err) {
+  struct text content = {0};
+  const char *file = argument->data.file;
+  if (data_file_hash(&expander->data_files, expander->sources, file, config->path).hex[0]) return CUGEN_OK;
+  int status = data_file_read(expander->sources, file, config->path, &content, err);
+  text_free(&content);
+  if (status) error_prefix_at(err, argument->line.path, argument->line.number, "data of '%s'", argument->name);
+  return status;
+}
+
+int expand_proofs(struct expander *expander, const struct config *config, const struct problem *problem,
+                  const struct device_facts *facts, const struct variant *variant, const struct kernel_spec *spec,
+                  cugen_error *err) {
+  int status = CUGEN_OK;
+  for (int which = PROOF_VERIFY; which < (int)spec->argument_count && !status; which++) {
+    const struct config_argument *argument = which < 0 ? NULL : &config->arguments[which];
+    struct kernel_spec proof = {0};
+    if (argument && spec->arguments[which].data == DATA_FILE)
+      status = find_data_file(expander, config, argument, err);
+    else if (argument ? spec->arguments[which].data == DATA_GENERATOR : has_proof(config, which))
+      status = expand_proof(expander, config, problem, facts, variant, which, &proof, err);
+    kernel_spec_free(&proof);
+  }
+  return status;
+}
+
 /* ---- The expander ------------------------------------------------------------------------------------------- */
 
 int expander_open(const struct sources *sources, struct expander **out, cugen_error *err) {

@@ -22,6 +22,12 @@ int expand_variant_unnamed(struct expander *expander, const struct config *confi
                            const struct device_facts *facts, const struct variant *variant, struct kernel_spec *out,
                            cugen_error *err);
 
+/* Whether all that stands behind a variant is there and expands: reference, verify kernel, and what the data of the inputs comes
+   from. spec: what the variant expanded to. */
+int expand_proofs(struct expander *expander, const struct config *config, const struct problem *problem,
+                  const struct device_facts *facts, const struct variant *variant, const struct kernel_spec *spec,
+                  cugen_error *err);
+
 /* Whether that error is the variant's: its config, its template or a file of theirs. Others may expand all the same. */
 bool expand_refuses(int status);
 

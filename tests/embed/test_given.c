@@ -149,6 +149,7 @@ static void test_kernel(void **state) {
   REFUSES(cugen_kernel_ptx, (kernel, NULL, NULL, &error), "ptx");
   const cugen_launch_info *launches;
   size_t launch_count;
+  REFUSES(cugen_kernel_complete, (NULL, NULL, &error), "kernel");
   REFUSES(cugen_kernel_launches, (NULL, NULL, &launches, &launch_count, NULL, &error), "kernel");
   REFUSES(cugen_kernel_launches, (kernel, NULL, NULL, &launch_count, NULL, &error), "out");
   REFUSES(cugen_kernel_launches, (kernel, NULL, &launches, NULL, NULL, &error), "count");

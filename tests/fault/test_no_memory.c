@@ -72,6 +72,7 @@ static int expand(struct path *p, cugen_error *err) {
   const cugen_launch_info *launches;
   size_t count;
   int status = cugen_kernel_source(p->kernel, NULL, &source, &name, err);
+  if (!status) status = cugen_kernel_complete(p->kernel, NULL, err);
   return status ? status : cugen_kernel_launches(p->kernel, NULL, &launches, &count, &name, err);
 }
 
