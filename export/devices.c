@@ -48,6 +48,7 @@ int export_open_device(const struct lookup *base, const char *text, const char *
   *out = (struct export_device){.lookup = {.lib = base->lib,
                                            .opened = base->opened,
                                            .config = base->config,
+                                           .origin = base->origin,
                                            .ops = &cuda_device_ops,
                                            .nvrtc_version = api_nvrtc_version(base->lib)}};
   if (known) l->device = *known;

@@ -411,12 +411,13 @@ static void keep_portfolio(const char *dtype, const char *rule, const char *cons
     kernel_spec_free(&spec);
   }
   const struct cache_key key = lookup_key(&target.lookup);
-  char time_name[] = "time", origin[] = "";
+  char time_name[] = "time";
   const struct cache_portfolio kept = {.device = (char *)(uintptr_t)key.device,
                                        .config = (char *)(uintptr_t)key.config,
                                        .class = (char *)(uintptr_t)text_get(&class),
                                        .options = (char *)(uintptr_t)key.options,
-                                       .origin = origin,
+                                       .origin =
+                                           (char *)(uintptr_t)text_get(&base->opened.origin), /* as if learnt here */
                                        .objective = time_name,
                                        .body = (char *)(uintptr_t)text_get(&body),
                                        .learnt_at = 1700000000};
