@@ -270,6 +270,8 @@ const char *cli_where(const struct cli *cli, const char *name, int *length);
 cugen_cache_kind cli_cache_kind(const struct cli *cli);
 /* Says when what is measured cannot be remembered. */
 void cli_remark_cache(const struct cli *cli);
+/* Says where results were kept, or why they were not; returns whether. */
+bool cli_print_remembered(const struct cli *cli);
 /* Says it when there is no database where one was looked for: a reading command makes none. */
 bool cli_remark_no_cache(const struct cli *cli);
 

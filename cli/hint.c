@@ -67,8 +67,8 @@ static void print_options(const struct cli *cli, const struct cli_command *comma
 }
 
 void hint_print(const struct cli *cli, const char *name, FILE *out) {
-  static const enum cli_option filters[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_VARIANT, OPTION_MEASURE,
-                                            OPTION_COUNT};
+  static const enum cli_option filters[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_VARIANT, OPTION_OBJECTIVE,
+                                            OPTION_MEASURE, OPTION_PREFER,         OPTION_COUNT};
   const struct cli_command *command = find_command(name);
   fprintf(out, "cugen %s", name);
   if (cli->operand && command->operand) print_operand(cli->operand, out);

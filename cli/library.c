@@ -80,6 +80,19 @@ cugen_cache_kind cli_cache_kind(const struct cli *cli) {
   return kind;
 }
 
+bool cli_print_remembered(const struct cli *cli) {
+  int length, warning;
+  const char *cache = cli_where(cli, "cache", &length), *named = cli->values[OPTION_CACHE];
+  cli_where(cli, "warning", &warning);
+  const bool remembered = !warning && cli_cache_kind(cli) != CUGEN_CACHE_MEMORY;
+  if (remembered)
+    printf("Remembered in %.*s.\n", length, cache);
+  else
+    puts(named && cugen_cache_parse(named) == CUGEN_CACHE_MEMORY ? "Nothing was stored (--cache none)."
+                                                                 : "Nothing was stored: no cache can be written.");
+  return remembered;
+}
+
 bool cli_remark_no_cache(const struct cli *cli) {
   char *name = cache_name(cli);
   bool missing = name && cugen_cache_parse(name) == CUGEN_CACHE_FILE && access(name, F_OK) != 0;

@@ -125,14 +125,6 @@ static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
   if (result->began) printf("It began with %s.\n", result->began);
 }
 
-/* Whether there is a cache and it can be written, and where. */
-static bool is_remembered(struct cli *cli, const char **cache, int *length) {
-  int warning;
-  cli_where(cli, "warning", &warning);
-  *cache = cli_where(cli, "cache", length);
-  return !warning && cli_cache_kind(cli) != CUGEN_CACHE_MEMORY;
-}
-
 /* Within a filter the best is not what a look-up without it finds. */
 static void print_chosen(struct cli *cli, const char *command) {
   cugen_record best;
@@ -146,18 +138,9 @@ static void print_chosen(struct cli *cli, const char *command) {
 }
 
 static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t right) {
-  int length;
-  const char *cache;
-  bool remembered = is_remembered(cli, &cache, &length);
   print_numbers(cli, result);
   if (!result->tried && !right) return; /* what follows says why */
-  if (!remembered) {
-    const char *named = cli->values[OPTION_CACHE];
-    puts(named && cugen_cache_parse(named) == CUGEN_CACHE_MEMORY ? "Nothing was stored (--cache none)."
-                                                                 : "Nothing was stored: no cache can be written.");
-    return;
-  }
-  printf("Remembered in %.*s.\n", length, cache);
+  if (!cli_print_remembered(cli)) return;
   if (result->left && !result->alike) puts("Run the same command again to continue.");
   if (!right) return;
   if (cugen_kernel_predicted(cli->kernel)) {

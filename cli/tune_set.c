@@ -273,6 +273,27 @@ static void remark_bitwise(const struct tuning *tuning) {
          tuning->cli->values[OPTION_BITWISE], tuning->results[i].outputs.seed);
 }
 
+/* What a portfolio is for. A bundle has kernels of GPUs alone. */
+static void print_next(const struct cli *cli) {
+  struct cli meant = *cli;
+  const bool by_policy = strncmp(cugen_kernel_policy(cli->kernel), "portfolio", 9) == 0;
+  printf("Plans take the portfolio %s.", by_policy ? "by the config's policy" : "with CUGEN_PLAN_BY_PORTFOLIO");
+  if (!cli_on_cpu(cli)) {
+    meant.setting_count = 0; /* lists of sizes, and the sizes of other classes */
+    fputs(" As C: ", stdout);
+    hint_print(&meant, "export", stdout);
+    fputs(" --portfolio -o FOLDER", stdout);
+  }
+  putchar('\n');
+}
+
+/* Where the results are, and what comes next. */
+static void print_kept(const struct tuning *tuning, bool more) {
+  if (!cli_print_remembered(tuning->cli)) return;
+  if (more) puts("Run the same command again to continue.");
+  if (tuning->portfolio_count) print_next(tuning->cli);
+}
+
 static void print_numbers(const struct tuning *tuning) {
   cugen_tune_result all = {0};
   for (size_t i = 0; i < tuning->count; i++) {
@@ -285,7 +306,7 @@ static void print_numbers(const struct tuning *tuning) {
   print_tried(&all);
   if (!options_given(tuning->cli, OPTION_AGAIN)) printf(", %s remembered before", print_count(all.remembered).text);
   printf("; %s compiled in %s.\n", print_count(all.compiled).text, print_seconds(all.seconds).text);
-  if (all.left && cli_cache_kind(tuning->cli) != CUGEN_CACHE_MEMORY) puts("Run the same command again to continue.");
+  if (all.tried || all.remembered || tuning->portfolio_count) print_kept(tuning, all.left > 0);
 }
 
 /* ---- JSON ---- */
@@ -395,7 +416,11 @@ int tune_set(struct cli *cli, const struct problem_set *set, cugen_tune_options 
 
 static int print_learnt(struct tuning *tuning) {
   struct cli *cli = tuning->cli;
-  if (!options_given(cli, OPTION_JSON)) return print_portfolios(tuning);
+  if (!options_given(cli, OPTION_JSON)) {
+    int status = print_portfolios(tuning);
+    if (!status && !options_given(cli, OPTION_QUIET)) putchar('\n'), print_kept(tuning, false);
+    return status;
+  }
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "portfolios", portfolios_json(tuning));
