@@ -88,11 +88,8 @@ static int request_kernels(struct bench *bench, cugen_error *err) {
   int status = CUGEN_OK;
   if (!(bench->target->ops->capabilities & DEVICE_EXECUTES_ON_GPU) || bench->target->predicted) return CUGEN_OK;
   for (int part = 0; part < DATA_PARTS && !status; part++) {
-    struct kernel_spec spec;
-    status = data_kernels_spec(part, &spec, err);
-    if (status) return status;
-    status = request_build(bench, &spec, &bench->kernels[part], err);
-    kernel_spec_free(&spec);
+    status = data_kernels_spec(part, &bench->kernel_specs[part], err);
+    if (!status) status = request_build(bench, &bench->kernel_specs[part], &bench->kernels[part], err);
   }
   return status;
 }
@@ -178,7 +175,10 @@ void bench_close(struct bench *bench) {
     free(bench->faults);
     bench->faults = next;
   }
-  for (int part = 0; part < DATA_PARTS; part++) compile_job_release(bench->pool, bench->kernels[part]);
+  for (int part = 0; part < DATA_PARTS; part++) {
+    compile_job_release(bench->pool, bench->kernels[part]);
+    kernel_spec_free(&bench->kernel_specs[part]);
+  }
   compile_pool_close(bench->pool);
   expander_close(bench->expander);
   problem_free(&bench->check);
@@ -266,7 +266,7 @@ static int finish_kernels(struct bench *bench, struct dataset_request *request, 
   int status = CUGEN_OK;
   if (!bench->kernels[0]) return CUGEN_OK;
   for (int part = 0; part < DATA_PARTS && !status; part++) {
-    status = finish_build(bench, bench->kernels[part], &what, err);
+    status = finish(bench, &bench->kernel_specs[part], bench->kernels[part], &what, err);
     request->kernels_compiled[part] = status ? NULL : &bench->kernels[part]->compiled;
   }
   request->has_kernels = !status;

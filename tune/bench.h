@@ -15,8 +15,9 @@ struct bench {
   size_t worker;               /* of several the one for what runs alone: bench_run */
   struct problem check;        /* the check problem, for this dtype and layout */
   uint64_t seed;
-  struct bench_data *data;                 /* datasets, the one asked for last first */
-  struct compile_job *kernels[DATA_PARTS]; /* the data kernels; NULL: the host does it */
+  struct bench_data *data;                     /* datasets, the one asked for last first */
+  struct kernel_spec kernel_specs[DATA_PARTS]; /* of the data kernels, */
+  struct compile_job *kernels[DATA_PARTS];     /* and their images; NULL: the host does it */
   size_t data_most; /* results beyond so many bytes are given up, and computed again when they are needed */
   int64_t next_id;
   double data_timeout;

@@ -20,7 +20,8 @@ _Static_assert(DATA_RANK >= KERNEL_MAX_RANK, "dimensions");
 /* name, which part of the source has it */
 #define DATA_ENTRIES(X)                                                                                              \
   X(fill, 0)                                                                                                         \
-  X(widen, 0) X(reverse, 0) X(compare, 1) X(sums, 1) X(digest, 2) X(bits, 2) X(find, 2) X(unwritten, 2) X(errors, 2)
+  X(widen, 1)                                                                                                        \
+  X(reverse, 1) X(compare, 2) X(sums, 2) X(digest, 3) X(bits, 3) X(find, 4) X(unwritten, 4) X(errors, 4)
 #define ENTRY_ID(name, part) ENTRY_##name,
 enum { DATA_ENTRIES(ENTRY_ID) ENTRY_COUNT };
 #define ENTRY_NAME(name, part) "cugen_data_" #name,

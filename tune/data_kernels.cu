@@ -6,7 +6,9 @@
 // combined in the warp and added to a data_tally with atomics, all but the squares of a norm: those go to one place a block and
 // are added in order, so that the same data give the same sum.
 //
-// Nothing runs before these are compiled, so they are compiled in parts, side by side: DATA_PART is the number of one.
+// Nothing runs before these are compiled, so they are compiled in parts, side by side: DATA_PART is the number of one. For the same
+// reason loops are not unrolled, which made code and compile time more than double; a full GPU has loads enough in flight. Only that
+// of the digest is, which does little else than load.
 
 typedef long long i64;
 typedef unsigned long long u64;
@@ -91,6 +93,7 @@ __device__ u64 to_bits(const data_type &t, double value) {
 __device__ i64 place(const data_layout &l, i64 n, i64 *flat) {
   i64 offset = 0;
   *flat = 0;
+#pragma unroll 1
   for (int i = l.rank - 1; i > 0; i--) {
     const i64 rest = (u64)n <= 0xffffffffull && (u64)l.shape[i] <= 0xffffffffull
                          ? (i64)((unsigned)n / (unsigned)l.shape[i])
@@ -122,6 +125,7 @@ __device__ double uniform(int kind, u64 bits) {
 // shape: the argument's own, for the diagonal.
 __device__ bool on_diagonal(const data_layout &shape, i64 flat) {
   i64 first = -1;
+#pragma unroll 1
   for (int i = shape.rank - 1; i >= 0; i--) {
     const i64 at = flat % shape.shape[i];
     if (first >= 0 && at != first) return false;
@@ -134,6 +138,7 @@ __device__ bool on_diagonal(const data_layout &shape, i64 flat) {
 extern "C" __global__ void cugen_data_fill(void *to, data_layout layout, data_layout shape, data_type type, int make,
                                            u64 stream, i64 count) {
   const i64 step = (i64)gridDim.x * blockDim.x;
+#pragma unroll 1
   for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += step) {
     i64 flat;
     const i64 at = place(layout, n, &flat);
@@ -145,12 +150,15 @@ extern "C" __global__ void cugen_data_fill(void *to, data_layout layout, data_la
     store_bits(to, at, type.bytes, to_bits(type, value));
   }
 }
+#elif DATA_PART == 1
+// ---- References ----
 
 // What a reference changed in place, as its other results are: in the wide type, of the samples alone where there are any.
 extern "C" __global__ void cugen_data_widen(const void *from, data_layout layout, data_type type, u64 *to, const i64 *samples,
                                             i64 count, i64 elements) {
   const i64 step = (i64)gridDim.x * blockDim.x;
   const int unused = 64 - 8 * type.bytes;
+#pragma unroll 1
   for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += step) {
     const i64 flat = samples ? samples[n] : n;
     if (flat >= elements) continue;
@@ -167,10 +175,12 @@ extern "C" __global__ void cugen_data_widen(const void *from, data_layout layout
 // The elements from the last to the first, or the samples so.
 extern "C" __global__ void cugen_data_reverse(i64 *to, const i64 *samples, i64 count) {
   const i64 step = (i64)gridDim.x * blockDim.x;
+#pragma unroll 1
   for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += step)
     to[n] = samples ? samples[count - 1 - n] : count - 1 - n;
 }
-#else
+#endif
+
 // ---- Combining ----
 
 __device__ u64 warp_sum(u64 x) {
@@ -217,7 +227,7 @@ __device__ void add_found(const found &f, data_tally *tally) {
   atomicMin(&tally->first, first);
 }
 
-#if DATA_PART == 1
+#if DATA_PART == 2
 // ---- Comparing ----
 
 // As verify.c: the quotient of the error and max(1, |want|), by the tolerance; never NaN.
@@ -241,6 +251,7 @@ extern "C" __global__ void cugen_data_compare(const void *got, data_layout layou
   const bool whole = type.bytes == 8 && type.kind >= KIND_SIGNED;
   found f = {0.0, 0, ~0ull};
   double errors = 0, wanted = 0;
+#pragma unroll 1
   for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += step) {
     const i64 flat = samples ? samples[n] : n;
     if (flat >= elements) continue;
@@ -272,6 +283,7 @@ extern "C" __global__ void cugen_data_compare(const void *got, data_layout layou
 // One warp: the blocks' sums.
 extern "C" __global__ void cugen_data_sums(const double *partial, int blocks, data_tally *tally) {
   double errors = 0, wanted = 0;
+#pragma unroll 1
   for (int b = (int)threadIdx.x; b < blocks; b += WARP) {
     errors = __dadd_rn(errors, partial[2 * b]);
     wanted = __dadd_rn(wanted, partial[2 * b + 1]);
@@ -280,7 +292,7 @@ extern "C" __global__ void cugen_data_sums(const double *partial, int blocks, da
   wanted = warp_total(wanted);
   if (threadIdx.x == 0) tally->errors = errors, tally->wanted = wanted;
 }
-#else
+#elif DATA_PART == 3
 // ---- Digests ----
 
 // A word's share of the sum is a permutation of its values, another one for each index: a single word that changes always
@@ -293,6 +305,7 @@ extern "C" __global__ void cugen_data_digest(const unsigned char *from, i64 byte
   for (i64 i = begin; i < words; i += step) sum += mix((((const u64 *)from)[i] ^ key) + (u64)i * odd);
   if (begin == 0 && bytes % 8) {
     u64 last = 0;
+#pragma unroll 1
     for (i64 b = words * 8; b < bytes; b++) last |= (u64)from[b] << (b % 8 * 8);
     sum += mix((last ^ key) + (u64)words * odd);
   }
@@ -304,6 +317,7 @@ extern "C" __global__ void cugen_data_digest(const unsigned char *from, i64 byte
 extern "C" __global__ void cugen_data_bits(const void *from, data_layout layout, int bytes, i64 count, data_tally *tally) {
   const i64 step = (i64)gridDim.x * blockDim.x;
   u64 sum = 0;
+#pragma unroll 1
   for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += step) {
     i64 flat;
     const i64 at = place(layout, n, &flat);
@@ -312,7 +326,7 @@ extern "C" __global__ void cugen_data_bits(const void *from, data_layout layout,
   sum = warp_sum(sum);
   if (threadIdx.x % WARP == 0 && sum) atomicAdd(&tally->digest, sum);
 }
-
+#elif DATA_PART == 4
 // ---- Bytes that are to be others ----
 
 // Of `rows` rows, `pitch` bytes apart, the `width` bytes from `skip` on, none at or behind `limit`: the first that is not the
@@ -321,11 +335,13 @@ extern "C" __global__ void cugen_data_find(const unsigned char *from, i64 rows, 
                                            u64 pattern, data_tally *tally) {
   const i64 pieces = width / 8 + 2, step = (i64)gridDim.x * blockDim.x; // those at the ends may be parts
   u64 first = ~0ull;
+#pragma unroll 1
   for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < rows * pieces; n += step) {
     const i64 begin = n / pieces * pitch + skip, end = begin + width < limit ? begin + width : limit;
     const i64 aligned = begin - (i64)((u64)(from + begin) % 8) + n % pieces * 8;
     const i64 low = aligned < begin ? begin : aligned, high = aligned + 8 < end ? aligned + 8 : end;
     if (high - low == 8 && *(const u64 *)(from + low) == pattern) continue;
+#pragma unroll 1
     for (i64 b = low; b < high; b++)
       if (from[b] != (unsigned char)(pattern >> ((b - aligned) * 8)) && (u64)b < first) first = (u64)b;
   }
@@ -340,6 +356,7 @@ extern "C" __global__ void cugen_data_unwritten(const u64 *results, const i64 *s
                                                 data_tally *tally) {
   const i64 step = (i64)gridDim.x * blockDim.x;
   u64 first = ~0ull;
+#pragma unroll 1
   for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count && first == ~0ull; n += step)
     if (results[n] == poison && (samples ? samples[n] : n) < elements) first = (u64)n;
   first = warp_least(first);
@@ -350,11 +367,11 @@ extern "C" __global__ void cugen_data_unwritten(const u64 *results, const i64 *s
 extern "C" __global__ void cugen_data_errors(const double *errors, i64 count, data_tally *tally) {
   const i64 step = (i64)gridDim.x * blockDim.x;
   found f = {0.0, 0, ~0ull};
+#pragma unroll 1
   for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += step) {
     const double size = fabs(errors[n]);
     note(f, size >= 0.0 ? size : __longlong_as_double(0x7ffll << 52), size <= 1.0, n);
   }
   add_found(f, tally);
 }
-#endif
 #endif
