@@ -85,7 +85,7 @@ static int find_device(cugen *lib, const char *id, struct device_description *ou
   const struct device_ops *ops;
   int ordinal;
   int status = device_find(id, &ops, &ordinal, err);
-  return status ? status : ops->describe(lib->toolkit, ordinal, out, err);
+  return status ? status : api_describe_device(lib, ops, ordinal, out, err);
 }
 
 static bool is_blank(const char *text) {

@@ -26,7 +26,7 @@ static int no_gpu(const cugen_error *why, cugen_error *err) {
 /* A GPU that cannot be described is left out of none: it was asked for like the others. */
 static int list_all(cugen *lib, struct device_list *out, cugen_error *err) {
   cugen_error why = {0};
-  const int count = cuda_device_ops.count(lib->toolkit, &why);
+  const int count = api_count_devices(lib, &cuda_device_ops, &why);
   if (count < 1) return no_gpu(&why, err);
   out->all = calloc((size_t)count, sizeof *out->all);
   if (!out->all) return error_memory(err);
@@ -34,7 +34,7 @@ static int list_all(cugen *lib, struct device_list *out, cugen_error *err) {
   for (int i = 0; i < count && !status; i++) {
     struct found_device *one = &out->all[out->count++];
     one->ops = &cuda_device_ops;
-    status = cuda_device_ops.describe(lib->toolkit, i, &one->description, err);
+    status = api_describe_device(lib, &cuda_device_ops, i, &one->description, err);
   }
   return status;
 }

@@ -4,12 +4,12 @@
 #include "lookup.h"
 #include "runtime/devices.h"
 
-bool api_prefer_present(const cugen *lib, struct device_description *description) {
+bool api_prefer_present(cugen *lib, struct device_description *description) {
   struct device_description present;
   cugen_error ignored;
-  int count = cuda_device_ops.count(lib->toolkit, &ignored);
+  int count = api_count_devices(lib, &cuda_device_ops, &ignored);
   for (int i = 0; i < count; i++)
-    if (cuda_device_ops.describe(lib->toolkit, i, &present, &ignored) == CUGEN_OK &&
+    if (api_describe_device(lib, &cuda_device_ops, i, &present, &ignored) == CUGEN_OK &&
         strcmp(present.fingerprint, description->fingerprint) == 0) {
       *description = present;
       return true;
@@ -75,19 +75,19 @@ static int find_named(cugen *lib, const char *name, struct found_device *out, cu
   *out = (struct found_device){0};
   status = device_find(name, &out->ops, &ordinal, err);
   if (status) return status == CUGEN_ERROR_USAGE ? suggest_model(lib, name, status, err) : status;
-  return out->ops->describe(lib->toolkit, ordinal, &out->description, err);
+  return api_describe_device(lib, out->ops, ordinal, &out->description, err);
 }
 
 /* Several tasks of a job take turns among the GPUs that each sees: one, or all of the machine's. */
-static int find_default(const cugen *lib, struct found_device *out, struct text *fallback, cugen_error *err) {
+static int find_default(cugen *lib, struct found_device *out, struct text *fallback, cugen_error *err) {
   cugen_error why = {0};
-  const int count = cuda_device_ops.count(lib->toolkit, &why);
+  const int count = api_count_devices(lib, &cuda_device_ops, &why);
   out->ops = &cuda_device_ops;
   if (count < 1) {
     out->ops = &cpu_device_ops;
     text_add(fallback, why.message);
   }
-  return out->ops->describe(lib->toolkit, count < 1 ? 0 : lib->local_rank % count, &out->description, err);
+  return api_describe_device(lib, out->ops, count < 1 ? 0 : lib->local_rank % count, &out->description, err);
 }
 
 int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback, cugen_error *err) {

@@ -197,6 +197,8 @@ void cugen_close(cugen *lib) {
   cache_close(lib->cache);
   cache_close(lib->nothing);
   cache_close(lib->images);
+  worker_close(lib->looked);
+  free(lib->gpus);
   compilers_close(lib->compilers);
   toolkit_close(lib->toolkit);
   pthread_mutex_destroy(&lib->lock);
@@ -295,8 +297,8 @@ const char *cugen_where(cugen *lib) {
   struct device_description device;
   if (!lib) return "";
   text_restart(&lib->where);
-  if (cuda_device_ops.count(lib->toolkit, &err) > 0 &&
-      cuda_device_ops.describe(lib->toolkit, 0, &device, &err) == CUGEN_OK)
+  if (api_count_devices(lib, &cuda_device_ops, &err) > 0 &&
+      api_describe_device(lib, &cuda_device_ops, 0, &device, &err) == CUGEN_OK)
     add_version(&lib->where, "driver", device.driver_version);
   else
     text_addf(&lib->where, "driver: %s\n", err.message);
@@ -345,10 +347,10 @@ void api_device_info(const cugen *lib, const struct device_description *from, cu
 
 static size_t add_devices(cugen *lib, const struct device_ops *ops, cugen_device_info *out, size_t room, size_t at,
                           cugen_error *err) {
-  int count = ops->count(lib->toolkit, err);
+  int count = api_count_devices(lib, ops, err);
   for (int i = 0; i < count; i++) {
     struct device_description description;
-    if (ops->describe(lib->toolkit, i, &description, err)) continue;
+    if (api_describe_device(lib, ops, i, &description, err)) continue;
     if (at < room) api_device_info(lib, &description, &out[at]);
     at++;
   }
@@ -364,6 +366,7 @@ size_t cugen_devices(cugen *lib, cugen_device_info *out, size_t count, const cha
   text_restart(&lib->why);
   if (gpus == 0) text_add(&lib->why, err.message);
   if (why) *why = gpus ? NULL : text_get(&lib->why);
+  if (gpus >= count) return gpus + 1; /* the compiler is asked for its version for nobody */
   return add_devices(lib, &cpu_device_ops, out, count, gpus, &ignored);
 }
 

@@ -27,12 +27,17 @@ struct cugen {
   struct source_file *files; /* what sources.files sees */
   struct toolkit_options toolkit_options;
   struct toolkit *toolkit;
-  struct compilers *compilers; /* NULL: no worker program, so that NVRTC runs in this process */
-  struct cache *cache;         /* opened when first needed, */
-  struct cache *nothing;       /* what readers get while there is no file, likewise */
-  struct cache *images;        /* references and the like, which many runs share: in memory, likewise */
-  pthread_mutex_t lock;        /* under this: kernels of one cugen may be in several threads */
-  struct gpu_model *models;    /* the described GPUs that ship, likewise */
+  bool tunes;                      /* as cugen_expect_tuning says */
+  struct device_description *gpus; /* then: what the worker listed, under the lock; */
+  int gpu_count;                   /* 0: nothing yet, or in vain */
+  bool gpus_asked;
+  struct worker *_Atomic looked; /* that worker, until a tuning takes it; NULL: there is none */
+  struct compilers *compilers;   /* NULL: no worker program, so that NVRTC runs in this process */
+  struct cache *cache;           /* opened when first needed, */
+  struct cache *nothing;         /* what readers get while there is no file, likewise */
+  struct cache *images;          /* references and the like, which many runs share: in memory, likewise */
+  pthread_mutex_t lock;          /* under this: kernels of one cugen may be in several threads */
+  struct gpu_model *models;      /* the described GPUs that ship, likewise */
   size_t model_count;
   struct text where, why;
   struct text group;                     /* what cugen_device_group handed out */
@@ -69,6 +74,13 @@ void api_device_info(const struct cugen *lib, const struct device_description *f
 int api_nvrtc_version(const cugen *lib);
 /* What walks of a space ask whether to stop. */
 struct space_stop api_stop(cugen *lib);
+
+/* ---- gpus.c ---- */
+
+/* As device_ops.count and device_ops.describe. What a worker listed is taken from that list, so that this process does not start CUDA. */
+int api_count_devices(cugen *lib, const struct device_ops *ops, cugen_error *err);
+int api_describe_device(cugen *lib, const struct device_ops *ops, int ordinal, struct device_description *out,
+                        cugen_error *err);
 
 /* ---- models.c ---- */
 

@@ -58,7 +58,7 @@ void api_device_list_free(struct device_list *list);
 bool api_devices_are_alike(const struct found_device *a, const struct found_device *b);
 
 /* The device itself, where it is here, knows more than its description. */
-bool api_prefer_present(const cugen *lib, struct device_description *description);
+bool api_prefer_present(cugen *lib, struct device_description *description);
 
 /* ---- facts.c: facts that only a device itself can tell ---- */
 

@@ -54,6 +54,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
                               .toolkit_options = l->lib->toolkit_options,
                               .compilers = l->lib->compilers,
                               .worker = l->lib->worker,
+                              .looked = &l->lib->looked,
                               .worker_places = text_get(&l->lib->worker_places),
                               .cache = cache,
                               .images = images,

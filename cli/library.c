@@ -27,6 +27,10 @@ static int ask_stop(void *context) {
   return stop_asked();
 }
 
+static bool runs_variants(const struct cli *cli) {
+  return cli->command == &cli_commands[COMMAND_TUNE] || cli->command == &cli_commands[COMMAND_RUN];
+}
+
 int cli_open(struct cli *cli) {
   const char *const *values = cli->values;
   cugen_options options = CUGEN_OPTIONS_INIT;
@@ -43,7 +47,9 @@ int cli_open(struct cli *cli) {
   options.objective = values[OPTION_OBJECTIVE];
   options.prefer = values[OPTION_PREFER];
   options.stop = ask_stop;
-  return cugen_open(&options, &cli->lib, &cli->error);
+  int status = cugen_open(&options, &cli->lib, &cli->error);
+  if (!status && runs_variants(cli)) cugen_expect_tuning(cli->lib);
+  return status;
 }
 
 const char *cli_where(const struct cli *cli, const char *name, int *length) {

@@ -12,7 +12,7 @@
 
 /* ---- Who speaks ---- */
 
-enum { PROTOCOL = 4 };
+enum { PROTOCOL = 5 };
 
 extern const char wire_layout[]; /* made by cmake/EmbedFiles.cmake */
 

@@ -7,13 +7,14 @@
 #include "device.h"
 
 enum message_type {
-  MESSAGE_OPEN,    /* coordinator: device id, toolkit places; carries the fault memory */
+  MESSAGE_OPEN,    /* coordinator: toolkit places, device id; carries the fault memory */
   MESSAGE_DATASET, /* coordinator: arguments, reference, samples; carries the reference's results */
   MESSAGE_VARIANT, /* coordinator: one variant to verify and time */
   MESSAGE_DONE,    /* worker: the last message was carried out; its answer */
   MESSAGE_ERROR,   /* worker: it was not; status and text */
   MESSAGE_HELLO,   /* coordinator: the first message; wire_identity of each end, the worker's as its answer */
   MESSAGE_COMPILE, /* coordinator: a source for NVRTC, see compilers.h; the compiled as its answer */
+  MESSAGE_GPUS,    /* coordinator: toolkit places, before MESSAGE_OPEN; a description of each GPU as the answer */
   MESSAGE_COUNT
 };
 

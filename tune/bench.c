@@ -99,6 +99,11 @@ static void note_end(void *context) {
   compile_pool_note(bench->pool);
 }
 
+/* One that runs kernels of the cpu device forks, which no process may that has started CUDA. */
+static bool takes_looked(const struct tune_target *target) {
+  return target->ops->capabilities & DEVICE_EXECUTES_ON_GPU && !target->in_process;
+}
+
 static int open_workers(struct bench *bench, cugen_error *err) {
   const struct tune_target *target = bench->target;
   const char *only = target->device->id;
@@ -110,6 +115,7 @@ static int open_workers(struct bench *bench, cugen_error *err) {
                                                          .interrupted = bench->interrupted,
                                                          .context = bench->context,
                                                          .until = bench->until},
+                                              .looked = takes_looked(target) ? target->looked : NULL,
                                               .devices = target->device_count ? target->devices : &only,
                                               .count = target->device_count ? target->device_count : 1,
                                               .ended = note_end,

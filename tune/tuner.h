@@ -37,6 +37,7 @@ struct tune_target {
   struct toolkit_options toolkit_options; /* for the worker */
   struct compilers *compilers;            /* as in compile_request; not used in_process */
   const char *worker, *worker_places;     /* as in worker_options */
+  struct worker *_Atomic *looked;         /* as in worker_pool_options */
   bool in_process;                        /* a thread in its place, */
   void *cuda_context;                     /* which works there; NULL: the primary one */
   struct cache *cache;

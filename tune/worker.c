@@ -41,6 +41,8 @@ struct worker {
   struct worker_shared *shared;
   int signal;               /* that ended its last process; 0: none */
   atomic_bool makes_data;   /* or its reference, just now */
+  bool greeted;             /* its process is of this build */
+  bool looked;              /* it listed the GPUs, and was given no device yet */
   bool begun;               /* asked to open the device, and not yet answered */
   _Atomic int64_t known[2]; /* the datasets the running process has: untimed and timed; -1: none */
   struct text message;
@@ -86,6 +88,7 @@ static bool stop(struct worker *w, double patience, struct text *how) {
   w->socket = -1;
   w->pid = 0;
   w->thread = NULL;
+  w->greeted = w->looked = false;
   w->known[0] = -1;
   w->known[1] = -1;
   return ended;
@@ -256,11 +259,15 @@ static int send_identity(struct worker *w, cugen_error *err) {
   return status;
 }
 
+static void put_toolkit(const struct worker *w, struct text *payload) {
+  wire_put_string(payload, w->options.toolkit.toolkit ? w->options.toolkit.toolkit : "");
+  wire_put_string(payload, w->options.toolkit.compiler ? w->options.toolkit.compiler : "");
+}
+
 static int send_device(struct worker *w, cugen_error *err) {
   struct text payload = {0};
+  put_toolkit(w, &payload);
   wire_put_string(&payload, w->options.device);
-  wire_put_string(&payload, w->options.toolkit.toolkit ? w->options.toolkit.toolkit : "");
-  wire_put_string(&payload, w->options.toolkit.compiler ? w->options.toolkit.compiler : "");
   int status = post(w, MESSAGE_OPEN, &payload, w->shared_descriptor, err);
   text_free(&payload);
   return status;
@@ -286,22 +293,35 @@ static int check_identity(struct worker *w, enum answer answer, cugen_error *err
   return status;
 }
 
-/* A device takes a while to open: some tenths of a second for a GPU. Its answers are awaited when the worker is needed. */
-static int begin(struct worker *w, cugen_error *err) {
+static int launch(struct worker *w, cugen_error *err) {
   stop(w, thread_patience, NULL);
   int status = start_worker(w, err);
   if (!status) status = wire_limit(w->socket, err);
-  if (!status) status = send_identity(w, err);
+  return status ? status : send_identity(w, err);
+}
+
+/* A device takes a while to open: some tenths of a second for a GPU. Its answers are awaited when the worker is needed. */
+static int begin(struct worker *w, cugen_error *err) {
+  int status = w->looked && is_idle(w) ? CUGEN_OK : launch(w, err);
+  w->looked = false;
   if (!status) status = send_device(w, err);
   w->begun = !status;
   if (status) stop(w, thread_patience, NULL);
   return status;
 }
 
-static int await_opening(struct worker *w, cugen_error *err) {
+static int await_identity(struct worker *w, cugen_error *err) {
   enum answer answer = ANSWER_DIED;
+  if (w->greeted) return CUGEN_OK;
   int status = await(w, open_timeout, 0, &answer, err);
   if (!status) status = check_identity(w, answer, err);
+  w->greeted = !status;
+  return status;
+}
+
+static int await_opening(struct worker *w, cugen_error *err) {
+  enum answer answer = ANSWER_DIED;
+  int status = await_identity(w, err);
   if (!status) status = await(w, open_timeout, 0, &answer, err);
   return status ? status : expect_done(w, answer, MESSAGE_OPEN, open_timeout, "opening the device", err);
 }
@@ -318,6 +338,42 @@ static int start(struct worker *w, cugen_error *err) {
 void worker_begin(struct worker *w) {
   cugen_error ignored; /* it comes again when the worker is needed */
   if (!w->options.in_process) begin(w, &ignored);
+}
+
+static int send_gpus(struct worker *w, cugen_error *err) {
+  struct text payload = {0};
+  put_toolkit(w, &payload);
+  int status = post(w, MESSAGE_GPUS, &payload, -1, err);
+  text_free(&payload);
+  return status;
+}
+
+/* What came as the answer to MESSAGE_GPUS. */
+static int read_gpus(const struct worker *w, struct device_description **out) {
+  struct wire_reader reader = wire_read(&w->message);
+  const int64_t count = wire_get_int(&reader);
+  const size_t bytes = sizeof **out;
+  if (count < 1 || (size_t)(reader.end - reader.at) / bytes < (size_t)count) return 0;
+  *out = calloc((size_t)count, bytes);
+  if (*out) memcpy(*out, wire_get(&reader, (size_t)count * bytes), (size_t)count * bytes);
+  return *out ? (int)count : 0;
+}
+
+int worker_list_gpus(struct worker *w, struct device_description **out) {
+  enum answer answer = ANSWER_DIED;
+  cugen_error ignored; /* it comes again when the worker is needed, or when the GPUs are looked for here */
+  *out = NULL;
+  int status = launch(w, &ignored);
+  if (!status) status = send_gpus(w, &ignored);
+  if (!status) status = await_identity(w, &ignored);
+  if (!status) status = await(w, open_timeout, 0, &answer, &ignored);
+  w->looked = !status && answer == ANSWER_DONE;
+  if (!w->looked) stop(w, thread_patience, NULL);
+  return w->looked ? read_gpus(w, out) : 0;
+}
+
+void worker_go_on(struct worker *w, const struct worker_options *options) {
+  w->options = *options;
 }
 
 static void put_dataset(struct text *payload, const struct dataset_request *d) {

@@ -428,6 +428,37 @@ static void before_launch(void *server) {
   confine_running(&((struct server *)server)->confinement);
 }
 
+/* What MESSAGE_GPUS and MESSAGE_OPEN begin with. Both name the same. */
+static int open_toolkit(struct server *s, struct wire_reader *reader, cugen_error *err) {
+  const char *toolkit = wire_get_string(reader), *compiler = wire_get_string(reader);
+  const struct toolkit_options options = {.toolkit = *toolkit ? toolkit : NULL,
+                                          .compiler = *compiler ? compiler : NULL};
+  return s->toolkit ? CUGEN_OK : toolkit_open(&options, &s->toolkit, err);
+}
+
+/* All, or an error: then the coordinator looks for itself. */
+static int list_gpus(struct server *s, struct wire_reader *reader, struct text *payload, cugen_error *err) {
+  struct device_description gpu;
+  int status = open_toolkit(s, reader, err);
+  const int count = status ? 0 : cuda_device_ops.count(s->toolkit, err);
+  if (!status && count < 1) status = CUGEN_ERROR_DEVICE;
+  wire_put_int(payload, count);
+  for (int i = 0; i < count && !status; i++) {
+    status = cuda_device_ops.describe(s->toolkit, i, &gpu, err);
+    wire_put(payload, &gpu, sizeof gpu);
+  }
+  return status;
+}
+
+static int answer_gpus(struct server *s, struct wire_reader *reader, cugen_error *err) {
+  struct text payload = {0};
+  cugen_error why = {0};
+  int status = list_gpus(s, reader, &payload, &why);
+  status = status ? answer_error(s, &why, err) : answer_done(s, &payload, err);
+  text_free(&payload);
+  return status;
+}
+
 /* What harms no device: CUDA's libraries may start a program with privileges of its own, but not once the device is open. */
 static void harden(void) {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -435,9 +466,6 @@ static void harden(void) {
 }
 
 static int open_device(struct server *s, struct wire_reader *reader, int fd, cugen_error *err) {
-  const char *id = wire_get_string(reader), *toolkit = wire_get_string(reader), *compiler = wire_get_string(reader);
-  const struct toolkit_options options = {.toolkit = *toolkit ? toolkit : NULL,
-                                          .compiler = *compiler ? compiler : NULL};
   const struct device_ops *ops;
   struct device_options device = {
       .context = s->place->context, .embedded = s->place->embedded, .stop = s->place->stop};
@@ -449,8 +477,8 @@ static int open_device(struct server *s, struct wire_reader *reader, int fd, cug
     device.report = &s->shared->report;
   }
   if (!s->place->embedded) confinement_open(&s->confinement);
-  int status = toolkit_open(&options, &s->toolkit, err);
-  if (!status) status = device_find(id, &ops, &device.ordinal, err);
+  int status = open_toolkit(s, reader, err);
+  if (!status) status = device_find(wire_get_string(reader), &ops, &device.ordinal, err);
   device.toolkit = s->toolkit;
   if (!s->place->embedded)
     device.before_launch = before_launch, device.before_context = s, device.fork = &s->confinement.fork;
@@ -640,6 +668,7 @@ static int serve_one(struct server *s, enum message_type type, const struct text
   int status = CUGEN_ERROR_INTERNAL;
   if (type == MESSAGE_HELLO) return answer_hello(s, err);
   if (type == MESSAGE_COMPILE) return answer_compile(s, &reader, err);
+  if (type == MESSAGE_GPUS) return answer_gpus(s, &reader, err);
   if (!s->device && type != MESSAGE_OPEN) {
     error_set(&why, status, "the worker was asked before it was given a device");
     return answer_error(s, &why, err);

@@ -64,7 +64,9 @@ static int open_member(struct worker_pool *pool, size_t i, cugen_error *err) {
   options.device = pool->options.devices[i];
   if (several) options.interrupted = is_stopped, options.context = pool;
   m->pool = pool;
-  int status = worker_open(&options, &m->worker, err);
+  if (i == 0 && pool->options.looked) m->worker = atomic_exchange(pool->options.looked, NULL);
+  if (m->worker) worker_go_on(m->worker, &options);
+  int status = m->worker ? CUGEN_OK : worker_open(&options, &m->worker, err);
   if (status) return status;
   worker_begin(m->worker);
   m->has_thread = several && pthread_create(&m->thread, NULL, thread_main, m) == 0;
