@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """documents.py CUGEN FILE.md...: runs what a page shows after "$ " in its fenced blocks, in the order of the page, and compares
 what comes out with what the page prints (the format is run.py's: "..." stands for any text, [11] for an exit code). The
-commands run in a folder with copies of the repository's examples, configs and templates. With UPDATE=1 the page is rewritten."""
+commands run in a folder with copies of the repository's examples, configs and templates, and `./cugen` as in a clone. With UPDATE=1 the page is rewritten."""
 import os
 import pathlib
 import re
@@ -11,7 +11,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 FENCED = re.compile(r"^```\n(\$ .*?)^```$", re.M | re.S)
-FOLDER = "$ cp -r $REPO/examples $REPO/configs $REPO/templates .\n"
+FOLDER = "$ cp -r $REPO/examples $REPO/configs $REPO/templates . && ln -s $(command -v cugen) cugen\n"
 
 
 def run(cugen, page):
