@@ -1,23 +1,38 @@
 /* Which GPUs this machine has. The driver says it, once it is started, which takes 0.2 s and more. A program that is going to tune starts it in
-   the worker alone: that lists the GPUs, and the first tuning goes on with it. Where it lists none this process looks for itself, and knows why. */
+   the worker alone: that lists the GPUs, and the first tuning goes on with it. Meanwhile compilers start, too. Where it lists none this process looks for itself, and knows why. */
 #include <stdlib.h>
 
+#include "base/system.h"
 #include "library.h"
+#include "runtime/cuda/compilers.h"
 #include "runtime/devices.h"
 #include "tune/worker.h"
 
-void cugen_expect_tuning(cugen *lib) {
-  if (lib) lib->tunes = true;
+/* More are started when they are needed: a first result waits for some ten compiles. */
+enum { MOST_PREPARED = 16 };
+
+void cugen_expect_tuning(cugen *lib, int threads) {
+  if (!lib) return;
+  if (threads <= 0) threads = cpu_count();
+  lib->prepared = threads < MOST_PREPARED ? threads : MOST_PREPARED;
 }
 
-/* Under the lock. */
+/* A machine without the driver is spared all processes. */
+static bool has_driver(const cugen *lib) {
+  cugen_error ignored;
+  return toolkit_load(text_get(&lib->toolkit->driver), NULL, 0, NULL, &ignored) == CUGEN_OK;
+}
+
+/* Compilers load NVRTC while CUDA starts. Under the lock. */
 static void list_gpus(cugen *lib) {
   const struct worker_options options = {.program = lib->worker, .toolkit = lib->toolkit_options};
   struct worker *worker;
   cugen_error ignored; /* it comes again when the worker is needed */
   lib->gpus_asked = true;
-  if (!lib->worker || worker_open(&options, &worker, &ignored)) return;
-  lib->gpu_count = worker_list_gpus(worker, &lib->gpus);
+  if (!lib->worker || !has_driver(lib) || worker_open(&options, &worker, &ignored)) return;
+  worker_ask_gpus(worker);
+  compilers_prepare(lib->compilers, lib->prepared);
+  lib->gpu_count = worker_take_gpus(worker, &lib->gpus);
   if (lib->gpu_count)
     lib->looked = worker;
   else
@@ -26,7 +41,7 @@ static void list_gpus(cugen *lib) {
 
 /* How many are listed. */
 static int listed(cugen *lib, const struct device_ops *ops) {
-  if (!lib->tunes || ops != &cuda_device_ops) return 0;
+  if (!lib->prepared || ops != &cuda_device_ops) return 0;
   pthread_mutex_lock(&lib->lock);
   if (!lib->gpus_asked) list_gpus(lib);
   pthread_mutex_unlock(&lib->lock);

@@ -27,8 +27,8 @@ struct cugen {
   struct source_file *files; /* what sources.files sees */
   struct toolkit_options toolkit_options;
   struct toolkit *toolkit;
-  bool tunes;                      /* as cugen_expect_tuning says */
-  struct device_description *gpus; /* then: what the worker listed, under the lock; */
+  int prepared; /* compilers that start while a worker lists the GPUs, as cugen_expect_tuning says; 0: it does not */
+  struct device_description *gpus; /* what that listed, under the lock; */
   int gpu_count;                   /* 0: nothing yet, or in vain */
   bool gpus_asked;
   struct worker *_Atomic looked; /* that worker, until a tuning takes it; NULL: there is none */

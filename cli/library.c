@@ -1,4 +1,5 @@
 /* Opening the library as the options say, and what it found where. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +28,13 @@ static int ask_stop(void *context) {
   return stop_asked();
 }
 
+/* What is no number is refused later. */
+static int expected_threads(const struct cli *cli) {
+  const char *text = cli->values[OPTION_THREADS];
+  const long threads = text ? strtol(text, NULL, 10) : 0;
+  return threads > 0 && threads < INT_MAX ? (int)threads : 0;
+}
+
 static bool runs_variants(const struct cli *cli) {
   return cli->command == &cli_commands[COMMAND_TUNE] || cli->command == &cli_commands[COMMAND_RUN];
 }
@@ -48,7 +56,7 @@ int cli_open(struct cli *cli) {
   options.prefer = values[OPTION_PREFER];
   options.stop = ask_stop;
   int status = cugen_open(&options, &cli->lib, &cli->error);
-  if (!status && runs_variants(cli)) cugen_expect_tuning(cli->lib);
+  if (!status && runs_variants(cli)) cugen_expect_tuning(cli->lib, expected_threads(cli));
   return status;
 }
 

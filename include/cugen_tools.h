@@ -447,9 +447,10 @@ int cugen_kernel_complete(cugen_kernel *kernel, const char *variant, cugen_error
    more. */
 const char *cugen_strategy(size_t index, const char **what);
 
-/* This program is going to tune or run variants: GPUs are looked for by a worker process, with which the first of these goes on. So CUDA is started once,
-   and not in this process. Without it cugen_open's process starts CUDA to describe a GPU. To be called before any device is asked for. */
-void cugen_expect_tuning(cugen *lib);
+/* This program is going to tune or run variants: GPUs are looked for by a worker process, with which the first of these goes on, and meanwhile compilers
+   start. So CUDA is started once, and not in this process. Without it this process starts CUDA to describe a GPU. To be called before any
+   device is asked for. threads: as in cugen_tune_options. */
+void cugen_expect_tuning(cugen *lib, int threads);
 
 /* From now on cugen_kernel_run calls it while it waits, in its thread: done is 0, planned 1, best NULL; the stage says whether the
    reference is still computed. Nonzero stops the run: CUGEN_ERROR_INTERRUPTED. NULL: none. */

@@ -12,7 +12,7 @@
 
 /* ---- Who speaks ---- */
 
-enum { PROTOCOL = 5 };
+enum { PROTOCOL = 6 };
 
 extern const char wire_layout[]; /* made by cmake/EmbedFiles.cmake */
 

@@ -14,6 +14,7 @@ enum message_type {
   MESSAGE_ERROR,   /* worker: it was not; status and text */
   MESSAGE_HELLO,   /* coordinator: the first message; wire_identity of each end, the worker's as its answer */
   MESSAGE_COMPILE, /* coordinator: a source for NVRTC, see compilers.h; the compiled as its answer */
+  MESSAGE_PREPARE, /* coordinator: what MESSAGE_COMPILE begins with; loads NVRTC */
   MESSAGE_GPUS,    /* coordinator: toolkit places, before MESSAGE_OPEN; a description of each GPU as the answer */
   MESSAGE_COUNT
 };

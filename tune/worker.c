@@ -359,13 +359,19 @@ static int read_gpus(const struct worker *w, struct device_description **out) {
   return *out ? (int)count : 0;
 }
 
-int worker_list_gpus(struct worker *w, struct device_description **out) {
-  enum answer answer = ANSWER_DIED;
+void worker_ask_gpus(struct worker *w) {
   cugen_error ignored; /* it comes again when the worker is needed, or when the GPUs are looked for here */
-  *out = NULL;
   int status = launch(w, &ignored);
   if (!status) status = send_gpus(w, &ignored);
-  if (!status) status = await_identity(w, &ignored);
+  if (status) stop(w, thread_patience, NULL);
+}
+
+int worker_take_gpus(struct worker *w, struct device_description **out) {
+  enum answer answer = ANSWER_DIED;
+  cugen_error ignored;
+  *out = NULL;
+  if (!w->pid) return 0;
+  int status = await_identity(w, &ignored);
   if (!status) status = await(w, open_timeout, 0, &answer, &ignored);
   w->looked = !status && answer == ANSWER_DONE;
   if (!w->looked) stop(w, thread_patience, NULL);

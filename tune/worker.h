@@ -40,9 +40,11 @@ int worker_open(const struct worker_options *options, struct worker **out, cugen
 /* Starts its process, which opens the device meanwhile: what fails is told when the worker is first needed. */
 void worker_begin(struct worker *worker);
 
-/* The GPUs of this machine, as its process sees them: as many descriptions through *out, to be freed; 0: nothing is known, and whoever asks looks for
-   himself. Before anything else. The process stays, and opens its device the sooner for it. */
-int worker_list_gpus(struct worker *worker, struct device_description **out);
+/* Starts its process, which lists the GPUs of this machine. Before anything else. */
+void worker_ask_gpus(struct worker *worker);
+/* Waits for the list: as many descriptions through *out, to be freed; 0: nothing is known, and whoever asks looks for himself. The
+   process stays, and opens its device the sooner for it. */
+int worker_take_gpus(struct worker *worker, struct device_description **out);
 /* For one that did nothing else so far: the options that it goes on with. Its program and toolkit stay. */
 void worker_go_on(struct worker *worker, const struct worker_options *options);
 void worker_close(struct worker *worker);

@@ -485,6 +485,8 @@ static int open_device(struct server *s, struct wire_reader *reader, int fd, cug
   if (!status) status = ops->open(&device, &s->device, err);
   if (!status && !s->place->embedded) harden();
   if (!status) s->lock = gpu_lock_open(&s->device->description);
+  /* The first measurement ends with it, and it takes NVML 20 ms to start: now sources are still being compiled. */
+  if (!status && s->device->ops->clock) s->device->ops->clock(s->device, &(struct device_clock){0});
   return status;
 }
 
@@ -661,6 +663,12 @@ static int answer_compile(struct server *s, struct wire_reader *reader, cugen_er
   return status;
 }
 
+static int answer_prepare(struct server *s, struct wire_reader *reader, cugen_error *err) {
+  cugen_error why = {0};
+  int status = compilers_serve_prepare(reader, &s->compiler, &why);
+  return status ? answer_error(s, &why, err) : answer_done(s, NULL, err);
+}
+
 /* Carries out one message; only an error in talking to the coordinator ends the process. */
 static int serve_one(struct server *s, enum message_type type, const struct text *message, int fd, cugen_error *err) {
   struct wire_reader reader = wire_read(message);
@@ -668,6 +676,7 @@ static int serve_one(struct server *s, enum message_type type, const struct text
   int status = CUGEN_ERROR_INTERNAL;
   if (type == MESSAGE_HELLO) return answer_hello(s, err);
   if (type == MESSAGE_COMPILE) return answer_compile(s, &reader, err);
+  if (type == MESSAGE_PREPARE) return answer_prepare(s, &reader, err);
   if (type == MESSAGE_GPUS) return answer_gpus(s, &reader, err);
   if (!s->device && type != MESSAGE_OPEN) {
     error_set(&why, status, "the worker was asked before it was given a device");

@@ -12,8 +12,8 @@ struct worker_pool;
 struct worker_pool_options {
   struct worker_options
       worker; /* of each, but for the device. Of several `interrupted` is not called: see worker_pool_stop */
-  struct worker *_Atomic
-      *looked; /* where one may be that listed the GPUs: the first one, taken from there; NULL: nowhere */
+  struct worker *_Atomic *
+      looked; /* where one may be that listed the GPUs (worker_take_gpus): the first one, taken from there; NULL: nowhere */
   const char *const *devices; /* "cuda:0"; borrowed */
   size_t count;
   void (*ended)(void *context); /* called by a worker's own thread when its job has ended */

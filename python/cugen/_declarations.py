@@ -1594,7 +1594,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_kernel_launches": (c_int, [c_void_p, c_char_p, POINTER(POINTER(cugen_launch_info)), POINTER(c_size_t), POINTER(c_char_p), POINTER(cugen_error)]),
     "cugen_kernel_complete": (c_int, [c_void_p, c_char_p, POINTER(cugen_error)]),
     "cugen_strategy": (c_char_p, [c_size_t, POINTER(c_char_p)]),
-    "cugen_expect_tuning": (None, [c_void_p]),
+    "cugen_expect_tuning": (None, [c_void_p, c_int]),
     "cugen_kernel_watch_run": (None, [c_void_p, cugen_progress_callback, c_void_p]),
     "cugen_kernel_run": (c_int, [c_void_p, c_char_p, c_double, POINTER(cugen_record), POINTER(cugen_error)]),
     "cugen_kernel_printed": (c_char_p, [c_void_p]),

@@ -25,6 +25,7 @@ struct child {
   pid_t pid, parent; /* a fork of the process that started it has the socket too, but no business with it */
   int socket;
   int compiles; /* it has carried out */
+  int unread;   /* answers to what it was asked as it was started ahead */
   struct child *next;
 };
 
@@ -74,7 +75,7 @@ void compilers_close(struct compilers *c) {
 /* Nothing comes before it is asked for: what can be read is the end of a process. */
 static bool is_usable(const struct child *child) {
   struct pollfd item = {.fd = child->socket, .events = POLLIN};
-  return child->parent == getpid() && poll(&item, 1, 0) == 0;
+  return child->parent == getpid() && (child->unread || poll(&item, 1, 0) == 0);
 }
 
 /* The child that was used last, so that those too many are idle until they end; NULL: there is none. What has ended is
@@ -118,15 +119,14 @@ static void give_back(struct compilers *c, struct child *child) {
 /* ANSWER_UNASKED: it ended before it had the whole message. */
 enum answer { ANSWER_DONE, ANSWER_ERROR, ANSWER_UNASKED, ANSWER_GONE, ANSWER_LATE, ANSWER_STOPPED };
 
-/* Sends and waits. An error: no memory. */
-static int ask(const struct child *child, enum message_type type, struct text *message, double timeout,
-               struct process_stop stop, enum answer *answer, cugen_error *err) {
+/* An error: no memory. */
+static int await(const struct child *child, struct text *message, double timeout, struct process_stop stop,
+                 enum answer *answer, cugen_error *err) {
   cugen_error why;
   double end = clock_seconds() + timeout;
-  int status = wire_send(child->socket, type, message, -1, &why);
-  *answer = ANSWER_UNASKED;
-  if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+  int status = CUGEN_OK;
   while (!status) {
+    enum message_type type;
     status = wire_receive(child->socket, poll_interval, &type, message, NULL, &why);
     if (status == CUGEN_ERROR_INTERRUPTED) {
       bool stopped = stop.asked && stop.asked(stop.context);
@@ -142,12 +142,33 @@ static int ask(const struct child *child, enum message_type type, struct text *m
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
 
-static int greet(const struct compilers *c, const struct child *child, cugen_error *err) {
+/* Sends and waits. An error: no memory. */
+static int ask(const struct child *child, enum message_type type, struct text *message, double timeout,
+               struct process_stop stop, enum answer *answer, cugen_error *err) {
+  cugen_error why;
+  int status = wire_send(child->socket, type, message, -1, &why);
+  *answer = ANSWER_UNASKED;
+  if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+  return await(child, message, timeout, stop, answer, err);
+}
+
+static const struct process_stop never = {.asked = NULL};
+
+static int send_identity(const struct child *child, cugen_error *err) {
+  struct text identity = {0}, message = {0};
+  wire_identity(&identity);
+  wire_put_string(&message, text_get(&identity));
+  int status = wire_send(child->socket, MESSAGE_HELLO, &message, -1, err);
+  text_free(&identity);
+  text_free(&message);
+  return status;
+}
+
+static int await_identity(const struct compilers *c, const struct child *child, cugen_error *err) {
   struct text identity = {0}, message = {0};
   enum answer answer = ANSWER_GONE;
   wire_identity(&identity);
-  wire_put_string(&message, text_get(&identity));
-  int status = ask(child, MESSAGE_HELLO, &message, start_limit, (struct process_stop){.asked = NULL}, &answer, err);
+  int status = await(child, &message, start_limit, never, &answer, err);
   struct wire_reader reader = wire_read(&message);
   if (!status && (answer != ANSWER_DONE || strcmp(wire_get_string(&reader), text_get(&identity)) != 0))
     status =
@@ -161,16 +182,29 @@ static int greet(const struct compilers *c, const struct child *child, cugen_err
   return status;
 }
 
-static int start(struct compilers *c, struct child **out, cugen_error *err) {
+/* One that is gone shows when its answer is awaited. */
+static int spawn(struct compilers *c, struct child **out, cugen_error *err) {
   const char *argv[] = {c->options.program, "worker", NULL};
   struct child *child = calloc(1, sizeof *child);
+  cugen_error why;
   if (!child) return error_memory(err);
   child->parent = getpid();
   child->socket = -1;
   int status = process_spawn(argv, &child->pid, &child->socket, err);
   if (!status) status = wire_limit(child->socket, err);
-  if (!status) status = greet(c, child, err);
+  if (!status && send_identity(child, &why) == CUGEN_ERROR_MEMORY) status = error_memory(err);
   if (status)
+    child_end(child, NULL);
+  else
+    *out = child;
+  return status;
+}
+
+static int start(struct compilers *c, struct child **out, cugen_error *err) {
+  struct child *child;
+  int status = spawn(c, &child, err);
+  if (status) return status;
+  if ((status = await_identity(c, child, err)))
     child_end(child, NULL);
   else
     *out = child;
@@ -183,12 +217,17 @@ static void put_optional(struct text *out, const char *string) {
   wire_put_string(out, string ? string : "");
 }
 
-static void put_request(const struct compilers *c, const struct compile_request *request, struct text *out) {
+/* What MESSAGE_PREPARE and MESSAGE_COMPILE begin with. */
+static void put_places(const struct compilers *c, struct text *out) {
   text_restart(out);
   put_optional(out, c->options.toolkit.toolkit);
   put_optional(out, c->options.toolkit.compiler);
   wire_put_string(out, text_get(&c->folder));
   wire_put_float(out, c->options.idle_seconds);
+}
+
+static void put_request(const struct compilers *c, const struct compile_request *request, struct text *out) {
+  put_places(c, out);
   wire_put_string(out, request->name);
   wire_put_string(out, request->source);
   put_optional(out, request->options);
@@ -236,6 +275,43 @@ static int end_compile(struct compilers *c, struct child *child, const struct co
   return status;
 }
 
+/* Asks for two answers, which are read when it is given its first compile. */
+static bool prepare(struct compilers *c) {
+  struct text message = {0};
+  struct child *child;
+  cugen_error ignored;
+  if (spawn(c, &child, &ignored)) return false;
+  put_places(c, &message);
+  child->unread = 2;
+  const bool sent = wire_send(child->socket, MESSAGE_PREPARE, &message, -1, &ignored) == CUGEN_OK;
+  text_free(&message);
+  if (!sent) {
+    child_end(child, NULL);
+    return false;
+  }
+  pthread_mutex_lock(&c->mutex);
+  child->next = c->idle;
+  c->idle = child;
+  pthread_mutex_unlock(&c->mutex);
+  return true;
+}
+
+void compilers_prepare(struct compilers *c, int count) {
+  while (count-- > 0 && prepare(c)) continue;
+}
+
+/* False: a new one tells what is wrong with it. Where only NVRTC could not be loaded, the compile tells it. */
+static bool read_unread(const struct compilers *c, struct child *child) {
+  struct text message = {0};
+  enum answer answer = ANSWER_DONE;
+  cugen_error ignored;
+  int status = child->unread ? await_identity(c, child, &ignored) : CUGEN_OK;
+  if (!status && child->unread) status = await(child, &message, start_limit, never, &answer, &ignored);
+  child->unread = 0;
+  text_free(&message);
+  return !status && (answer == ANSWER_DONE || answer == ANSWER_ERROR);
+}
+
 /* Of an idle child, else of a new one: an idle one may be about to end. */
 static int ask_any(struct compilers *c, const struct compile_request *request, struct child **child,
                    struct text *message, enum answer *answer, cugen_error *err) {
@@ -243,7 +319,8 @@ static int ask_any(struct compilers *c, const struct compile_request *request, s
   int status = CUGEN_OK;
   put_request(c, request, message);
   if ((*child = take_idle(c))) {
-    status = ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
+    *answer = ANSWER_UNASKED;
+    if (read_unread(c, *child)) status = ask(*child, MESSAGE_COMPILE, message, limit, request->stop, answer, err);
     if (status || *answer != ANSWER_UNASKED) return status;
     child_end(*child, NULL);
     *child = NULL;
@@ -326,13 +403,22 @@ static int open_child(struct compilers_child *child, const char *folder, const c
   return status;
 }
 
+int compilers_serve_prepare(struct wire_reader *reader, struct compilers_child *child, cugen_error *err) {
+  const char *folder = wire_get_string(reader), *compiler = wire_get_string(reader),
+             *headers = wire_get_string(reader);
+  child->idle = wire_get_float(reader);
+  if (reader->failed) return error_set(err, CUGEN_ERROR_INTERNAL, "what was sent to the compiler makes no sense");
+  return open_child(child, folder, compiler, headers, err);
+}
+
 int compilers_serve(struct wire_reader *reader, struct compilers_child *child, struct text *answer,
                     cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
-  const char *folder = wire_get_string(reader), *compiler = wire_get_string(reader),
-             *headers = wire_get_string(reader);
   struct compile_request request = {.entries = entries};
-  child->idle = wire_get_float(reader);
+  const struct nvrtc *nvrtc;
+  struct compiled compiled = {0};
+  int status = compilers_serve_prepare(reader, child, err);
+  if (status) return status;
   request.name = wire_get_string(reader);
   request.source = wire_get_string(reader);
   request.options = wire_get_string(reader);
@@ -344,11 +430,8 @@ int compilers_serve(struct wire_reader *reader, struct compilers_child *child, s
   if (reader->failed || count < 1 || count > KERNEL_MAX_ENTRIES)
     return error_set(err, CUGEN_ERROR_INTERNAL, "what was sent to the compiler makes no sense");
   request.entry_count = (size_t)count;
-  const struct nvrtc *nvrtc;
-  struct compiled compiled = {0};
-  int status = open_child(child, folder, compiler, headers, err);
   request.toolkit = child->toolkit;
-  if (!status) status = nvrtc_open(child->toolkit, &nvrtc, err);
+  status = nvrtc_open(child->toolkit, &nvrtc, err);
   if (!status) status = precompiled_compile(child->precompiled, nvrtc, &request, &compiled, err);
   if (status == CUGEN_ERROR_MEMORY)
     status = error_set(err, CUGEN_ERROR_COMPILE, "%s: the compiler ran out of its %d MB of memory", request.name,

@@ -22,6 +22,9 @@ int compilers_open(const struct compilers_options *options, struct compilers **o
 /* No compile may be under way. */
 void compilers_close(struct compilers *compilers);
 
+/* Starts so many processes ahead of the first compiles. They load NVRTC meanwhile; what fails is told by a compile. */
+void compilers_prepare(struct compilers *compilers, int count);
+
 /* As nvrtc_compile, from any thread. A compiler that crashes or passes a limit is CUGEN_ERROR_COMPILE, a program that is no
    worker of this build CUGEN_ERROR_MISSING. */
 int compilers_compile(struct compilers *compilers, const struct compile_request *request, struct compiled *out,
@@ -35,6 +38,8 @@ struct compilers_child {
   double idle; /* how many seconds it shall wait for the next compile; 0: there was none */
 };
 void compilers_child_close(struct compilers_child *child);
+/* Carries out MESSAGE_PREPARE. */
+int compilers_serve_prepare(struct wire_reader *reader, struct compilers_child *child, cugen_error *err);
 /* Carries out MESSAGE_COMPILE and writes the answer's payload. The limits above hold for the process from the first on. */
 int compilers_serve(struct wire_reader *reader, struct compilers_child *child, struct text *answer, cugen_error *err);
 

@@ -73,7 +73,7 @@ static void open_kernel(struct opened *o, const char *worker) {
   options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
   options.worker = worker;
   assert_int_equal(cugen_open(&options, &o->lib, &o->error), CUGEN_OK);
-  cugen_expect_tuning(o->lib);
+  cugen_expect_tuning(o->lib, 1);
   if (cugen_kernel_open(o->lib, "tests/configs/wild.lua", NULL, 0, &o->kernel, &o->error))
     fail_msg("%s", o->error.message);
 }
@@ -95,14 +95,14 @@ static void tune_all(struct opened *o, cugen_tune_result *result) {
   assert_int_equal(result->failed, 0);
 }
 
-/* The processes so far; the first one through *first. */
-static size_t count_processes(const struct opened *o, long *first) {
+/* The processes so far; each gets the signal, 0: none. */
+static size_t count_processes(const struct opened *o, int number) {
   char line[32];
   size_t count = 0;
   FILE *log = fopen(o->log, "r");
   assert_non_null(log);
   for (; fgets(line, sizeof line, log); count++)
-    if (!count && first) *first = strtol(line, NULL, 10);
+    if (number) assert_int_equal(kill((pid_t)strtol(line, NULL, 10), number), 0);
   fclose(log);
   return count;
 }
@@ -115,9 +115,8 @@ static void starts_once(void **state) {
   open_kernel(o, text_get(&o->self));
   assert_string_equal(cugen_kernel_device(o->kernel)->name, "NVIDIA Pretended");
   assert_string_equal(cugen_kernel_device(o->kernel)->arch, "sm_90a");
-  assert_int_equal(count_processes(o, NULL), 1);
   tune_all(o, &result);
-  assert_int_equal(count_processes(o, NULL), 2);
+  assert_int_equal(count_processes(o, 0), 2);
   assert_non_null(strstr(cugen_where(o->lib), "driver: CUDA 13.0"));
   assert_int_equal(cugen_devices(o->lib, &device, 1, NULL), 2);
   assert_int_equal(fake->calls, 0);
@@ -130,7 +129,7 @@ static void tunes_again(void **state) {
   open_kernel(o, text_get(&o->self));
   tune_all(o, &first);
   tune_all(o, &second);
-  assert_int_equal(count_processes(o, NULL), 3);
+  assert_int_equal(count_processes(o, 0), 3);
   assert_int_equal(first.compiled, VARIANTS + 1 + DATA_PARTS); /* and the reference */
   assert_int_equal(second.compiled, 1);
 }
@@ -150,13 +149,12 @@ static void looks_here(void **state) {
 static void dies_in_between(void **state) {
   struct opened *o = *state;
   cugen_tune_result result;
-  long worker = 0;
   open_kernel(o, text_get(&o->self));
-  assert_int_equal(count_processes(o, &worker), 1);
-  assert_int_equal(kill((pid_t)worker, SIGKILL), 0);
-  usleep(100000); /* its socket closes */
+  while (count_processes(o, 0) < 2) usleep(1000);
+  assert_int_equal(count_processes(o, SIGKILL), 2);
+  usleep(100000); /* their sockets close */
   tune_all(o, &result);
-  assert_int_equal(count_processes(o, NULL), 3);
+  assert_int_equal(count_processes(o, 0), 4);
 }
 
 static void is_no_worker(void **state) {
