@@ -16,11 +16,17 @@ void kernel_spec_free(struct kernel_spec *spec) {
   free(spec->source);
   free(spec->options);
   free(spec->proof);
+  free(spec->order);
   free(spec->arguments);
   free(spec->launches);
   free(spec->parameters);
   text_free(&spec->strings);
   *spec = (struct kernel_spec){0};
+}
+
+void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, struct text *reason) {
+  const bool may_be = outcome == CUGEN_OUTCOME_WRONG || outcome == CUGEN_OUTCOME_BOUNDS;
+  if (spec->order && may_be) text_addf(reason, ". Are arguments exchanged? %s", spec->order);
 }
 
 struct hash kernel_spec_proof_without(const struct kernel_spec *spec, uint64_t parameters) {

@@ -142,10 +142,14 @@ struct kernel_spec {
   struct kernel_parameter *parameters; /* of the launches that list them */
   size_t parameter_count;
   double flops, bytes; /* 0: not declared */
+  char
+      *order; /* a hint where a result is wrong: a kernel's names say another order of its arguments; NULL: none do */
   struct text strings; /* backing store of the names above */
 };
 
 void kernel_spec_free(struct kernel_spec *spec);
+/* Appends spec->order to the reason of such an outcome, where it may be the cause. */
+void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, struct text *reason);
 /* What proof_hash would be if the problem had not these parameters, a bit each. Of more parameters than KERNEL_MAX_LACKED
    none can be lacked. */
 enum { KERNEL_MAX_LACKED = 64 };

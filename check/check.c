@@ -213,6 +213,16 @@ static bool is_false_alarm(const struct watch_finding *f, const struct source_pl
   return !here->line || !other->line || same_place(here, other);
 }
 
+/* Takes the message, and adds whether arguments may be exchanged. */
+static char *say_order(const struct outcome *o, cugen_outcome outcome, char *message) {
+  struct text text = {0};
+  if (!message || !o->result->spec->order) return message;
+  text_add(&text, message);
+  kernel_add_order(o->result->spec, outcome, &text);
+  free(message);
+  return text_take(&text);
+}
+
 static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
   const struct watch_finding *raw = &o->result->report->findings[i];
   const struct source_place *here = &o->places[SITES * i], *other = here + 1;
@@ -227,7 +237,8 @@ static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
                             .raw = *raw,
                             .variant = strdup(o->result->variant),
                             .problem = strdup(o->problem->text)};
-  f.message = check_message(&f);
+  f.message =
+      say_order(o, f.kind == CUGEN_FINDING_INPUT_WRITE ? CUGEN_OUTCOME_WRONG : CUGEN_OUTCOME_OK, check_message(&f));
   return keep_finding(o->check, &f, o->run->variant, err);
 }
 
@@ -253,7 +264,7 @@ static int add_outcome(const struct outcome *o, cugen_error *err) {
                             .run = (size_t)(o->run - o->check->list.runs),
                             .variant = strdup(result->variant),
                             .problem = strdup(o->problem->text),
-                            .message = strdup(result->reason)};
+                            .message = say_order(o, result->outcome, strdup(result->reason))};
   return keep_finding(o->check, &f, o->run->variant, err);
 }
 

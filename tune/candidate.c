@@ -346,12 +346,13 @@ bool candidate_counted(struct bench *bench, struct candidate *c, double patience
   return true;
 }
 
-/* Elements and counts of the reason are of the check problem, not of the one that the user gave. */
-static int record_check_reason(const struct bench *bench, const struct worker_result *result,
-                               struct cache_record *out, cugen_error *err) {
+/* Elements and counts of the reason may be of the check problem, not of the one that the user gave. */
+static int record_run_reason(const struct bench *bench, const struct candidate *c, const struct worker_result *result,
+                             struct cache_record *out, cugen_error *err) {
   struct text reason = {0};
-  problem_add_check(bench->target->config, &bench->check, &reason);
+  if (result->on_check) problem_add_check(bench->target->config, &bench->check, &reason);
   text_add(&reason, result->reason);
+  kernel_add_order(&c->real, result->outcome, &reason);
   int status = reason.failed ? error_memory(err) : record_reason(out, result->outcome, text_get(&reason), err);
   text_free(&reason);
   return status;
@@ -398,8 +399,7 @@ static int complete(const struct bench *bench, const struct candidate *c, const 
   *busy = result->seconds;
   record_resources(bench, c, out);
   record_times(bench, result, out);
-  if (result->on_check) return record_check_reason(bench, result, out, err);
-  return record_reason(out, result->outcome, result->reason, err);
+  return record_run_reason(bench, c, result, out, err);
 }
 
 int candidate_take(struct bench *bench, const struct candidate *c, size_t worker, const struct worker_job *job,

@@ -101,7 +101,7 @@ int expansion_reference_launch(struct expansion *x);
 int expansion_allocate_spec(struct expansion *x);
 int expansion_finish_strings(struct expansion *x);
 int expansion_take_hashes(struct expansion *x);
-/* Whether its kernels take as many parameters as they are passed, as far as the text tells. */
+/* Whether its kernels take the parameters that they are passed, as far as the text tells. Notes where the names are exchanged. */
 int expansion_check_parameters(struct expansion *x);
 int expansion_take_data_hashes(struct expansion *x);
 int expansion_evaluate_work(struct expansion *x);

@@ -212,6 +212,51 @@ static int refuse(const struct passing *p, const struct parameter_list *list, si
   return wrong < p->count ? refuse_type(p, &list->seen[wrong], argument_of(p, wrong)) : refuse_count(p, list);
 }
 
+/* ---- Arguments that seem exchanged ---------------------------------------------------------------------------------- */
+
+/* The argument of that name, counted from 0 as it is passed, the parameter's own first; UNKNOWN: none has it. */
+static int find_passed(const struct passing *p, const struct parameter_list *list, size_t i) {
+  const struct source_token name = list->seen[i].name;
+  for (size_t k = 0; k < p->count; k++) {
+    const size_t at = (i + k) % p->count;
+    const char *const passed = argument_of(p, at)->name;
+    if (same_word(name, passed, strlen(passed))) return (int)at;
+  }
+  return UNKNOWN;
+}
+
+/* A list of its own may pass a kernel the same arguments in another order from launch to launch. */
+static bool is_launched_again(const struct passing *p) {
+  size_t count = 0;
+  for (size_t i = 0; p->launch->listed && i < p->x->out->launch_count; i++)
+    count += strcmp(p->x->out->launches[i].entry, p->launch->entry) == 0;
+  return count > 1;
+}
+
+/* Whether names that both have stand in another order: no fault by itself, as names are free. */
+static bool is_exchanged(const struct passing *p, const struct parameter_list *list) {
+  int last = UNKNOWN;
+  bool falls = false;
+  for (size_t i = 0; i < p->count; i++) {
+    const int at = find_passed(p, list, i);
+    falls |= at != UNKNOWN && at < last;
+    if (at != UNKNOWN) last = at;
+  }
+  return falls && !is_launched_again(p);
+}
+
+static int note_order(const struct passing *p, const struct parameter_list *list) {
+  struct text said = {0};
+  text_addf(&said, "Kernel '%.*s' (%s) names its parameters ", (int)p->kernel->length, p->kernel->at,
+            p->launch->place);
+  for (size_t i = 0; i < p->count; i++)
+    text_addf(&said, "%s%.*s", i ? ", " : "", (int)list->seen[i].name.length, list->seen[i].name.at);
+  text_add(&said, "; the config passes ");
+  for (size_t i = 0; i < p->count; i++) text_addf(&said, "%s%s", i ? ", " : "", argument_of(p, i)->name);
+  p->x->out->order = text_take(&said);
+  return p->x->out->order ? CUGEN_OK : error_memory(p->x->err);
+}
+
 /* ---- Launches ------------------------------------------------------------------------------------------------------- */
 
 /* NULL: it has a list that cannot be seen. */
@@ -233,7 +278,7 @@ static bool is_plain(const struct passing *p, struct source_reader list) {
          !has_macro(text_get(&p->x->expander->defines), list);
 }
 
-static int check_launch(const struct expansion *x, const struct kernel_launch *launch) {
+static int check_launch(struct expansion *x, const struct kernel_launch *launch) {
   const struct text *body = &x->expander->body;
   struct passing p = {.x = x, .kernel = find_kernel(x, launch->entry), .launch = launch};
   struct parameter_list list;
@@ -242,8 +287,11 @@ static int check_launch(const struct expansion *x, const struct kernel_launch *l
   if (!is_of(source_next_solid(&reader), "(")) return CUGEN_OK;
   p.count = kernel_launch_parameters(x->out, launch, p.passed);
   read_list(reader, &list);
-  const int wrong = list.count == UNKNOWN ? UNKNOWN : find_fault(&p, &list);
-  return wrong == UNKNOWN || !is_plain(&p, reader) ? CUGEN_OK : refuse(&p, &list, (size_t)wrong);
+  if (list.count == UNKNOWN) return CUGEN_OK;
+  const int wrong = find_fault(&p, &list);
+  const bool exchanged = wrong == UNKNOWN && !x->out->order && is_exchanged(&p, &list);
+  if ((wrong == UNKNOWN && !exchanged) || !is_plain(&p, reader)) return CUGEN_OK;
+  return exchanged ? note_order(&p, &list) : refuse(&p, &list, (size_t)wrong);
 }
 
 int expansion_check_parameters(struct expansion *x) {

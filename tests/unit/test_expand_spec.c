@@ -80,6 +80,44 @@ static void test_types_of_parameters(void **state) {
   }
 }
 
+static void expect_order(const char *launches, const char *list, const char *order) {
+  char body[600], source[200];
+  snprintf(
+      body, sizeof body,
+      "problem 'n' (8), input 'x' { dtype = 'f32', shape = { 'n' } }, output 'y' { dtype = 'f32', shape = { 'n' }, "
+      "tolerance = '0' },\n"
+      "scalar 'a' { dtype = 'f32', value = '2' }, reference 'none', implementation 'a' { template 't.cu', %s }",
+      launches);
+  snprintf(source, sizeof source, "__global__ void k(%s) {}\n", list);
+  struct expanding *bench = expanding_open(body, NULL, 0);
+  expanding_add(bench, "t.cu", source);
+  struct kernel_spec spec = expanding_one(bench, 0);
+  if (order) assert_non_null(spec.order);
+  if (order) assert_non_null(strstr(spec.order, order));
+  if (!order) assert_null(spec.order);
+  kernel_spec_free(&spec);
+  expanding_close(bench);
+}
+
+/* Names that both have, in another order; names are free, and lists of one kernel may differ. */
+static void test_order_of_parameters(void **state) {
+  static const char one[] = "grid { 1 }, block { 1 }",
+                    own[] = "launch { grid { 1 }, block { 1 }, pass { 'y', 'x' } }",
+                    twice[] = "launch { grid { 1 }, block { 1 }, pass { 'x', 'y' } },\n"
+                              "launch { grid { 1 }, block { 1 }, pass { 'y', 'x' } }";
+  (void)state;
+  expect_order(one, "float *y, float *x, float a", "names its parameters y, x, a; the config passes x, y, a");
+  expect_order(one, "float *out, float *x, float a", NULL);
+  expect_order(one, "float *y, float *data, float x", "names its parameters y, data, x; the config passes x, y, a");
+  expect_order(one, "float *x, float *y, float a", NULL);
+  expect_order(one, "float *, float *, float", NULL);
+  expect_order(one, "float *in, float *out, float scale", NULL);
+  expect_order(one, "float *y, float *x, float a) {}\n#define x data\nvoid f(", NULL);
+  expect_order(one, "${params}", NULL);
+  expect_order(own, "float *x, float *y", "names its parameters x, y; the config passes y, x");
+  expect_order(twice, "float *x, float *y", NULL);
+}
+
 static void test_entry_errors(void **state) {
   (void)state;
 #define REFUSED(template, expected)                                                                                  \
@@ -621,6 +659,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_entry),
       cmocka_unit_test(test_types_of_parameters),
+      cmocka_unit_test(test_order_of_parameters),
       cmocka_unit_test(test_entry_errors),
       cmocka_unit_test(test_named_entry),
       cmocka_unit_test(test_steps),
