@@ -21,7 +21,7 @@ _Static_assert(DATA_RANK >= KERNEL_MAX_RANK, "dimensions");
 #define DATA_ENTRIES(X)                                                                                              \
   X(fill, 0)                                                                                                         \
   X(widen, 1)                                                                                                        \
-  X(reverse, 1) X(compare, 2) X(sums, 2) X(digest, 3) X(bits, 3) X(find, 4) X(unwritten, 4) X(errors, 4)
+  X(reverse, 1) X(compare, 2) X(sums, 3) X(digest, 3) X(bits, 4) X(find, 5) X(unwritten, 5) X(errors, 5)
 #define ENTRY_ID(name, part) ENTRY_##name,
 enum { DATA_ENTRIES(ENTRY_ID) ENTRY_COUNT };
 #define ENTRY_NAME(name, part) "cugen_data_" #name,

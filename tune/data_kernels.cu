@@ -279,7 +279,7 @@ extern "C" __global__ void cugen_data_compare(const void *got, data_layout layou
   for (int w = 0; w < THREADS / WARP; w++) sum = __dadd_rn(sum, sums[threadIdx.x][w]);
   partial[2 * blockIdx.x + threadIdx.x] = sum;
 }
-
+#elif DATA_PART == 3
 // One warp: the blocks' sums.
 extern "C" __global__ void cugen_data_sums(const double *partial, int blocks, data_tally *tally) {
   double errors = 0, wanted = 0;
@@ -292,7 +292,7 @@ extern "C" __global__ void cugen_data_sums(const double *partial, int blocks, da
   wanted = warp_total(wanted);
   if (threadIdx.x == 0) tally->errors = errors, tally->wanted = wanted;
 }
-#elif DATA_PART == 3
+
 // ---- Digests ----
 
 // A word's share of the sum is a permutation of its values, another one for each index: a single word that changes always
@@ -312,7 +312,7 @@ extern "C" __global__ void cugen_data_digest(const unsigned char *from, i64 byte
   sum = warp_sum(sum);
   if (threadIdx.x % WARP == 0 && sum) atomicAdd(&tally->digest, sum);
 }
-
+#elif DATA_PART == 4
 // As element_digest: of the elements alone, by their flat index, wherever they lie.
 extern "C" __global__ void cugen_data_bits(const void *from, data_layout layout, int bytes, i64 count, data_tally *tally) {
   const i64 step = (i64)gridDim.x * blockDim.x;
@@ -326,7 +326,7 @@ extern "C" __global__ void cugen_data_bits(const void *from, data_layout layout,
   sum = warp_sum(sum);
   if (threadIdx.x % WARP == 0 && sum) atomicAdd(&tally->digest, sum);
 }
-#elif DATA_PART == 4
+#elif DATA_PART == 5
 // ---- Bytes that are to be others ----
 
 // Of `rows` rows, `pitch` bytes apart, the `width` bytes from `skip` on, none at or behind `limit`: the first that is not the

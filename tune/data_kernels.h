@@ -14,7 +14,7 @@
 
 struct data_kernels;
 
-enum { DATA_MOST_QUESTIONS = 6 * KERNEL_MAX_ARGUMENTS, DATA_PARTS = 5 };
+enum { DATA_MOST_QUESTIONS = 6 * KERNEL_MAX_ARGUMENTS, DATA_PARTS = 6 };
 
 /* Source and kernels of one part, for a compiler. kernel_spec_free. */
 int data_kernels_spec(int part, struct kernel_spec *out, cugen_error *err);
