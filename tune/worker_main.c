@@ -15,6 +15,7 @@
 #include "isolate.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/compilers.h"
+#include "runtime/cuda/nvml.h"
 #include "runtime/devices.h"
 #include "worker.h"
 
@@ -450,12 +451,21 @@ static int list_gpus(struct server *s, struct wire_reader *reader, struct text *
   return status;
 }
 
+/* It takes 20 ms, and the first measurement needs it: so while the coordinator, or its compilers, are busy. */
+static void start_nvml(const struct server *s) {
+  const struct nvml *nvml;
+  cugen_error ignored; /* without it no clocks are known */
+  nvml_open(s->toolkit, &nvml, &ignored);
+}
+
 static int answer_gpus(struct server *s, struct wire_reader *reader, cugen_error *err) {
   struct text payload = {0};
   cugen_error why = {0};
   int status = list_gpus(s, reader, &payload, &why);
-  status = status ? answer_error(s, &why, err) : answer_done(s, &payload, err);
+  const bool any = status == CUGEN_OK;
+  status = any ? answer_done(s, &payload, err) : answer_error(s, &why, err);
   text_free(&payload);
+  if (any) start_nvml(s);
   return status;
 }
 
@@ -485,8 +495,7 @@ static int open_device(struct server *s, struct wire_reader *reader, int fd, cug
   if (!status) status = ops->open(&device, &s->device, err);
   if (!status && !s->place->embedded) harden();
   if (!status) s->lock = gpu_lock_open(&s->device->description);
-  /* The first measurement ends with it, and it takes NVML 20 ms to start: now sources are still being compiled. */
-  if (!status && s->device->ops->clock) s->device->ops->clock(s->device, &(struct device_clock){0});
+  if (!status && ops->capabilities & DEVICE_EXECUTES_ON_GPU) start_nvml(s);
   return status;
 }
 
