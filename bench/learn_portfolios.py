@@ -7,9 +7,10 @@ Each file is what bench/run_portfolios.py kept of one class: NAME tells which. I
 learnt without a tenth of the sizes. Of several limits of kernels that one is taken which is best there; a time that is not known counts as 75 %
 too slow in this choice alone. Few sizes know few kernels. Beside it stands what is taken where nothing is remembered: by what ships in BUILD, and by the config
 alone. All are compared on the same sizes, those of which all the times are known. --ship writes NAME-GPU.txt into FOLDER for each class
-that is better than both by 1 % of the geometric mean, and whose worst is at most double: portfolios/ is made so.
+that is better than what ships, and than the config alone by 1 % of the geometric mean, and whose worst is at most double: portfolios/ is made so.
 
-Where NAME.retimed.jsonl lies beside it (bench/dense.py), times taken in turn replace the records' of the same pairs. The other records of such
+Where NAME.retimed.jsonl lies beside it (bench/dense.py), times taken in turn replace the records' of the same pairs, and a pair that has no
+record, nor one of a failure, gets one (build/bench_remember). The other records of such
 a size are scaled by the median of what the pairs changed by, and none counts as faster than the fastest in turn. A size counts if
 its fastest in turn has a record, or where none was timed in turn, if it has 20 records. The last lines are of pairs timed in turn alone."""
 import argparse
@@ -29,7 +30,7 @@ import tempfile
 from run_portfolios import BF16, FAMILIES, ROOT
 
 
-LEAST_RECORDS, TIE = 20, 1.005
+LEAST_RECORDS, TIE, MARGIN = 20, 1.005, 1.01
 NOT_SHIPPED = ["copy-f32"]  # copies of one row, which are most, were not measured
 
 
@@ -67,6 +68,13 @@ class Learner:
         more = ["--template-dir", ROOT / "templates"] if str(config).endswith(".lua") else []
         return json.loads(self.run("gen", config, "--device", self.given.device, "--cache", "none", "-q", "--json", *more, *words))["variant"]
 
+    def remember(self, config, cache, pairs):
+        """How many of the pairs have a record now."""
+        lines = ["\t".join([problem, *(word for variant, seconds in timed.items() for word in (variant, repr(seconds)))]) for problem, timed in pairs.items()]
+        done = subprocess.run([str(self.given.build.resolve() / "bench_remember"), config, str(cache)], input="".join(f"{line}\n" for line in lines),
+                              stdout=subprocess.PIPE, text=True, check=True, env=dict(os.environ, CUGEN_DEVICE=self.given.device))
+        return int(done.stdout)
+
     def learn(self, config, cache, problems, most):
         return json.loads(self.run("tune", config, "--problems", problems, "--device", self.given.device, "--portfolio", most,
                                    "--budget", "0", "--cache", cache, "--json", "-q"))["portfolios"][0]
@@ -78,6 +86,7 @@ class Learner:
         self.run("cache", "import", unpack(wisdom, self.scratch / f"{name}.wisdom"), "--cache", cache)
         in_turn = read_in_turn(wisdom.with_name(f"{name}.retimed.jsonl"))
         replace_times(cache, in_turn)
+        print(f"  {self.remember(config, cache, missing_pairs(cache, in_turn))} pairs that were timed in turn had no record")
         every = read_records(cache)
         records = well_known(every, in_turn) if in_turn else every
         if len(records) < len(every):
@@ -133,6 +142,15 @@ def replace_times(cache, in_turn):
                          [(*[seconds] * 4, variant, problem) for problem, found in records.items() for variant, seconds in found.items()])
     database.commit()
     database.close()
+
+
+def missing_pairs(cache, in_turn):
+    """Of each problem the variants that were timed in turn and have no record, nor one of a failure, and the seconds."""
+    database = sqlite3.connect(cache)
+    have = set(database.execute("SELECT problem, variant FROM record JOIN space ON space.id = space_id WHERE superseded = 0"))
+    database.close()
+    missing = {problem: {variant: seconds for variant, seconds in timed.items() if (problem, variant) not in have} for problem, timed in in_turn.items()}
+    return {problem: timed for problem, timed in missing.items() if timed}
 
 
 def well_known(records, in_turn):
@@ -247,13 +265,14 @@ def leave_to_config(portfolio, columns, turns):
 
 
 def compare(columns):
-    """Whether held out is better than both others, each on the sizes where both are known."""
+    """Whether held out is better than both others, each on the sizes where both are known. What ships may have been learnt from these very
+    sizes: being better than that is enough."""
     held, better = columns["held out: by the rule"], True
-    for other in ("untuned now", "the config alone"):
+    for other, margin in (("untuned now", 1), ("the config alone", MARGIN)):
         pairs = [(a, b) for a, b in zip(held, columns[other]) if not math.isnan(a) and not math.isnan(b)]
         (ours, our_worst, count), (theirs, their_worst, _) = summary([a for a, _ in pairs]), summary([b for _, b in pairs])
         print(f"  on {count} common sizes: held out {100 * (ours - 1):.1f} %, worst {our_worst:.2f}; {other} {100 * (theirs - 1):.1f} %, worst {their_worst:.2f}")
-        better = better and 1.01 * ours < theirs and our_worst <= 2 * their_worst
+        better = better and margin * ours < theirs and our_worst <= 2 * their_worst
     return better
 
 
