@@ -168,7 +168,8 @@ static int fill_body(const struct portfolio_data *data, const struct portfolio_l
     struct portfolio_body_variant *v = &out->variants[out->count++];
     v->variant = strdup(data->variants[variant]);
     v->problem = strdup(proof ? data->rows[proof->problem].text : "");
-    if (!v->variant || !v->problem) return error_memory(err);
+    if (l->times[i].length) v->time = strdup(text_get(&l->times[i]));
+    if (!v->variant || !v->problem || (l->times[i].length && !v->time)) return error_memory(err);
     if (proof) v->source = proof->source;
     for (size_t p = 0; p < data->row_count; p++) v->serves += l->given[p] == i;
   }

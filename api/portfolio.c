@@ -1,9 +1,10 @@
 /* Which portfolio is a kernel's, and which variant it gives a problem; see portfolio.h.
 
    The rule gives an index. Whether that variant is valid for the problem nobody knows before its space is asked, as for the nearest problem's
-   best: then the first of the portfolio that is valid serves. A variant whose source has changed since it was measured serves nothing. */
+   best: then the one of the least time that is valid serves, and without times the first. A variant whose source has changed since it was measured serves nothing. */
 #include "portfolio.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,12 +71,18 @@ void portfolios_free(struct portfolio_found *found, size_t count) {
 
 /* ---- What its rule says ------------------------------------------------------------------------------------------- */
 
-/* Sizes alone: all else is equal within a class. */
+/* Behind the problem's slots: the variant of the least time. */
+static int least_slot(const struct config *config) {
+  return config->first_problem + (int)config->problem_count;
+}
+
+/* Sizes, since all else is equal within a class, and "least". */
 static struct expr_symbol find_size(void *context, const char *name) {
   const struct config *config = context;
   for (size_t i = 0; i < config->problem_count; i++)
     if (config_is_size(config, i) && strcmp(config->problems[i].name, name) == 0)
       return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = config->first_problem + (int)i};
+  if (strcmp(name, "least") == 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = least_slot(config)};
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }
 
@@ -86,34 +93,81 @@ static const char *const *list_none(void *context, size_t *count) {
   return none;
 }
 
-int portfolio_parse_rule(const struct portfolio_body *body, const struct config *config, struct expr **out,
-                         cugen_error *err) {
+int portfolio_parse_rule(const char *rule, const struct config *config, struct expr **out, cugen_error *err) {
   const struct expr_scope scope = {find_size, list_none, (void *)(uintptr_t)config};
-  return expr_parse(body->rule, &scope, out, err);
+  return expr_parse(rule, &scope, out, err);
 }
 
-/* The slots of device facts are not read. */
-static int eval(const struct expr *rule, const struct config *config, const struct problem *problem, int64_t *out,
-                cugen_error *err) {
-  struct value *slots = calloc((size_t)config->first_problem + problem->count + 1, sizeof *slots);
-  cugen_error ignored;
-  if (!slots) return error_memory(err);
-  memcpy(slots + config->first_problem, problem->values, problem->count * sizeof *slots);
-  if (expr_eval_int(rule, slots, out, &ignored)) *out = -1;
-  free(slots);
+/* A problem that a rule is asked about: values by slot. The slots of device facts are not read. */
+struct asked {
+  const struct portfolio_body *body;
+  const struct config *config;
+  struct value *slots;
+};
+
+static int open_asked(struct asked *a, const struct problem *problem, cugen_error *err) {
+  const size_t count = (size_t)least_slot(a->config) + problem->count + 1;
+  a->slots = calloc(count, sizeof *a->slots);
+  if (!a->slots) return error_memory(err);
+  memcpy(a->slots + a->config->first_problem, problem->values, problem->count * sizeof *a->slots);
+  a->slots[least_slot(a->config)] = value_int((int64_t)a->body->count);
   return CUGEN_OK;
 }
 
+/* INFINITY: it has none, or none for these sizes. */
+static int time_of(const struct asked *a, size_t variant, double *out, cugen_error *err) {
+  const char *text = a->body->variants[variant].time;
+  struct expr *time;
+  cugen_error ignored;
+  *out = INFINITY;
+  if (!text) return CUGEN_OK;
+  int status = portfolio_parse_rule(text, a->config, &time, err);
+  if (status) return status;
+  if (expr_eval_float(time, a->slots, out, &ignored) || isnan(*out)) *out = INFINITY;
+  expr_free(time);
+  return CUGEN_OK;
+}
+
+/* By their times, those of equal times as they stand. */
+static int put_in_order(const struct asked *a, struct portfolio_order *out, cugen_error *err) {
+  double times[PORTFOLIO_BODY_MOST_VARIANTS];
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < a->body->count && !status; i++) {
+    double time;
+    size_t at = i;
+    status = time_of(a, i, &time, err);
+    for (; at > 0 && time < times[at - 1]; at--) times[at] = times[at - 1], out->at[at] = out->at[at - 1];
+    times[at] = time, out->at[at] = i;
+  }
+  out->count = a->body->count;
+  if (out->count && isfinite(times[0])) a->slots[least_slot(a->config)] = value_int((int64_t)out->at[0]);
+  return status;
+}
+
+/* Moves the variant to the front. */
+static void put_first(struct portfolio_order *order, size_t variant) {
+  size_t at = 0;
+  while (order->at[at] != variant) at++;
+  memmove(order->at + 1, order->at, at * sizeof *order->at);
+  order->at[0] = variant;
+  order->named = true;
+}
+
 int portfolio_ask(const struct portfolio_body *body, const struct config *config, const struct problem *problem,
-                  size_t *out, cugen_error *err) {
+                  struct portfolio_order *out, cugen_error *err) {
+  struct asked asked = {body, config, NULL};
   struct expr *rule;
   int64_t index = -1;
-  *out = body->count;
-  int status = portfolio_parse_rule(body, config, &rule, err);
+  cugen_error ignored;
+  *out = (struct portfolio_order){0};
+  int status = portfolio_parse_rule(body->rule, config, &rule, err);
   if (status) return status;
-  status = eval(rule, config, problem, &index, err);
+  status = open_asked(&asked, problem, err);
+  if (!status) status = put_in_order(&asked, out, err);
+  if (!status && expr_eval_int(rule, asked.slots, &index, &ignored)) index = -1;
+  if (!status && index >= 0 && index < (int64_t)body->count) put_first(out, (size_t)index);
   expr_free(rule);
-  if (index >= 0 && index < (int64_t)body->count) *out = (size_t)index;
+  free(asked.slots);
   return status;
 }
 
@@ -214,19 +268,19 @@ static int try_one(struct lookup *l, const struct portfolio_body_variant *varian
   return status;
 }
 
-/* The rule's first, then the others in their order. What ships serves nothing where its rule names none: that is beyond its limit. */
+/* In their order. What ships serves nothing where its rule names none: that is beyond its limit. */
 static int serve(struct lookup *l, const struct portfolio_body *body, bool shipped, const struct failures *failures,
                  struct portfolio_answer *out, bool *found, cugen_error *err) {
-  size_t first;
+  struct portfolio_order order;
   cugen_error ignored;
-  int status = portfolio_ask(body, l->config, l->problem, &first, &ignored);
+  int status = portfolio_ask(body, l->config, l->problem, &order, &ignored);
   if (status)
     return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK; /* of a config that has other sizes */
-  const bool serves = first < body->count || !shipped;
-  if (first < body->count) status = try_one(l, &body->variants[first], shipped, failures, out, found, err);
-  out->first = *found;
-  for (size_t i = 0; i < body->count && serves && !*found && !status; i++)
-    if (i != first) status = try_one(l, &body->variants[i], shipped, failures, out, found, err);
+  if (shipped && !order.named) return CUGEN_OK;
+  for (size_t i = 0; i < order.count && !*found && !status; i++) {
+    status = try_one(l, &body->variants[order.at[i]], shipped, failures, out, found, err);
+    out->first = *found && i == 0 && order.named;
+  }
   return status;
 }
 

@@ -20,13 +20,18 @@ struct portfolio_found {
 int portfolios_find(const struct lookup *lookup, struct portfolio_found **out, size_t *count, cugen_error *err);
 void portfolios_free(struct portfolio_found *found, size_t count);
 
-/* Which variant the rule names; body->count or more: none, as where a product of sizes overflows. CUGEN_ERROR_CONFIG: it is no rule over
-   the config's sizes. */
+/* Which variants are to serve, in this order: the one that the rule names, then by their times, those without one last. */
+struct portfolio_order {
+  size_t at[PORTFOLIO_BODY_MOST_VARIANTS];
+  size_t count; /* all of the body */
+  bool named;   /* false: the rule names none, as where a product of sizes overflows */
+};
+/* CUGEN_ERROR_CONFIG: it is no rule over the config's sizes. */
 int portfolio_ask(const struct portfolio_body *body, const struct config *config, const struct problem *problem,
-                  size_t *out, cugen_error *err);
-/* The rule as a program over the slots of config_slots; err may be NULL. */
-int portfolio_parse_rule(const struct portfolio_body *body, const struct config *config, struct expr **out,
-                         cugen_error *err);
+                  struct portfolio_order *out, cugen_error *err);
+/* The rule, or a variant's time, as a program over the slots of config_slots, and one behind them: "least", the variant of the least time. err
+   may be NULL. */
+int portfolio_parse_rule(const char *rule, const struct config *config, struct expr **out, cugen_error *err);
 
 /* What became of a variant of a portfolio. */
 enum portfolio_state { PORTFOLIO_CURRENT, PORTFOLIO_STALE, PORTFOLIO_INVALID };
@@ -128,6 +133,7 @@ struct portfolio_columns {
   double *ratios;
   int64_t *values;
   bool *decides;
+  double *best;
 };
 int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, size_t count,
                            struct portfolio_columns *out, cugen_error *err);

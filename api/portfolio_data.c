@@ -401,7 +401,8 @@ int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, 
   out->ratios = calloc(data->row_count * count + 1, sizeof *out->ratios);
   out->values = calloc(data->row_count * sizes + 1, sizeof *out->values);
   out->decides = calloc(sizes + 1, sizeof *out->decides);
-  int status = out->names && out->ratios && out->values && out->decides ? CUGEN_OK : error_memory(err);
+  out->best = calloc(data->row_count + 1, sizeof *out->best);
+  int status = out->names && out->ratios && out->values && out->decides && out->best ? CUGEN_OK : error_memory(err);
   for (size_t i = 0, at = 0; i < config->problem_count && !status; i++)
     if (config_is_size(config, i)) {
       status = fill_decides(data, i, variants, count, &out->decides[at], err);
@@ -410,6 +411,7 @@ int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, 
   for (size_t p = 0; p < data->row_count && !status; p++) {
     fill_sizes(config, data->rows[p].problem, &out->values[p * sizes]);
     status = fill_row(data, p, variants, count, &out->ratios[p * count], err);
+    out->best[p] = 1e6 * data->rows[p].best_cost; /* microseconds, mostly: numbers that people can read */
   }
   out->matrix = (struct portfolio_matrix){.problems = data->row_count,
                                           .variants = count,
@@ -417,7 +419,9 @@ int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, 
                                           .sizes = sizes,
                                           .names = out->names,
                                           .values = out->values,
-                                          .decides = out->decides};
+                                          .decides = out->decides,
+                                          .best = out->best,
+                                          .multiprocessors = data->base->device.facts.sm_count};
   return status;
 }
 
@@ -426,5 +430,6 @@ void portfolio_columns_free(struct portfolio_columns *columns) {
   free(columns->ratios);
   free(columns->values);
   free(columns->decides);
+  free(columns->best);
   *columns = (struct portfolio_columns){0};
 }

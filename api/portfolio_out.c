@@ -34,8 +34,9 @@ int portfolio_publish(struct portfolio_holding *from, cugen_portfolio *out, cuge
   from->variants = calloc(body->count + 1, sizeof *from->variants);
   if (!from->variants) return error_memory(err);
   for (size_t i = 0; i < body->count; i++)
-    from->variants[i] =
-        (cugen_portfolio_variant){.variant = body->variants[i].variant, .serves = (size_t)body->variants[i].serves};
+    from->variants[i] = (cugen_portfolio_variant){.variant = body->variants[i].variant,
+                                                  .serves = (size_t)body->variants[i].serves,
+                                                  .time = body->variants[i].time};
   *out = (cugen_portfolio){.config = from->kept.config,
                            .problem_class = from->kept.class,
                            .device = from->kept.device,

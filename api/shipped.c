@@ -172,16 +172,15 @@ int portfolio_serve_shipped(struct lookup *l, struct portfolio_answer *out, stru
 
 int portfolio_shipped_leaders(struct lookup *l, struct priors *out, cugen_error *err) {
   struct portfolio_shipped shipped;
-  size_t which;
+  struct portfolio_order order;
   bool any;
   int status = portfolio_find_shipped(l, &shipped, &any, err);
   if (status || !any) return status;
   const struct portfolio_body *body = &shipped.body;
   const size_t before = out->count;
-  status = portfolio_ask(body, l->config, l->problem, &which, err);
-  if (!status && which < body->count) priors_add(out, body->variants[which].variant);
-  for (size_t i = 0; i < body->count && !status && which < body->count; i++)
-    priors_add(out, body->variants[i].variant);
+  status = portfolio_ask(body, l->config, l->problem, &order, err);
+  for (size_t i = 0; i < order.count && !status && order.named; i++)
+    priors_add(out, body->variants[order.at[i]].variant);
   if (out->count > before) text_add(&out->shipped, shipped.device);
   portfolio_shipped_free(&shipped);
   return status;

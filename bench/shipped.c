@@ -24,19 +24,17 @@ static void expand(struct lookup *l, uint64_t index) {
   kernel_spec_free(&spec);
 }
 
-/* As portfolio_serve_shipped chooses: the portfolio, what its rule says, else the first of the others that is a variant. */
+/* As portfolio_serve_shipped chooses: the portfolio, and the first of its rule's order that is a variant. */
 static bool choose(struct lookup *l, uint64_t *index) {
   struct portfolio_shipped shipped;
-  size_t first;
+  struct portfolio_order order;
   bool any, found = false;
   cugen_error err;
   require(portfolio_find_shipped(l, &shipped, &any, &err), &err);
   if (!any) return false;
-  require(portfolio_ask(&shipped.body, l->config, l->problem, &first, &err), &err);
-  if (first < shipped.body.count)
-    found = !space_find_brief(l->space, shipped.body.variants[first].variant, index, &err);
-  for (size_t i = 0; i < shipped.body.count && first < shipped.body.count && !found; i++)
-    found = !space_find_brief(l->space, shipped.body.variants[i].variant, index, &err);
+  require(portfolio_ask(&shipped.body, l->config, l->problem, &order, &err), &err);
+  for (size_t i = 0; i < order.count && order.named && !found; i++)
+    found = !space_find_brief(l->space, shipped.body.variants[order.at[i]].variant, index, &err);
   portfolio_shipped_free(&shipped);
   return found;
 }

@@ -76,6 +76,8 @@ int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
   int status = print_variants(cli, p);
   if (status || options_given(cli, OPTION_QUIET)) return status;
   printf("Rule: %s\n", p->rule);
+  for (size_t i = 0; i < p->variant_count; i++)
+    if (p->variants[i].time) printf("Time of %s: %s\n", print_count(i).text, p->variants[i].time);
   print_losses(p);
   if (p->unserved)
     printf("%s problem%s no correct variant yet.\n", print_count(p->unserved).text,
@@ -169,6 +171,7 @@ static json_t *variant_json(const cugen_portfolio_variant *v) {
   json_object_set_new(object, "mean", json_known(v->mean));
   json_object_set_new(object, "worst", json_known(v->worst));
   json_object_set_new(object, "stale", json_boolean(v->stale));
+  json_object_set_new(object, "time", v->time ? json_string(v->time) : json_null());
   return object;
 }
 

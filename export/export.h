@@ -64,6 +64,7 @@ struct export_portfolio {
   size_t device;
   const struct problem *class; /* one of its class */
   struct text rule;            /* an expression of C */
+  struct text times;           /* statements of C that set the variants' times */
   size_t first, count;         /* of members */
   bool shipped;                /* it comes with cugen: what is measured here goes before it */
 };

@@ -16,27 +16,44 @@ struct naming {
 
 static const char *slot_name(void *context, int slot) {
   struct naming *naming = context;
+  const size_t at = (size_t)(slot - naming->config->first_problem);
+  if (at == naming->config->problem_count) return "least";
   text_clear(&naming->name);
-  text_addf(&naming->name, "p->%s", naming->config->problems[slot - naming->config->first_problem].name);
+  text_addf(&naming->name, "p->%s", naming->config->problems[at].name);
   return text_get(&naming->name);
 }
 
-/* CUGEN_ERROR_CONFIG: it is none that C can say, or no whole number. */
-static int print_rule(const struct config *config, const struct portfolio_body *body, struct text *out,
-                      cugen_error *err) {
+/* CUGEN_ERROR_CONFIG: it is none that C can say, or no whole number where that is asked. */
+static int print_c(const struct config *config, const char *rule, bool whole, struct text *out, cugen_error *err) {
   struct naming naming = {.config = config};
   enum expr_kind kind = EXPR_WHOLE;
   struct value constant;
-  struct expr *rule;
-  int status = portfolio_parse_rule(body, config, &rule, err);
+  struct expr *expr;
+  int status = portfolio_parse_rule(rule, config, &expr, err);
   if (status) return status;
-  if (expr_constant(rule, &constant))
+  if (expr_constant(expr, &constant))
     value_print(constant, out);
   else
-    status = expr_print_checked(rule, slot_name, &naming, out, &kind, err);
-  if (!status && kind != EXPR_WHOLE) status = error_set(err, CUGEN_ERROR_CONFIG, "its rule gives no whole number");
-  expr_free(rule);
+    status = expr_print_checked(expr, slot_name, &naming, out, &kind, err);
+  if (!status && (whole ? kind != EXPR_WHOLE : kind == EXPR_BOOLEAN))
+    status = error_set(err, CUGEN_ERROR_CONFIG, "its rule gives no number of that kind");
+  expr_free(expr);
   text_free(&naming.name);
+  return status;
+}
+
+/* Statements that set the times. One that cannot be told for some sizes counts as none. */
+static int print_times(const struct config *config, const struct portfolio_body *body, struct text *out,
+                       cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < body->count && !status; i++) {
+    text_addf(out, "  times[%zu] = ", i);
+    if (body->variants[i].time)
+      status = print_c(config, body->variants[i].time, false, out, err);
+    else
+      text_add(out, "NO_TIME");
+    text_addf(out, ";\n  times[%zu] = told(times[%zu], &wrong);\n", i, i);
+  }
   return status;
 }
 
@@ -134,22 +151,28 @@ static int add_variant(struct exporter *x, const struct export_portfolio *p, con
   return status;
 }
 
+static void free_rule(struct export_portfolio *portfolio) {
+  text_free(&portfolio->rule);
+  text_free(&portfolio->times);
+}
+
 /* class: a problem of it, whose strings live as long as the exporter. */
 static int add_portfolio(struct exporter *x, size_t device, const struct portfolio_body *body,
                          const struct problem *class, bool shipped, cugen_error *err) {
   struct export_portfolio portfolio = {
       .device = device, .class = class, .first = x->member_count, .count = body->count, .shipped = shipped};
   cugen_error why;
-  int status = print_rule(x->devices[device].lookup.config, body, &portfolio.rule, &why);
+  int status = print_c(x->devices[device].lookup.config, body->rule, true, &portfolio.rule, &why);
+  if (!status) status = print_times(x->devices[device].lookup.config, body, &portfolio.times, &why);
   if (status) { /* of a config that had other sizes then: a plan passes it over, too */
-    text_free(&portfolio.rule);
+    free_rule(&portfolio);
     return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   }
   for (size_t i = 0; i < body->count && !status; i++) status = add_variant(x, &portfolio, &body->variants[i], err);
   struct export_portfolio *all = status ? NULL : array_grow(x->portfolios, x->portfolio_count, sizeof *all);
   if (!status && !all) status = error_memory(err);
   if (status) {
-    text_free(&portfolio.rule);
+    free_rule(&portfolio);
     return status;
   }
   x->portfolios = all;
@@ -251,7 +274,7 @@ size_t export_portfolio_count(const struct exporter *x, bool shipped) {
 }
 
 void export_portfolios_free(struct exporter *x) {
-  for (size_t i = 0; i < x->portfolio_count; i++) text_free(&x->portfolios[i].rule);
+  for (size_t i = 0; i < x->portfolio_count; i++) free_rule(&x->portfolios[i]);
   for (size_t i = 0; i < x->portfolio_class_count; i++) {
     problem_free(x->portfolio_classes[i]);
     free(x->portfolio_classes[i]);

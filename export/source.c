@@ -272,11 +272,12 @@ static void add_tuned(const struct exporter *x, struct text *out) {
 }
 
 static void add_rule(const struct export_portfolio *p, size_t index, struct text *out) {
-  text_addf(
-      out,
-      "static long long rule_%zu(const problem_values *p) {\n  int wrong = 0, *e = &wrong;\n  (void)p, (void)e;\n"
-      "  long long says = %s;\n  return wrong ? -1 : says;\n}\n\n",
-      index, text_get(&p->rule));
+  text_addf(out,
+            "static long long rule_%zu(const problem_values *p, double *times) {\n"
+            "  int wrong = 0, *e = &wrong;\n  (void)p, (void)e;\n%s"
+            "  const long long least = least_of(times, %zu);\n  (void)least;\n"
+            "  const long long says = %s;\n  return wrong ? -1 : says;\n}\n\n",
+            index, text_get(&p->times), p->count, text_get(&p->rule));
 }
 
 static void add_portfolios(const struct exporter *x, struct text *out) {

@@ -887,6 +887,7 @@ typedef struct cugen_portfolio_variant {
   double mean, worst;  /* geometric mean, largest; 0: not known */
   int stale;           /* its source is not the one that was measured: it serves nothing */
   int invalid;         /* it is no variant for the kernel's problem */
+  const char *time;    /* an expression over sizes, in microseconds where the objective is time; NULL: it has none */
 } cugen_portfolio_variant;
 
 /* One problem that a portfolio was learnt from, and what serves it. */
@@ -901,8 +902,8 @@ typedef struct cugen_portfolio_problem {
 
 /* Few variants that serve all sizes of a kernel's problem, and a rule that says which serves which (docs/tuning.md). It is of a class:
    values of the problem that are no whole numbers are equal in all its problems. The rule is an expression over sizes, such as
-   "select(M * N <= 4096, 0, 1)", whose value is an index of variants. Where that variant is not valid, the first one that is
-   serves. */
+   "select(M * N <= 4096, 0, least)", whose value is an index of variants; least is the variant whose time is least. Where that variant is
+   not valid, the one of the least time that is serves, and without times the first. */
 typedef struct cugen_portfolio {
   const char *config, *problem_class, *device, *options, *objective;
   const char *rule;

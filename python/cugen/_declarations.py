@@ -1360,6 +1360,7 @@ class cugen_portfolio_variant(Structure):
         ("worst", c_double),
         ("stale", c_int),
         ("invalid", c_int),
+        ("time", c_char_p),
     ]
 
 

@@ -30,7 +30,9 @@ void portfolio_body_print(const struct portfolio_body *body, struct text *out) {
   print_loss("held", body->held_mean, body->held_worst, out);
   for (size_t i = 0; i < body->count; i++) {
     const struct portfolio_body_variant *v = &body->variants[i];
-    text_addf(out, "variant %" PRId64 " %s %s\nat %s\n", v->serves, v->source.hex, v->variant, v->problem);
+    text_addf(out, "variant %" PRId64 " %s %s\n", v->serves, v->source.hex, v->variant);
+    if (v->time) text_addf(out, "time %s\n", v->time);
+    text_addf(out, "at %s\n", v->problem);
   }
 }
 
@@ -105,6 +107,7 @@ static int take_variant(struct reader *reader, struct portfolio_body_variant *ou
   memcpy(out->source.hex, reader->at, DIGITS);
   reader->at += DIGITS + 1;
   int status = take_rest(reader, false, &out->variant);
+  if (!status && take_word(reader, "time")) status = take_rest(reader, false, &out->time);
   if (status) return status;
   if (!take_word(reader, "at")) return refuse(reader, "a variant has no problem");
   return take_rest(reader, true, &out->problem);
@@ -135,6 +138,7 @@ int portfolio_body_parse(const char *text, struct portfolio_body *out, cugen_err
 void portfolio_body_free(struct portfolio_body *body) {
   for (size_t i = 0; i < body->count; i++) {
     free(body->variants[i].variant);
+    free(body->variants[i].time);
     free(body->variants[i].problem);
   }
   free(body->variants);

@@ -12,25 +12,30 @@
 enum { PORTFOLIO_BODY_MOST_VARIANTS = 64, PORTFOLIO_BODY_MOST_BYTES = 1 << 18 };
 
 struct portfolio_body_variant {
-  char *variant;      /* "tiled tile=16" */
-  int64_t serves;     /* of the problems that it was learnt from */
-  char *problem;      /* one of them, */
+  char *variant;  /* "tiled tile=16" */
+  char *time;     /* an expression over the sizes, in microseconds where the objective is time; NULL: it has none */
+  int64_t serves; /* of the problems that it was learnt from */
+  char *problem;  /* one of them, */
   struct hash source; /* and the hash of the source there */
 };
 
 struct portfolio_body {
-  char *rule;       /* an expression over the sizes of a problem; its value is an index of variants */
-  int64_t problems; /* that it was learnt from */
+  char *
+      rule; /* an expression over the sizes of a problem, and "least", the variant of the least time; its value is an index of
+                       variants */
+  int64_t problems;                                      /* that it was learnt from */
   double tuned_mean, tuned_worst, held_mean, held_worst; /* what they lose, as factors; 0: not known */
-  struct portfolio_body_variant *variants;               /* where the rule's is not valid, the first that is serves */
+  struct portfolio_body_variant *
+      variants; /* where the rule's is not valid, the one of the least time that is serves; without times the first */
   size_t count;
 };
 
-/* rule select(M * N <= 4096, 0, 1)
+/* rule select(M * N <= 4096, 0, least)
    problems 200
    tuned 1.012000 1.070000
    held 1.021000 1.120000
    variant 120 0123456789abcdef0123456789abcdef tiled tile=16
+   time 1.2 + 0.00034 * ceil_div(M, 16) * N
    at M=64 N=64
    ... */
 void portfolio_body_print(const struct portfolio_body *body, struct text *out);

@@ -140,19 +140,31 @@ static int choose_member(const struct device *device, size_t member, const bundl
   return 0;
 }
 
-/* The one that the rule names, else the first that serves. */
+/* Of those that were not tried the one of the least time, without times the first. */
+static size_t next_member(const double *times, const unsigned char *tried, size_t count) {
+  size_t best = count;
+  for (size_t k = 0; k < count; k++)
+    if (!tried[k] && (best == count || times[k] < times[best])) best = k;
+  return best;
+}
+
+/* The one that the rule names, else the next that serves. */
 static int choose_portfolio(const struct device *device, int shipped, const bundle_problem *p, struct sizes *s,
                             struct chosen *out) {
   for (size_t i = 0; i < portfolio_count; i++) {
     const struct portfolio *portfolio = &portfolios[i];
+    double times[MOST_MEMBERS];
+    unsigned char tried[MOST_MEMBERS] = {0};
     if (&devices[portfolio->device] != device || portfolio->shipped != shipped || !same_class(&portfolio->class, p))
       continue;
-    long long says = portfolio->rule(p);
-    size_t first = says >= 0 && (size_t)says < portfolio->count ? (size_t)says : portfolio->count;
-    if (first == portfolio->count && shipped) continue; /* beyond its limit */
-    if (first < portfolio->count && choose_member(device, portfolio->first + first, p, s, out)) return 1;
-    for (size_t k = 0; k < portfolio->count; k++)
-      if (k != first && choose_member(device, portfolio->first + k, p, s, out)) return 1;
+    const long long says = portfolio->rule(p, times);
+    size_t next = says >= 0 && (size_t)says < portfolio->count ? (size_t)says : portfolio->count;
+    if (next == portfolio->count && shipped) continue; /* beyond its limit */
+    for (size_t k = 0; k < portfolio->count; k++, next = portfolio->count) {
+      if (next == portfolio->count) next = next_member(times, tried, portfolio->count);
+      if (choose_member(device, portfolio->first + next, p, s, out)) return 1;
+      tried[next] = 1;
+    }
   }
   return 0;
 }

@@ -47,13 +47,32 @@ struct fallback {
   size_t device, code;
 };
 
+/* Of a member whose time is not known. */
+#define NO_TIME 1.7976931348623157e308
+enum { MOST_MEMBERS = 64 };
+
+/* A time as it was computed; *wrong: it could not be, which is forgotten. */
+MAYBE_UNUSED static double told(double time, int *wrong) {
+  const int known = !*wrong && time < NO_TIME;
+  *wrong = 0;
+  return known ? time : NO_TIME;
+}
+
+/* The first of the least time; count: none has one. */
+MAYBE_UNUSED static long long least_of(const double *times, size_t count) {
+  size_t best = count;
+  for (size_t i = 0; i < count; i++)
+    if (times[i] < (best < count ? times[best] : NO_TIME)) best = i;
+  return (long long)best;
+}
+
 /* The rule gives an index of its members; below 0 it says nothing. class: a problem of the class that it is for. shipped:
    it came with cugen, serves where nothing measured does, and beyond what it was learnt from its rule gives `count`. */
 struct portfolio {
   size_t device;
   bundle_problem class;
-  long long (*rule)(const bundle_problem *p);
-  size_t first, count; /* of members */
+  long long (*rule)(const bundle_problem *p, double *times); /* sets the time of each member, too */
+  size_t first, count; /* of members, MOST_MEMBERS at most */
   int shipped;
 };
 

@@ -389,8 +389,9 @@ static void test_picks(void **state) {
   text_free(&in), text_free(&want);
 }
 
-/* A portfolio of the look-up's class, of variants at M=500 N=1000; what begins with '!' has changed since. */
-static void keep_portfolio(const char *dtype, const char *rule, const char *const *variants, size_t count) {
+/* A portfolio of the look-up's class, of variants at M=500 N=1000; what begins with '!' has changed since. times: of each; NULL: none has one. */
+static void keep_timed(const char *dtype, const char *rule, const char *const *variants, const char *const *times,
+                       size_t count) {
   const char *settings[] = {"M=500", "N=1000", dtype};
   struct cache *cache;
   struct problem problem;
@@ -406,8 +407,10 @@ static void keep_portfolio(const char *dtype, const char *rule, const char *cons
     assert_int_equal(space_find(target.lookup.space, variants[i] + stale, &index, NULL), CUGEN_OK);
     keep_image(index);
     expand(index, &spec);
-    text_addf(&body, "variant 3 %s %s\nat %s\n", stale ? hash_bytes("other", 5).hex : spec.source_hash.hex,
-              variants[i] + stale, text_get(&at));
+    text_addf(&body, "variant 3 %s %s\n", stale ? hash_bytes("other", 5).hex : spec.source_hash.hex,
+              variants[i] + stale);
+    if (times && times[i]) text_addf(&body, "time %s\n", times[i]);
+    text_addf(&body, "at %s\n", text_get(&at));
     kernel_spec_free(&spec);
   }
   const struct cache_key key = lookup_key(&target.lookup);
@@ -425,6 +428,10 @@ static void keep_portfolio(const char *dtype, const char *rule, const char *cons
   assert_int_equal(cache_portfolios_store(cache, &kept, 1, NULL), CUGEN_OK);
   text_free(&class), text_free(&none), text_free(&body), text_free(&at);
   problem_free(&problem);
+}
+
+static void keep_portfolio(const char *dtype, const char *rule, const char *const *variants, size_t count) {
+  keep_timed(dtype, rule, variants, NULL, count);
 }
 
 static void plant_portfolios(void) {
@@ -462,6 +469,33 @@ static void test_picks_portfolio(void **state) {
                                       "portfolio|wide vec=2 threads=64",    "default|"};
   for (size_t i = 0; i < sizeof found / sizeof *found; i++)
     if (!strstr(text_get(&want), found[i])) fail_msg("no %s", found[i]);
+  text_free(&in), text_free(&want);
+}
+
+/* By times: vec=4 is no variant of ragged sizes, one time cannot be told for large ones, and one variant has none. A bundle takes what a plan
+   does. */
+static void test_picks_least(void **state) {
+  static const char *const variants[] = {"wide vec=4 threads=128", "plain vec=1 threads=256", "wide vec=1 threads=64",
+                                         "wide vec=2 threads=64"};
+  static const char *const times[] = {
+      "0.5 + 0.0001 * ceil_div(M, 64) * ceil_div(N, 32)",
+      "(0.25 + 0.001 * ceil_div(ceil_div(M, 16) * ceil_div(N, 128), 132) * N) * select(N % 8 ~= 0, 0.75, 1.0)",
+      "0.6 + 0.0000001 * max(M / 132.0, 1.0) * N + 0 // (N // 4000 - 1)", NULL};
+  cugen_export_result result;
+  struct text in = {0}, want = {0};
+  (void)state;
+  if (!has("cc")) skip();
+  keep_timed("dtype=f32", "select(M * N <= 90000, 3, least)", variants, times, 4);
+  export_to("b", NULL, &result);
+  assert_int_equal(result.portfolios, 1);
+  add_random_cases(400, &in, &want);
+  compare_picks(&in, &want);
+  for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+    struct text found = {0};
+    text_addf(&found, "portfolio|%s", variants[i]);
+    if (!strstr(text_get(&want), text_get(&found))) fail_msg("no %s", text_get(&found));
+    text_free(&found);
+  }
   text_free(&in), text_free(&want);
 }
 
@@ -821,6 +855,7 @@ int main(void) {
       TEST(test_left_over),
       cmocka_unit_test_setup_teardown(test_picks_buckets, set_up_buckets, tear_down),
       cmocka_unit_test_setup_teardown(test_picks_portfolio, set_up_portfolio, tear_down),
+      cmocka_unit_test_setup_teardown(test_picks_least, set_up_portfolio, tear_down),
       cmocka_unit_test_setup_teardown(test_picks_classes, set_up_classes, tear_down),
       cmocka_unit_test_setup_teardown(test_only_portfolio, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_access, set_up_access, tear_down),

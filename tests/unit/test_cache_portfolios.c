@@ -16,7 +16,7 @@
 #define HASH "0123456789abcdef0123456789abcdef"
 #define BODY                                                                                                         \
   "rule select(M <= 64, 1, 0)\nproblems 5\ntuned 1.010000 1.020000\nheld 0.000000 0.000000\n"                        \
-  "variant 3 " HASH " tiled tile=16\nat M=64 N=64\nvariant 2 " HASH " naive\nat M=8 N=8\n"
+  "variant 3 " HASH " tiled tile=16\ntime 1.5 + 0.25 * M\nat M=64 N=64\nvariant 2 " HASH " naive\nat M=8 N=8\n"
 
 static struct cache_portfolio portfolio(const char *class, const char *origin, int64_t learnt_at) {
   return (struct cache_portfolio){.device = (char *)(uintptr_t) "GPU sm_90",
@@ -110,6 +110,8 @@ static void what_is_printed_is_read(void **state) {
   assert_true(body.tuned_mean > 1.0099 && body.tuned_mean < 1.0101 && body.held_worst == 0);
   assert_int_equal(body.count, 2);
   assert_string_equal(body.variants[1].variant, "naive");
+  assert_string_equal(body.variants[0].time, "1.5 + 0.25 * M");
+  assert_null(body.variants[1].time);
   assert_string_equal(body.variants[0].problem, "M=64 N=64");
   portfolio_body_print(&body, &printed);
   assert_string_equal(text_get(&printed), BODY);
@@ -127,6 +129,10 @@ static void what_is_none_is_refused(void **state) {
       "rule 0\nproblems 1\ntuned 1.0 1.0\nheld 1.0 1.0\nvariant 1 " HASH " v\nat \n",
       "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\n",
       "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 0123 v\nat \n",
+      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH " v\ntime \nat \n",
+      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH
+      " v\ntime 1\ntime 2\nat \n",
+      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH " v\nat \ntime 1\n",
       "rule 0\tx\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH " v\nat \n",
   };
   struct portfolio_body body;

@@ -27,7 +27,7 @@ double portfolio_sum(const struct portfolio_matrix *m, const bool *rows, const s
   for (size_t p = 0; p < m->problems; p++) {
     double least = PORTFOLIO_UNSERVED;
     if (rows && !rows[p]) continue;
-    for (size_t i = 0; i < count; i++) least = fmin(least, portfolio_cost(portfolio_ratio(m, p, chosen[i])));
+    for (size_t i = 0; i < count; i++) least = fmin(least, portfolio_choice_cost(portfolio_ratio(m, p, chosen[i])));
     sum += least;
   }
   return sum;
@@ -87,7 +87,8 @@ static void fill_costs(struct chooser *c, const struct portfolio_matrix *m, cons
   size_t at = 0;
   for (size_t p = 0; p < m->problems; p++) {
     if (rows && !rows[p]) continue;
-    for (size_t i = 0; i < c->columns; i++) c->costs[at++] = portfolio_cost(portfolio_ratio(m, p, c->variants[i]));
+    for (size_t i = 0; i < c->columns; i++)
+      c->costs[at++] = portfolio_choice_cost(portfolio_ratio(m, p, c->variants[i]));
   }
 }
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "matrix.h"
 
-/* The sum over the problems of the least portfolio_cost that one of the chosen has. rows: only these problems; NULL: all. */
+/* The sum over the problems of the least portfolio_choice_cost that one of the chosen has. rows: only these problems; NULL: all. */
 double portfolio_sum(const struct portfolio_matrix *matrix, const bool *rows, const size_t *chosen, size_t count);
 
 /* Into chosen (room for `most`): at most that many variants of the least sum, rising. Exact where few combinations are possible, else

@@ -1,6 +1,7 @@
 /* Learning a portfolio; see learn.h.
 
-   What is not known beforehand is how many leaves the rule is worth. Cross-validation says it: a tenth of the problems is left out, variants
+   A rule is a tree whose leaves name a variant, or leave it to the variants' formulas of time: the least of them serves. What is not known
+   beforehand is how many leaves the rule is worth. Cross-validation says it: a tenth of the problems is left out, variants
    and rule are learnt from the others, and the rule of each number of leaves is asked about those that were left out. All numbers that are as
    good there as any, but for a little (slack), are admitted. Of these the fewest leaves are taken that serve the problems themselves best, and
    all is learnt again from all problems. What the left out ones lost is what sizes in between are to expect. Problems are few where there are
@@ -10,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "choose.h"
+#include "formulas.h"
 #include "tree.h"
 
 enum { FOLDS = 10, FEW = 16, MOST_LEAVES = 64 };
 
-/* What sizes in between may lose, on average, for the sake of those that were asked for: 0.5 %. */
-static const double slack = 0.005;
+/* What sizes in between may lose, on average, for the sake of those that were asked for: 0.1 %. */
+static const double slack = 0.001;
 
 struct validation {
   const struct portfolio_matrix *m;
@@ -73,8 +74,8 @@ static int choose(const struct portfolio_matrix *m, const bool *rows, size_t mos
 /* ---- What problems lose --------------------------------------------------------------------------------------------- */
 
 static double loss_of(const struct portfolio_matrix *m, size_t problem, const size_t *chosen, size_t count,
-                      size_t choice) {
-  const size_t given = portfolio_given(m, problem, chosen, count, choice);
+                      size_t choice, const size_t *least) {
+  const size_t given = portfolio_given(m, problem, chosen, count, choice, least);
   return given < count ? portfolio_ratio(m, problem, chosen[given]) : (double)NAN;
 }
 
@@ -94,30 +95,22 @@ static struct portfolio_loss sum_up(const double *losses, size_t count) {
 
 /* ---- Cross-validation ------------------------------------------------------------------------------------------------ */
 
-/* Drawn at random, so that no regular order of the problems falls together with the folds; the same for the same number of them. */
-static void draw_folds(struct validation *v) {
-  uint64_t state = 1;
-  for (size_t i = 0; i < v->m->problems; i++) v->fold[i] = i % v->folds;
-  for (size_t i = v->m->problems; i > 1; i--) {
-    const size_t other = random_next(&state) % i, swapped = v->fold[i - 1];
-    v->fold[i - 1] = v->fold[other];
-    v->fold[other] = swapped;
-  }
-}
-
 static int run_fold(struct validation *v, size_t fold, cugen_error *err) {
   const struct portfolio_matrix *m = v->m;
   struct portfolio_tree tree = {0};
+  struct portfolio_formulas formulas = {0};
   size_t count;
   for (size_t p = 0; p < m->problems; p++) v->rows[p] = v->fold[p] != fold;
   int status = choose(m, v->rows, v->most, v->chosen, &count, err);
-  if (!status) status = portfolio_tree_grow(m, v->rows, v->chosen, count, v->leaves, &tree, err);
+  if (!status) status = portfolio_formulas_fit(m, v->rows, v->chosen, count, &formulas, err);
+  if (!status) status = portfolio_tree_grow(m, v->rows, v->chosen, count, formulas.honest, v->leaves, &tree, err);
   for (size_t leaves = 1; leaves <= v->leaves && !status; leaves++)
     for (size_t p = 0; p < m->problems; p++)
       if (!v->rows[p])
         v->held[(leaves - 1) * m->problems + p] =
-            loss_of(m, p, v->chosen, count, portfolio_tree_says(&tree, leaves, m, p));
+            loss_of(m, p, v->chosen, count, portfolio_tree_says(&tree, leaves, m, p), formulas.least);
   portfolio_tree_free(&tree);
+  portfolio_formulas_free(&formulas);
   return status;
 }
 
@@ -157,23 +150,23 @@ static void admit(const struct validation *v, bool *admitted) {
 /* ---- From all -------------------------------------------------------------------------------------------------------- */
 
 static double tuned_cost(const struct portfolio_matrix *m, const struct portfolio_tree *tree, size_t leaves,
-                         const size_t *chosen, size_t count) {
+                         const size_t *chosen, size_t count, const size_t *least) {
   double sum = 0;
   for (size_t p = 0; p < m->problems; p++)
-    sum += portfolio_cost(loss_of(m, p, chosen, count, portfolio_tree_says(tree, leaves, m, p)));
+    sum += portfolio_cost(loss_of(m, p, chosen, count, portfolio_tree_says(tree, leaves, m, p), least));
   return sum;
 }
 
 /* Of those that are admitted the fewest leaves that serve the problems as well as any. */
 static size_t choose_leaves(const struct validation *v, const struct portfolio_tree *tree, const size_t *chosen,
-                            size_t count) {
+                            size_t count, const size_t *serves) {
   const struct portfolio_matrix *m = v->m;
   bool admitted[MOST_LEAVES + 1] = {false};
   double costs[MOST_LEAVES + 1], least = INFINITY;
   size_t leaves = 1;
   admit(v, admitted);
   for (size_t i = 1; i <= v->leaves; i++) {
-    costs[i] = admitted[i] ? tuned_cost(m, tree, i, chosen, count) : (double)INFINITY;
+    costs[i] = admitted[i] ? tuned_cost(m, tree, i, chosen, count, serves) : (double)INFINITY;
     least = fmin(least, costs[i]);
   }
   while (leaves < v->leaves && costs[leaves] > least + PORTFOLIO_NEGLIGIBLE * (double)m->problems) leaves++;
@@ -185,46 +178,75 @@ static int make_room(const struct portfolio_matrix *m, size_t most, struct portf
   out->given = calloc(m->problems + 1, sizeof *out->given);
   out->tuned = calloc(m->problems + 1, sizeof *out->tuned);
   out->held = calloc(m->problems + 1, sizeof *out->held);
-  return out->chosen && out->given && out->tuned && out->held ? CUGEN_OK : error_memory(err);
+  out->times = calloc(most + 1, sizeof *out->times);
+  out->most = most;
+  return out->chosen && out->given && out->tuned && out->held && out->times ? CUGEN_OK : error_memory(err);
 }
 
 /* Those that the rule never gives go; the others keep their order. */
-static void drop_unused(const struct portfolio_matrix *m, struct portfolio_tree *tree, struct portfolio_learnt *out) {
-  size_t place[PORTFOLIO_MOST], kept = 0;
-  bool used[PORTFOLIO_MOST] = {false};
+static void drop_unused(const struct portfolio_matrix *m, struct portfolio_tree *tree,
+                        struct portfolio_formulas *formulas, struct portfolio_learnt *out) {
+  size_t place[PORTFOLIO_MOST + 1], kept = 0;
+  bool used[PORTFOLIO_MOST + 1] = {false};
   portfolio_tree_choices(tree, out->leaves, used);
   for (size_t p = 0; p < m->problems; p++)
     if (out->given[p] < out->count) used[out->given[p]] = true;
   for (size_t i = 0; i < out->count; i++) {
     place[i] = kept;
-    if (used[i]) out->chosen[kept++] = out->chosen[i];
+    if (!used[i]) continue;
+    out->chosen[kept] = out->chosen[i];
+    if (formulas->of) memmove(&formulas->of[kept], &formulas->of[i], sizeof *formulas->of);
+    kept++;
   }
+  place[out->count] = kept;
   for (size_t i = 0; i < tree->count; i++) tree->nodes[i].choice = place[tree->nodes[i].choice];
-  for (size_t p = 0; p < m->problems; p++) out->given[p] = out->given[p] < out->count ? place[out->given[p]] : kept;
+  for (size_t p = 0; p < m->problems; p++) out->given[p] = place[out->given[p]];
   out->count = kept;
+}
+
+static int print_rule(const struct portfolio_matrix *m, const struct portfolio_tree *tree,
+                      const struct portfolio_formulas *formulas, struct portfolio_learnt *out, cugen_error *err) {
+  bool failed = false;
+  portfolio_tree_print(tree, out->leaves, m, out->count, &out->rule);
+  for (size_t i = 0; i < out->count && formulas->of; i++) {
+    portfolio_formula_print(&formulas->of[i][formulas->way], m, &out->times[i]);
+    failed |= out->times[i].failed;
+  }
+  return failed || out->rule.failed ? error_memory(err) : CUGEN_OK;
+}
+
+/* What serves each problem by the tree and the formulas, and what is printed of them. */
+static int apply(const struct portfolio_matrix *m, const struct validation *v, struct portfolio_tree *tree,
+                 struct portfolio_formulas *formulas, struct portfolio_learnt *out, cugen_error *err) {
+  const size_t most = portfolio_tree_leaves(tree);
+  const size_t wanted = choose_leaves(v, tree, out->chosen, out->count, formulas->least);
+  out->leaves = wanted < most ? wanted : most;
+  for (size_t p = 0; p < m->problems; p++) {
+    const size_t says = portfolio_tree_says(tree, out->leaves, m, p);
+    out->given[p] = portfolio_given(m, p, out->chosen, out->count, says, formulas->least);
+    out->tuned[p] = loss_of(m, p, out->chosen, out->count, says, formulas->least);
+  }
+  drop_unused(m, tree, formulas, out);
+  return print_rule(m, tree, formulas, out, err);
+}
+
+static void serve_nothing(const struct portfolio_matrix *m, struct portfolio_learnt *out) {
+  for (size_t p = 0; p < m->problems; p++) out->tuned[p] = NAN;
 }
 
 static int learn_from_all(const struct portfolio_matrix *m, const struct validation *v, struct portfolio_learnt *out,
                           cugen_error *err) {
   struct portfolio_tree tree = {0};
+  struct portfolio_formulas formulas = {0};
   int status = choose(m, NULL, v->most, out->chosen, &out->count, err);
-  if (!status && out->count) status = portfolio_tree_grow(m, NULL, out->chosen, out->count, v->leaves, &tree, err);
-  if (!status && out->count) {
-    const size_t most = portfolio_tree_leaves(&tree);
-    const size_t wanted = choose_leaves(v, &tree, out->chosen, out->count);
-    out->leaves = wanted < most ? wanted : most;
-  }
-  for (size_t p = 0; p < m->problems && !status; p++) {
-    const size_t says = out->count ? portfolio_tree_says(&tree, out->leaves, m, p) : 0;
-    out->given[p] = portfolio_given(m, p, out->chosen, out->count, says);
-    out->tuned[p] = loss_of(m, p, out->chosen, out->count, says);
-  }
-  if (!status && out->count) {
-    drop_unused(m, &tree, out);
-    portfolio_tree_print(&tree, out->leaves, m, &out->rule);
-  }
+  if (status) return status;
+  if (!out->count) return serve_nothing(m, out), CUGEN_OK;
+  status = portfolio_formulas_fit(m, NULL, out->chosen, out->count, &formulas, err);
+  if (!status) status = portfolio_tree_grow(m, NULL, out->chosen, out->count, formulas.honest, v->leaves, &tree, err);
+  if (!status) status = apply(m, v, &tree, &formulas, out, err);
   portfolio_tree_free(&tree);
-  return status || !out->rule.failed ? status : error_memory(err);
+  portfolio_formulas_free(&formulas);
+  return status;
 }
 
 /* Of one or two problems the rest says too little. */
@@ -239,7 +261,7 @@ int portfolio_learn(const struct portfolio_matrix *m, size_t most, struct portfo
   *out = (struct portfolio_learnt){0};
   int status = open_validation(&v, m, most, err);
   if (!status) status = make_room(m, most, out, err);
-  if (!status && m->problems > 2) draw_folds(&v);
+  if (!status && m->problems > 2) portfolio_deal(m->problems, v.folds, 1, v.fold);
   for (size_t fold = 0; fold < v.folds && m->problems > 2 && !status; fold++) status = run_fold(&v, fold, err);
   if (!status) status = learn_from_all(m, &v, out, err);
   if (!status) {
@@ -256,6 +278,8 @@ void portfolio_learnt_free(struct portfolio_learnt *learnt) {
   free(learnt->given);
   free(learnt->tuned);
   free(learnt->held);
+  for (size_t i = 0; i < learnt->most && learnt->times; i++) text_free(&learnt->times[i]);
+  free(learnt->times);
   text_free(&learnt->rule);
   *learnt = (struct portfolio_learnt){0};
 }

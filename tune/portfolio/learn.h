@@ -16,10 +16,12 @@ struct portfolio_loss {
 };
 
 struct portfolio_learnt {
-  size_t *
-      chosen; /* variants; what the rule gives is an index here. Where that is no variant, the first that is one serves */
-  size_t count;
-  struct text rule; /* an expression over the sizes: "select(M * N <= 4096, 0, 1)" */
+  /* Variants. What the rule gives is an index here. Where that is no variant, the one of the least time that is one serves; without times the
+     first. */
+  size_t *chosen;
+  size_t count, most;
+  struct text rule;   /* an expression over the sizes: "select(M * N <= 4096, 0, least)" */
+  struct text *times; /* of each variant, an expression too: what "least" compares; empty: it comes last */
   size_t leaves;
   size_t *given; /* for each problem what serves it, of chosen; count: nothing does */
   double *tuned,

@@ -16,6 +16,8 @@ struct portfolio_matrix {
   const char *const *names; /* theirs */
   const int64_t *values;    /* [p * sizes + s] */
   const bool *decides;      /* of each size: what divides it may decide which variants there are; NULL: of all */
+  const double *best;       /* of each problem: the least cost itself; NULL: 1 */
+  int64_t multiprocessors;  /* that run blocks side by side; 0: not known, as if one */
 };
 
 static inline double portfolio_ratio(const struct portfolio_matrix *m, size_t problem, size_t variant) {
@@ -38,6 +40,11 @@ static inline double portfolio_cost(double ratio) {
 
 /* The cost of one that is 40 % slower. Where a few are judged by, what costs more says no more than that it is far off. */
 #define PORTFOLIO_FAR_OFF 1.0
+
+/* What a variant costs while variants are chosen: one that was not measured there is far off, as it was not worth measuring. */
+static inline double portfolio_choice_cost(double ratio) {
+  return isnan(ratio) ? PORTFOLIO_FAR_OFF : portfolio_cost(ratio);
+}
 
 /* What is not worth another variant or another branch of the rule, on average over the problems: 0.05 %. */
 #define PORTFOLIO_NEGLIGIBLE 0.0005

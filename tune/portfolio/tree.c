@@ -5,6 +5,9 @@
    the split that gains most comes first, whichever leaf it is of. So a tree of fewer leaves is the beginning of one of more, and how many
    are worth it can be told afterwards (learn.c).
 
+   A leaf says which variant serves, or that the one of the least formula does (formula.c). What that costs a problem is told by formulas that
+   were fitted without it: else a formula would look better than it is for others.
+
    A leaf of few problems says little of others that fall into it: a variant that is best for two of them may be ten times slower for a third.
    So the choice counts what the problems around them cost, too, with the weight of two: those of the leaf above it, and of its own in turn (as
    estimates are shrunk towards those of the parent: Quinlan's m-estimate; Agarwal and others 2022, hierarchical shrinkage). */
@@ -53,8 +56,9 @@ struct grower {
 };
 
 size_t portfolio_given(const struct portfolio_matrix *m, size_t problem, const size_t *chosen, size_t count,
-                       size_t choice) {
+                       size_t choice, const size_t *least) {
   if (choice < count && !isinf(portfolio_ratio(m, problem, chosen[choice]))) return choice;
+  if (least) return least[problem];
   for (size_t i = 0; i < count; i++)
     if (!isinf(portfolio_ratio(m, problem, chosen[i]))) return i;
   return count;
@@ -77,7 +81,7 @@ static size_t best_choice(const double *sums, const double *prior, size_t count)
   return best;
 }
 
-static double least(const double *sums, const double *prior, size_t count) {
+static double least_sum(const double *sums, const double *prior, size_t count) {
   return sums[best_choice(sums, prior, count)];
 }
 
@@ -103,7 +107,7 @@ static void try_feature(struct grower *g, struct leaf *leaf, const double *prior
       g->before[c] += cost, g->after[c] -= cost;
     }
     if (g->ranked[i].value == g->ranked[i + 1].value) continue;
-    const double gain = leaf->cost - least(g->before, prior, g->choices) - least(g->after, prior, g->choices);
+    const double gain = leaf->cost - least_sum(g->before, prior, g->choices) - least_sum(g->after, prior, g->choices);
     if (gain <= leaf->gain + 1e-9) continue;
     const double threshold =
         portfolio_threshold(&g->tree->features[feature], g->ranked[i].value, g->ranked[i + 1].value);
@@ -210,13 +214,14 @@ static size_t list_rows(struct grower *g, const bool *rows) {
   return count;
 }
 
-static void fill(struct grower *g, const size_t *chosen) {
+/* The last choice is the least formula, where there are any. */
+static void fill(struct grower *g, const size_t *chosen, size_t count, const size_t *least) {
   const struct portfolio_matrix *m = g->m;
   const size_t features = g->tree->feature_count;
   for (size_t p = 0; p < m->problems; p++) {
     for (size_t c = 0; c < g->choices; c++) {
-      const size_t given = portfolio_given(m, p, chosen, g->choices, c);
-      const double ratio = given < g->choices ? portfolio_ratio(m, p, chosen[given]) : (double)NAN;
+      const size_t given = portfolio_given(m, p, chosen, count, c, least);
+      const double ratio = given < count ? portfolio_ratio(m, p, chosen[given]) : (double)NAN;
       g->costs[p * g->choices + c] = fmin(portfolio_cost(ratio), most_cost);
     }
     for (size_t f = 0; f < features; f++)
@@ -255,12 +260,12 @@ static void grow(struct grower *g, const bool *rows, size_t leaves) {
 }
 
 int portfolio_tree_grow(const struct portfolio_matrix *m, const bool *rows, const size_t *chosen, size_t count,
-                        size_t leaves, struct portfolio_tree *out, cugen_error *err) {
+                        const size_t *least, size_t leaves, struct portfolio_tree *out, cugen_error *err) {
   *out = (struct portfolio_tree){0};
-  struct grower g = {.m = m, .tree = out, .choices = count};
+  struct grower g = {.m = m, .tree = out, .choices = count + (least != NULL)};
   const bool good = make_room(&g, leaves + 1);
   if (good) {
-    fill(&g, chosen);
+    fill(&g, chosen, count, least);
     grow(&g, rows, leaves);
   }
   void *arrays[] = {g.costs, g.values, g.order, g.ranked, g.before, g.after, g.leaves, g.priors, g.trial};
@@ -317,12 +322,19 @@ static size_t only_choice(const struct portfolio_tree *tree, size_t leaves, size
   return low == only_choice(tree, leaves, tree->nodes[node].high) ? low : SIZE_MAX;
 }
 
+static void print_choice(size_t choice, size_t count, struct text *out) {
+  if (choice < count)
+    text_addf(out, "%zu", choice);
+  else
+    text_add(out, "least");
+}
+
 /* The high side goes on in the same select. */
 static void print_below(const struct portfolio_tree *tree, size_t leaves, const struct portfolio_matrix *m, size_t at,
-                        struct text *out) {
+                        size_t count, struct text *out) {
   size_t only = only_choice(tree, leaves, at);
   if (only != SIZE_MAX) {
-    text_addf(out, "%zu", only);
+    print_choice(only, count, out);
     return;
   }
   text_add(out, "select(");
@@ -330,14 +342,15 @@ static void print_below(const struct portfolio_tree *tree, size_t leaves, const 
     const struct portfolio_node *node = &tree->nodes[at];
     portfolio_feature_print(&tree->features[node->feature], m, node->threshold, out);
     text_add(out, ", ");
-    print_below(tree, leaves, m, node->low, out);
+    print_below(tree, leaves, m, node->low, count, out);
     text_add(out, ", ");
     at = node->high;
   }
-  text_addf(out, "%zu)", only);
+  print_choice(only, count, out);
+  text_add_char(out, ')');
 }
 
 void portfolio_tree_print(const struct portfolio_tree *tree, size_t leaves, const struct portfolio_matrix *m,
-                          struct text *out) {
-  print_below(tree, leaves, m, 0, out);
+                          size_t count, struct text *out) {
+  print_below(tree, leaves, m, 0, count, out);
 }

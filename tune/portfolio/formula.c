@@ -1,0 +1,410 @@
+/* Fitting formulas of time; see formula.h.
+
+   A kernel cuts one or two sizes into tiles, and runs as many blocks at a time as there are multiprocessors: its time is a sum of a constant, of
+   whole waves of tiles, of tiles (where memory or the last wave's rest counts), and of the bytes that its operands have, each also times the
+   sizes that are not cut, the steps of a block. None of these takes negative time: the sum is fitted by least squares of the relative error with
+   coefficients that are not negative (NNLS; Lawson and Hanson, Solving Least Squares Problems, 1974). How large the tiles are, and of which
+   sizes, is what fits best: a kernel is a column of numbers here. What is left over, as a logarithm, is put down to sizes that are no multiples of
+   2 or 8, where accesses are narrow, by a ridge regression.
+
+   What was not measured where it is a variant was most likely left because it was slow: it counts as 75 % slower than the best, and half. */
+#include "formula.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/value.h"
+
+enum { LEAST_KNOWN = 3, MOST_UNKNOWNS = FORMULA_MOST_RAGGED + 1 };
+
+static const double unknown_ratio = 1.75, unknown_weight = 0.5, ridge = 1, intercept_ridge = 1e-3;
+static const int64_t tile_sizes[] = {1, 16, 32, 64, 96, 128, 192, 256};
+enum { TILE_SIZES = sizeof tile_sizes / sizeof *tile_sizes };
+
+/* ---- Terms -------------------------------------------------------------------------------------------------------- */
+
+/* Factors of a term: waves of tiles, rounded up; waves, but at least one; tiles; sizes. */
+enum { WAVES = 1, FILLED = 2, TILES = 4, SIZE_A = 8, SIZE_B = 16, REST = 32 };
+static const int term_factors[FORMULA_TERMS] = {
+    0,    WAVES,         FILLED,        TILES, SIZE_A | SIZE_B, WAVES | REST, FILLED | REST, TILES | REST,
+    REST, SIZE_A | REST, SIZE_B | REST,
+};
+
+/* Without a second size, or any other, some say what others say. */
+static bool term_is_asked(const struct portfolio_formula *f, size_t term) {
+  const int factors = term_factors[term];
+  if ((factors & REST) && !f->rest) return false;
+  return f->b != PORTFOLIO_NO_SIZE || factors != (SIZE_B | REST);
+}
+
+static double tiles_of(int64_t size, int64_t tile) {
+  return (double)(size / tile + (size % tile > 0));
+}
+
+/* In the order in which portfolio_formula_print writes the factors, so that both round alike. */
+static double term_times(const struct portfolio_formula *f, const struct portfolio_matrix *m, size_t term,
+                         const int64_t *sizes, double value) {
+  const int factors = term_factors[term];
+  const bool both = f->b != PORTFOLIO_NO_SIZE;
+  const double a = tiles_of(sizes[f->a], f->tile_a), b = both ? tiles_of(sizes[f->b], f->tile_b) : 1;
+  const double units = m->multiprocessors > 0 ? (double)m->multiprocessors : 1;
+  if (factors & WAVES) value *= ceil(a * b / units);
+  if (factors & FILLED) value *= fmax(a * b / units, 1);
+  if (factors & TILES) value *= a;
+  if (factors & TILES && both) value *= b;
+  if (factors & SIZE_A) value *= (double)sizes[f->a];
+  if (factors & SIZE_B && both) value *= (double)sizes[f->b];
+  for (size_t s = 0; s < m->sizes && factors & REST; s++)
+    if (f->rest >> s & 1) value *= (double)sizes[s];
+  return value;
+}
+
+static bool is_ragged(const struct portfolio_ragged *ragged, const int64_t *sizes) {
+  for (size_t s = 0; s < 64 && ragged->sizes >> s; s++)
+    if (ragged->sizes >> s & 1 && sizes[s] % ragged->of != 0) return true;
+  return false;
+}
+
+double portfolio_formula_of(const struct portfolio_formula *f, const struct portfolio_matrix *m,
+                            const int64_t *sizes) {
+  double sum = 0;
+  if (!f->known) return INFINITY;
+  for (size_t t = 0; t < FORMULA_TERMS; t++)
+    if (f->terms[t] > 0) sum += term_times(f, m, t, sizes, f->terms[t]);
+  for (size_t i = 0; i < f->ragged_count; i++)
+    if (is_ragged(&f->ragged[i], sizes)) sum *= f->ragged[i].factor;
+  return sum;
+}
+
+/* ---- Linear systems ------------------------------------------------------------------------------------------------ */
+
+/* Solves a x = b, a symmetric and positive, over the unknowns that are taken; the others stay 0. false: it is singular. By Cholesky. */
+static bool solve(size_t count, double a[][MOST_UNKNOWNS], const double *b, const bool *taken, double *x) {
+  double l[MOST_UNKNOWNS][MOST_UNKNOWNS], y[MOST_UNKNOWNS];
+  size_t at[MOST_UNKNOWNS], n = 0;
+  for (size_t i = 0; i < count; i++) x[i] = 0;
+  for (size_t i = 0; i < count; i++)
+    if (taken[i]) at[n++] = i;
+  for (size_t i = 0; i < n; i++) {
+    for (size_t k = 0; k <= i; k++) {
+      double sum = a[at[i]][at[k]];
+      for (size_t j = 0; j < k; j++) sum -= l[i][j] * l[k][j];
+      if (i == k && !(sum > 0)) return false;
+      l[i][k] = i == k ? sqrt(sum) : sum / l[k][k];
+    }
+    y[i] = b[at[i]];
+    for (size_t j = 0; j < i; j++) y[i] -= l[i][j] * y[j];
+    y[i] /= l[i][i];
+  }
+  for (size_t i = n; i > 0; i--) {
+    for (size_t j = i; j < n; j++) y[i - 1] -= l[j][i - 1] * x[at[j]];
+    x[at[i - 1]] = y[i - 1] / l[i - 1][i - 1];
+  }
+  return true;
+}
+
+/* The unknown that would lower the error most if it rose from 0; count: none would. */
+static size_t most_wanted(size_t count, double a[][MOST_UNKNOWNS], const double *b, const bool *taken,
+                          const double *x) {
+  double most = 1e-9;
+  size_t wanted = count;
+  for (size_t i = 0; i < count; i++) {
+    double gradient = b[i];
+    for (size_t k = 0; k < count; k++) gradient -= a[i][k] * x[k];
+    if (!taken[i] && a[i][i] > 0 && gradient > most) most = gradient, wanted = i;
+  }
+  return wanted;
+}
+
+/* Moves x towards z until one becomes 0, which is no longer taken; whether one does. */
+static bool step_back(size_t count, bool *taken, double *x, const double *z) {
+  double step = 1;
+  for (size_t i = 0; i < count; i++)
+    if (taken[i] && z[i] <= 0) step = fmin(step, x[i] / (x[i] - z[i] + 1e-300));
+  for (size_t i = 0; i < count; i++) x[i] += step * (z[i] - x[i]);
+  if (step >= 1) return false;
+  for (size_t i = 0; i < count; i++)
+    if (taken[i] && x[i] <= 1e-12) taken[i] = false, x[i] = 0;
+  return true;
+}
+
+/* The x >= 0 that is nearest to solving a x = b, of unit diagonal. */
+static void solve_positive(size_t count, double a[][MOST_UNKNOWNS], const double *b, double *x) {
+  bool taken[MOST_UNKNOWNS] = {false};
+  double z[MOST_UNKNOWNS];
+  for (size_t i = 0; i < count; i++) x[i] = 0;
+  for (size_t round = 0; round < 3 * count; round++) {
+    const size_t wanted = most_wanted(count, a, b, taken, x);
+    if (wanted == count) return;
+    taken[wanted] = true;
+    do
+      if (!solve(count, a, b, taken, z)) return;
+    while (step_back(count, taken, x, z));
+  }
+}
+
+/* ---- Fitting ------------------------------------------------------------------------------------------------------- */
+
+struct fitter {
+  const struct portfolio_matrix *m;
+  size_t rows;
+  size_t *problems; /* of the rows */
+  double *times;    /* what is to be fitted */
+  double *weights;  /* squared */
+  double *factors;  /* what the ragged sizes make of it */
+};
+
+/* The rows of which something is known, or to be supposed. How many are known. */
+static size_t list_rows(struct fitter *f, const bool *rows, size_t variant) {
+  size_t known = 0;
+  for (size_t p = 0; p < f->m->problems; p++) {
+    const double ratio = portfolio_ratio(f->m, p, variant), best = f->m->best ? f->m->best[p] : 1;
+    if ((rows && !rows[p]) || isinf(ratio) || !(best > 0) || isinf(best)) continue;
+    f->problems[f->rows] = p;
+    f->times[f->rows] = best * (isnan(ratio) ? unknown_ratio : ratio);
+    f->weights[f->rows] = isnan(ratio) ? unknown_weight * unknown_weight : 1;
+    f->factors[f->rows++] = 1;
+    known += isnan(ratio) ? 0 : 1;
+  }
+  return known;
+}
+
+static const int64_t *sizes_of(const struct fitter *f, size_t row) {
+  return &f->m->values[f->problems[row] * f->m->sizes];
+}
+
+/* Fits the terms for its tiles to the times by the factors; returns the sum of squares of the relative errors. */
+static double fit_terms(const struct fitter *f, struct portfolio_formula *out) {
+  double a[MOST_UNKNOWNS][MOST_UNKNOWNS] = {{0}}, b[MOST_UNKNOWNS] = {0}, x[MOST_UNKNOWNS], scale[FORMULA_TERMS];
+  double error = 0;
+  for (size_t r = 0; r < f->rows; r++) {
+    double value[FORMULA_TERMS] = {0};
+    for (size_t t = 0; t < FORMULA_TERMS; t++)
+      if (term_is_asked(out, t)) value[t] = term_times(out, f->m, t, sizes_of(f, r), f->factors[r] / f->times[r]);
+    for (size_t t = 0; t < FORMULA_TERMS; t++) {
+      b[t] += f->weights[r] * value[t];
+      for (size_t k = 0; k <= t; k++) a[t][k] += f->weights[r] * value[t] * value[k];
+    }
+    error += f->weights[r];
+  }
+  for (size_t t = 0; t < FORMULA_TERMS; t++) scale[t] = a[t][t] > 0 ? 1 / sqrt(a[t][t]) : 0;
+  for (size_t t = 0; t < FORMULA_TERMS; t++) {
+    b[t] *= scale[t];
+    for (size_t k = 0; k <= t; k++) a[k][t] = a[t][k] = a[t][k] * scale[t] * scale[k] + (t == k ? 1e-9 : 0);
+  }
+  solve_positive(FORMULA_TERMS, a, b, x);
+  for (size_t t = 0; t < FORMULA_TERMS; t++) {
+    error -= 2 * b[t] * x[t];
+    for (size_t k = 0; k < FORMULA_TERMS; k++) error += a[t][k] * x[t] * x[k];
+    out->terms[t] = x[t] * scale[t];
+  }
+  return error;
+}
+
+static void try_tiles(const struct fitter *f, struct portfolio_formula tried, uint64_t differ,
+                      struct portfolio_formula *best, double *least) {
+  tried.rest = differ & ~(UINT64_C(1) << tried.a);
+  if (tried.b != PORTFOLIO_NO_SIZE) tried.rest &= ~(UINT64_C(1) << tried.b);
+  const double error = fit_terms(f, &tried);
+  if (error < *least - 1e-12) *least = error, *best = tried;
+}
+
+/* The tiles that fit best: of each size alone, and of each pair. */
+static void fit_tiles(const struct fitter *f, const size_t *sizes, size_t count, struct portfolio_formula *out) {
+  double least = INFINITY;
+  uint64_t differ = 0;
+  struct portfolio_formula tried = *out;
+  for (size_t i = 0; i < count; i++) differ |= UINT64_C(1) << sizes[i];
+  for (size_t i = 0; i < count; i++)
+    for (size_t t = 0; t < TILE_SIZES; t++) {
+      tried.a = sizes[i], tried.tile_a = tile_sizes[t], tried.b = PORTFOLIO_NO_SIZE, tried.tile_b = 1;
+      try_tiles(f, tried, differ, out, &least);
+      for (size_t k = i + 1; k < count && t > 0; k++)
+        for (size_t u = 1; u < TILE_SIZES; u++) {
+          tried.b = sizes[k], tried.tile_b = tile_sizes[u];
+          try_tiles(f, tried, differ, out, &least);
+        }
+    }
+}
+
+/* ---- Ragged sizes -------------------------------------------------------------------------------------------------- */
+
+/* Whether it is so of some rows and not of others: else it says nothing. */
+static bool tells_apart(const struct fitter *f, const struct portfolio_ragged *ragged) {
+  size_t are = 0;
+  for (size_t r = 0; r < f->rows; r++) are += is_ragged(ragged, sizes_of(f, r));
+  return are && are < f->rows;
+}
+
+static void add_ragged(const struct fitter *f, uint64_t sizes, int of, struct portfolio_formula *out) {
+  const struct portfolio_ragged ragged = {sizes, of, 1};
+  if (sizes && tells_apart(f, &ragged)) out->ragged[out->ragged_count++] = ragged;
+}
+
+static void list_ragged(const struct fitter *f, const size_t *sizes, size_t count, struct portfolio_formula *out) {
+  uint64_t each = 0;
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t own = UINT64_C(1) << sizes[i];
+    const size_t before = out->ragged_count;
+    add_ragged(f, own, 8, out);
+    if (out->ragged_count > before) each |= own;
+    add_ragged(f, own, 2, out);
+  }
+  if (each & (each - 1)) add_ragged(f, each, 8, out);
+}
+
+/* Factors by ridge regression of what the terms leave; a constant that comes with it goes into the terms. */
+static bool fit_ragged(struct fitter *f, struct portfolio_formula *out) {
+  double a[MOST_UNKNOWNS][MOST_UNKNOWNS] = {{0}}, b[MOST_UNKNOWNS] = {0}, x[MOST_UNKNOWNS];
+  bool taken[MOST_UNKNOWNS];
+  const size_t count = out->ragged_count + 1;
+  for (size_t i = 0; i < out->ragged_count; i++) out->ragged[i].factor = 1;
+  for (size_t r = 0; r < f->rows; r++) {
+    double value[MOST_UNKNOWNS] = {1};
+    const double sum = portfolio_formula_of(out, f->m, sizes_of(f, r));
+    const double left = log(f->times[r] / fmax(sum, 1e-9 * f->times[r]));
+    for (size_t i = 1; i < count; i++) value[i] = is_ragged(&out->ragged[i - 1], sizes_of(f, r)) ? 0.5 : -0.5;
+    for (size_t i = 0; i < count; i++) {
+      b[i] += f->weights[r] * value[i] * left;
+      for (size_t k = 0; k < count; k++) a[i][k] += f->weights[r] * value[i] * value[k];
+    }
+  }
+  for (size_t i = 0; i < count; i++) taken[i] = true, a[i][i] += i ? ridge : intercept_ridge;
+  if (!solve(count, a, b, taken, x)) return false;
+  double constant = x[0];
+  for (size_t i = 1; i < count; i++) out->ragged[i - 1].factor = exp(x[i]), constant -= 0.5 * x[i];
+  for (size_t t = 0; t < FORMULA_TERMS; t++) out->terms[t] *= exp(constant);
+  for (size_t r = 0; r < f->rows; r++) {
+    f->factors[r] = exp(constant);
+    for (size_t i = 0; i < out->ragged_count; i++)
+      if (is_ragged(&out->ragged[i], sizes_of(f, r))) f->factors[r] *= out->ragged[i].factor;
+  }
+  return true;
+}
+
+/* ---- As it is printed ---------------------------------------------------------------------------------------------- */
+
+/* Four digits, such that the decimal number that is printed is this very double: a quotient of two exact ones. */
+static double round_off(double value) {
+  int digits = 3;
+  double power = 1;
+  if (!(value > 1e-18) || value > 1e15) return value > 1e15 ? 1e15 : 0;
+  digits -= (int)floor(log10(value));
+  for (int i = 0; i < abs(digits); i++) power *= 10;
+  return digits < 0 ? round(value / power) * power : round(value * power) / power;
+}
+
+static void round_all(struct portfolio_formula *f) {
+  size_t kept = 0;
+  for (size_t t = 0; t < FORMULA_TERMS; t++) f->terms[t] = round_off(f->terms[t]);
+  for (size_t i = 0; i < f->ragged_count; i++) {
+    f->ragged[i].factor = round_off(f->ragged[i].factor);
+    if (fabs(f->ragged[i].factor - 1) > 0.002) f->ragged[kept++] = f->ragged[i];
+  }
+  f->ragged_count = kept;
+}
+
+static void print_number(double value, struct text *out) {
+  value_print(value_float(value), out);
+}
+
+static void print_tiles(const struct portfolio_formula *f, const struct portfolio_matrix *m, struct text *out) {
+  text_addf(out, "ceil_div(%s, %lld)", m->names[f->a], (long long)f->tile_a);
+  if (f->b != PORTFOLIO_NO_SIZE) text_addf(out, " * ceil_div(%s, %lld)", m->names[f->b], (long long)f->tile_b);
+}
+
+static void print_term(const struct portfolio_formula *f, const struct portfolio_matrix *m, size_t term,
+                       struct text *out) {
+  const int factors = term_factors[term];
+  const long long units = m->multiprocessors > 0 ? m->multiprocessors : 1;
+  print_number(f->terms[term], out);
+  if (factors & WAVES) {
+    text_add(out, " * ceil_div(");
+    print_tiles(f, m, out);
+    text_addf(out, ", %lld)", units);
+  }
+  if (factors & FILLED) {
+    text_add(out, " * max(");
+    print_tiles(f, m, out);
+    text_addf(out, " / %lld.0, 1.0)", units);
+  }
+  if (factors & TILES) text_add(out, " * "), print_tiles(f, m, out);
+  if (factors & SIZE_A) text_addf(out, " * %s", m->names[f->a]);
+  if (factors & SIZE_B && f->b != PORTFOLIO_NO_SIZE) text_addf(out, " * %s", m->names[f->b]);
+  for (size_t s = 0; s < m->sizes && factors & REST; s++)
+    if (f->rest >> s & 1) text_addf(out, " * %s", m->names[s]);
+}
+
+static void print_ragged(const struct portfolio_ragged *ragged, const struct portfolio_matrix *m, struct text *out) {
+  const char *between = "";
+  text_add(out, " * select(");
+  for (size_t s = 0; s < m->sizes && s < 64; s++) {
+    if (!(ragged->sizes >> s & 1)) continue;
+    text_addf(out, "%s%s %% %d ~= 0", between, m->names[s], ragged->of);
+    between = " or ";
+  }
+  text_add(out, ", ");
+  print_number(ragged->factor, out);
+  text_add(out, ", 1.0)");
+}
+
+void portfolio_formula_print(const struct portfolio_formula *f, const struct portfolio_matrix *m, struct text *out) {
+  const char *between = "";
+  if (!f->known) return;
+  text_add(out, f->ragged_count ? "(" : "");
+  for (size_t t = 0; t < FORMULA_TERMS; t++) {
+    if (!(f->terms[t] > 0)) continue;
+    text_add(out, between);
+    print_term(f, m, t, out);
+    between = " + ";
+  }
+  if (!*between) text_add(out, "0.0");
+  text_add(out, f->ragged_count ? ")" : "");
+  for (size_t i = 0; i < f->ragged_count; i++) print_ragged(&f->ragged[i], m, out);
+}
+
+/* ---- All ----------------------------------------------------------------------------------------------------------- */
+
+/* The first ones that differ: of one that is the same everywhere nothing can be said. */
+static size_t list_sizes(const struct fitter *f, size_t *out) {
+  size_t count = 0;
+  for (size_t s = 0; s < f->m->sizes && s < 64 && count < FORMULA_MOST_SIZES; s++)
+    for (size_t r = 1; r < f->rows; r++) {
+      if (sizes_of(f, r)[s] == sizes_of(f, 0)[s]) continue;
+      out[count++] = s;
+      break;
+    }
+  return count;
+}
+
+static void fit(struct fitter *f, struct portfolio_formula out[FORMULA_WAYS]) {
+  size_t sizes[FORMULA_MOST_SIZES];
+  const size_t count = list_sizes(f, sizes);
+  struct portfolio_formula formula = {0};
+  if (!count) return;
+  formula.known = true;
+  fit_tiles(f, sizes, count, &formula);
+  list_ragged(f, sizes, count, &formula);
+  for (size_t way = 0; way < FORMULA_WAYS; way++) {
+    if (way) fit_terms(f, &formula);
+    if (!fit_ragged(f, &formula)) return;
+    out[way] = formula;
+    round_all(&out[way]);
+  }
+}
+
+int portfolio_formula_fit(const struct portfolio_matrix *m, const bool *rows, size_t variant,
+                          struct portfolio_formula out[FORMULA_WAYS], cugen_error *err) {
+  double *numbers = calloc(3 * m->problems + 1, sizeof *numbers);
+  size_t *problems = calloc(m->problems + 1, sizeof *problems);
+  struct fitter f = {.m = m, .problems = problems};
+  for (size_t way = 0; way < FORMULA_WAYS; way++) out[way] = (struct portfolio_formula){0};
+  if (numbers && problems) {
+    f.times = numbers, f.weights = numbers + m->problems, f.factors = numbers + 2 * m->problems;
+    if (list_rows(&f, rows, variant) >= LEAST_KNOWN) fit(&f, out);
+  }
+  const bool good = numbers && problems;
+  free(numbers);
+  free(problems);
+  return good ? CUGEN_OK : error_memory(err);
+}

@@ -1,0 +1,119 @@
+/* Formulas of all variants of a portfolio; see formulas.h.
+
+   Which way of fitting is better for others, and what a problem costs where the least formula serves it, is told by a cross-validation of its own:
+   a fifth of the problems is left out, formulas are fitted to the others, and say what serves those that were left out. */
+#include "formulas.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+enum { PARTS = 5, FEW = 16 };
+
+void portfolio_deal(size_t count, size_t parts, uint64_t seed, size_t *part) {
+  uint64_t state = seed;
+  for (size_t i = 0; i < count; i++) part[i] = i % parts;
+  for (size_t i = count; i > 1; i--) {
+    const size_t other = random_next(&state) % i, swapped = part[i - 1];
+    part[i - 1] = part[other];
+    part[other] = swapped;
+  }
+}
+
+struct fitting {
+  const struct portfolio_matrix *m;
+  const size_t *chosen;
+  size_t count;
+  struct portfolio_formula (*of)[FORMULA_WAYS];
+};
+
+static int fit_all(const struct fitting *f, const bool *rows, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < f->count && !status; i++)
+    status = portfolio_formula_fit(f->m, rows, f->chosen[i], f->of[i], err);
+  return status;
+}
+
+/* A variant without a formula comes after all that have one; of several the first. */
+static size_t find_least(const struct fitting *f, size_t problem, size_t way) {
+  size_t best = f->count;
+  double least = INFINITY;
+  for (size_t i = 0; i < f->count; i++) {
+    if (isinf(portfolio_ratio(f->m, problem, f->chosen[i]))) continue;
+    const double value = portfolio_formula_of(&f->of[i][way], f->m, &f->m->values[problem * f->m->sizes]);
+    if (best < f->count && !(value < least)) continue;
+    best = i, least = value;
+  }
+  return best;
+}
+
+static double cost_of(const struct fitting *f, size_t problem, size_t given) {
+  const double ratio = given < f->count ? portfolio_ratio(f->m, problem, f->chosen[given]) : (double)NAN;
+  return fmin(portfolio_cost(ratio), PORTFOLIO_FAR_OFF);
+}
+
+/* honest: [way * problems + problem], of the problems of rows. Returns the way that costs these less. */
+static int validate(const struct fitting *f, const bool *rows, size_t *honest, size_t *part, bool *others,
+                    size_t *best, cugen_error *err) {
+  const size_t problems = f->m->problems;
+  double sums[FORMULA_WAYS] = {0};
+  int status = CUGEN_OK;
+  portfolio_deal(problems, PARTS, 2, part);
+  for (size_t z = 0; z < PARTS && !status; z++) {
+    for (size_t p = 0; p < problems; p++) others[p] = (!rows || rows[p]) && part[p] != z;
+    status = fit_all(f, others, err);
+    for (size_t p = 0; p < problems && !status; p++)
+      for (size_t way = 0; way < FORMULA_WAYS && (!rows || rows[p]) && part[p] == z; way++) {
+        honest[way * problems + p] = find_least(f, p, way);
+        sums[way] += cost_of(f, p, honest[way * problems + p]);
+      }
+  }
+  *best = 0;
+  for (size_t way = 1; way < FORMULA_WAYS; way++)
+    if (sums[way] < sums[*best]) *best = way;
+  return status;
+}
+
+static size_t count_rows(const struct portfolio_matrix *m, const bool *rows) {
+  size_t count = 0;
+  for (size_t p = 0; p < m->problems; p++) count += !rows || rows[p];
+  return count;
+}
+
+static int fit(const struct fitting *f, const bool *rows, size_t *honest, size_t *part, bool *others,
+               struct portfolio_formulas *out, cugen_error *err) {
+  const size_t problems = f->m->problems;
+  int status = validate(f, rows, honest, part, others, &out->way, err);
+  if (!status) status = fit_all(f, rows, err);
+  for (size_t p = 0; p < problems && !status; p++) {
+    out->least[p] = find_least(f, p, out->way);
+    out->honest[p] = !rows || rows[p] ? honest[out->way * problems + p] : out->least[p];
+  }
+  return status;
+}
+
+int portfolio_formulas_fit(const struct portfolio_matrix *m, const bool *rows, const size_t *chosen, size_t count,
+                           struct portfolio_formulas *out, cugen_error *err) {
+  *out = (struct portfolio_formulas){0};
+  if (count_rows(m, rows) < FEW || !m->sizes) return CUGEN_OK;
+  out->of = calloc(count + 1, sizeof *out->of);
+  out->least = calloc(m->problems + 1, sizeof *out->least);
+  out->honest = calloc(m->problems + 1, sizeof *out->honest);
+  size_t *honest = calloc(FORMULA_WAYS * m->problems + 1, sizeof *honest);
+  size_t *part = calloc(m->problems + 1, sizeof *part);
+  bool *others = calloc(m->problems + 1, sizeof *others);
+  const bool good = out->of && out->least && out->honest && honest && part && others;
+  const struct fitting f = {m, chosen, count, out->of};
+  int status = good ? fit(&f, rows, honest, part, others, out, err) : error_memory(err);
+  free(honest);
+  free(part);
+  free(others);
+  return status;
+}
+
+void portfolio_formulas_free(struct portfolio_formulas *formulas) {
+  free(formulas->of);
+  free(formulas->least);
+  free(formulas->honest);
+  *formulas = (struct portfolio_formulas){0};
+}
