@@ -857,8 +857,9 @@ static void test_runs_of_a_variant(void **state) {
   } cases[] = {
       {5e-3, 0, 0, 2 + 11, 11, false, 0},                /* the first: nothing is known */
       {5e-3, 5e-3, 5e-3, 11, 11, false, 0},              /* as fast as the best: verifying it warmed up */
-      {5e-3, 5.1e-3, 4.7e-3, 3, 3, true, 0},             /* by 6 % */
-      {6e-3, 6e-3, 5e-3, 3, 3, true, 0},                 /* by 20 % */
+      {5e-3, 5.1e-3, 4.7e-3, 2, 2, true, 0},             /* by 6 %, and both runs alike */
+      {4.9e-3, 4.9e-3, 4.7e-3, 3, 3, true, 0},           /* shorter: three tell it */
+      {6e-3, 6e-3, 5e-3, 2, 2, true, 0},                 /* by 20 % */
       {7e-3, 7e-3, 5e-3, 2, 2, true, 0},                 /* by 40 % */
       {8e-3, 8e-3, 5e-3, 1, 1, true, 0},                 /* by 60 %: one run beside the verified one */
       {50e-3, 50e-3, 5e-3, 0, 1, true, 0},               /* ten times: none */
