@@ -112,8 +112,6 @@ static int open_workers(struct bench *bench, cugen_error *err) {
                                                          .toolkit = target->toolkit_options,
                                                          .in_process = target->in_process,
                                                          .cuda_context = target->cuda_context,
-                                                         .interrupted = bench->interrupted,
-                                                         .context = bench->context,
                                                          .until = bench->until},
                                               .looked = takes_looked(target) ? target->looked : NULL,
                                               .devices = target->device_count ? target->devices : &only,

@@ -135,9 +135,9 @@ void tuner_renew_claims(struct tuner *t) {
     claims[count++] =
         (struct cache_claim){t->pending[i]->real.variant, t->pending[i]->real.hash.hex, CACHE_CLAIM_TAKEN};
   for (size_t i = 0; i < t->slot_count && count < MOST; i++)
-    if (t->slots[i].candidate)
-      claims[count++] = (struct cache_claim){t->slots[i].candidate->real.variant,
-                                             t->slots[i].candidate->real.hash.hex, CACHE_CLAIM_TAKEN};
+    if (t->slots[i].turn.candidate)
+      claims[count++] = (struct cache_claim){t->slots[i].turn.candidate->real.variant,
+                                             t->slots[i].turn.candidate->real.hash.hex, CACHE_CLAIM_TAKEN};
   if (count) cache_claim(t->target->cache, &t->target->key, &terms, claims, count, &ignored);
 }
 
@@ -174,7 +174,7 @@ static bool is_under_way(const struct tuner *t, const char *variant) {
   for (size_t i = 0; i < t->pending_count; i++)
     if (strcmp(t->pending[i]->real.variant, variant) == 0) return true;
   for (size_t i = 0; i < t->slot_count; i++)
-    if (t->slots[i].candidate && strcmp(t->slots[i].candidate->real.variant, variant) == 0) return true;
+    if (t->slots[i].turn.candidate && strcmp(t->slots[i].turn.candidate->real.variant, variant) == 0) return true;
   return false;
 }
 

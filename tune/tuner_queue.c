@@ -58,7 +58,7 @@ static struct candidate *take(struct tuner *t, size_t place) {
 
 size_t tuner_busy(const struct tuner *t) {
   size_t busy = 0;
-  for (size_t i = 0; i < t->slot_count; i++) busy += t->slots[i].candidate != NULL;
+  for (size_t i = 0; i < t->slot_count; i++) busy += t->slots[i].turn.candidate != NULL;
   return busy;
 }
 
@@ -82,7 +82,7 @@ static bool all_doubted(const struct tuner *t) {
 static bool is_equal_under_way(const struct tuner *t, const struct candidate *c) {
   const struct hash image = candidate_image(c);
   for (size_t i = 0; i < t->slot_count && image.hex[0]; i++)
-    if (t->slots[i].candidate && strcmp(t->slots[i].image.hex, image.hex) == 0) return true;
+    if (t->slots[i].turn.candidate && strcmp(t->slots[i].turn.image.hex, image.hex) == 0) return true;
   return false;
 }
 

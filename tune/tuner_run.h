@@ -43,15 +43,20 @@ struct tuner_sharing {
   size_t batch_count, batch_size;
 };
 
+/* A variant that a worker measures, or has measured. */
+struct tuner_turn {
+  struct candidate *candidate; /* NULL: there is none */
+  struct cache_record record;
+  struct hash image;
+  double begin, end;
+  bool shortened; /* as of variant_timeout */
+};
+
 /* A worker, and what it measures; see tuner_workers.c. */
 enum { TUNER_CREDIT = 3 };
 struct tuner_slot {
-  struct candidate *candidate; /* NULL: it is idle */
+  struct tuner_turn turn; /* without a candidate: it is idle */
   struct worker_job job;
-  struct cache_record record;
-  struct hash image;
-  double begin;
-  bool shortened;  /* as of variant_timeout */
   bool lost;       /* its device failed: it gets nothing more */
   bool doubted;    /* its last variant failed, and is another one's to try: it gets nothing new meanwhile */
   cugen_error why; /* for which reason */
@@ -93,9 +98,9 @@ struct tuner {
   struct counted {
     struct candidate *candidate;
     size_t record;
-  } counted[TUNER_COUNTED]; /* the best so far, whose requests are still being counted; the latest last */
+  } counted[TUNER_COUNTED]; /* those whose requests are still being counted; the latest last */
   size_t counted_count;
-  double patience;  /* how long counting is waited for */
+  size_t uncounted; /* how many of the next ones are not counted */
   size_t given;     /* candidates taken from the strategy and not remembered */
   uint64_t skipped; /* remembered ones it passed over */
   double begin, budget, last_poll;
@@ -204,11 +209,15 @@ int tuner_gather_leaders(struct tuner *t, cugen_error *err);
 
 /* ---- tuner_counting.c ---- */
 
-/* What a candidate that has run asks of memory, into its record, if that is known soon. */
+/* Of a candidate that is about to run, on a thread of its own. */
+void tuner_begin_count(struct tuner *t, struct candidate *c);
+/* What a candidate that has run asks of memory, into its record, if that is known by now. */
 void tuner_take_count(struct tuner *t, struct candidate *c, struct cache_record *record);
-/* Closes the candidate of the last record. If it is the best and is still being counted, or yet to be, that comes later. */
+/* Closes the candidate of the last record; if it is still being counted, or is the best and yet to be, later. */
 int tuner_close_candidate(struct tuner *t, struct candidate *c, cugen_error *err);
-/* Waits for those a while, and remembers what came of it. */
+/* Remembers what is counted by now. */
+int tuner_keep_counts(struct tuner *t, cugen_error *err);
+/* Waits a while for what is not, and remembers what came of it. */
 int tuner_settle_counts(struct tuner *t, cugen_error *err);
 void tuner_drop_counts(struct tuner *t);
 

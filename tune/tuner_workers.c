@@ -60,15 +60,16 @@ static int remember(struct tuner *t, const struct candidate *c, struct cache_rec
 /* ---- One that has ended ---- */
 
 /* What is known of it besides the result. */
-static void complete(struct tuner *t, const struct tuner_slot *slot, struct candidate *c,
-                     struct cache_record *record) {
+static void complete(struct tuner *t, struct tuner_turn *turn) {
+  struct candidate *c = turn->candidate;
+  struct cache_record *record = &turn->record;
   tuner_take_count(t, c, record);
   const struct cache_record *known = tuner_find_known(t, &c->real), *current = tuner_find_current(t, &c->real);
   if (known && record->requested <= 0) record->requested = known->requested; /* its image was here, without PTX */
   if (known) tuner_keep_energy(known, record);
   if (current) cache_record_keep_outputs(current, record);
   record->compile_seconds = candidate_compile_seconds(c);
-  record->measure_seconds = clock_seconds() - slot->begin;
+  record->measure_seconds = turn->end - turn->begin;
   tuner_stamp(t, record);
   const struct cache_record *timed = tuner_find_timed(t, &c->real);
   if (timed) tuner_keep_times(timed, record);
@@ -80,22 +81,27 @@ static void release(struct tuner *t, const struct candidate *c) {
     if (c->tried_on >> i & 1) t->slots[i].doubted = false;
 }
 
-/* Remembers it, and has the strategy hear of it. Takes over the candidate and what the record holds. */
-static int finish(struct tuner *t, const struct tuner_slot *slot, struct candidate *c, struct cache_record *record,
-                  cugen_error *err) {
-  complete(t, slot, c, record);
+/* Takes over what it holds, without finishing it. */
+static int drop(struct tuner *t, struct tuner_turn *turn, int status) {
+  cache_record_free(&turn->record);
+  candidate_close(&t->bench, turn->candidate);
+  return status;
+}
+
+/* Remembers it, and has the strategy hear of it. Takes over what it holds. */
+static int finish(struct tuner *t, struct tuner_turn *turn, cugen_error *err) {
+  struct candidate *c = turn->candidate;
+  struct cache_record *record = &turn->record;
+  complete(t, turn);
   release(t, c);
   int status = CUGEN_OK;
-  if (slot->shortened && record->outcome == CUGEN_OUTCOME_TIMEOUT) /* nothing is known against it */
+  if (turn->shortened && record->outcome == CUGEN_OUTCOME_TIMEOUT) /* nothing is known against it */
     status = error_set(err, CUGEN_ERROR_INTERRUPTED, "'%s' was still running", c->real.variant);
   if (!status) status = remember(t, c, record, err);
-  if (!status) status = tuner_keep_record(t, record, slot->image, err);
-  if (status) cache_record_free(record);
-  if (!status && !c->anew) tuner_tell_strategy(t, c->index, &t->records[t->record_count - 1]);
-  if (!status && t->bench.workers) status = worker_usable(worker_pool_at(t->bench.workers, t->bench.worker), err);
-  if (!status) return tuner_close_candidate(t, c, err);
-  candidate_close(&t->bench, c);
-  return status;
+  if (!status) status = tuner_keep_record(t, record, turn->image, err);
+  if (status) return drop(t, turn, status);
+  if (!c->anew) tuner_tell_strategy(t, c->index, &t->records[t->record_count - 1]);
+  return tuner_close_candidate(t, c, err);
 }
 
 /* ---- One that begins ---- */
@@ -121,28 +127,28 @@ static void put_back(struct tuner *t, struct candidate *c) {
   t->pending[0] = c;
 }
 
-static int copy_equal(struct tuner *t, const struct cache_record *equal, struct candidate *c, struct tuner_slot *slot,
-                      cugen_error *err) {
-  int status = tuner_copy_record(equal, &c->real, &slot->record, err);
-  if (!status) return finish(t, slot, c, &slot->record, err);
-  candidate_close(&t->bench, c);
-  return status;
+static int copy_equal(struct tuner *t, const struct cache_record *equal, struct tuner_turn *turn, cugen_error *err) {
+  int status = tuner_copy_record(equal, &turn->candidate->real, &turn->record, err);
+  turn->end = clock_seconds();
+  return status ? drop(t, turn, status) : finish(t, turn, err);
 }
 
-static int go_on(struct tuner *t, struct tuner_slot *slot, struct candidate *c, enum candidate_way way,
+static int go_on(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, enum candidate_way way,
                  bool *advanced, cugen_error *err) {
   *advanced |= way != CANDIDATE_WAITS;
-  if (way == CANDIDATE_ENDED) return finish(t, slot, c, &slot->record, err);
+  turn->end = clock_seconds();
+  if (way == CANDIDATE_ENDED) return finish(t, turn, err);
   if (way == CANDIDATE_RUNS)
-    slot->candidate = c;
+    slot->turn = *turn;
   else
-    put_back(t, c);
+    put_back(t, turn->candidate);
   return CUGEN_OK;
 }
 
 /* Takes over the candidate. */
 static int begin(struct tuner *t, struct tuner_slot *slot, struct candidate *c, bool *advanced, cugen_error *err) {
-  const double timeout = variant_timeout(t, &slot->shortened);
+  struct tuner_turn turn = {.candidate = c, .image = candidate_image(c), .begin = clock_seconds()};
+  const double timeout = variant_timeout(t, &turn.shortened);
   const struct measure_options once = {.samples = 1}, usual = {.best = seconds_to_beat(t, c),
                                                                .seconds = 0.14,
                                                                .samples = t->target->device->facts.is_gpu ? 11 : 3,
@@ -151,19 +157,14 @@ static int begin(struct tuner *t, struct tuner_slot *slot, struct candidate *c, 
                                                                .load = measure_load_limit(timeout)};
   const struct measure_options measure = tuner_find_timed(t, &c->real) ? once : usual; /* it is only compared */
   enum candidate_way way;
-  slot->image = candidate_image(c);
-  slot->begin = clock_seconds();
   const bool answers = candidate_has_data(&t->bench, c) && !c->tried_on;
-  const struct cache_record *equal = answers ? tuner_find_equal(t, slot->image) : NULL;
+  const struct cache_record *equal = answers ? tuner_find_equal(t, turn.image) : NULL;
   *advanced |= equal != NULL;
-  if (equal) return copy_equal(t, equal, c, slot, err);
-  candidate_count(&t->bench, c);
+  if (equal) return copy_equal(t, equal, &turn, err);
+  tuner_begin_count(t, c);
   int status = candidate_start(&t->bench, c, (size_t)(slot - t->slots), true, &measure, timeout, &slot->job,
-                               &slot->record, &way, err);
-  if (!status) return go_on(t, slot, c, way, advanced, err);
-  cache_record_free(&slot->record);
-  candidate_close(&t->bench, c);
-  return status;
+                               &turn.record, &way, err);
+  return status ? drop(t, &turn, status) : go_on(t, slot, &turn, way, advanced, err);
 }
 
 /* ---- Devices that fail ---- */
@@ -274,67 +275,85 @@ static int note_trust(struct tuner *t, struct tuner_slot *slot, const struct can
 
 /* ---- Results ---- */
 
-/* Takes over the candidate and what the record holds. */
-static int judge(struct tuner *t, struct tuner_slot *slot, struct candidate *c, struct cache_record *record,
-                 cugen_error *err) {
-  const bool right = record->outcome == CUGEN_OUTCOME_OK;
-  if (!right && deserves_doubt(t, slot, c, false)) {
-    doubt(t, slot, c, false, record->reason);
-    cache_record_free(record);
+/* Another one is to try it. Takes over what the turn holds. */
+static void doubt_turn(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, bool data,
+                       const char *why) {
+  doubt(t, slot, turn->candidate, data, why);
+  cache_record_free(&turn->record);
+}
+
+/* Takes over what the turn holds. */
+static int judge(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, cugen_error *err) {
+  const bool right = turn->record.outcome == CUGEN_OUTCOME_OK;
+  if (!right && deserves_doubt(t, slot, turn->candidate, false)) {
+    doubt_turn(t, slot, turn, false, turn->record.reason);
     return CUGEN_OK;
   }
-  int status = note_trust(t, slot, c, right, false, err);
-  if (!status) return finish(t, slot, c, record, err);
-  cache_record_free(record);
-  candidate_close(&t->bench, c);
-  return status;
+  int status = note_trust(t, slot, turn->candidate, right, false, err);
+  return status ? drop(t, turn, status) : finish(t, turn, err);
 }
 
 /* The same of data that the worker could not make. */
-static int judge_data(struct tuner *t, struct tuner_slot *slot, struct candidate *c,
-                      const struct dataset_request *failed, struct cache_record *record, cugen_error *err) {
-  if (deserves_doubt(t, slot, c, true)) {
-    doubt(t, slot, c, true, err->message);
-    cache_record_free(record);
+static int judge_data(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn,
+                      const struct dataset_request *failed, cugen_error *err) {
+  if (deserves_doubt(t, slot, turn->candidate, true)) {
+    doubt_turn(t, slot, turn, true, err->message);
     return CUGEN_OK;
   }
   bench_give_up_data(&t->bench, failed, err);
-  int status = candidate_refuse(&t->bench, c, record, err);
-  if (!status) status = note_trust(t, slot, c, false, true, err);
-  if (!status) return finish(t, slot, c, record, err);
-  cache_record_free(record);
-  candidate_close(&t->bench, c);
-  return status;
+  int status = candidate_refuse(&t->bench, turn->candidate, &turn->record, err);
+  if (!status) status = note_trust(t, slot, turn->candidate, false, true, err);
+  return status ? drop(t, turn, status) : finish(t, turn, err);
 }
 
-static int take_result(struct tuner *t, struct tuner_slot *slot, cugen_error *err) {
-  struct candidate *c = slot->candidate;
-  struct cache_record *record = &slot->record;
+/* There is no result. */
+static int judge_error(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, int status,
+                       cugen_error *err) {
+  if (!is_devices(t, err)) return drop(t, turn, status);
+  const cugen_error why = *err;
+  cache_record_free(&turn->record);
+  put_back(t, turn->candidate);
+  return lose(t, slot, &why, err);
+}
+
+/* After a right result the worker goes on at once, with what is ready, before that is remembered and the strategy hears of it. */
+static int take_result(struct tuner *t, size_t worker, bool more, bool *advanced, cugen_error *err) {
+  struct tuner_slot *slot = &t->slots[worker];
+  struct tuner_turn *turn = &slot->turn;
   const struct dataset_request *failed;
+  cugen_error unusable, refused;
   double busy;
-  int status = candidate_take(&t->bench, c, (size_t)(slot - t->slots), &slot->job, record, &busy, &failed, err);
-  slot->candidate = NULL;
+  int status = candidate_take(&t->bench, turn->candidate, worker, &slot->job, &turn->record, &busy, &failed, err);
+  turn->end = clock_seconds();
   t->result->measuring += busy;
-  if (!status) return judge(t, slot, c, record, err);
-  if (failed) return judge_data(t, slot, c, failed, record, err);
-  cache_record_free(record);
-  if (is_devices(t, err)) {
-    const cugen_error why = *err;
-    put_back(t, c);
-    return lose(t, slot, &why, err);
+  const int broken = worker_usable(worker_pool_at(t->bench.workers, worker), &unusable);
+  const bool goes_on = more && !status && !broken && turn->record.outcome == CUGEN_OUTCOME_OK;
+  struct candidate *next = goes_on ? tuner_take_ready(t, slot) : NULL; /* none with an image that is being measured */
+  struct tuner_turn ended = *turn;
+  turn->candidate = NULL;
+  int began = next ? begin(t, slot, next, advanced, &refused) : CUGEN_OK;
+  if (!status)
+    status = judge(t, slot, &ended, err);
+  else if (failed)
+    status = judge_data(t, slot, &ended, failed, err);
+  else
+    status = judge_error(t, slot, &ended, status, err);
+  if (!status && began) status = error_copy(err, &refused);
+  return status || !broken || slot->lost ? status : error_copy(err, &unusable);
+}
+
+static int take_results(struct tuner *t, bool more, bool *advanced, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < t->slot_count && !status; i++) {
+    if (!t->slots[i].turn.candidate || !worker_pool_has_ended(t->bench.workers, i)) continue;
+    status = take_result(t, i, more, advanced, err);
+    *advanced = true;
   }
-  candidate_close(&t->bench, c);
   return status;
 }
 
 int tuner_take_results(struct tuner *t, bool *advanced, cugen_error *err) {
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < t->slot_count && !status; i++) {
-    if (!t->slots[i].candidate || !worker_pool_has_ended(t->bench.workers, i)) continue;
-    status = take_result(t, &t->slots[i], err);
-    *advanced = true;
-  }
-  return status;
+  return take_results(t, false, advanced, err);
 }
 
 /* ---- Who gets what ---- */
@@ -348,14 +367,15 @@ static int begin_without(struct tuner *t, bool *advanced, cugen_error *err) {
 
 int tuner_advance(struct tuner *t, bool *advanced, cugen_error *err) {
   *advanced = false;
-  int status = tuner_take_results(t, advanced, err);
+  int status = take_results(t, true, advanced, err);
+  if (!status) status = tuner_keep_counts(t, err);
   for (size_t i = 0; i < t->slot_count && !status; i++) {
     struct tuner_slot *slot = &t->slots[i];
-    struct candidate *c = slot->candidate || slot->lost ? NULL : tuner_take_ready(t, slot);
+    struct candidate *c = slot->turn.candidate || slot->lost ? NULL : tuner_take_ready(t, slot);
     if (c) status = begin(t, slot, c, advanced, err);
   }
   if (!status && !*advanced) status = begin_without(t, advanced, err);
-  return status ? status : tuner_take_results(t, advanced, err);
+  return status ? status : take_results(t, true, advanced, err);
 }
 
 /* ---- Opening and closing ---- */

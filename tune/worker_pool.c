@@ -10,7 +10,7 @@ struct member {
   struct worker_pool *pool;
   struct worker *worker;
   pthread_t thread;
-  bool has_thread;
+  bool has_thread;              /* it was opened */
   const struct worker_job *job; /* NULL: none was given, or its result was taken */
   bool ended;
   int status; /* and the rest of what worker_run gave */
@@ -60,19 +60,18 @@ static void *thread_main(void *context) {
 static int open_member(struct worker_pool *pool, size_t i, cugen_error *err) {
   struct member *m = &pool->members[i];
   struct worker_options options = pool->options.worker;
-  const bool several = pool->options.count > 1;
   options.device = pool->options.devices[i];
-  if (several) options.interrupted = is_stopped, options.context = pool;
+  options.interrupted = is_stopped;
+  options.context = pool;
   m->pool = pool;
   if (i == 0 && pool->options.looked) m->worker = atomic_exchange(pool->options.looked, NULL);
   if (m->worker) worker_go_on(m->worker, &options);
   int status = m->worker ? CUGEN_OK : worker_open(&options, &m->worker, err);
   if (status) return status;
   worker_begin(m->worker);
-  m->has_thread = several && pthread_create(&m->thread, NULL, thread_main, m) == 0;
-  return several && !m->has_thread
-             ? error_set(err, CUGEN_ERROR_MEMORY, "cannot start a thread for %s", options.device)
-             : CUGEN_OK;
+  m->has_thread = pthread_create(&m->thread, NULL, thread_main, m) == 0;
+  return m->has_thread ? CUGEN_OK
+                       : error_set(err, CUGEN_ERROR_MEMORY, "cannot start a thread for %s", options.device);
 }
 
 int worker_pool_open(const struct worker_pool_options *options, struct worker_pool **out, cugen_error *err) {
@@ -135,9 +134,6 @@ void worker_pool_start(struct worker_pool *pool, size_t i, const struct worker_j
   m->ended = false;
   pthread_cond_broadcast(&pool->given);
   pthread_mutex_unlock(&pool->mutex);
-  if (m->has_thread) return;
-  run(m);
-  m->ended = true;
 }
 
 bool worker_pool_has_ended(struct worker_pool *pool, size_t i) {

@@ -1,5 +1,5 @@
-/* The workers of one run, one a device. A single one works in the caller's thread, while the caller waits. Of several each has a thread of its own
-   that asks it and waits for the answer, so that all devices are busy at once.
+/* The workers of one run, one a device. Each has a thread of its own that asks it and waits for the answer. So all devices are busy at once, and
+   while they are, the coordinator chooses what comes next.
 
    All functions are called by one thread, the coordinator. It gives a job to a worker that has none, and takes the result when that has ended. */
 #ifndef TUNE_WORKER_POOL_H
@@ -11,7 +11,7 @@ struct worker_pool;
 
 struct worker_pool_options {
   struct worker_options
-      worker; /* of each, but for the device. Of several `interrupted` is not called: see worker_pool_stop */
+      worker; /* of each, but for the device and `interrupted`, in place of which there is worker_pool_stop */
   struct worker *_Atomic *
       looked; /* where one may be that listed the GPUs (worker_take_gpus): the first one, taken from there; NULL: nowhere */
   const char *const *devices; /* "cuda:0"; borrowed */
@@ -28,14 +28,14 @@ bool worker_pool_makes_data(const struct worker_pool *pool);
 /* Whether any of them has made that data. */
 bool worker_pool_has_data(const struct worker_pool *pool, const struct dataset_request *data);
 
-/* The job, and what it points at, stays as it is until the result is taken. A single worker has ended on return. */
+/* The job, and what it points at, stays as it is until the result is taken. */
 void worker_pool_start(struct worker_pool *pool, size_t i, const struct worker_job *job);
 /* Whether its job has ended, and the result is still to be taken. */
 bool worker_pool_has_ended(struct worker_pool *pool, size_t i);
 /* Of a job that has ended, as from worker_run. */
 int worker_pool_take(struct worker_pool *pool, size_t i, struct worker_result *out,
                      const struct dataset_request **failed, cugen_error *err);
-/* Of several: whatever is under way ends with CUGEN_ERROR_INTERRUPTED, and so does what begins later. */
+/* Whatever is under way ends with CUGEN_ERROR_INTERRUPTED, and so does what begins later. */
 void worker_pool_stop(struct worker_pool *pool);
 void worker_pool_lift_limit(struct worker_pool *pool);
 
