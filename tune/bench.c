@@ -366,7 +366,7 @@ static int finish_verify(struct bench *bench, struct bench_data *data, cugen_err
   return CUGEN_OK;
 }
 
-/* Only the plain part of the arguments is kept; their names live in the config. */
+/* Only the plain part of the arguments is kept; their names and files live in the config. */
 static int copy_arguments(const struct kernel_spec *from, const struct config *config, struct kernel_spec *to,
                           cugen_error *err) {
   *to = (struct kernel_spec){.variant = (char *)(uintptr_t) "",
@@ -376,7 +376,10 @@ static int copy_arguments(const struct kernel_spec *from, const struct config *c
   to->arguments = calloc(from->argument_count + 1, sizeof *to->arguments);
   if (!to->arguments) return error_memory(err);
   memcpy(to->arguments, from->arguments, from->argument_count * sizeof *to->arguments);
-  for (size_t i = 0; i < to->argument_count; i++) to->arguments[i].name = config->arguments[i].name;
+  for (size_t i = 0; i < to->argument_count; i++) {
+    to->arguments[i].name = config->arguments[i].name;
+    to->arguments[i].file = config->arguments[i].line.path;
+  }
   return CUGEN_OK;
 }
 

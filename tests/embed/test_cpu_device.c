@@ -226,8 +226,9 @@ static void test_parameters(void **state) {
   static const char *const templates[] = {
       "#define LIST float *y\n__global__ void few(LIST) { y[0] = 1; }",
       "typedef int number;\n__global__ void few(float *y, number x) { y[0] = x; }"};
-  static const char *const said[] = {"kernel 'few' takes 1 parameters but is passed 2 (y, x)",
-                                     "kernel 'few': its parameter for 'x' has 4 bytes, the config's argument 8"};
+  static const char *const said[] = {
+      "kernel 'few' takes 1 parameters but is passed 2 (y, x)",
+      "few.lua:2: argument 'x' has 8 bytes, but its parameter in kernel 'few' of few.cu:2 has 4"};
   static float memory[10];
   void *arguments[] = {memory, memory};
   assert_int_equal(cugen_add_file(lib, "few.lua", config, sizeof config - 1, NULL), CUGEN_OK);
