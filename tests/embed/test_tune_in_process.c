@@ -122,13 +122,14 @@ static void test_stop(void **state) {
   options.progress = watch;
   options.context = &seen;
   assert_int_equal(cugen_kernel_tune(kernel, &options, &result, NULL), CUGEN_ERROR_INTERRUPTED);
-  assert_int_equal(result.tried, 2);
-  assert_int_equal(cugen_kernel_records(kernel), 2);
+  const size_t tried = result.tried;
+  assert_in_range(tried, 2, 3); /* the next one runs already, and may end in time */
+  assert_int_equal(cugen_kernel_records(kernel), tried);
   expect_threads(threads);
   options.progress = NULL;
   assert_int_equal(cugen_kernel_tune(kernel, &options, &result, NULL), CUGEN_OK);
-  assert_int_equal(result.tried, 2);
-  assert_int_equal(result.remembered, 2);
+  assert_int_equal(result.tried, 4 - tried);
+  assert_int_equal(result.remembered, tried);
   cugen_kernel_close(kernel);
 }
 
