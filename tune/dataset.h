@@ -96,8 +96,10 @@ void dataset_end(char *doing);
 int dataset_write_input(struct device *device, const struct dataset *dataset, size_t i, const struct memory *to,
                         cugen_error *err);
 
-/* Poisons what the kernel is to write in set 0, a second time whole numbers with another poison and not the scratch, and restores what it changes in place, also inputs that it may overwrite. */
-int dataset_prepare(struct device *device, struct dataset *dataset, bool again, cugen_error *err);
+/* Before a run of spec, a variant or the reference, on set 0. Poisons what it is to write, a second time whole numbers with another
+   poison and not the scratch; restores what it changes in place, also inputs that it may overwrite. */
+int dataset_prepare(struct device *device, struct dataset *dataset, const struct kernel_spec *spec, bool again,
+                    cugen_error *err);
 /* Whether a kernel may change what it is given: an inout, or an input that it may overwrite. */
 bool dataset_changes(const struct dataset *dataset);
 /* Keeps on the device what dataset_renew writes. Where there is no memory for it, that writes it from the host. */

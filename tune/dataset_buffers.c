@@ -364,14 +364,21 @@ unsigned char dataset_poison(const struct dataset *d, const struct kernel_argume
   return d->again && a->kind == CUGEN_ARGUMENT_OUTPUT && element_get_of(a->dtype) ? 0x5a : 0xff;
 }
 
-/* A second launch finds the scratch as the first left it, as in an application. */
-int dataset_prepare(struct device *device, struct dataset *d, bool again, cugen_error *err) {
+/* A second launch finds the scratch as the first left it, as in an application. What the kernel has no use for holds anything:
+   it may be most of the memory, as room for parts of K that few variants have. */
+static bool is_poisoned(const struct kernel_argument *a, bool again) {
+  if (a->kind != CUGEN_ARGUMENT_SCRATCH) return a->kind == CUGEN_ARGUMENT_OUTPUT;
+  return !again && (!a->unused || dataset_is_kept_zero(a));
+}
+
+int dataset_prepare(struct device *device, struct dataset *d, const struct kernel_spec *spec, bool again,
+                    cugen_error *err) {
   int status = CUGEN_OK;
   d->again = again;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     size_t bytes = (size_t)kernel_argument_bytes(a);
-    if (a->kind == CUGEN_ARGUMENT_OUTPUT || (a->kind == CUGEN_ARGUMENT_SCRATCH && !again))
+    if (is_poisoned(&spec->arguments[i], again))
       status = device->ops->fill(device, d->sets[0][i].device, dataset_is_kept_zero(a) ? 0 : dataset_poison(d, a),
                                  bytes, err);
     if (is_restored(a)) status = write_input(device, d, i, err);

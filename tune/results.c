@@ -50,6 +50,7 @@ int results_layout(const struct kernel_spec *spec, uint64_t seed, struct samples
 struct computation {
   struct device *device;
   struct dataset *dataset;
+  const struct kernel_spec *spec;
   struct memory memory[KERNEL_MAX_ARGUMENTS]; /* the dataset's inputs, and wide outputs of its own */
   struct memory list;                         /* the samples */
   struct plan *plan;
@@ -122,7 +123,8 @@ static int download_outputs(struct computation *c, char *to, cugen_error *err) {
 /* One launch, whose outputs hold nothing but that byte before. */
 static int launch_once(struct computation *c, unsigned char poison, cugen_error *err) {
   const struct dataset *d = c->dataset;
-  int status = dataset_prepare(c->device, c->dataset, false, err); /* what is changed in place is as it was */
+  int status =
+      dataset_prepare(c->device, c->dataset, c->spec, false, err); /* what is changed in place is as it was */
   for (size_t i = 0; i < d->spec.argument_count && !status; i++)
     if (d->spec.arguments[i].kind == CUGEN_ARGUMENT_OUTPUT)
       status = c->device->ops->fill(c->device, c->memory[i].device, poison,
@@ -268,7 +270,8 @@ static int open_computation(struct computation *c, const struct dataset_request 
 
 int results_compute(struct device *device, struct dataset *d, const struct dataset_request *request,
                     cugen_error *err) {
-  struct computation c = {.device = device, .dataset = d, .name = request->reference_name};
+  struct computation c = {
+      .device = device, .dataset = d, .spec = request->reference, .name = request->reference_name};
   long long count = d->samples.count;
   void *extra[] = {&c.list.device, &count};
   int status = open_computation(&c, request, extra, err);
@@ -378,7 +381,8 @@ static int ask_order(struct computation *c, bool *same, cugen_error *err) {
 
 int results_compute_there(struct device *device, struct dataset *d, const struct dataset_request *request, bool *done,
                           bool *slow, cugen_error *err) {
-  struct computation c = {.device = device, .dataset = d, .name = request->reference_name};
+  struct computation c = {
+      .device = device, .dataset = d, .spec = request->reference, .name = request->reference_name};
   long long count = d->samples.count;
   void *extra[] = {&c.list.device, &count};
   *done = *slow = false;

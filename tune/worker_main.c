@@ -126,7 +126,7 @@ static bool verify_on(struct device *device, struct plan *plan, const struct ker
   cugen_error err = {0};
   struct call *call = NULL;
   int status = call_bind(plan, dataset->sets[0], NULL, 0, &call, &err);
-  if (!status) status = dataset_prepare(device, dataset, again, &err);
+  if (!status) status = dataset_prepare(device, dataset, spec, again, &err);
   if (!status) status = call_poison(call, &err);
   if (status) fail(result, CUGEN_OUTCOME_LAUNCH, &err);
   if (!status && (status = device->ops->time(device, launch_once, call, seconds, &err)) != CUGEN_OK)

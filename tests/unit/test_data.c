@@ -251,12 +251,65 @@ static void data_is_part_of_the_proof(void **state) {
 #undef A
 }
 
+/* ---- What a run finds in its buffers ---- */
+
+enum { PREPARED = 4 };
+
+/* A device whose buffers are numbers: the first byte of each buffer is what it was filled with. */
+static int fill_first(struct device *device, void *to, unsigned char byte, size_t bytes, cugen_error *err) {
+  (void)device, (void)bytes, (void)err;
+  *(unsigned char *)to = byte;
+  return CUGEN_OK;
+}
+
+/* What y, room, more and zeros hold after dataset_prepare, of a kernel whose body that is, where each held 1. */
+static void expect_prepared(const char *body, const char *parameters, bool again, const unsigned char *want) {
+  struct expanding *x =
+      expanding_open("problem 'n' (7), output 'y' { dtype = 'f32', shape = { 'n' } },"
+                     "scratch 'room' { dtype = 'f32', shape = { 'n' } },"
+                     "scratch 'more' { dtype = 'f32', shape = { 'n' } },"
+                     "scratch 'zeros' { dtype = 'f32', shape = { 'n' }, fill = 'zero' }, reference 'none',"
+                     "implementation 'a' { template 't.cu', grid { 1 }, block { 32 } }",
+                     NULL, 0);
+  struct text source = {0};
+  text_addf(&source, "__global__ void f(%s) { %s }\n", parameters, body);
+  expanding_add(x, "t.cu", text_get(&source));
+  struct kernel_spec spec = expanding_one(x, 0);
+  unsigned char bytes[PREPARED] = {1, 1, 1, 1};
+  struct memory buffers[PREPARED];
+  for (size_t i = 0; i < PREPARED; i++) buffers[i] = (struct memory){.device = &bytes[i], .bytes = 1};
+  static const struct device_ops ops = {.fill = fill_first};
+  struct device device = {.ops = &ops};
+  struct dataset d = {.spec = spec, .sets = {buffers}, .set_count = 1};
+  cugen_error err = {0};
+  assert_int_equal(dataset_prepare(&device, &d, &spec, again, &err), CUGEN_OK);
+  assert_memory_equal(bytes, want, PREPARED);
+  text_free(&source);
+  kernel_spec_free(&spec);
+  expanding_close(x);
+}
+
+static void scratch_is_poisoned_where_it_is_used(void **state) {
+  (void)state;
+  static const char own[] = "float *y, float *a, float *b, float *c";
+  expect_prepared("y[0] = room[0];", "${params}", false, (const unsigned char[]){0xff, 0xff, 1, 0});
+  expect_prepared("y[0] = room[0] + more[0];", "${params}", false, (const unsigned char[]){0xff, 0xff, 0xff, 0});
+  expect_prepared("y[0] = 1;", "${params}", false, (const unsigned char[]){0xff, 1, 1, 0});
+  expect_prepared("y[0] = room[0];", "${params}", true, (const unsigned char[]){0xff, 1, 1, 1});
+  expect_prepared("y[0] = a[0];", own, false, (const unsigned char[]){0xff, 0xff, 0xff, 0}); /* names of its own */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(expressions_make_elements), cmocka_unit_test(large_inputs_agree),
-      cmocka_unit_test(lists_make_elements),       cmocka_unit_test(mistakes_have_their_line),
-      cmocka_unit_test(whole_numbers_are_exact),   cmocka_unit_test(a_type_holds_its_numbers),
-      cmocka_unit_test(declarations_are_checked),  cmocka_unit_test(data_is_part_of_the_proof),
+      cmocka_unit_test(expressions_make_elements),
+      cmocka_unit_test(large_inputs_agree),
+      cmocka_unit_test(lists_make_elements),
+      cmocka_unit_test(mistakes_have_their_line),
+      cmocka_unit_test(whole_numbers_are_exact),
+      cmocka_unit_test(a_type_holds_its_numbers),
+      cmocka_unit_test(declarations_are_checked),
+      cmocka_unit_test(data_is_part_of_the_proof),
+      cmocka_unit_test(scratch_is_poisoned_where_it_is_used),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
