@@ -104,18 +104,23 @@ static double separation(const struct split *split, double sum, size_t count) {
   return between * between * left * right;
 }
 
-static void count_left(const struct forest *f, const uint32_t *rows, size_t count, struct split *splits,
-                       double *sum) {
+static double count_left(const struct forest *f, const uint32_t *rows, size_t count, struct split *splits) {
+  double sum = 0, sums[DRAWN] = {0};
+  size_t counts[DRAWN] = {0};
+  const float *const x = f->x;
+  const size_t columns = f->columns;
   for (size_t i = 0; i < count; i++) {
-    const float *row = f->x + rows[i] * f->columns;
-    double y = f->y[rows[i]];
-    *sum += y;
+    const float *row = x + rows[i] * columns;
+    const double values[] = {0, f->y[rows[i]]};
+    sum += values[1];
     for (size_t n = 0; n < DRAWN; n++) {
-      bool left = row[splits[n].column] <= splits[n].threshold;
-      splits[n].sum += left ? y : 0;
-      splits[n].count += left;
+      const bool left = row[splits[n].column] <= splits[n].threshold;
+      sums[n] += values[left];
+      counts[n] += left;
     }
   }
+  for (size_t n = 0; n < DRAWN; n++) splits[n].sum = sums[n], splits[n].count = counts[n];
+  return sum;
 }
 
 /* False: the rows are equal. */
@@ -123,7 +128,7 @@ static bool choose_split(struct forest *f, const uint32_t *rows, size_t count, s
   float low[FOREST_MOST_COLUMNS], high[FOREST_MOST_COLUMNS];
   size_t differ[FOREST_MOST_COLUMNS], found = count > 1 ? find_range(f, rows, count, low, high, differ) : 0;
   struct split splits[DRAWN] = {0};
-  double sum = 0, best = -1;
+  double best = -1;
   if (!found) return false;
   for (size_t n = 0; n < DRAWN; n++) {
     splits[n].column = differ[random_next(&f->state) % found];
@@ -132,7 +137,7 @@ static bool choose_split(struct forest *f, const uint32_t *rows, size_t count, s
   }
   *out = splits[0];
   if (count == 2) return true;
-  count_left(f, rows, count, splits, &sum);
+  const double sum = count_left(f, rows, count, splits);
   for (size_t n = 0; n < DRAWN; n++) {
     double separated = separation(&splits[n], sum, count);
     if (separated > best) best = separated, *out = splits[n];
