@@ -16,8 +16,8 @@ static const enum cli_option tune_options[] = {
 static const enum cli_option gen_options[] = {OPTION_VARIANT, OPTION_BEST, OPTION_OBJECTIVE, OPTION_MEASURE,
                                               OPTION_PREFER,  OPTION_PTX,  OPTION_OUTPUT,    OPTION_COUNT};
 static const enum cli_option export_options[] = {
-    OPTION_OUTPUT,  OPTION_DEVICES, OPTION_PROBLEMS, OPTION_ONLY_PORTFOLIO, OPTION_DISTANCE, OPTION_OBJECTIVE,
-    OPTION_MEASURE, OPTION_PREFER,  OPTION_PTX,      OPTION_FORCE,          OPTION_COUNT};
+    OPTION_OUTPUT,    OPTION_DEVICES, OPTION_PROBLEMS, OPTION_VARIANT, OPTION_ONLY_PORTFOLIO, OPTION_DISTANCE,
+    OPTION_OBJECTIVE, OPTION_MEASURE, OPTION_PREFER,   OPTION_PTX,     OPTION_FORCE,          OPTION_COUNT};
 static const enum cli_option show_options[] = {OPTION_VARIANT, OPTION_OBJECTIVE, OPTION_MEASURE, OPTION_PREFER,
                                                OPTION_TRACE,   OPTION_WIDE,      OPTION_COUNT};
 static const enum cli_option run_options[] = {OPTION_VARIANT, OPTION_OBJECTIVE, OPTION_MEASURE, OPTION_PREFER,
@@ -121,19 +121,19 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
          .example = "cugen gen matmul --variant \"tiled tile=16\" -o tiled.cu",
          .options = gen_options,
          .common = true},
-    [COMMAND_EXPORT] = {.name = "export",
-                        .operand = "CONFIG",
-                        .summary = "write tuned variants as C that needs only the driver",
-                        .details = "Writes a folder with a header, a source that contains the compiled variants, and "
-                                   "how to build and use them. At run time they need no compiler, toolkit or cugen. "
-                                   "It takes what is remembered of the config, for every device and problem, and "
-                                   "default variants for the rest. Nothing is measured, and no GPU is needed.",
-                        .more =
-                            "--set takes the problems with these values alone. --portfolio takes the few variants of "
-                            "portfolios and their rules, and nothing else.",
-                        .example = "cugen export matmul --devices sm_90a -o kernels",
-                        .options = export_options,
-                        .common = true},
+    [COMMAND_EXPORT] =
+        {.name = "export",
+         .operand = "CONFIG",
+         .summary = "write tuned variants as C that needs only the driver",
+         .details = "Writes a folder with a header, a source that contains the compiled variants, and "
+                    "how to build and use them. At run time they need no compiler, toolkit or cugen. "
+                    "It takes what is remembered of the config, for every device and problem, and "
+                    "default variants for the rest. Nothing is measured, and no GPU is needed.",
+         .more = "--set takes the problems with these values alone. --variant takes one variant, measured or "
+                 "not, and --portfolio the few of portfolios and their rules, and nothing else.",
+         .example = "cugen export matmul --devices sm_90a -o kernels",
+         .options = export_options,
+         .common = true},
     [COMMAND_SPACE] =
         {.name = "space",
          .operand = "CONFIG",

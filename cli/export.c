@@ -85,6 +85,7 @@ int command_export(struct cli *cli) {
   options.ptx = options_given(cli, OPTION_PTX);
   options.force = options_given(cli, OPTION_FORCE);
   options.portfolio = options_given(cli, OPTION_ONLY_PORTFOLIO);
+  options.variant = cli->values[OPTION_VARIANT];
   int status = take_distance(cli, &options.distance);
   if (!status) status = cli_open_kernel(cli);
   if (!status) status = cugen_kernel_export(cli->kernel, &options, folder, &result, &cli->error);

@@ -133,3 +133,16 @@ int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size
   kernel_spec_free(&spec);
   return status;
 }
+
+int export_keep_default(struct exporter *x, struct export_default candidate, cugen_error *err) {
+  for (size_t i = 0; i < x->default_count; i++)
+    if (x->defaults[i].code == candidate.code) {
+      if (candidate.try < x->defaults[i].try) x->defaults[i].try = candidate.try;
+      return CUGEN_OK;
+    }
+  struct export_default *all = array_grow(x->defaults, x->default_count, sizeof *all);
+  if (!all) return error_memory(err);
+  x->defaults = all;
+  all[x->default_count++] = candidate;
+  return CUGEN_OK;
+}

@@ -22,6 +22,7 @@ void export_free(struct exporter *x) {
   for (size_t i = 0; i < x->problem_count; i++) problem_free(&x->problems[i]);
   for (size_t i = 0; i < x->class_count; i++) text_free(&x->classes[i]);
   export_portfolios_free(x);
+  text_free(&x->named);
   void *arrays[] = {x->devices, x->images, x->codes, x->tuned, x->measured, x->defaults, x->problems, x->classes};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
 }
@@ -228,19 +229,6 @@ static void note_untuned(struct exporter *x, size_t device) {
 
 /* ---- Defaults ----------------------------------------------------------------------------------------------------------- */
 
-static int keep_default(struct exporter *x, struct export_default candidate, cugen_error *err) {
-  for (size_t i = 0; i < x->default_count; i++)
-    if (x->defaults[i].code == candidate.code) {
-      if (candidate.try < x->defaults[i].try) x->defaults[i].try = candidate.try;
-      return CUGEN_OK;
-    }
-  struct export_default *all = array_grow(x->defaults, x->default_count, sizeof *all);
-  if (!all) return error_memory(err);
-  x->defaults = all;
-  all[x->default_count++] = candidate;
-  return CUGEN_OK;
-}
-
 /* A variant of the device's problem. asked: somebody wants this problem itself; else one with its sizes compiled in is of
    no use. */
 static int add_variant(struct exporter *x, size_t device, uint64_t at, size_t try, bool asked, cugen_error *err) {
@@ -260,7 +248,7 @@ static int add_variant(struct exporter *x, size_t device, uint64_t at, size_t tr
     status = export_add_code(x, &code, &spec, &index, err);
   export_code_free(&code);
   kernel_spec_free(&spec);
-  return status || !wanted ? status : keep_default(x, (struct export_default){device, index, try}, err);
+  return status || !wanted ? status : export_keep_default(x, (struct export_default){device, index, try}, err);
 }
 
 /* All that the config names, for a problem that somebody wants: other sizes have another of them for their default. */
@@ -455,7 +443,7 @@ static int refuse_without_portfolio(const struct exporter *x, cugen_error *err) 
 
 /* What was measured on a device itself, nothing of which is of others. */
 static int add_measured(struct exporter *x, size_t device, cugen_error *err) {
-  if (x->devices[device].ptx || x->devices[device].anonymous) return CUGEN_OK;
+  if (x->options->variant || x->devices[device].ptx || x->devices[device].anonymous) return CUGEN_OK;
   const size_t before = x->portfolio_count;
   int status = x->options->portfolio ? CUGEN_OK : add_all_tuned(x, device, err);
   if (!status && asks_portfolios(x)) status = export_portfolios(x, device, err);
@@ -464,9 +452,10 @@ static int add_measured(struct exporter *x, size_t device, cugen_error *err) {
   return status;
 }
 
-/* With a portfolio alone nothing else is in the bundle. */
+/* With a portfolio or a variant alone nothing else is in the bundle. */
 static int add_rest(struct exporter *x, size_t device, cugen_error *err) {
   if (x->options->portfolio) return CUGEN_OK;
+  if (x->options->variant) return export_named(x, device, err);
   note_untuned(x, device);
   return add_defaults(x, device, err);
 }

@@ -173,8 +173,9 @@ static int unknown_device(const struct exporter *x, const struct remembered *all
 
 static int add_default(struct exporter *x, const struct remembered *all, const char *text,
                        const struct device_description *known, cugen_error *err) {
-  text_addf(x->notes, "%s: nothing is %s, the config's default variants are exported\n", text,
-            has_predictions(x, all) ? "measured and predictions do not ship" : "remembered");
+  if (!x->options->variant)
+    text_addf(x->notes, "%s: nothing is %s, the config's default variants are exported\n", text,
+              has_predictions(x, all) ? "measured and predictions do not ship" : "remembered");
   return add_device(x, text, NULL, known, err);
 }
 
@@ -246,11 +247,12 @@ static int add_own(struct exporter *x, const struct remembered *all, cugen_error
 
 /* ---- PTX -------------------------------------------------------------------------------------------------------------- */
 
-/* Whether the default problem has a variant on such a device. */
-static int has_variants(const struct exporter *x, struct lookup *l, bool *out, cugen_error *err) {
-  int status = lookup_set_problem(l, &x->base->problem, err);
+/* Whether the default problem has a variant on such a device; of a variant that is named, whether its first problem has that. */
+static int has_variants(struct exporter *x, struct lookup *l, bool *out, cugen_error *err) {
+  const bool named = x->options->variant && x->problem_count;
+  int status = lookup_set_problem(l, named ? x->problems : &x->base->problem, err);
   if (!status) status = lookup_space(l, err);
-  *out = !status && space_valid(l->space) > 0;
+  *out = !status && space_valid(l->space) > 0 && export_named_fits(x, l);
   return status;
 }
 

@@ -204,6 +204,10 @@ static int check_options(const cugen_export_options *options, const char *folder
   if (options->portfolio && options->problems)
     return error_set(err, CUGEN_ERROR_USAGE,
                      "an export of a portfolio alone is for all sizes: leave out cugen_export_options.problems");
+  if (options->variant && (options->portfolio || options->distance > 0))
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "an export of one variant has nothing else: leave out cugen_export_options.%s",
+                     options->portfolio ? "portfolio" : "distance");
   if (!folder || !*folder) return error_set(err, CUGEN_ERROR_USAGE, "an export needs a folder: -o FOLDER");
   return CUGEN_OK;
 }

@@ -1,5 +1,5 @@
 /* The inside of an export, shared by its files: export.c runs it and writes the folder, collect.c finds what goes
-   in, codes.c compiles variants and keeps each once, portfolio.c has portfolios, code.c says one variant in C, source.c
+   in, codes.c compiles variants and keeps each once, portfolio.c has portfolios, named.c one variant by name, code.c says one variant in C, source.c
    prints the whole, readme.c what stands beside it. */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
@@ -102,6 +102,7 @@ struct exporter {
   size_t member_code_count;
   struct problem **portfolio_classes;
   size_t portfolio_class_count;
+  struct text named;    /* options->variant in full, once it was found */
   struct text *classes; /* labels, each once */
   size_t class_count;
 };
@@ -124,6 +125,8 @@ int export_add_code(struct exporter *x, struct export_code *code, const struct k
 const struct kernel_argument *export_textured(const struct kernel_spec *spec);
 /* The code of a variant of the device's problem, compiled; SIZE_MAX: a bundle cannot have it. */
 int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size_t *code, cugen_error *err);
+/* Each code once, at its first place among the config's. */
+int export_keep_default(struct exporter *x, struct export_default candidate, cugen_error *err);
 
 /* ---- classes.c ---- */
 
@@ -146,6 +149,13 @@ int export_portfolios(struct exporter *x, size_t device, cugen_error *err);
 int export_shipped(struct exporter *x, size_t device, const struct problem *problem, cugen_error *err);
 size_t export_portfolio_count(const struct exporter *x, bool shipped);
 void export_portfolios_free(struct exporter *x);
+
+/* ---- named.c ---- */
+
+/* The variant that options->variant names, on the device: for the problems of options->problems, else the base's. */
+int export_named(struct exporter *x, size_t device, cugen_error *err);
+/* Whether it is one of the look-up's space; true where none is named. */
+bool export_named_fits(struct exporter *x, struct lookup *lookup);
 
 /* ---- devices.c ---- */
 

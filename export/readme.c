@@ -30,7 +30,7 @@ static void add_tuned_rows(const struct exporter *x, struct text *out) {
 }
 
 static void add_default_rows(const struct exporter *x, struct text *out) {
-  text_add(out, "| device | code | default variant | for |\n|---|---|---|---|\n");
+  text_addf(out, "| device | code | %svariant | for |\n|---|---|---|---|\n", x->options->variant ? "" : "default ");
   for (size_t i = 0; i < x->default_count; i++) {
     const struct export_code *code = &x->codes[x->defaults[i].code];
     text_addf(out, "| %s | %s | `%s` | ", x->devices[x->defaults[i].device].text,
@@ -111,6 +111,9 @@ void export_readme(const struct exporter *x, struct text *out) {
              "The measured variants of each problem, the fastest first; a slower one is taken where a faster one "
              "is not valid.\n\n");
     add_tuned_rows(x, out);
+  } else if (x->options->variant) {
+    text_addf(out, "One variant, %s, whatever was measured. Sizes that it is not valid for are refused.\n\n",
+              text_get(&x->named));
   } else if (!export_portfolio_count(x, false)) {
     text_add(out, "No measured variant is in it.\n");
   }
@@ -124,7 +127,8 @@ void export_readme(const struct exporter *x, struct text *out) {
     text_add(out,
              "\nWhere nothing measured serves, the portfolio that ships with cugen does, as far as it was learnt:\n");
   add_portfolio_rows(x, true, out);
-  if (x->default_count) text_add(out, "\nWhere none of these serves, the first of the following that is valid:\n\n");
+  if (x->default_count && !x->options->variant)
+    text_add(out, "\nWhere none of these serves, the first of the following that is valid:\n\n");
   add_default_rows(x, out);
   if (x->notes->length) {
     text_add(out, "\n## What is not\n\n");

@@ -1024,10 +1024,11 @@ typedef struct cugen_export_options {
   int ptx;              /* also PTX, which the driver of other devices compiles */
   int force;            /* write into a folder that holds other files; they stay */
   int portfolio;        /* only the variants of portfolios and their rules: few kernels for all sizes */
+  const char *variant;  /* only this one, measured or not: "tiled tile=16"; NULL: those that a plan would take */
 } cugen_export_options;
 
 #define CUGEN_EXPORT_OPTIONS_INIT                                                                                    \
-  { sizeof(cugen_export_options), NULL, NULL, 0.0, 0, 0, 0 }
+  { sizeof(cugen_export_options), NULL, NULL, 0.0, 0, 0, 0, NULL }
 
 /* What was exported. The strings live until the kernel is closed or exports again. */
 typedef struct cugen_export_result {

@@ -1468,6 +1468,7 @@ class cugen_export_options(Structure):
         ("ptx", c_int),
         ("force", c_int),
         ("portfolio", c_int),
+        ("variant", c_char_p),
     ]
 
 

@@ -411,10 +411,11 @@ class Kernel(Closing):
                          out.runs_done, out.runs_planned)
 
     def export(self, folder: Path, *, devices: str | None = None, problems: str | None = None, distance: float = 0.0,
-               ptx: bool = False, force: bool = False) -> ExportResult:
-        """Writes the tuned variants as plain C, which at run time needs only the driver."""
+               ptx: bool = False, force: bool = False, variant: str | None = None) -> ExportResult:
+        """Writes the tuned variants as plain C, which at run time needs only the driver; with variant that one alone."""
         result = c.cugen_export_result()
-        wanted = options(c.cugen_export_options, devices=devices, problems=problems, distance=distance, ptx=ptx, force=force)
+        wanted = options(c.cugen_export_options, devices=devices, problems=problems, distance=distance, ptx=ptx, force=force,
+                         variant=variant)
         with self._turn, Interruptible():
             call("cugen_kernel_export", self._handle.address, byref(wanted), encoded(folder), byref(result))
             return ExportResult._of(result)

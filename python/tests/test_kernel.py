@@ -422,6 +422,15 @@ class Exporting(unittest.TestCase):
             with self.assertRaises(cugen.Error):
                 library.kernel(SCALE_ADD, n=N).export(folder, devices="sm_90a")
 
+    def test_one_variant(self):
+        with tempfile.TemporaryDirectory() as folder, cugen.Library("model:H200", cache="none") as library:
+            kernel, bundle = library.kernel(SCALE_ADD, n=N), os.path.join(folder, "bundle")
+            self.assertEqual(kernel.export(bundle, devices="sm_90a", variant="wild ITEMS=4").variants, 1)
+            with open(os.path.join(bundle, "README.md"), encoding="utf-8") as readme:
+                self.assertIn("One variant, wild BLOCK_SIZE=128 ITEMS=4,", readme.read())
+            with self.assertRaisesRegex(cugen.Error, "did you mean .wild."):
+                kernel.export(bundle, devices="sm_90a", variant="wld")
+
     def test_without_a_gpu(self):
         """As the command does, for a usual GPU. Who named the cpu device is told to name a GPU."""
         with tempfile.TemporaryDirectory() as folder, cugen.Library(cache="none") as library:

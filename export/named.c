@@ -1,0 +1,66 @@
+/* One variant that the user names (cugen_export_options.variant), and nothing else: on each device a default, in the code of each class of
+   sizes. It need not be measured. Sizes that it is not valid for are refused by the bundle. */
+#include "base/error.h"
+#include "export.h"
+
+/* The device's problem becomes this one, and *index the variant's in its space. Tunables that the text leaves out have their first valid
+   values on the first device and problem, and the same ones on all others. */
+static int find(struct exporter *x, size_t device, const struct problem *problem, uint64_t *index, cugen_error *err) {
+  struct lookup *l = &x->devices[device].lookup;
+  const char *const text = x->named.length ? text_get(&x->named) : x->options->variant;
+  int status = lookup_set_problem(l, problem, err);
+  if (!status) status = lookup_space(l, err);
+  if (!status && space_valid(l->space) == 0) status = space_explain_empty(l->space, err);
+  if (!status) status = space_find(l->space, text, index, err);
+  if (status || x->named.length) return status;
+  const struct variant variant = lookup_variant(l, *index);
+  variant_print(&variant, &x->named);
+  return x->named.failed ? error_memory(err) : CUGEN_OK;
+}
+
+static int add(struct exporter *x, size_t device, uint64_t index, cugen_error *err) {
+  size_t code;
+  int status = export_add_variant(x, device, index, &code, err);
+  if (!status && code == SIZE_MAX)
+    status = error_set(err, CUGEN_ERROR_USAGE, "'%s' reads an input as a texture, which a bundle cannot",
+                       text_get(&x->named));
+  return status ? status : export_keep_default(x, (struct export_default){.device = device, .code = code}, err);
+}
+
+/* In classes where it is no variant there is none. */
+static int add_classes(struct exporter *x, size_t device, const struct export_classes *classes, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < classes->count && !status; i++) {
+    uint64_t index;
+    cugen_error why;
+    int found = find(x, device, &classes->problems[i], &index, &why);
+    if (found == CUGEN_ERROR_MEMORY || found == CUGEN_ERROR_INTERRUPTED) status = error_copy(err, &why);
+    if (!found) status = add(x, device, index, err);
+  }
+  return status;
+}
+
+static int add_at(struct exporter *x, size_t device, const struct problem *problem, cugen_error *err) {
+  struct export_classes classes = {0};
+  uint64_t index;
+  int status = find(x, device, problem, &index, err);
+  if (status) return error_prefix(err, "%s", x->devices[device].text), status;
+  status = add(x, device, index, err);
+  if (!status) status = export_classes_find(&x->devices[device].lookup, index, problem, &classes, err);
+  if (!status) status = add_classes(x, device, &classes, err);
+  export_classes_free(&classes);
+  return status;
+}
+
+bool export_named_fits(struct exporter *x, struct lookup *l) {
+  const char *const text = x->named.length ? text_get(&x->named) : x->options->variant;
+  cugen_error ignored;
+  uint64_t index;
+  return !text || !space_find(l->space, text, &index, &ignored);
+}
+
+int export_named(struct exporter *x, size_t device, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < x->problem_count && !status; i++) status = add_at(x, device, &x->problems[i], err);
+  return status || x->problem_count ? status : add_at(x, device, &x->base->problem, err);
+}
