@@ -10,7 +10,6 @@ import math
 import os
 import random
 import re
-import sqlite3
 import subprocess
 import time
 
@@ -22,7 +21,6 @@ FASTEST = 2  # of each size by its records, retimed
 HOPELESS = 2.5  # times the fastest by the records: a kernel that is not retimed there
 RETIMING = 0.24  # of the time of a class
 TIMING = 0.4  # of the time for it: the rest opens plans
-MENDED = 1795764790  # when records of one sample could be trusted: 2026-11-27, 07:33 UTC
 
 
 class Dense:
@@ -61,7 +59,6 @@ class Dense:
             done = subprocess.run([self.bench.cugen, "cache", "import", str(plain), "-q", "--cache", self.bench.cache],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
             self.say(f"{self.wisdom.name}: {done.stderr.strip() if done.returncode else 'imported'}")
-            self.forget_single()
         self.known = []
         for text in self.records():
             values = dict(word.split("=", 1) for word in text.split())
@@ -77,14 +74,6 @@ class Dense:
         right = {problem: {v: s for v, s in sorted(found.items(), key=lambda pair: (pair[1], pair[0])) if math.isfinite(s)}
                  for problem, found in records.items()}
         return {problem: found for problem, found in sorted(right.items()) if found}
-
-    def forget_single(self):
-        """What has one sample only was dropped at once, until it was mended also where one launch had to wait: it is measured again."""
-        database = sqlite3.connect(self.bench.cache)
-        forgotten = database.execute("DELETE FROM record WHERE samples = 1 AND outcome = 0 AND measured_at < ?", (MENDED,)).rowcount
-        database.commit()
-        database.close()
-        self.say(f"{forgotten} old records of one sample are not taken")
 
     # ---- Measuring ----
 
