@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""browser.py PAGE.html [FOLDER]: opens the page in a headless Chromium, narrow and wide, light and dark, and on paper, and
+"""browser.py PAGE.html... [FOLDER]: opens the pages, one after the other, in a headless Chromium, narrow and wide, light and dark, and on paper, and
 says what a reader would notice: something wider than the window or cut off in a picture, text on a large dot or on other text,
 a mark of two implementations, a word that is broken though the window has room for it, text or dots too small or too faint to
 see, a record without a dot, a page that is not dark where it should be, errors, requests to anywhere. What is wider than the window may stand in a box that scrolls.
-With FOLDER, screenshots and a PDF are left there. Exit code 77: there is no Chromium.
+With FOLDER, screenshots and PDFs are left there, those of PAGE in FOLDER/PAGE. Exit code 77: there is no Chromium.
 
 Chromium is spoken to in its DevTools protocol over a pipe: messages in JSON, each ended by a zero byte."""
 import base64
@@ -219,11 +219,18 @@ def main():
     if not program:
         print("there is no Chromium to show pages with")
         return 77
-    folder = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    pages = [pathlib.Path(name) for name in sys.argv[1:] if name.endswith(".html")]
+    folder = next((pathlib.Path(name) for name in sys.argv[1:] if not name.endswith(".html")), None)
+    wrong = 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        browser = Browser(program, profile)
+        browser = Browser(program, profile) # beginning takes as long as several pages
         browser.open_tab()
-        wrong = look(browser, pathlib.Path(sys.argv[1]).resolve().as_uri(), folder)
+        for page in pages:
+            pictures = folder and folder / page.stem
+            if pictures:
+                pictures.mkdir(parents=True, exist_ok=True)
+            print(f"{page.name}:")
+            wrong += look(browser, page.resolve().as_uri(), pictures)
         browser.close()
     return 1 if wrong else 0
 
