@@ -101,9 +101,8 @@ typedef int (*cugen_stop_callback)(void *context);
 /* How to open the library. Every pointer may be NULL, which means the stated default. The strings are copied. */
 typedef struct cugen_options {
   size_t size;
-  /* "cuda:0", "cpu", or a described GPU, "model:H200", which need not be here: code is generated and times are predicted for
-     it (docs/model.md). Default: the first GPU, else "cpu". A list of GPUs of one model, "cuda:0,cuda:2" or "all": tuning
-     uses them all, everything else the first. */
+  /* "cuda:0", "cpu", or a described GPU, "model:H200", for which code is generated and times are predicted (docs/model.md).
+     Of a list of one model, "cuda:0,cuda:2" or "all", all but tuning use the first. Default: the first GPU, else "cpu". */
   const char *device;
   const char *arch;         /* architecture to generate for, such as "sm_90a"; default: the device's own */
   const char *config_dir;   /* searched before the shipped configs; it and the other folders have to exist */
@@ -154,8 +153,7 @@ typedef struct cugen_device_info {
   char arch[16];                     /* "sm_90a" */
   int driver_version, nvrtc_version; /* of CUDA, 13000 for 13.0; 0: there is none */
   int sm_count;
-  int clock_khz, memory_clock_khz; /* the highest of the SMs, and the memory's; 0: not applicable */
-  int memory_bus_bits;
+  int clock_khz, memory_clock_khz, memory_bus_bits; /* the highest clocks, the bus's width; 0: not applicable */
   int64_t memory_bytes, l2_bytes;
   int64_t shared_bytes_per_block; /* opt-in limit */
 } cugen_device_info;
@@ -221,9 +219,8 @@ int cugen_kernel_argument(const cugen_kernel *kernel, size_t index, cugen_argume
 
 /* ---- Plans: the variant to use, loaded ----------------------------------------------------------------------- */
 
-/* One variant of a kernel, compiled for its device and loaded into a CUDA context. It never changes (but see
-   CUGEN_PLAN_EXPLORE), and several threads may use it at once, but for closing. It needs its library, not its kernel. Close
-   it before the library and the context.
+/* One variant of a kernel, compiled for its device and loaded into a CUDA context. Only with CUGEN_PLAN_EXPLORE does it change.
+   Several threads may use it at once, but for closing. It needs its library and context, closed after it, not its kernel.
 
    On the cpu device a plan runs in the calling thread, on host memory, one launch at a time, without contexts and streams.
    The kernel is code of this process, without isolation. A trap or a deadlock is CUGEN_ERROR_DEVICE from the launch, and
@@ -257,9 +254,8 @@ typedef struct cugen_plan_options {
 typedef enum cugen_plan_choice {
   CUGEN_PLAN_EXACT,   /* the best remembered for this problem */
   CUGEN_PLAN_NEAR,    /* the best remembered for the problem that the policy selects: the nearest, or its bucket's */
-  CUGEN_PLAN_DEFAULT, /* never measured here: the first of these that there is. What ships for this GPU or its compute
-                           capability; the fastest by remembered predictions; on a GPU what the config suggests (try);
-                           the first valid one */
+  CUGEN_PLAN_DEFAULT, /* never measured here. What ships for this GPU or its compute capability, else the fastest by
+                           remembered predictions, else on a GPU what the config suggests (try), else the first valid one */
   CUGEN_PLAN_PINNED,  /* named by options.choice, or in the file of options.pin or $CUGEN_PIN */
   CUGEN_PLAN_PORTFOLIO, /* by a portfolio's rule: measured for other sizes */
   CUGEN_PLAN_OTHER_GPU /* the best remembered for this problem on another GPU, of the same model or compute capability */
@@ -307,10 +303,9 @@ const cugen_plan_info *cugen_plan_about(const cugen_plan *plan);
 /* As cugen_kernel_argument, for the plan's variant. */
 int cugen_plan_argument(const cugen_plan *plan, size_t index, cugen_argument_info *out, cugen_error *error);
 
-/* The plan's choice as bytes, to be kept or sent, and opened elsewhere with cugen_plan_options.choice: every process then
-   has the same variant. They are text and belong to the plan. Opening them gives CUGEN_ERROR_CACHE if they are damaged or
-   of a newer cugen. It gives CUGEN_ERROR_USAGE if kernel, problem or architecture is another, the variant is not valid there, or it
-   expands to another kernel. */
+/* The plan's choice as bytes, to be kept or sent, and opened elsewhere with cugen_plan_options.choice, for the same variant.
+   They are text and belong to the plan. Opening them gives CUGEN_ERROR_CACHE if they are damaged or of a newer cugen. It gives
+   CUGEN_ERROR_USAGE if kernel, problem or architecture is another, or the variant is not valid or another kernel there. */
 int cugen_plan_save(cugen_plan *plan, const void **bytes, size_t *size, cugen_error *error);
 
 /* ---- Calls: arguments, and the launch ------------------------------------------------------------------------ */
@@ -319,8 +314,7 @@ int cugen_plan_save(cugen_plan *plan, const void **bytes, size_t *size, cugen_er
 typedef struct cugen_call cugen_call;
 
 /* arguments[i] is the plan's i-th argument, as cugen_plan_argument describes it:
-   - Buffer: its device pointer (cpu device: a host pointer), aligned to its element's size; 512 bytes if it is read as a
-     texture (access = "texture"); else CUGEN_ERROR_USAGE.
+   - Buffer: its device (cpu device: host) pointer, aligned to its element's size, a texture to 512 bytes; else CUGEN_ERROR_USAGE.
    - Scratch: a buffer, zeroed once if the config says fill = "zero". NULL: the call allocates its own, zeroed, if needed.
    - Scalar: a pointer to its value, copied now; NULL: the problem's value. A value that is compiled in cannot change, and
      the grid stays the problem's. Of dtype "struct": a pointer to cugen_argument_info.bytes bytes.
@@ -333,8 +327,8 @@ typedef struct cugen_call cugen_call;
 int cugen_call_bind(cugen_plan *plan, void *const *arguments, size_t count, cugen_call **out, cugen_error *error);
 /* If the call owns scratch, textures or copies of constants, its launches must have ended. */
 void cugen_call_close(cugen_call *call);
-/* Binds other arguments, by the rules of cugen_call_bind; scratch that the call owns stays. Launches so far keep the arguments
-   that they had; textures and constants make it wait for them. After a failure the call is as it was. */
+/* Binds other arguments, by the rules of cugen_call_bind; scratch that the call owns stays. Earlier launches keep theirs;
+   textures and constants make it wait for those. After a failure the call is as it was. */
 int cugen_call_rebind(cugen_call *call, void *const *arguments, size_t count, cugen_error *error);
 
 /* Launches on a CUstream (or cudaStream_t) of the plan's context; NULL: the default stream of the current context, which
@@ -413,9 +407,8 @@ typedef struct cugen_tune_options {
 
    CUGEN_TUNE_IN_PROCESS uses threads of this process instead, in options->cuda_context, else the current context, else the
    primary one. It has no isolation: on a GPU a variant that traps breaks the context and all that is in it. One that does
-   not end within variant_timeout keeps its thread, and the library must stay loaded. Both are CUGEN_ERROR_DEVICE; the
-   variant is remembered as failed, and tuning again goes on after it. On the cpu device a variant can do what the
-   application can. docs/embedding.md has the table. */
+   not end within variant_timeout keeps its thread, and the library must stay loaded. Both are CUGEN_ERROR_DEVICE; the variant
+   is remembered as failed: tune again to go on. On the cpu device it can do what the application can (docs/embedding.md). */
 int cugen_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, struct cugen_tune_result *result,
                       cugen_error *error);
 
@@ -424,21 +417,19 @@ int cugen_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, s
 /* Called from the importing thread; return nonzero to stop. */
 typedef int (*cugen_import_callback)(const struct cugen_import_progress *progress, void *context);
 
-/* Merges a file of 'cugen cache export' (or cugen_cache_export, in cugen_tools.h) into the cache: all of it, or on a failure
-   nothing. progress may be NULL; if it stops the import while the file is read, nothing is imported; if later, whoever opens
-   the cache next completes it. Of two records of one kernel the one with a wrong result is kept (wrong, out of bounds, a
-   trap), else the one seen to vary, else the fastest. Of two sources of one variant the one measured later is kept.
-   CUGEN_ERROR_CACHE: a line is not valid; the message has file and line. CUGEN_ERROR_IO: the file cannot be read, or the
-   cache not written. CUGEN_ERROR_MISSING: no such file. */
+/* Merges a file of 'cugen cache export' (or cugen_cache_export, in cugen_tools.h) into the cache: all, or on a failure nothing.
+   progress may be NULL; if it stops the import while the file is read, nothing is imported; if later, whoever opens the cache
+   next completes it. Of two records of one kernel a wrong one is kept (wrong, out of bounds, a trap), else the one seen to
+   vary, else the fastest. Of two sources of one variant the one measured later is kept. CUGEN_ERROR_CACHE: a line is not
+   valid. CUGEN_ERROR_IO: the file cannot be read, or the cache not written. CUGEN_ERROR_MISSING: no such file. */
 int cugen_cache_import(cugen *lib, const char *path, cugen_import_callback progress, void *context,
                        struct cugen_cache_merged *out, cugen_error *error);
 
 /* ---- The worker program -------------------------------------------------------------------------------------- */
 
 /* Isolated work (compiling, tuning, checking) runs in the program cugen-worker, which is installed with the library and found
-   beside it; an application need do nothing. Library and worker must be of one build, else CUGEN_ERROR_MISSING. With
-   options.worker "none" compiling is done in this process, which a source that crashes NVRTC ends, and tuning needs
-   CUGEN_TUNE_IN_PROCESS.
+   beside it. Library and worker must be of one build, else CUGEN_ERROR_MISSING. With options.worker "none" this process
+   compiles, which a source that crashes NVRTC ends, and tuning needs CUGEN_TUNE_IN_PROCESS.
 
    An application that cannot ship cugen-worker can be its own: set options.worker to its file, and begin main with
    if (argc > 1 && strcmp(argv[1], "worker") == 0) return cugen_worker_main(argc, argv); It uses file descriptor 3. */

@@ -119,9 +119,9 @@ class Device:
     driver_version: int  # of CUDA, 13000 for 13.0; 0: there is none
     nvrtc_version: int  # of CUDA, 13000 for 13.0; 0: there is none
     sm_count: int
-    clock_khz: int  # the highest of the SMs, and the memory's; 0: not applicable
-    memory_clock_khz: int  # the highest of the SMs, and the memory's; 0: not applicable
-    memory_bus_bits: int
+    clock_khz: int  # the highest clocks, the bus's width; 0: not applicable
+    memory_clock_khz: int  # the highest clocks, the bus's width; 0: not applicable
+    memory_bus_bits: int  # the highest clocks, the bus's width; 0: not applicable
     memory_bytes: int
     l2_bytes: int
     shared_bytes_per_block: int  # opt-in limit
@@ -242,7 +242,7 @@ class PlanChoice(IntEnum):
 
     EXACT = 0  # the best remembered for this problem
     NEAR = 1  # the best remembered for the problem that the policy selects: the nearest, or its bucket's
-    DEFAULT = 2  # never measured here: the first of these that there is. What ships for this GPU or its compute capability; the fastest by remembered predictions; on a GPU what the config suggests (try); the first valid one
+    DEFAULT = 2  # never measured here. What ships for this GPU or its compute capability, else the fastest by remembered predictions, else on a GPU what the config suggests (try), else the first valid one
     PINNED = 3  # named by options.choice, or in the file of options.pin or $CUGEN_PIN
     PORTFOLIO = 4  # by a portfolio's rule: measured for other sizes
     OTHER_GPU = 5  # the best remembered for this problem on another GPU, of the same model or compute capability
