@@ -500,7 +500,7 @@ typedef struct cugen_check_finding {
   const char *message; /* a sentence: which thread did what, and where the other thread was */
   const char *file;    /* of the template, as in the source's #line; "": not known */
   int line;
-  const char *user_file; /* where a template's included code is used, "" */
+  const char *user_file; /* where an inlined function's code is called from: another file, or the kernel; "" */
   int user_line;
   const char *other_file; /* the other access or barrier; "" */
   int other_line;

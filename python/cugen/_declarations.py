@@ -895,7 +895,7 @@ class Finding:
     message: str  # a sentence: which thread did what, and where the other thread was
     file: str  # of the template, as in the source's #line; "": not known
     line: int
-    user_file: str  # where a template's included code is used, ""
+    user_file: str  # where an inlined function's code is called from: another file, or the kernel; ""
     user_line: int
     other_file: str  # the other access or barrier; ""
     other_line: int

@@ -47,12 +47,22 @@ static enum answer read_place(const char *line, size_t length, char file[LINES_N
   return ANSWER_SOURCE;
 }
 
+/* A function's code that was inlined is used where it is called from: in the first other file, else in its own file by the outermost
+   caller, which is the kernel. */
+static void add_user(struct source_place *place, const char file[LINES_NAME], int number) {
+  const bool same = strcmp(place->file, file) == 0;
+  if (same && number == place->line) return;
+  memcpy(place->user, file, LINES_NAME);
+  place->user_line = number;
+}
+
 /* The frames of one address, innermost first. Of code that belongs to no line, such as what two branches have in common, the
    compiler knows the caller at best. */
 static void add_frame(struct source_place *place, bool *shim, const char *line, size_t length) {
   char file[LINES_NAME];
   int number = 0;
-  const enum answer answer = place->user_line ? ANSWER_NOTHING : read_place(line, length, file, &number);
+  const bool known = place->user_line && strcmp(place->file, place->user) != 0;
+  const enum answer answer = known ? ANSWER_NOTHING : read_place(line, length, file, &number);
   *shim |= answer == ANSWER_SHIM;
   if (answer != ANSWER_SOURCE) return;
   if (!place->line) {
@@ -61,9 +71,8 @@ static void add_frame(struct source_place *place, bool *shim, const char *line, 
     memcpy(place->file, file, sizeof file);
     place->line = number;
     place->discriminator = branch ? atoi(branch + sizeof mark - 1) : 0;
-  } else if (strcmp(place->file, file) != 0) {
-    memcpy(place->user, file, sizeof file);
-    place->user_line = number;
+  } else {
+    add_user(place, file, number);
   }
 }
 

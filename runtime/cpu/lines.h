@@ -8,8 +8,8 @@
 
 enum { LINES_NAME = 256, LINES_SECONDS = 10, LINES_MEMORY_MB = 1024 };
 
-/* line 0: not known. Code that was written in one file and used in another is in both: `file` is where it was written,
-   `user` where it was used from, "" when that is the same file. */
+/* line 0: not known. Code of a function that was inlined is in two places: `file` is where it was written, `user` where it is called from,
+   "" when that is not known. */
 struct source_place {
   char file[LINES_NAME];
   int line;
