@@ -353,6 +353,7 @@ static void test_without_a_status(void **state) {
   assert_string_equal(cugen_finding_name(CUGEN_FINDING_WRONG), "wrong result");
   assert_string_equal(cugen_strategy(0, NULL), "surrogate");
   assert_null(cugen_strategy(99, NULL));
+  cugen_expect_tuning(NULL, 0);
   assert_string_equal(cugen_device_parse(NULL).name, "");
   assert_int_equal(cugen_cache_parse(NULL), CUGEN_CACHE_FILE);
 }
