@@ -24,10 +24,11 @@ enum { TILE_SIZES = sizeof tile_sizes / sizeof *tile_sizes };
 /* ---- Terms -------------------------------------------------------------------------------------------------------- */
 
 /* Factors of a term: waves of tiles, rounded up; waves, but at least one; tiles; sizes. */
-enum { WAVES = 1, FILLED = 2, TILES = 4, SIZE_A = 8, SIZE_B = 16, REST = 32 };
+enum { WAVES = 1, FILLED = 2, TILES = 4, SIZE_A = 8, SIZE_B = 16, REST = 32, BLOCKS = WAVES | FILLED | TILES };
+/* Those of equal factors of BLOCKS stand together. */
 static const int term_factors[FORMULA_TERMS] = {
-    0,    WAVES,         FILLED,        TILES, SIZE_A | SIZE_B, WAVES | REST, FILLED | REST, TILES | REST,
-    REST, SIZE_A | REST, SIZE_B | REST,
+    0,      REST,          SIZE_A | SIZE_B, SIZE_A | REST, SIZE_B | REST, WAVES, WAVES | REST,
+    FILLED, FILLED | REST, TILES,           TILES | REST,
 };
 
 /* Without a second size, or any other, some say what others say. */
@@ -41,22 +42,29 @@ static double tiles_of(int64_t size, int64_t tile) {
   return (double)(size / tile + (size % tile > 0));
 }
 
-/* In the order in which portfolio_formula_print writes the factors, so that both round alike. */
-static double term_times(const struct portfolio_formula *f, const struct portfolio_matrix *m, size_t term,
-                         const int64_t *sizes, double value) {
-  const int factors = term_factors[term];
-  const bool both = f->b != PORTFOLIO_NO_SIZE;
-  const double a = tiles_of(sizes[f->a], f->tile_a), b = both ? tiles_of(sizes[f->b], f->tile_b) : 1;
-  const double units = m->multiprocessors > 0 ? (double)m->multiprocessors : 1;
-  if (factors & WAVES) value *= ceil(a * b / units);
-  if (factors & FILLED) value *= fmax(a * b / units, 1);
-  if (factors & TILES) value *= a;
-  if (factors & TILES && both) value *= b;
+static double times_sizes(const struct portfolio_formula *f, const struct portfolio_matrix *m, int factors,
+                          const int64_t *sizes, double value) {
   if (factors & SIZE_A) value *= (double)sizes[f->a];
-  if (factors & SIZE_B && both) value *= (double)sizes[f->b];
+  if (factors & SIZE_B && f->b != PORTFOLIO_NO_SIZE) value *= (double)sizes[f->b];
   for (size_t s = 0; s < m->sizes && factors & REST; s++)
     if (f->rest >> s & 1) value *= (double)sizes[s];
   return value;
+}
+
+static double blocks_of(const struct portfolio_formula *f, const struct portfolio_matrix *m, int factors,
+                        const int64_t *sizes) {
+  const double units = m->multiprocessors > 0 ? (double)m->multiprocessors : 1;
+  double tiles = tiles_of(sizes[f->a], f->tile_a);
+  if (f->b != PORTFOLIO_NO_SIZE) tiles *= tiles_of(sizes[f->b], f->tile_b);
+  if (factors & WAVES) return ceil(tiles / units);
+  return factors & FILLED ? fmax(tiles / units, 1) : tiles;
+}
+
+static double term_times(const struct portfolio_formula *f, const struct portfolio_matrix *m, size_t term,
+                         const int64_t *sizes, double value) {
+  const int factors = term_factors[term];
+  if (factors & BLOCKS) value *= blocks_of(f, m, factors, sizes);
+  return times_sizes(f, m, factors, sizes, value);
 }
 
 static bool is_ragged(const struct portfolio_ragged *ragged, const int64_t *sizes) {
@@ -65,12 +73,26 @@ static bool is_ragged(const struct portfolio_ragged *ragged, const int64_t *size
   return false;
 }
 
+/* The terms of equal factors of BLOCKS, from *term on, without these; *term: behind them. In the order in which they are printed, so that both
+   round alike. */
+static double sum_group(const struct portfolio_formula *f, const struct portfolio_matrix *m, const int64_t *sizes,
+                        size_t *term) {
+  const int blocks = term_factors[*term] & BLOCKS;
+  double sum = 0;
+  for (; *term < FORMULA_TERMS && (term_factors[*term] & BLOCKS) == blocks; ++*term)
+    if (f->terms[*term] > 0) sum += times_sizes(f, m, term_factors[*term], sizes, f->terms[*term]);
+  return sum;
+}
+
 double portfolio_formula_of(const struct portfolio_formula *f, const struct portfolio_matrix *m,
                             const int64_t *sizes) {
   double sum = 0;
   if (!f->known) return INFINITY;
-  for (size_t t = 0; t < FORMULA_TERMS; t++)
-    if (f->terms[t] > 0) sum += term_times(f, m, t, sizes, f->terms[t]);
+  for (size_t t = 0; t < FORMULA_TERMS;) {
+    const int blocks = term_factors[t] & BLOCKS;
+    const double group = sum_group(f, m, sizes, &t);
+    sum += blocks && group > 0 ? blocks_of(f, m, blocks, sizes) * group : group;
+  }
   for (size_t i = 0; i < f->ragged_count; i++)
     if (is_ragged(&f->ragged[i], sizes)) sum *= f->ragged[i].factor;
   return sum;
@@ -294,14 +316,26 @@ static double round_off(double value) {
   return digits < 0 ? round(value / power) * power : round(value * power) / power;
 }
 
-static void round_all(struct portfolio_formula *f) {
+/* A plan reads the text, each time: what makes no difference goes. */
+static const double least_share = 0.005, least_factor = 0.01;
+
+static bool matters(const struct fitter *f, const struct portfolio_formula *formula, size_t term) {
+  for (size_t r = 0; r < f->rows; r++)
+    if (term_times(formula, f->m, term, sizes_of(f, r), formula->terms[term]) >
+        least_share * portfolio_formula_of(formula, f->m, sizes_of(f, r)))
+      return true;
+  return false;
+}
+
+static void round_all(const struct fitter *f, struct portfolio_formula *formula) {
   size_t kept = 0;
-  for (size_t t = 0; t < FORMULA_TERMS; t++) f->terms[t] = round_off(f->terms[t]);
-  for (size_t i = 0; i < f->ragged_count; i++) {
-    f->ragged[i].factor = round_off(f->ragged[i].factor);
-    if (fabs(f->ragged[i].factor - 1) > 0.002) f->ragged[kept++] = f->ragged[i];
+  for (size_t t = 0; t < FORMULA_TERMS; t++)
+    formula->terms[t] = matters(f, formula, t) ? round_off(formula->terms[t]) : 0;
+  for (size_t i = 0; i < formula->ragged_count; i++) {
+    formula->ragged[i].factor = round_off(formula->ragged[i].factor);
+    if (fabs(formula->ragged[i].factor - 1) > least_factor) formula->ragged[kept++] = formula->ragged[i];
   }
-  f->ragged_count = kept;
+  formula->ragged_count = kept;
 }
 
 static void print_number(double value, struct text *out) {
@@ -313,26 +347,44 @@ static void print_tiles(const struct portfolio_formula *f, const struct portfoli
   if (f->b != PORTFOLIO_NO_SIZE) text_addf(out, " * ceil_div(%s, %lld)", m->names[f->b], (long long)f->tile_b);
 }
 
+static void print_blocks(const struct portfolio_formula *f, const struct portfolio_matrix *m, int factors,
+                         struct text *out) {
+  const long long units = m->multiprocessors > 0 ? m->multiprocessors : 1;
+  text_add(out, factors & WAVES ? "ceil_div(" : factors & FILLED ? "max(" : "");
+  print_tiles(f, m, out);
+  if (factors & WAVES) text_addf(out, ", %lld)", units);
+  if (factors & FILLED) text_addf(out, " / %lld.0, 1.0)", units);
+}
+
 static void print_term(const struct portfolio_formula *f, const struct portfolio_matrix *m, size_t term,
                        struct text *out) {
   const int factors = term_factors[term];
-  const long long units = m->multiprocessors > 0 ? m->multiprocessors : 1;
   print_number(f->terms[term], out);
-  if (factors & WAVES) {
-    text_add(out, " * ceil_div(");
-    print_tiles(f, m, out);
-    text_addf(out, ", %lld)", units);
-  }
-  if (factors & FILLED) {
-    text_add(out, " * max(");
-    print_tiles(f, m, out);
-    text_addf(out, " / %lld.0, 1.0)", units);
-  }
-  if (factors & TILES) text_add(out, " * "), print_tiles(f, m, out);
   if (factors & SIZE_A) text_addf(out, " * %s", m->names[f->a]);
   if (factors & SIZE_B && f->b != PORTFOLIO_NO_SIZE) text_addf(out, " * %s", m->names[f->b]);
   for (size_t s = 0; s < m->sizes && factors & REST; s++)
     if (f->rest >> s & 1) text_addf(out, " * %s", m->names[s]);
+}
+
+/* As sum_group. *between: what comes first. */
+static void print_group(const struct portfolio_formula *f, const struct portfolio_matrix *m, size_t *term,
+                        const char **between, struct text *out) {
+  const int blocks = term_factors[*term] & BLOCKS;
+  const char *first = blocks ? "" : *between;
+  bool any = false;
+  for (; *term < FORMULA_TERMS && (term_factors[*term] & BLOCKS) == blocks; ++*term) {
+    if (!(f->terms[*term] > 0)) continue;
+    if (!any && blocks) {
+      text_add(out, *between);
+      print_blocks(f, m, blocks, out);
+      text_add(out, " * (");
+    }
+    text_add(out, any ? " + " : first);
+    print_term(f, m, *term, out);
+    any = true;
+  }
+  if (any && blocks) text_add_char(out, ')');
+  if (any) *between = " + ";
 }
 
 static void print_ragged(const struct portfolio_ragged *ragged, const struct portfolio_matrix *m, struct text *out) {
@@ -352,12 +404,7 @@ void portfolio_formula_print(const struct portfolio_formula *f, const struct por
   const char *between = "";
   if (!f->known) return;
   text_add(out, f->ragged_count ? "(" : "");
-  for (size_t t = 0; t < FORMULA_TERMS; t++) {
-    if (!(f->terms[t] > 0)) continue;
-    text_add(out, between);
-    print_term(f, m, t, out);
-    between = " + ";
-  }
+  for (size_t t = 0; t < FORMULA_TERMS;) print_group(f, m, &t, &between, out);
   if (!*between) text_add(out, "0.0");
   text_add(out, f->ragged_count ? ")" : "");
   for (size_t i = 0; i < f->ragged_count; i++) print_ragged(&f->ragged[i], m, out);
@@ -389,7 +436,7 @@ static void fit(struct fitter *f, struct portfolio_formula out[FORMULA_WAYS]) {
     if (way) fit_terms(f, &formula);
     if (!fit_ragged(f, &formula)) return;
     out[way] = formula;
-    round_all(&out[way]);
+    round_all(f, &out[way]);
   }
 }
 
