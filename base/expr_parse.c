@@ -198,6 +198,7 @@ static int read_symbol(struct parser *parser) {
   const char *s = parser->source + parser->at;
   parser->kind = TOKEN_SYMBOL;
   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+    if (*s != *symbols[i].symbol) continue; /* most of them, without a call */
     size_t length = strlen(symbols[i].symbol);
     if (strncmp(s, symbols[i].symbol, length) != 0) continue;
     parser->at += length;
@@ -229,9 +230,10 @@ static int advance(struct parser *parser) {
 
 /* Operators and keywords alike. */
 static bool token_is(const struct parser *parser, const char *text) {
+  if (parser->kind != TOKEN_SYMBOL && parser->kind != TOKEN_NAME) return false;
+  if (parser->source[parser->start] != *text) return false; /* most of them, without a call */
   size_t length = strlen(text);
-  return (parser->kind == TOKEN_SYMBOL || parser->kind == TOKEN_NAME) && parser->at - parser->start == length &&
-         memcmp(parser->source + parser->start, text, length) == 0;
+  return parser->at - parser->start == length && memcmp(parser->source + parser->start, text, length) == 0;
 }
 
 static int expect(struct parser *parser, const char *symbol, const char *what) {
@@ -254,6 +256,8 @@ static const struct infix {
 };
 
 static const struct infix *find_operator(const struct parser *parser) {
+  const char first = parser->source[parser->start];
+  if (!first || !strchr("oa=~<>+-*/%", first)) return NULL; /* a comma, a parenthesis, most names */
   for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
     if (token_is(parser, operators[i].symbol)) return &operators[i];
   return NULL;
@@ -302,7 +306,7 @@ static size_t function_count(const struct parser *parser) {
 
 static const struct function *find_function(const struct parser *parser, const char *name) {
   for (size_t i = 0; i < function_count(parser); i++)
-    if (strcmp(functions[i].name, name) == 0) return &functions[i];
+    if (*functions[i].name == *name && strcmp(functions[i].name, name) == 0) return &functions[i];
   return NULL;
 }
 
