@@ -2,7 +2,10 @@
 
 Sizes are added to those of the wisdom, and each is searched. Then the candidates of `cugen tune --portfolio` are measured wherever they are
 variants and have no record. Last, bench_retime launches on every size, in turn and in one process: the fastest by the records, what a plan
-takes that remembers nothing, and the kernels that serve all sizes best."""
+takes that remembers nothing, and the kernels that serve all sizes best.
+
+Fresh: only new sizes, of which nothing was learnt, are searched, and their fastest timed in turn with what a plan takes that remembers
+nothing, by plans as an application opens them."""
 import concurrent.futures
 import json
 import lzma
@@ -10,6 +13,7 @@ import math
 import os
 import random
 import re
+import statistics
 import subprocess
 import time
 
@@ -63,8 +67,14 @@ class Dense:
         for text in self.records():
             values = dict(word.split("=", 1) for word in text.split())
             self.known.append({name: int(values[name]) for name in self.names()})
-        self.new = portfolio.draw(self.given, max(self.size_count - len(self.known), 0), random.Random(20261127), self.known)
+        fresh = self.run.given.fresh
+        wanted, seed = (fresh, 20261128) if fresh else (max(self.size_count - len(self.known), 0), 20261127)
+        self.new = portfolio.draw(self.given, wanted, random.Random(seed), self.known)
         self.say(f"{len(self.known)} sizes known, {len(self.new)} new")
+
+    def is_wanted(self, problem):
+        values = dict(word.split("=", 1) for word in problem.split())
+        return not self.run.given.fresh or {name: int(values[name]) for name in self.names()} in self.new
 
     def records(self):
         """Of each problem, as cugen prints it in full, the seconds of its right variants, the fastest first."""
@@ -80,12 +90,14 @@ class Dense:
     def tune(self, seconds):
         """Searches the new sizes, then fills the matrix of all."""
         searching = min(SEARCH * len(self.new) / len(self.bench.gpus), 0.5 * seconds) if self.new else 0
+        if self.run.given.fresh:
+            searching = seconds - LATE
         begin = time.monotonic()
         if searching:
             tried = portfolio.tune(self.bench, "search", self.new, searching, portfolio=False, late=LATE)
             self.say(f"searched the new sizes: {tried} variants")
         left = seconds - (time.monotonic() - begin) - LATE / 2
-        if left < 5:
+        if left < 5 or self.run.given.fresh:
             return
         problems = self.new + self.known
         random.Random(2).shuffle(problems)
@@ -103,6 +115,9 @@ class Dense:
 
     def write_lines(self, records):
         """What bench_retime reads."""
+        if self.run.given.fresh:
+            self.say(f"{len(records)} sizes are to be timed in turn")
+            return ["\t".join([problem, *list(found)[:FASTEST + 1], "-"]) for problem, found in records.items()]
         kernels = choose(records, self.kernel_count)
         with concurrent.futures.ThreadPoolExecutor(self.run.threads) as pool:
             untuned = dict(zip(records, pool.map(self.untuned, records)))
@@ -151,13 +166,15 @@ class Dense:
         for line in lines:
             problem, *variants = line.split("\t")
             for variant in variants:
+                if variant == "-":
+                    continue
                 first.setdefault(variant, f"{problem}\t{variant}")
         copies = max(min(3 * self.run.threads // 4, 12), 1)
         self.side_by_side(list(first.values()), 0, limit, copies, "compile")
         self.say(f"compiled {len(first)} variants")
 
     def retime(self, seconds):
-        records = self.records()
+        records = {problem: found for problem, found in self.records().items() if self.is_wanted(problem)}
         lines = self.write_lines(records)
         random.Random(1).shuffle(lines) # whatever the time is enough for is a fair part
         begin = time.monotonic()
@@ -175,7 +192,11 @@ class Dense:
                     if line.endswith("}\n"):
                         out.write(line)
                         one = json.loads(line)
-                        timed.setdefault(one["problem"], []).append(one["seconds"])
+                        timed.setdefault(one["problem"], []).append((one["seconds"], one["untuned"]))
+        losses = sorted(seconds / min(rows)[0] for rows in timed.values() for seconds, untuned in rows if untuned)
+        if losses:
+            mean = math.exp(statistics.fmean(map(math.log, losses)))
+            self.say(f"untuned plans: {mean:.3f} times the fastest, at worst {losses[-1]:.2f}, of {len(losses)} sizes")
         self.say(f"timed in turn: {len(timed)} sizes, {sum(map(len, timed.values()))} pairs")
 
     def keep(self):

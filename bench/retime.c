@@ -3,7 +3,7 @@
      bench_retime CONFIG SECONDS [NAME=VALUE...] <problems
 
    A line of stdin is a problem and variants, with tabs between: "M=64 N=64 K=64<tab>tiled tile=16<tab>naive". What is no variant there
-   is left out. Each gets batches of a millisecond over buffers that exceed the L2 together, round by round, there and back, for SECONDS
+   is left out, and "-" is what a plan takes that remembers nothing. Each gets batches of a millisecond over buffers that exceed the L2 together, round by round, there and back, for SECONDS
    a problem and at least three rounds. A line of JSON for each: the problem's settings, the variant, median, least and 80th percentile of its batches. Images come from
    $CUGEN_CACHE, where tuning left them; others are compiled. Results are not verified: that is the tuner's. */
 #include <math.h>
@@ -16,6 +16,7 @@ static const double batch_seconds = 1e-3;
 
 struct runner {
   const char *variant;
+  bool untuned; /* it was not named */
   cugen_plan *plan;
   cugen_call *calls[MOST_SETS];
   size_t next, repeats;
@@ -23,10 +24,10 @@ struct runner {
 };
 
 struct bench {
-  cugen *lib;
+  cugen *lib, *bare;           /* bare: it has no cache */
   const struct driver *driver; /* NULL: the cpu device */
   CUevent begin, end;
-  cugen_kernel *kernel;
+  cugen_kernel *kernel, *bare_kernel;
   struct runner runners[MOST_VARIANTS];
   size_t count, sets, rounds;
   void *buffers[MOST_SETS][KERNEL_MAX_ARGUMENTS];
@@ -122,6 +123,16 @@ static int write_choice(struct bench *b, const char *variant, struct text *out, 
   return status;
 }
 
+static void open_untuned(struct bench *b) {
+  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
+  struct runner *runner = &b->runners[b->count];
+  cugen_error err;
+  *runner = (struct runner){.untuned = true};
+  require(cugen_plan_open(b->bare_kernel, &options, &runner->plan, &err), &err);
+  runner->variant = cugen_plan_about(runner->plan)->variant;
+  b->count++;
+}
+
 static void open_runner(struct bench *b, const char *variant) {
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
   struct runner *runner = &b->runners[b->count];
@@ -206,9 +217,11 @@ static void print_all(struct bench *b, const char *settings) {
   for (size_t i = 0; i < b->count; i++) {
     double *seconds = b->runners[i].seconds;
     const double middle = median(seconds, b->rounds);
-    printf("{\"problem\": \"%s\", \"variant\": \"%s\", \"seconds\": %.4g, \"least\": %.4g, \"p80\": %.4g, "
+    printf("{\"problem\": \"%s\", \"variant\": \"%s\", \"untuned\": %s, \"seconds\": %.4g, \"least\": %.4g, \"p80\": "
+           "%.4g, "
            "\"rounds\": %zu}\n",
-           settings, b->runners[i].variant, middle, seconds[0], quantile(seconds, b->rounds, 0.8), b->rounds);
+           settings, b->runners[i].variant, b->runners[i].untuned ? "true" : "false", middle, seconds[0],
+           quantile(seconds, b->rounds, 0.8), b->rounds);
   }
   fflush(stdout);
 }
@@ -224,6 +237,7 @@ static void open_kernel(struct bench *b, const char *config, char **words, size_
   for (char *word = strtok_r(settings, " ", &next); word && at < MOST_SETTINGS; word = strtok_r(NULL, " ", &next))
     all[at++] = word;
   require(cugen_kernel_open(b->lib, config, all, at, &b->kernel, &err), &err);
+  require(cugen_kernel_open(b->bare, config, all, at, &b->bare_kernel, &err), &err);
 }
 
 static void run_problem(struct bench *b, char *line, double seconds, char **words, int count) {
@@ -231,7 +245,10 @@ static void run_problem(struct bench *b, char *line, double seconds, char **word
   open_kernel(b, words[0], words + 1, (size_t)(count - 1), require_memory(copy));
   for (char *variant = strtok_r(NULL, "\t", &next); variant && b->count < MOST_VARIANTS;
        variant = strtok_r(NULL, "\t", &next))
-    open_runner(b, variant);
+    if (strcmp(variant, "-") == 0)
+      open_untuned(b);
+    else
+      open_runner(b, variant);
   if (b->count) {
     const size_t arguments = cugen_plan_about(b->runners[0].plan)->arguments;
     open_buffers(b, arguments);
@@ -242,6 +259,7 @@ static void run_problem(struct bench *b, char *line, double seconds, char **word
     close_buffers(b);
   }
   cugen_kernel_close(b->kernel);
+  cugen_kernel_close(b->bare_kernel);
   free(copy);
 }
 
@@ -274,11 +292,14 @@ int main(int argc, char **argv) {
   argv[2] = argv[1];
   options.device = getenv("CUGEN_DEVICE");
   require(cugen_open(&options, &b.lib, &err), &err);
+  options.cache = "none";
+  require(cugen_open(&options, &b.bare, &err), &err);
   open_driver(&b, argv + 2, argc - 2);
   while (fgets(line, sizeof line, stdin)) {
     line[strcspn(line, "\n")] = '\0';
     if (*line) run_problem(&b, line, seconds, argv + 2, argc - 2);
   }
   cugen_close(b.lib);
+  cugen_close(b.bare);
   return 0;
 }

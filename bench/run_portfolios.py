@@ -10,6 +10,9 @@ dense goes on from that wisdom (--wisdom: NAME.wisdom or NAME.wisdom.xz files, t
 counts): first bf16 by all GPUs, then other classes, each by one GPU. It adds sizes, fills the matrix, and times what matters in turn
 (bench/dense.py); FOLDER has bench_retime, too. Into OUTPUT go NAME.wisdom.xz, NAME.retimed.jsonl and log.txt.
 
+dense --fresh 12 takes so many new sizes of each class instead, and says how much slower an untuned plan is there than the fastest that a
+search found.
+
 A rehearsal without a GPU, of small sizes: --device cpu --scale 0.05"""
 import argparse
 import concurrent.futures
@@ -110,6 +113,7 @@ def options():
     parser.add_argument("--limit", default="9m")
     parser.add_argument("--device", default=None)
     parser.add_argument("--scale", type=float, default=1, help="of all sizes and times: less than 1 for a rehearsal")
+    parser.add_argument("--fresh", type=int, default=0, help="of dense: so many sizes of each class that nothing is known of")
     parser.add_argument("--only", default="", help="of the families, or of dense: names, as transpose-f32,copy-f32")
     return parser.parse_args()
 
