@@ -8,8 +8,8 @@
      class dtype=bf16 layout_a=row ...
      class dtype=f16 layout_a=row ...
 
-   and, behind an empty line, a portfolio's body (runtime/store/portfolio.h). Each class is served, up to the largest problem that it
-   was learnt from: what lies beyond was not seen. */
+   and, behind an empty line, a portfolio's body (runtime/store/portfolio.h). Each class is served up to the largest problem that it
+   was learnt from, or some times that: what lies beyond is the config's to suggest. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
