@@ -322,7 +322,7 @@ def measure_class(run, name, gpus, limit, wisdom, keeping):
     sizes, kernels, _ = DENSE[name]
     sizes = sizes if run.given.scale == 1 else 8
     try:
-        retiming = BF16_RETIMING if name == BF16[0] and run.given.scale == 1 else RETIMING
+        retiming = BF16_RETIMING if name == BF16[0] and run.given.scale == 1 and not run.given.fresh else RETIMING
         dense = Dense(run, name, shrink(words, run.given.scale), gpus, sizes, kernels, retiming, wisdom.get(name))
         run.dense[name] = dense
         dense.measure(limit)
