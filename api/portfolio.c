@@ -140,7 +140,7 @@ static int put_in_order(const struct asked *a, struct portfolio_order *out, cuge
     times[at] = time, out->at[at] = i;
   }
   out->count = a->body->count;
-  if (out->count && isfinite(times[0])) a->slots[least_slot(a->config)] = value_int((int64_t)out->at[0]);
+  if (!status && out->count && isfinite(times[0])) a->slots[least_slot(a->config)] = value_int((int64_t)out->at[0]);
   return status;
 }
 

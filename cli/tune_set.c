@@ -306,7 +306,7 @@ static void print_numbers(const struct tuning *tuning) {
   print_tried(&all);
   if (!options_given(tuning->cli, OPTION_AGAIN)) printf(", %s remembered before", print_count(all.remembered).text);
   printf("; %s compiled in %s.\n", print_count(all.compiled).text, print_seconds(all.seconds).text);
-  if (all.tried || all.remembered || tuning->portfolio_count) print_kept(tuning, all.left > 0);
+  if (all.tried || all.remembered || tuning->portfolio_count) print_kept(tuning, all.left > 0 && all.tried > 0);
 }
 
 /* ---- JSON ---- */

@@ -435,10 +435,11 @@ static bool asks_portfolios(const struct exporter *x) {
 }
 
 static int refuse_without_portfolio(const struct exporter *x, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_USAGE,
-                   "no portfolio of %s is remembered for these devices and settings: 'cugen tune --portfolio 8' "
-                   "learns one",
-                   x->base->opened.config->name);
+  return error_set(
+      err, CUGEN_ERROR_USAGE,
+      "no portfolio of %s is remembered for these devices and settings: 'cugen tune CONFIG --portfolio 8' "
+      "learns one, on such a GPU",
+      x->base->opened.config->name);
 }
 
 /* What was measured on a device itself, nothing of which is of others. */

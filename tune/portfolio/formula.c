@@ -39,7 +39,8 @@ static bool term_is_asked(const struct portfolio_formula *f, size_t term) {
 }
 
 static double tiles_of(int64_t size, int64_t tile) {
-  return (double)(size / tile + (size % tile > 0));
+  const int64_t whole = size / tile, rest = size % tile > 0;
+  return (double)(whole + rest);
 }
 
 static double times_sizes(const struct portfolio_formula *f, const struct portfolio_matrix *m, int factors,
