@@ -345,6 +345,14 @@ static void a_rule_that_asks_all_sizes_is_learnt(void **unused) {
   assert_true(learnt.tuned_loss.worst < 1.0001);
   assert_true(learnt.held_loss.worst < 1.0001);
   portfolio_learnt_free(&learnt);
+  /* Where a size has that name, no rule says it. */
+  static const char *const sizes[] = {"least", "N"};
+  struct portfolio_matrix other = m;
+  other.names = sizes;
+  assert_int_equal(portfolio_learn(&other, 2, &learnt, NULL), CUGEN_OK);
+  assert_true(strcmp(text_get(&learnt.rule), "least") != 0);
+  for (size_t i = 0; i < 2; i++) assert_string_equal(text_get(&learnt.times[i]), "");
+  portfolio_learnt_free(&learnt);
 }
 
 static void sets_of_one_and_of_nothing(void **unused) {

@@ -5,6 +5,7 @@
 #include "formulas.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 
@@ -92,10 +93,17 @@ static int fit(const struct fitting *f, const bool *rows, size_t *honest, size_t
   return status;
 }
 
+/* A rule that says "least" would mean the size. */
+static bool has_size_least(const struct portfolio_matrix *m) {
+  for (size_t s = 0; s < m->sizes; s++)
+    if (strcmp(m->names[s], "least") == 0) return true;
+  return false;
+}
+
 int portfolio_formulas_fit(const struct portfolio_matrix *m, const bool *rows, const size_t *chosen, size_t count,
                            struct portfolio_formulas *out, cugen_error *err) {
   *out = (struct portfolio_formulas){0};
-  if (count_rows(m, rows) < FEW || !m->sizes) return CUGEN_OK;
+  if (count_rows(m, rows) < FEW || !m->sizes || has_size_least(m)) return CUGEN_OK;
   out->of = calloc(count + 1, sizeof *out->of);
   out->least = calloc(m->problems + 1, sizeof *out->least);
   out->honest = calloc(m->problems + 1, sizeof *out->honest);
