@@ -130,7 +130,7 @@ static int time_of(const struct asked *a, size_t variant, double *out, cugen_err
 
 /* By their times, those of equal times as they stand. */
 static int put_in_order(const struct asked *a, struct portfolio_order *out, cugen_error *err) {
-  double times[PORTFOLIO_BODY_MOST_VARIANTS];
+  double times[PORTFOLIO_BODY_MOST_VARIANTS] = {INFINITY};
   int status = CUGEN_OK;
   for (size_t i = 0; i < a->body->count && !status; i++) {
     double time;
@@ -140,7 +140,7 @@ static int put_in_order(const struct asked *a, struct portfolio_order *out, cuge
     times[at] = time, out->at[at] = i;
   }
   out->count = a->body->count;
-  if (!status && out->count && isfinite(times[0])) a->slots[least_slot(a->config)] = value_int((int64_t)out->at[0]);
+  if (!status && isfinite(times[0])) a->slots[least_slot(a->config)] = value_int((int64_t)out->at[0]);
   return status;
 }
 

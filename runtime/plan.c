@@ -372,6 +372,7 @@ struct passing {
 static int refuse_count(const struct passing *p, int takes, cugen_error *err) {
   struct text names = {0};
   list_passed(p->spec, p->parameters, p->count, &names);
+  if (p->extra) text_add(&names, ", samples, sample_count"); /* call_bind's extra ones: of a reference */
   error_set(err, CUGEN_ERROR_CONFIG,
             "%s takes %d parameters but is passed %zu (%s): its parameter list and the config's %s must agree",
             p->kernel, takes, p->count + p->extra, text_get(&names), p->launch->listed ? "pass" : "arguments");
