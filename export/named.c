@@ -22,8 +22,10 @@ static int add(struct exporter *x, size_t device, uint64_t index, cugen_error *e
   size_t code;
   int status = export_add_variant(x, device, index, &code, err);
   if (!status && code == SIZE_MAX)
-    status = error_set(err, CUGEN_ERROR_USAGE, "'%s' reads an input as a texture, which a bundle cannot",
-                       text_get(&x->named));
+    status =
+        error_set(err, CUGEN_ERROR_USAGE,
+                  "'%s' reads an input as a texture, which a bundle cannot: name a variant that reads it otherwise",
+                  text_get(&x->named));
   return status ? status : export_keep_default(x, (struct export_default){.device = device, .code = code}, err);
 }
 

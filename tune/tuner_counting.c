@@ -42,7 +42,7 @@ static void give_up_oldest(struct tuner *t) {
   t->uncounted = PAUSE;
 }
 
-/* Of the candidate of the last record: nothing goes on of it unless it is the best. */
+/* Of the candidate of the last record: if it is the best it is counted, also where that was not begun. */
 static int count_best(struct tuner *t, struct candidate *c, cugen_error *err) {
   const struct cache_record *record = &t->records[t->record_count - 1];
   if (!is_best(t, record) || record->requested > 0) return CUGEN_OK;
