@@ -46,8 +46,8 @@ static const enum cli_option cache_verify_options[] = {OPTION_CACHE, OPTION_JSON
 static const enum cli_option transfer_options[] = {OPTION_MEMORY,  OPTION_SIZES, OPTION_DEVICE,
                                                    OPTION_TOOLKIT, OPTION_WIDE,  OPTION_JSON,
                                                    OPTION_QUIET,   OPTION_HELP,  OPTION_COUNT};
-static const enum cli_option roofline_options[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_OUTPUT,
-                                                   OPTION_AGAIN,   OPTION_WIDE,           OPTION_COUNT};
+static const enum cli_option roofline_options[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_EVERY,
+                                                   OPTION_OUTPUT,  OPTION_AGAIN,          OPTION_WIDE,  OPTION_COUNT};
 static const enum cli_option replay_options[] = {
     OPTION_STRATEGIES,   OPTION_SEEDS,    OPTION_IN_FLIGHT, OPTION_COMPILE_THREADS,
     OPTION_COMPILE_TIME, OPTION_RUN_TIME, OPTION_HORIZON,   OPTION_OUTPUT,
@@ -57,9 +57,9 @@ static const enum cli_option report_options[] = {
     OPTION_OUTPUT,     OPTION_TOP,    OPTION_OBJECTIVE, OPTION_MEASURE,    OPTION_PREFER,
     OPTION_SET,        OPTION_DEVICE, OPTION_CACHE,     OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR,
     OPTION_DEVICE_DIR, OPTION_QUIET,  OPTION_HELP,      OPTION_COUNT};
-static const enum cli_option occupancy_options[] = {OPTION_VARIANT,   OPTION_IMPLEMENTATION, OPTION_WHERE,
-                                                    OPTION_REGISTERS, OPTION_BLOCK,          OPTION_SHARED,
-                                                    OPTION_WIDE,      OPTION_COUNT};
+static const enum cli_option occupancy_options[] = {OPTION_VARIANT, OPTION_IMPLEMENTATION, OPTION_WHERE,
+                                                    OPTION_EVERY,   OPTION_REGISTERS,      OPTION_BLOCK,
+                                                    OPTION_SHARED,  OPTION_WIDE,           OPTION_COUNT};
 static const enum cli_option devices_options[] = {OPTION_CACHE,    OPTION_DEVICE_DIR, OPTION_TOOLKIT,
                                                   OPTION_COMPILER, OPTION_WIDE,       OPTION_JSON,
                                                   OPTION_QUIET,    OPTION_HELP,       OPTION_COUNT};

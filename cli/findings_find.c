@@ -247,7 +247,7 @@ static int open_kernel(struct cli *cli, const cugen_cache_set *set) {
   int status = cugen_open(&options, &cli->lib, &cli->error);
   size_t count = split_problem(problem, settings);
   if (!status) status = cugen_kernel_open(cli->lib, cli->operand, settings, count, &cli->kernel, &cli->error);
-  if (!status) status = cli_filter(cli, false);
+  if (!status) status = cli_filter(cli, options_given(cli, OPTION_EVERY));
   free(problem);
   return status;
 }

@@ -31,18 +31,20 @@ static int predict(struct cli *cli, size_t most) {
   return status == CUGEN_ERROR_WRONG ? CUGEN_OK : status;
 }
 
-/* What the text leaves out is the default. */
-static int predict_one(struct cli *cli, const char *variant) {
+/* What the text leaves out is the default. all: heuristics forbid none that is named, as none that 'cugen gen' is given. */
+static int predict_one(struct cli *cli, const char *variant, bool all) {
   cugen_filter filter = CUGEN_FILTER_INIT;
   const char *source, *name;
   int status = cugen_kernel_source(cli->kernel, variant, &source, &name, &cli->error);
   if (status) return status;
   filter.variant = name;
+  filter.all = all;
   status = cugen_kernel_filter(cli->kernel, &filter, &cli->error);
   return status ? status : predict(cli, 1);
 }
 
 static int predict_defaults(struct cli *cli) {
+  const bool every = options_given(cli, OPTION_EVERY);
   cugen_space_info space;
   int status = cugen_kernel_space(cli->kernel, &space, &cli->error);
   for (size_t i = 0; i < space.implementations && !status; i++) {
@@ -51,10 +53,10 @@ static int predict_defaults(struct cli *cli) {
     status = cugen_kernel_implementation(cli->kernel, i, &info, &cli->error);
     if (status || info.unavailable || !info.valid) continue;
     snprintf(name, sizeof name, "%s", info.name);
-    status = predict_one(cli, name);
+    status = predict_one(cli, name, every);
     if (status == CUGEN_ERROR_CONFIG || status == CUGEN_ERROR_TEMPLATE || status == CUGEN_ERROR_EMPTY)
       status = CUGEN_OK; /* it has none that expands */
-    if (!status) status = cli_filter(cli, false);
+    if (!status) status = cli_filter(cli, every);
   }
   return status;
 }
@@ -66,6 +68,6 @@ int cli_predict(struct cli *cli) {
   if (status) return status;
   cli_remark(cli, "nothing is remembered of %s for this problem on %s: predicting %s", cli->operand,
              cli->values[OPTION_DEVICE], named ? "what the options name" : "one variant of each implementation");
-  if (variant) return predict_one(cli, variant);
+  if (variant) return predict_one(cli, variant, true);
   return named ? predict(cli, MOST_NAMED) : predict_defaults(cli);
 }
