@@ -283,9 +283,10 @@ static int draw(struct cli *cli) {
 int command_roofline(struct cli *cli) {
   if (cli->operand) return draw(cli);
   cugen_ceilings all[DTYPES];
-  if (cli->where_count || cli->values[OPTION_PATTERN] || cli->values[OPTION_IMPLEMENTATION])
+  if (cli->where_count || cli->values[OPTION_PATTERN] || cli->values[OPTION_IMPLEMENTATION] ||
+      options_given(cli, OPTION_EVERY))
     return cli_fail(cli, CUGEN_ERROR_USAGE,
-                    "--variant, --implementation and --where need a CONFIG: cugen roofline CONFIG");
+                    "--variant, --implementation, --where and --all need a CONFIG: cugen roofline CONFIG");
   int status = cli_open(cli);
   if (!status) status = look_up(cli, all);
   if (!status && cli_device(cli) == CUGEN_DEVICE_CUDA) {
