@@ -57,6 +57,9 @@ struct cugen_kernel {
 
 /* ---- kernel.c ---- */
 void api_forget_records(cugen_kernel *kernel);
+/* What measures on the check problem ends with it: the caller's own problem, or what it was, is the kernel's again. Returns the status, or
+   if that is CUGEN_OK why the problem cannot be restored. */
+int api_restore_problem(cugen_kernel *kernel, bool on_check, int status, cugen_error *err);
 /* Prints the variant into variant_text. The space is open; the index may be of one that heuristics leave out. */
 int api_print_variant(cugen_kernel *kernel, uint64_t index, struct variant *variant, cugen_error *err);
 /* Its text, which lives until the next variant is asked for. */

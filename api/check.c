@@ -222,7 +222,8 @@ int cugen_kernel_check(cugen_kernel *k, const cugen_check_options *options, cuge
     return error_set(err, CUGEN_ERROR_USAGE, "one of variant, all, branches and sample is expected, not several");
   struct checked *checked = kept_renew(&k->check, sizeof *checked, clear_check, err);
   if (!checked) return CUGEN_ERROR_MEMORY;
-  int status = check(k, options, &checked->result, err);
+  const bool on_check = k->on_check;
+  int status = api_restore_problem(k, on_check, check(k, options, &checked->result, err), err);
   cugen_error ignored; /* what was found until then is reported whatever ended it */
   if (publish(checked, k, out, &ignored)) return error_memory(err);
   return status ? status : conclude(out, &checked->result, err);

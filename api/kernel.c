@@ -171,6 +171,12 @@ int cugen_kernel_use_check(cugen_kernel *k, cugen_error *error) {
   return k->on_check ? CUGEN_OK : set_problem(k, true, error);
 }
 
+int api_restore_problem(cugen_kernel *k, bool on_check, int status, cugen_error *err) {
+  cugen_error why;
+  if (k->on_check == on_check || !set_problem(k, on_check, &why)) return status;
+  return status ? status : error_copy(err, &why);
+}
+
 int cugen_kernel_has_check(const cugen_kernel *k) {
   const struct config *config = k ? k->opened.config : NULL;
   if (!config) return 0;

@@ -227,6 +227,7 @@ const char *cugen_strategy(size_t index, const char **what) {
 int api_tune(cugen_kernel *k, const cugen_tune_options *options, const struct api_listed *listed,
              cugen_tune_result *result, cugen_error *err) {
   int64_t begin = clock_unix();
+  const bool on_check = k->on_check;
   *result = (cugen_tune_result){0};
   text_restart(&k->lost);
   text_restart(&k->equal_to);
@@ -238,7 +239,7 @@ int api_tune(cugen_kernel *k, const cugen_tune_options *options, const struct ap
   if (k->began.length && !k->began.failed) result->began = text_get(&k->began);
   k->tuned_at = result->tried ? begin : 0;
   api_forget_records(k);
-  return status;
+  return api_restore_problem(k, on_check, status, err);
 }
 
 int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result,
@@ -310,27 +311,36 @@ static void recall_requested(cugen_kernel *k, struct cache_record *record) {
       record->requested = k->records[i].requested;
 }
 
-int cugen_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_record *out, cugen_error *error) {
+static int run_variant(cugen_kernel *k, const char *variant, double timeout, struct cache_record *out,
+                       cugen_error *err) {
   struct tune_target target;
-  struct cache_record record;
   uint64_t index = 0;
-  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
-  int status = lookup_check_present(&k->lookup, error);
-  if (!status) status = make_target(k, &target, error);
-  if (!status) status = api_find_variant(k, variant, &index, error);
-  if (!status) status = run_once(k, &target, index, timeout, &record, error);
+  int status = make_target(k, &target, err);
+  if (!status) status = api_find_variant(k, variant, &index, err);
+  if (!status) status = run_once(k, &target, index, timeout, out, err);
   if (status) return status;
-  record.order = index;
-  recall_requested(k, &record);
+  out->order = index;
+  recall_requested(k, out);
+  return CUGEN_OK;
+}
+
+int cugen_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_record *out, cugen_error *error) {
+  if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
+  const bool on_check = k->on_check;
+  struct cache_record *record = calloc(1, sizeof *record);
+  if (!record) return error_memory(error);
+  int status = lookup_check_present(&k->lookup, error);
+  if (!status) status = run_variant(k, variant, timeout, record, error);
+  if (!status) api_publish(k, record, out); /* of the problem that was run */
+  status = api_restore_problem(k, on_check, status, error);
+  if (status) {
+    cache_record_free(record);
+    free(record);
+    return status;
+  }
   /* The strings handed out live with the kernel: the record becomes its only one in hand. */
   api_forget_records(k);
-  k->records = malloc(sizeof *k->records);
-  if (!k->records) {
-    cache_record_free(&record);
-    return error_memory(error);
-  }
-  k->records[0] = record;
+  k->records = record;
   k->record_count = 1;
-  api_publish(k, &k->records[0], out);
   return CUGEN_OK;
 }

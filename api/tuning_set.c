@@ -385,6 +385,12 @@ static int tune_set(struct set *set, cugen_error *err) {
   return status ? status : conclude(set, err);
 }
 
+/* The kernels' problems are their callers' own again. */
+static int restore(const struct set *set, const bool *on_check, int status, cugen_error *err) {
+  for (size_t i = 0; i < set->count; i++) status = api_restore_problem(set->kernels[i], on_check[i], status, err);
+  return status;
+}
+
 int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
                        cugen_tune_result *results, cugen_error *error) {
   static const cugen_tune_options defaults = CUGEN_TUNE_OPTIONS_INIT;
@@ -396,11 +402,14 @@ int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_t
   if (!status) status = check_weights(options, count, error);
   if (status) return status;
   cugen_tune_result *own = calloc(count, sizeof *own);
-  if (!own) return error_memory(error);
+  bool *on_check = calloc(count, sizeof *on_check);
   struct set set = {.kernels = kernels, .count = count, .options = options, .results = own};
-  status = tune_set(&set, error);
-  if (results) memcpy(results, own, count * sizeof *own);
+  if (!own || !on_check) status = error_memory(error);
+  for (size_t i = 0; on_check && i < count; i++) on_check[i] = kernels[i]->on_check;
+  if (!status) status = restore(&set, on_check, tune_set(&set, error), error);
+  if (results && own) memcpy(results, own, count * sizeof *own);
   close_set(&set);
   free(own);
+  free(on_check);
   return status;
 }

@@ -549,7 +549,8 @@ static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **
   options->progress = on_progress;
   options->context = &progress;
   const double begin = progress_now();
-  int status = check_views(cli, options, &views);
+  int status = cugen_kernel_use_check(cli->kernel, &cli->error); /* whose problem is shown */
+  if (!status) status = check_views(cli, options, &views);
   const double seconds = progress_now() - begin;
   progress_close(&progress);
   status = show(cli, &views, seconds, status, json);

@@ -395,7 +395,8 @@ typedef struct cugen_tune_options {
 /* Tunes in isolated worker processes and remembers each measurement as it arrives; running it again resumes. Variants that
    lead for near problems, on other GPUs or by the model are tried first, except by "exhaustive", as long as results do not
    contradict them. Plans opened afterwards take the new best. *result, in numbers what the run did, is in cugen_tools.h.
-   On the cpu device it tunes the config's check problem where no setting says otherwise. For a described GPU it stores
+   On the cpu device it tunes the config's check problem where no setting says otherwise. When it returns, the kernel's problem
+   is the caller's own (cugen_kernel_use_check, in cugen_tools.h, asks for the other). For a described GPU it stores
    predictions instead of measurements, and verifies the fastest on the cpu device (docs/model.md).
 
    On a GPU a tenth of the budget, 4 s at most, is kept for a race of the fastest. The budget is exceeded by at most a tenth,

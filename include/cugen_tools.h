@@ -296,9 +296,10 @@ int cugen_kernel_needs_energy(const cugen_kernel *kernel);
 /* How its variants are timed: "burst" and so on, from cugen_options.measure or the config; NULL: its times are predicted. */
 const char *cugen_kernel_measure(const cugen_kernel *kernel);
 
-/* Replaces the problem's defaults by the config's small check problem; settings given at open stay. cugen_kernel_tune and
-   cugen_kernel_run do this themselves on the cpu device, which is slow. Doing it again changes nothing. On success everything
-   handed out about the old problem is void. */
+/* Replaces the problem's defaults by the config's small check problem; settings given at open stay. cugen_kernel_tune,
+   cugen_kernels_tune and cugen_kernel_run take that problem themselves on the cpu device, which is slow, and cugen_kernel_check always. When
+   they return, the kernel's problem is what it was before. So call this first to read the records of such a tune, or to open a
+   plan for it. Doing it again changes nothing. On success everything handed out about the old problem is void. */
 int cugen_kernel_use_check(cugen_kernel *kernel, cugen_error *error);
 /* Whether the config has a check problem: a check { } of its own, or an implementation's. */
 int cugen_kernel_has_check(const cugen_kernel *kernel);

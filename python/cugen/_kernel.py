@@ -325,7 +325,7 @@ class Kernel(Closing):
 
     @contextmanager
     def _measured(self) -> Iterator[Kernel]:
-        """This kernel, or one for the check problem: on the cpu device measuring changes a kernel's problem to that."""
+        """This kernel, or on the cpu device one for the check problem: that is what is tuned there, and whose records a Tuning has."""
         with self._turn:
             if self.device.id != "cpu":
                 yield self
@@ -372,8 +372,8 @@ class Kernel(Closing):
         """Verifies and times a variant now, by default the one that a plan takes; nothing is remembered."""
         record = c.cugen_record()
         limit = seconds(timeout=timeout)["timeout"]
-        with self._measured() as kernel, Interruptible():
-            call("cugen_kernel_run", kernel._handle.address, encoded(variant), limit, byref(record))
+        with self._turn, Interruptible():
+            call("cugen_kernel_run", self._handle.address, encoded(variant), limit, byref(record))
             return Record._of(record)
 
     def source(self, variant: str | None = None) -> str:
@@ -391,11 +391,8 @@ class Kernel(Closing):
         """Runs variants on the processor with every access to memory watched: races, bounds, barriers. Small sizes, whatever the
         kernel's own are. What it finds is no exception: see ``Check.ok``."""
         seconds(timeout=timeout)
-        if self._handle.closed:
-            raise Error("the kernel is closed")
-        with Kernel(self.library, self._config, self._settings) as other:  # checking changes a kernel's problem
-            return other._check(variant, progress, all=all, branches=branches, sample=sample, seed=seed, threads=threads,
-                                timeout=timeout, no_traffic=no_traffic)
+        return self._check(variant, progress, all=all, branches=branches, sample=sample, seed=seed, threads=threads,
+                           timeout=timeout, no_traffic=no_traffic)
 
     def _check(self, variant: str | None, progress: Callable[[CheckProgress], object] | None, **values: Any) -> Check:
         out, error = c.cugen_check(), c.cugen_error()

@@ -30,6 +30,7 @@ static cugen_kernel *open_kernel(cugen *lib, const char *config) {
   cugen_error error = {0};
   cugen_kernel *kernel;
   if (cugen_kernel_open(lib, config, NULL, 0, &kernel, &error)) fail_msg("%s", error.message);
+  if (cugen_kernel_use_check(kernel, &error)) fail_msg("%s", error.message); /* what is tuned here */
   return kernel;
 }
 

@@ -38,6 +38,7 @@ static cugen_kernel *open_kernel(const char *config, const char *setting) {
   cugen_error err;
   cugen_kernel *kernel;
   if (cugen_kernel_open(lib, config, &setting, setting != NULL, &kernel, &err)) fail_msg("%s", err.message);
+  if (cugen_kernel_use_check(kernel, &err)) fail_msg("%s", err.message); /* what is tuned here */
   return kernel;
 }
 

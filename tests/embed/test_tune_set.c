@@ -172,6 +172,73 @@ static void one_that_fails_is_named(void **state) {
   assert_non_null(strstr(error.message, "n="));
 }
 
+/* ---- The check problem, which the cpu device tunes ---------------------------------------------------------------- */
+
+static cugen_kernel *open_transpose(void) {
+  static const char *const settings[] = {"rows=100", "cols=57"};
+  cugen_kernel *kernel;
+  if (cugen_kernel_open(lib, "transpose", settings, 2, &kernel, &error)) fail_msg("%s", error.message);
+  return kernel;
+}
+
+/* 100 x 57 of one f32 matrix: the check problem has two. */
+static void expect_own_problem(cugen_kernel *kernel) {
+  cugen_argument_info a;
+  assert_non_null(strstr(cugen_kernel_problem(kernel), "rows=100 cols=57 batch=1"));
+  assert_int_equal(cugen_kernel_argument(kernel, 0, &a, &error), CUGEN_OK);
+  assert_int_equal(a.bytes, 22800);
+}
+
+/* A plan's buffers are those that the kernel had described before. */
+static void expect_own_plan(cugen_kernel *kernel) {
+  cugen_argument_info a;
+  cugen_plan *plan;
+  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
+  assert_non_null(strstr(cugen_plan_about(plan)->problem, "batch=1"));
+  assert_int_equal(cugen_plan_argument(plan, 0, &a, &error), CUGEN_OK);
+  assert_int_equal(a.bytes, 22800);
+  cugen_plan_close(plan);
+}
+
+static void the_problem_stays_the_callers(void **state) {
+  (void)state;
+  cugen_kernel *kernel = open_transpose();
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_check_options checks = CUGEN_CHECK_OPTIONS_INIT;
+  cugen_check found;
+  cugen_record record;
+  options.budget_count = 1;
+  checks.variant = "coalesced_read columns_along=x block_x=32 block_y=8";
+  if (cugen_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
+  expect_own_problem(kernel);
+  expect_own_plan(kernel);
+  if (cugen_kernels_tune(&kernel, 1, &options, NULL, &error)) fail_msg("%s", error.message);
+  expect_own_problem(kernel);
+  if (cugen_kernel_run(kernel, checks.variant, 60, &record, &error)) fail_msg("%s", error.message);
+  assert_true(record.outcome == CUGEN_OUTCOME_OK && strcmp(record.variant, checks.variant) == 0);
+  expect_own_problem(kernel);
+  if (cugen_kernel_check(kernel, &checks, &found, &error)) fail_msg("%s", error.message);
+  expect_own_problem(kernel);
+  cugen_kernel_close(kernel);
+}
+
+/* Also after an error, and where the caller had asked for it, it is the check problem's. */
+static void what_was_asked_for_stays(void **state) {
+  (void)state;
+  cugen_kernel *kernel = open_transpose();
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  options.implementation = "no_such_one";
+  assert_int_not_equal(cugen_kernel_tune(kernel, &options, NULL, &error), CUGEN_OK);
+  expect_own_problem(kernel);
+  assert_int_equal(cugen_kernel_use_check(kernel, &error), CUGEN_OK);
+  options.implementation = NULL;
+  options.budget_count = 1;
+  if (cugen_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
+  assert_non_null(strstr(cugen_kernel_problem(kernel), "batch=2"));
+  assert_true(cugen_kernel_records(kernel) >= 1);
+  cugen_kernel_close(kernel);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(weights_share_the_budget, open_all, close_all),
@@ -180,6 +247,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_count_is_shared, open_all, close_all),
       cmocka_unit_test_setup_teardown(what_is_wrong_is_said_first, open_all, close_all),
       cmocka_unit_test_setup_teardown(one_that_fails_is_named, open_all, close_all),
+      cmocka_unit_test_setup_teardown(the_problem_stays_the_callers, open_all, close_all),
+      cmocka_unit_test_setup_teardown(what_was_asked_for_stays, open_all, close_all),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
