@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "blame.h"
+#include "passed.h"
 #include "standard.h"
 
 #define HOST ". If host code alone needs it, put '#ifndef __CUDACC_RTC__' and '#endif' around it and that code"
@@ -135,6 +136,35 @@ static const char *gone_name(const char *line, size_t length) {
   return found;
 }
 
+/* ---- Constants -------------------------------------------------------------------------------------------------- */
+
+/* Those of NVRTC, g++ and clang++ in turn, of an array's bound, a template's argument or what a #pragma takes. */
+static bool wants_constant(const char *line, size_t length) {
+  static const char *const words[] = {"must have a constant value", "variable length array",   "takes a constant",
+                                      "in a constant expression",   "not a constant",          "is not constant",
+                                      "integral constant expr",     "not an integer constant", "storage size of"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (memmem(line, length, words[i], strlen(words[i]))) return true;
+  return false;
+}
+
+static bool advise_constant(const struct advice *advice, const struct diagnostic *d, const char *line, size_t length,
+                            struct text *out) {
+  const char *text =
+      wants_constant(line, length) ? blame_text(advice->request->source, text_get(&d->path), d->line) : NULL;
+  struct passed found;
+  if (!text || !passed_find(advice->request->source, text, text + strcspn(text, "\n"), &found)) {
+    const bool vla = advice->cpu && memmem(line, length, "variable length array", 21);
+    if (vla) text_add(out, ": CUDA needs a constant there");
+    return vla;
+  }
+  text_add(out, ": ");
+  if (found.name != found.size) text_addf(out, "%.*s comes from ", (int)found.name_length, found.name);
+  text_addf(out, "%.*s%s is passed at launch; specialize = true in its scalar compiles it in", (int)found.size_length,
+            found.size, found.name == found.size ? "" : ", which");
+  return true;
+}
+
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
 static void advise_function(const struct blamed_function *function, struct text *out) {
@@ -196,6 +226,8 @@ static void add_own(struct advice *advice, const struct diagnostic *d, const cha
     advice->given = true;
   } else if (header_of(line, length)) {
     text_addf(out, ": it is in <%s>", header_of(line, length));
+    advice->given = true;
+  } else if (advise_constant(advice, d, line, length, out)) {
     advice->given = true;
   } else if (blame_function(advice->request->source, text_get(&d->path), d->line, &function)) {
     advise_function(&function, out);

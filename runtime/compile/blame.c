@@ -218,6 +218,13 @@ static const char *next_line(const char *at, struct place *place) {
   return at + (*at == '\n');
 }
 
+const char *blame_text(const char *source, const char *path, int line) {
+  struct place place = {.line = 1};
+  for (const char *at = source; *at; at = next_line(at, &place))
+    if (is_at(&place, path, line) && place.path) return at;
+  return NULL;
+}
+
 bool blame_include(const char *source, const char *path, int line, struct text *header) {
   struct place place = {.line = 1};
   for (const char *at = source; *at; at = next_line(at, &place))

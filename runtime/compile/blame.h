@@ -21,6 +21,9 @@ int blame_kernels(const char *source, const char *entry, struct text *out);
 /* Whether the path is one that the source was put together from. */
 bool blame_is_own(const struct compile_request *request, const char *path);
 
+/* The text of this line, up to its end; NULL: the source has none such. */
+const char *blame_text(const char *source, const char *path, int line);
+
 /* The header that this line includes. */
 bool blame_include(const char *source, const char *path, int line, struct text *header);
 /* The first #include from which the toolkit's file is reached: its place "k.cu:2" and its header. */

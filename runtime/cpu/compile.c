@@ -24,14 +24,14 @@
 extern const char cpu_shim_text[]; /* abi.h and the parts of cuda_shim.h, embedded by the build */
 
 /* -O2: at -O1 a register-blocked matmul compiles in 0.26 s instead of 0.33 s but runs four times longer. Hidden symbols
-   keep a template's __shared__ arrays the object's own; -w: warnings are NVRTC's business. */
+   keep a template's __shared__ arrays the object's own. Warnings are NVRTC's business, but -w would keep an array of variable
+   length from being an error; see unit.c and diagnostics.c. */
 static const char *const flags[] = {"-std=c++17",
                                     "-O2",
                                     "-march=native",
                                     "-fPIC",
                                     "-shared",
                                     "-nostartfiles", /* what runs by being loaded is the source's: see object.h */
-                                    "-w",
                                     "-fvisibility=hidden",
                                     "-fno-semantic-interposition",
                                     "-Wl,-Bsymbolic", /* an application's own symbols are not the kernel's */
@@ -233,6 +233,7 @@ static size_t add_flags(const struct compile_request *request, const struct job 
   }
   /* With a quoted line comes the file that a #line of the source names, whatever that is. */
   argv[n++] = clang ? "-fno-caret-diagnostics" : "-fno-diagnostics-show-caret";
+  if (clang) argv[n++] = "-Wno-everything";
   if (job->standard.length) argv[n++] = text_get(&job->standard); /* of two the later one counts */
   argv[n++] = "-I";
   argv[n++] = text_get(&job->folder);

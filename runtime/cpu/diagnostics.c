@@ -97,6 +97,38 @@ static void take_refusal(struct text *line) {
   *line = out;
 }
 
+/* "k.cu:2:9: error: variable length array 'v' is used [-Werror=vla]": the option is none of the user's. */
+static void take_option(struct text *line) {
+  const char *option = strstr(text_get(line), " [-Werror");
+  if (!option) return;
+  text_cut(line, (size_t)(option - text_get(line)));
+  text_add_char(line, '\n');
+}
+
+static bool has(const char *line, size_t length, const char *word) {
+  return memmem(line, length, word, strlen(word)) != NULL;
+}
+
+/* What g++ says without its warnings, their notes and the lines in front of them that say where they come from. */
+static void drop_warnings(const char *log, struct text *out) {
+  struct text context = {0};
+  bool dropped = false;
+  for (const char *line = log; *line;) {
+    const size_t length = strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n');
+    const bool warning = has(line, length, ": warning: ") || has(line, length, ": some warnings being treated");
+    const bool note = has(line, length, ": note: "), said = note || warning || has(line, length, "error: ");
+    const bool leads = !said && (has(line, length, " from ") || has(line, length, ": In "));
+    dropped = warning || (dropped && note);
+    text_add_n(&context, line, length);
+    if (!leads && !dropped) text_add_n(out, text_get(&context), context.length);
+    if (!leads) text_clear(&context);
+    line += length;
+  }
+  text_add_n(out, text_get(&context), context.length);
+  out->failed |= context.failed;
+  text_free(&context);
+}
+
 /* gcc and clang name the construct, the assembler the instruction. */
 static cugen_cause cause_of(const char *diagnostics) {
   const bool assembly = strstr(diagnostics, "asm") || strstr(diagnostics, "no such instruction") ||
@@ -104,30 +136,41 @@ static cugen_cause cause_of(const char *diagnostics) {
   return assembly ? CUGEN_CAUSE_ASSEMBLY : CUGEN_CAUSE_NONE;
 }
 
-int cpu_refuse(const struct compile_request *request, const char *log, const char *folder, int code,
-               cugen_error *err) {
+/* Its first lines, each with what is known of its cause. */
+static void add_lines(const char *log, const char *folder, struct advice *advice, struct text *text) {
   enum { MOST_LINES = 6 };
-  struct advice advice = {.request = request, .cpu = true};
-  struct text text = {0}, from = {0}, plain = {0};
-  size_t crash_length = 0;
-  const char *crash = find_crash(log, &crash_length);
-  if (crash) return crashed(request, crash, crash_length, err);
+  const struct compile_request *request = advice->request;
+  struct text from = {0}, plain = {0};
   int lines = 0;
-  for (const char *line = log; *line && lines < MOST_LINES && !advice.ends;) {
+  for (const char *line = log; *line && lines < MOST_LINES && !advice->ends;) {
     size_t length = strcspn(line, "\n");
     if (length && !is_context(line, length, &from)) {
       text_clear(&plain);
       add_line(&plain, line, without_quote(request->source, line, length), folder);
       plain_quotes(&plain);
       take_refusal(&plain);
-      advice_add(&advice, text_get(&plain), plain.length - 1, text_get(&from), &text);
-      text_add_char(&text, '\n');
+      take_option(&plain);
+      advice_add(advice, text_get(&plain), plain.length - 1, text_get(&from), text);
+      text_add_char(text, '\n');
       lines++;
     }
     line += length + (line[length] == '\n');
   }
+  text->failed |= from.failed || plain.failed;
   text_free(&from);
   text_free(&plain);
+}
+
+int cpu_refuse(const struct compile_request *request, const char *log, const char *folder, int code,
+               cugen_error *err) {
+  struct advice advice = {.request = request, .cpu = true};
+  struct text text = {0}, said = {0};
+  size_t crash_length = 0;
+  const char *crash = find_crash(log, &crash_length);
+  if (crash) return crashed(request, crash, crash_length, err);
+  drop_warnings(log, &said);
+  add_lines(text_get(&said), folder, &advice, &text);
+  text_free(&said);
   while (text.length && text.data[text.length - 1] == '\n') text.data[--text.length] = '\0';
   if (!text.length)
     text_addf(&text, "%s ended with exit code %d and said nothing: is it a C++ compiler?",

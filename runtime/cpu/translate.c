@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "asm_text.h"
+#include "runtime/compile/passed.h"
 
 /* ---- Words ---- */
 
@@ -202,6 +203,17 @@ static bool begins_directive(const char *at) {
   return *at == '#';
 }
 
+/* What NVRTC refuses and g++ ignores: `#pragma unroll items`, where that comes from what is passed at launch. NULL: it is no such
+   directive. Where preprocessing leaves it out, #pragma GCC error says nothing either. */
+static const char *refuse_unroll(const char *source, const char *at, struct text *out) {
+  const char *word = after_word(skip_space(at + 1), "pragma"), *end = at + strcspn(at, "\n");
+  const char *count = word ? after_word(skip_space(word), "unroll") : NULL;
+  struct passed found;
+  if (!count || count > end || !passed_find(source, count, end, &found) || found.name == found.size) return NULL;
+  text_add(out, "#pragma GCC error \"#pragma unroll takes a constant\"");
+  return end;
+}
+
 /* ---- Declarations outside of functions ---- */
 
 /* Braces that are open, the outer ones of them namespaces; and of the declaration that goes on outside of functions, whether it is
@@ -264,9 +276,11 @@ void cpu_translate(const char *source, struct text *out) {
       while (text_is_word(*end)) end++;
       if (!place.macro) see_word(&scope, at, end);
     }
-    const char *launch = end == at && (*at == '<' || *at == '>') ? translate_launch(at, &place, out) : NULL;
-    if (launch) {
-      at = launch;
+    const char *past = end == at && (*at == '<' || *at == '>')  ? translate_launch(at, &place, out)
+                       : end == at && *at == '#' && place.macro ? refuse_unroll(source, at, out)
+                                                                : NULL;
+    if (past) {
+      at = past;
       continue;
     }
     const bool sign = end == at;

@@ -58,9 +58,9 @@ static void write_unit(const struct compile_request *request, struct text *out) 
   if (request->watched) text_add(out, "#define CUGEN_WATCH 1\n");
   write_parts(request, out);
   text_add_n(out, cpu_shim_text, cpu_shim_length);
-  text_addf(out, "\n#line 1 \"%s\"\n", request->name);
+  text_addf(out, "\n#pragma GCC diagnostic error \"-Wvla\"\n#line 1 \"%s\"\n", request->name); /* as for NVRTC */
   cpu_translate(request->source, out);
-  text_add(out, "\n#line 1 \"" CPU_ENTRIES_NAME "\"\n");
+  text_add(out, "\n#pragma GCC diagnostic ignored \"-Wvla\"\n#line 1 \"" CPU_ENTRIES_NAME "\"\n");
   if (strstr(request->source, "this_grid") || strstr(request->source, "grid_group"))
     text_add(out, "CUGEN_COOPERATIVE\n");
   if (strstr(request->source, "align")) text_add(out, "CUGEN_ALIGNED\n");

@@ -120,6 +120,35 @@ static void test_entries(void **state) {
 
 #define HOST ". If host code alone needs it, put '#ifndef __CUDACC_RTC__' and '#endif' around it and that code"
 
+/* What is computed from a size that is passed is no constant. */
+static void test_constants(void **state) {
+  static const char source[] =
+      "#define threads 64\n#define items ((index_t)((long long)cols / 64LL))\n\n#line 1 \"k.cu\"\n"
+      "__global__ void k(float *x, index_t cols, int n) {\n  float v[items], w[threads];\n"
+      "  float u[n /* items */];\n  int m = items, l = n; int q[m];\n#pragma unroll n\n}\n";
+  static const char hint[] = "specialize = true in its scalar compiles it in";
+  static const struct {
+    const char *line, *advice;
+  } rows[] = {
+      {"k.cu:2: error: expression must have a constant value",
+       ": items comes from cols, which is passed at launch; "},
+      {"k.cu:2:9: error: variable length array 'v' is used", ": items comes from cols, which is passed at launch; "},
+      {"k.cu:3: error: expression must have a constant value", ": n is passed at launch; "},
+      {"k.cu:5: error: expression must have a constant value", ": n is passed at launch; "},
+      {"k.cu:1: error: expression must have a constant value", NULL},
+      {"k.cu:2: error: what", NULL}};
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct text expected = {0};
+    text_add(&expected, rows[i].line);
+    if (rows[i].advice) text_addf(&expected, "%s%s", rows[i].advice, hint);
+    assert_advice(source, false, NULL, rows[i].line, text_get(&expected));
+    text_free(&expected);
+  }
+  assert_advice(source, true, NULL, "k.cu:1:3: error: variable length array 'v' is used",
+                "k.cu:1:3: error: variable length array 'v' is used: CUDA needs a constant there");
+}
+
 /* What nvcc's own headers bring along, and NVRTC's do not. */
 static void test_names(void **state) {
   static const char source[] = "#line 1 \"k.cu\"\n__global__ void k(float *y) { *y = INFINITY; }\n";
@@ -211,10 +240,15 @@ static void test_headers_that_lead_astray(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_host_functions),  cmocka_unit_test(test_functions_of_the_device),
-      cmocka_unit_test(test_entries),         cmocka_unit_test(test_names),
-      cmocka_unit_test(test_gone_names),      cmocka_unit_test(test_gone_names),
-      cmocka_unit_test(test_missing_headers), cmocka_unit_test(test_headers_that_lead_astray),
+      cmocka_unit_test(test_host_functions),
+      cmocka_unit_test(test_functions_of_the_device),
+      cmocka_unit_test(test_entries),
+      cmocka_unit_test(test_constants),
+      cmocka_unit_test(test_names),
+      cmocka_unit_test(test_gone_names),
+      cmocka_unit_test(test_gone_names),
+      cmocka_unit_test(test_missing_headers),
+      cmocka_unit_test(test_headers_that_lead_astray),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,75 @@
+/* Names that are no constants; see passed.h. What is computed from a size that is passed stands in the prologue as a #define over
+   the kernel's parameter: `#define items ((index_t)((((long long)cols) + 255) / 256))`. */
+#include "passed.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+static const char *word_end(const char *at) {
+  while (text_is_word(*at)) at++;
+  return at;
+}
+
+static bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\n';
+}
+
+/* Whether [list, end), the head of a kernel, has it as a parameter's name, which is passed by value: "index_t cols,". */
+static bool is_parameter(const char *list, const char *end, const char *word, size_t length) {
+  for (const char *at = list; (at = memmem(at, (size_t)(end - at), word, length)); at += length) {
+    const char *before = at, *behind = at + length;
+    while (before > list && is_blank(before[-1])) before--;
+    while (behind < end && is_blank(*behind)) behind++;
+    if (before < at && text_is_word(before[-1]) && (*behind == ',' || *behind == ')')) return true;
+  }
+  return false;
+}
+
+/* Whether a kernel has it. */
+static bool is_passed(const char *source, const char *word, size_t length) {
+  static const char mark[] = "__global__";
+  for (const char *at = source; (at = strstr(at, mark)); at += sizeof mark - 1)
+    if (is_parameter(at, at + strcspn(at, "{;"), word, length)) return true;
+  return false;
+}
+
+/* In the prologue, the expression that the word is defined as; NULL: none. */
+static const char *definition(const char *source, const char *word, size_t length) {
+  static const char mark[] = "#define ";
+  const char *end = strstr(source, "\n#line ");
+  for (const char *at = source; end && at < end; at += strcspn(at, "\n"), at += *at == '\n') {
+    const char *name = at + sizeof mark - 1;
+    if (strncmp(at, mark, sizeof mark - 1) == 0 && strncmp(name, word, length) == 0 && name[length] == ' ')
+      return name + length;
+  }
+  return NULL;
+}
+
+static bool is_derived(const char *source, const char *word, size_t length, struct passed *out) {
+  const char *at = definition(source, word, length);
+  for (; at && *at && *at != '\n'; at++) {
+    const size_t size = (size_t)(word_end(at) - at);
+    if (!size) continue;
+    *out = (struct passed){word, at, length, size};
+    if (is_passed(source, at, size)) return true;
+    at += size - 1;
+  }
+  return false;
+}
+
+bool passed_find(const char *source, const char *at, const char *end, struct passed *out) {
+  int brackets = *at == '#'; /* a directive's words are none but a count */
+  while (at < end) {
+    const char *past = text_skip_opaque(at);
+    const size_t length = past == at ? (size_t)(word_end(at) - at) : 0;
+    if (length && is_derived(source, at, length, out)) return true;
+    if (length && brackets > 0 && is_passed(source, at, length)) {
+      *out = (struct passed){at, at, length, length};
+      return true;
+    }
+    brackets += (*at == '[') - (*at == ']');
+    at = length ? at + length : past == at ? at + 1 : past;
+  }
+  return false;
+}
