@@ -29,6 +29,7 @@ struct check {
   enum counted *variants_counted;
   bool *variants_lost; /* what makes their data crashes or never ends: not tried again on other sizes */
   size_t most_variants;
+  size_t fault_variant; /* whose result->fault is, where the config gives it no launch */
   const char *latest;
   int status;
   cugen_error error;
@@ -139,22 +140,31 @@ static int keep_finding(struct check *c, struct check_finding *f, size_t variant
 }
 
 /* One more that is not checked for the same reason: which of them ended first is chance, so it is named by the first in the list. */
-static int join_skip(struct check *c, struct check_skip *known, const char *what, size_t number, cugen_error *err) {
+static int join_skip(struct check *c, struct check_skip *known, const char *what, size_t number, const char *why,
+                     cugen_error *err) {
   if (number < known->first) {
-    char *name = strdup(what);
-    if (!name) return error_memory(err);
-    free(known->what);
+    char *name = strdup(what), *reason = strdup(why);
+    free(name && reason ? known->what : name);
+    free(name && reason ? known->why : reason);
+    if (!name || !reason) return error_memory(err);
     known->what = name;
+    known->why = reason;
     known->first = number;
   }
   return add_variant(c, &known->variants, number, err);
+}
+
+/* One reason, though an expression fails by each variant's own values: `k.lua:6: grid x: in "n / BX": n / BX is 512 / 96, ...`. */
+static bool is_alike(const char *why, const char *other) {
+  const char *expression = strstr(why, ": in \""), *values = expression ? strstr(expression, "\": ") : NULL;
+  return values ? strncmp(why, other, (size_t)(values + 3 - why)) == 0 : strcmp(why, other) == 0;
 }
 
 static int keep_skip(struct check *c, const char *what, size_t number, const char *why, bool refused,
                      cugen_error *err) {
   struct check_result *r = c->result;
   for (size_t i = 0; i < r->skip_count; i++)
-    if (strcmp(r->skips[i].why, why) == 0) return join_skip(c, &r->skips[i], what, number, err);
+    if (is_alike(r->skips[i].why, why)) return join_skip(c, &r->skips[i], what, number, why, err);
   struct check_skip *grown = array_grow(r->skips, r->skip_count, sizeof *grown);
   if (!grown) return error_memory(err);
   r->skips = grown;
@@ -346,6 +356,20 @@ static int keep_faulty(const struct outcome *o, cugen_error *err) {
   return status ? status : add_variant(c, &c->result->faulty, o->run->variant, err);
 }
 
+/* The check problem is the config's own: what it gives no launch for there is a mistake of its. Other sizes are made up, and a
+   variant need not be for all of them. */
+static int keep_invalid(const struct outcome *o, cugen_error *err) {
+  struct check *c = o->check;
+  const struct check_family *family = &c->list.families[o->problem->family];
+  const bool own = o->run->problem == family->first;
+  if (own && (!c->result->fault.status || o->run->variant < c->fault_variant)) {
+    error_set(&c->result->fault, CUGEN_ERROR_CONFIG, "%s: %s", o->result->variant, o->result->reason);
+    c->fault_variant = o->run->variant;
+  }
+  int status = keep_skip(c, o->result->variant, o->run->variant, o->result->reason, false, err);
+  return status || !own ? status : add_variant(c, &c->result->faulty, o->run->variant, err);
+}
+
 /* The variant and the problem have been checked. */
 static void count_run(const struct outcome *o) {
   struct check *c = o->check;
@@ -443,6 +467,7 @@ static int keep_run(struct outcome *o, cugen_error *err) {
   if (result->without_data) return keep_without_data(o, result->reason, err);
   if (result->fault) return keep_faulty(o, err);
   if (result->outcome == CUGEN_OUTCOME_COMPILE) return keep_refused(o, err);
+  if (result->invalid) return keep_invalid(o, err);
   if (result->outcome == CUGEN_OUTCOME_LAUNCH)
     return keep_skip(c, result->variant, run->variant, result->reason, false, err);
   const struct source_place *spin = find_spin(o);

@@ -200,6 +200,7 @@ int instrument_run(struct instrument *p, const struct problem *problem, const st
   int status = expand(p, problem, variant, err);
   if (status == CUGEN_ERROR_CONFIG) { /* what no device launches */
     fail_with(out, CUGEN_OUTCOME_LAUNCH, err);
+    out->invalid = true;
     return CUGEN_OK;
   }
   if (expand_refuses(status)) return refuse(out, err);

@@ -27,6 +27,7 @@ struct instrument_result {
   bool without_data;   /* the problem's data and reference could not be made, and reason says why: nothing ran */
   cugen_outcome outcome;
   cugen_cause cause;                 /* of a failure, where it has one */
+  bool invalid;                      /* outcome is LAUNCH: the config gives it none, on any device */
   char reason[1024];                 /* "" when ok */
   int fault;                         /* status set: it cannot be tried, as candidate.faulty has it */
   double error;                      /* largest, in units of the tolerance */

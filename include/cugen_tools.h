@@ -624,7 +624,8 @@ typedef struct cugen_check {
    - CUGEN_ERROR_WRONG: there are findings. CUGEN_ERROR_INTERRUPTED: the callback asked to stop.
    - CUGEN_ERROR_COMPILE: no finding, but something in out->skips was `refused`. Other skips are no error.
    - CUGEN_ERROR_EMPTY: nothing was checked; out->skips and the message say why. CUGEN_ERROR_MISSING: no C++ compiler.
-   - The status of what ended variants that could not be tried: a template that does not expand, data that cannot be made. */
+   - The status of what ended variants that could not be tried: a template that does not expand, data that cannot be made,
+     an expression of the config that fails on its check problem. */
 int cugen_kernel_check(cugen_kernel *kernel, const cugen_check_options *options, cugen_check *out,
                        cugen_error *error);
 
