@@ -64,9 +64,10 @@ static int alloc_outputs(struct computation *c, cugen_error *err) {
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (a->rank == 0) continue;
-    /* As many entries as there are samples in each, so that a reference that does not look at sizes breaks nothing. */
+    /* As many entries as there are samples in each, so that a reference that does not look at sizes breaks nothing; guarded, since
+       the last block has threads beyond the samples. */
     if (a->kind == CUGEN_ARGUMENT_OUTPUT)
-      status = c->device->ops->alloc(c->device, MEMORY_DEVICE, (size_t)d->samples.count * wide_bytes(a), false,
+      status = c->device->ops->alloc(c->device, MEMORY_DEVICE, (size_t)d->samples.count * wide_bytes(a), true,
                                      &c->memory[i], err);
     else
       c->memory[i] = d->sets[0][i];
@@ -120,6 +121,17 @@ static int download_outputs(struct computation *c, char *to, cugen_error *err) {
   return status;
 }
 
+static int check_guards(struct computation *c, cugen_error *err) {
+  const struct kernel_spec *spec = &c->dataset->spec;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < spec->argument_count && !status; i++) {
+    if (spec->arguments[i].kind != CUGEN_ARGUMENT_OUTPUT) continue;
+    status = c->device->ops->memory_check(c->device, &c->memory[i], err);
+    if (status == CUGEN_ERROR_WRONG) error_append(err, ", output '%s'" RESULTS_HINT, spec->arguments[i].name);
+  }
+  return status;
+}
+
 /* One launch, whose outputs hold nothing but that byte before. */
 static int launch_once(struct computation *c, unsigned char poison, cugen_error *err) {
   const struct dataset *d = c->dataset;
@@ -133,7 +145,7 @@ static int launch_once(struct computation *c, unsigned char poison, cugen_error 
   if (!status) status = call_launch(c->call, err);
   if (!status) status = c->device->ops->sync(c->device, err);
   dataset_end(d->doing);
-  return status;
+  return status ? status : check_guards(c, err);
 }
 
 static int run_once(struct computation *c, unsigned char poison, char *to, cugen_error *err) {

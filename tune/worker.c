@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
+#include "results.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/wire.h"
 #include "worker_thread.h"
@@ -418,6 +419,11 @@ static bool was_refused(const struct worker *w) {
   return w->signal == SIGSYS;
 }
 
+/* Whether a reference left the end of a buffer, as it does where threads beyond the samples go on. */
+static bool leaves_results(const char *who, const struct fault *fault) {
+  return fault->cause == CUGEN_CAUSE_BOUNDS && strstr(who, ": the reference ") && strstr(fault->text, "past the end");
+}
+
 /* What a generator or the reference did to the worker is no variant's doing. */
 static int blame(struct worker *w, enum answer answer, double limit, cugen_error *err) {
   struct text who = {0}, how = {0};
@@ -430,8 +436,9 @@ static int blame(struct worker *w, enum answer answer, double limit, cugen_error
               "%s did not end within %g s, which is no variant's fault. Give a longer timeout or a smaller problem",
               text_get(&who), limit);
   else
-    error_set(err, status, "%s failed, which is no variant's fault: %s%s; correct it", text_get(&who),
-              cause_prefix(fault.cause), has_fault(&fault) ? fault.text : text_get(&how));
+    error_set(err, status, "%s failed, which is no variant's fault: %s%s; correct it%s", text_get(&who),
+              cause_prefix(fault.cause), has_fault(&fault) ? fault.text : text_get(&how),
+              leaves_results(text_get(&who), &fault) ? RESULTS_HINT : "");
   if (answer != ANSWER_TIMEOUT && !has_fault(&fault) && was_refused(w))
     error_append(err, "; it called the system, which no kernel can do on a GPU");
   if (!ended) w->lost = *err;
