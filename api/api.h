@@ -3,7 +3,7 @@
    The files of api/, from below to above; none uses one behind it:
    - kept, find_worker, library: the library's handle, and what functions hand out;
    - models, predictions, devices, facts: a device that is here or described, and what is known of it;
-   - lookup, problem_text, judgement: a config for one problem on one device, and which of its records still say something (lookup.h);
+   - lookup, problem_text, judgement, failures, best: a config for one problem on one device, and which of its records still say something (lookup.h);
    - portfolio, portfolio_data, portfolio_out: few variants for many problems (portfolio.h);
    - kernel, filter, selection, choice, pinning, source, launches, explain, records: the kernel's handle, and which variant a plan takes;
    - verify, bitwise, exploring, tuning, learning, tuning_set, check, why, plan: what is done with it. cache and transfer need the library only. */
@@ -22,6 +22,7 @@ struct selection {
   struct text other;       /* the GPU that it is of, where that is another one; "": it is not */
   bool same_model;         /* it is of this GPU's model */
   bool named;              /* the default is one of the config's tries */
+  struct text failed;      /* every variant is known to fail, this one so; "": not every one is */
   double distance;
 };
 
@@ -74,12 +75,11 @@ void api_describe_argument(const struct kernel_argument *argument, cugen_argumen
 
 /* distance as in cugen_plan_options. by_portfolio: the portfolio comes before the policy. *out is to be freed whatever comes back. */
 int api_select(struct lookup *lookup, double distance, bool by_portfolio, struct selection *out, cugen_error *err);
-/* The variant of a space that is not empty where nothing is known; named: the config names it (try). */
-uint64_t api_default(const struct lookup *lookup, bool *named);
 /* ---- other_gpu.c ---- */
 
-/* The best of the look-up's problem on another GPU, if one is found that serves. */
-int api_select_other_gpu(struct lookup *lookup, struct selection *out, bool *found, cugen_error *err);
+/* The best of the look-up's problem on another GPU, if one is found that serves and is none of the failures. */
+int api_select_other_gpu(struct lookup *lookup, struct failures *failures, struct selection *out, bool *found,
+                         cugen_error *err);
 
 /* The default is the model's choice. */
 bool api_is_predicted(const struct selection *selection);

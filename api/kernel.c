@@ -117,6 +117,8 @@ static int open_parts(cugen_kernel *k, const char *config, const char *const *se
   int status = open_config(k, config, err);
   l->asked = count > 0;
   if (!status) status = keep_settings(k, settings, count, err);
+  l->settings = (const char *const *)k->settings;
+  l->setting_count = k->setting_count;
   if (!status) status = set_problem(k, false, err);
   if (!status) status = choose_device(k, err);
   if (!status && l->described) status = api_check_facts(l->config, l->problem, &l->device, l->device.name, err);

@@ -93,11 +93,13 @@ struct lookup {
   bool described; /* the device is not here */
   char arch[16];  /* what is compiled for: "sm_90a" */
   int nvrtc_version;
-  enum measure_way measure;                   /* how it is measured; predictions are not */
-  struct text options;                        /* of what is measured: "arch sm_90a", "arch sm_90a, measure graph" */
-  bool predicted;                             /* its records are predictions, */
-  struct prediction_key predictions;          /* kept under these */
-  const struct problem *problem;              /* borrowed */
+  enum measure_way measure;          /* how it is measured; predictions are not */
+  struct text options;               /* of what is measured: "arch sm_90a", "arch sm_90a, measure graph" */
+  bool predicted;                    /* its records are predictions, */
+  struct prediction_key predictions; /* kept under these */
+  const struct problem *problem;     /* borrowed */
+  const char *const *settings;       /* those of the kernel, borrowed; NULL: not known */
+  size_t setting_count;
   bool asked;                                 /* the problem is somebody's settings: what they make wrong is theirs */
   struct text problem_text, problem_settings; /* as cache_key has them */
   const struct space_filter *filter;          /* borrowed; NULL: the whole space is wanted */
@@ -183,10 +185,26 @@ struct judgement {
 };
 /* Space and expander are open. Fails for want of memory only. */
 int api_judge(struct lookup *lookup, const struct cache_record *record, struct judgement *out, cugen_error *err);
+/* Whether the record is of what its variant expands to now, which is *spec; sets its order. *spec is to be freed whatever comes back. */
+int api_check_current(struct lookup *lookup, bool predicted, struct cache_record *record, bool *current,
+                      struct kernel_spec *spec, cugen_error *err);
 /* Frees those that are not current. Space and expander are open. */
 int api_drop_stale(struct lookup *lookup, struct cache_record *records, size_t *count, cugen_error *err);
 /* Frees those of other config files that are not current. Space and expander are open. */
 int api_drop_others(struct lookup *lookup, struct cache_record *records, size_t *count, cugen_error *err);
+
+/* ---- failures.c: what is known to fail ---- */
+
+/* Variants that were seen to fail on the look-up's device: nothing launches one of them that was not named. Of its problem, and on the cpu
+   device of the check problem, which is what is tuned there. */
+struct failures;
+/* To be closed whatever comes back; NULL: none is remembered. The look-up is borrowed. */
+int failures_open(struct lookup *lookup, struct failures **out, cugen_error *err);
+void failures_close(struct failures *failures);
+/* The variant's record, if its source is still the one that failed; NULL: there is none. */
+int failures_find(struct failures *failures, const char *variant, const struct cache_record **out, cugen_error *err);
+
+/* ---- best.c ---- */
 
 /* The best record, its variant's index and what that expands to; found false: nothing is in it. */
 struct best_record {
@@ -196,17 +214,15 @@ struct best_record {
   struct kernel_spec spec; /* for the look-up's problem */
 };
 /* The best record under the key that is also a variant of `space`. The least cost leads, within a tie the one that comes first
-   in the config. predicted: the key is one of predictions. To be freed whatever comes back. */
+   in the config. predicted: the key is one of predictions. failures: these variants do not count; NULL: none. To be freed whatever
+   comes back. */
 int api_best_under(struct lookup *lookup, const struct cache_key *key, bool predicted, const struct space *space,
-                   struct best_record *out, cugen_error *err);
+                   struct failures *failures, struct best_record *out, cugen_error *err);
 /* Under the look-up's own key, in its own space. */
 int api_best(struct lookup *lookup, struct best_record *out, cugen_error *err);
 /* Of what was measured, under that key: only this variant's, only what gave these outputs; NULL: any. */
 int api_best_giving(struct lookup *lookup, const struct cache_key *key, const char *variant,
                     const cugen_outputs *outputs, struct best_record *out, cugen_error *err);
-/* Whether the record is of what its variant expands to now, which is *spec; sets its order. *spec is to be freed whatever comes back. */
-int api_check_current(struct lookup *lookup, bool predicted, struct cache_record *record, bool *current,
-                      struct kernel_spec *spec, cugen_error *err);
 void api_best_free(struct best_record *best);
 
 #endif

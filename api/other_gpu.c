@@ -79,14 +79,14 @@ static int open_other(const struct lookup *l, const struct other *other, struct 
   return lookup_set_arch(out, other->read.arch, err);
 }
 
-static int try_other(struct lookup *l, const struct other *other, struct selection *out, bool *found,
-                     cugen_error *err) {
+static int try_other(struct lookup *l, const struct other *other, struct failures *failures, struct selection *out,
+                     bool *found, cugen_error *err) {
   struct lookup there;
   int status = open_other(l, other, &there, err);
   struct cache_key key = lookup_measured_key(&there);
   key.device = other->device.fingerprint;
   key.options = other->options;
-  if (!status) status = api_best_under(&there, &key, false, l->space, &out->best, err);
+  if (!status) status = api_best_under(&there, &key, false, l->space, failures, &out->best, err);
   *found = !status && out->best.found;
   if (*found) {
     out->how = CUGEN_PLAN_OTHER_GPU;
@@ -115,12 +115,13 @@ static int find_others(const struct lookup *l, struct cache **cache, struct othe
   return status;
 }
 
-int api_select_other_gpu(struct lookup *l, struct selection *out, bool *found, cugen_error *err) {
+int api_select_other_gpu(struct lookup *l, struct failures *failures, struct selection *out, bool *found,
+                         cugen_error *err) {
   struct others others;
   struct cache *cache;
   int status = find_others(l, &cache, &others, err);
   for (size_t i = 0; i < others.count && !status && !*found; i++)
-    status = try_other(l, &others.all[i], out, found, err);
+    status = try_other(l, &others.all[i], failures, out, found, err);
   free_others(&others);
   return status;
 }

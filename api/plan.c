@@ -160,14 +160,29 @@ static void drop_image(cugen_plan *p) {
   p->spec.source = NULL;
 }
 
+/* A plan launches without verifying. */
+static int refuse_failed(const cugen_kernel *k, const struct selection *selection, cugen_error *err) {
+  const struct lookup *l = &k->lookup;
+  return error_set(
+      err, CUGEN_ERROR_WRONG,
+      "every variant of %s %s is remembered to have failed on %s, the first with '%s'. Mend the kernel: what "
+      "is remembered of another source does not count. Or measure again: cugen_tune_options.again",
+      l->config->name, text_get(&k->problem_short), l->device.name, text_get(&selection->failed));
+}
+
+static int choose_unpinned(cugen_kernel *k, const cugen_plan_options *options, struct selection *out,
+                           cugen_error *err) {
+  int status = api_select(&k->lookup, options->distance, options->flags & CUGEN_PLAN_BY_PORTFOLIO, out, err);
+  return status || !out->failed.length ? status : refuse_failed(k, out, err);
+}
+
 static int choose(cugen_kernel *k, const cugen_plan_options *options, struct selection *out, cugen_error *err) {
   struct lookup *l = &k->lookup;
   bool pinned = false;
   if (options->choice) return api_select_bytes(l, options->choice, options->choice_size, out, err);
   if (options->bitwise) return bitwise_select(k, options->bitwise, out, err);
   int status = api_select_pinned(l, out, &pinned, err);
-  return status || pinned ? status
-                          : api_select(l, options->distance, options->flags & CUGEN_PLAN_BY_PORTFOLIO, out, err);
+  return status || pinned ? status : choose_unpinned(k, options, out, err);
 }
 
 /* ---- Opening: what is captured ---------------------------------------------------------------------------------- */

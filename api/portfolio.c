@@ -217,32 +217,6 @@ int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v, enum
 
 /* ---- Serving ------------------------------------------------------------------------------------------------------ */
 
-/* Variants that were seen to fail for this very problem: none of them is launched. */
-struct failures {
-  struct cache_record *records;
-  size_t count;
-};
-
-static int load_failures(const struct lookup *l, struct failures *out, cugen_error *err) {
-  const struct cache_key key = lookup_measured_key(l);
-  struct cache *cache;
-  *out = (struct failures){0};
-  int status = api_cache_to_read(l->lib, &cache, err);
-  return status ? status : cache_load(cache, &key, &out->records, &out->count, err);
-}
-
-static void free_failures(struct failures *failures) {
-  for (size_t i = 0; i < failures->count; i++) cache_record_free(&failures->records[i]);
-  free(failures->records);
-}
-
-static bool has_failed(const struct failures *failures, const char *variant) {
-  for (size_t i = 0; i < failures->count; i++)
-    if (failures->records[i].outcome != CUGEN_OUTCOME_OK && strcmp(failures->records[i].variant, variant) == 0)
-      return true;
-  return false;
-}
-
 /* One that has the variant's source: any, or the one that was measured. */
 static int try_source(struct lookup *l, const struct portfolio_body_variant *variant, bool shipped,
                       struct portfolio_answer *out, bool *found, cugen_error *err) {
@@ -260,16 +234,18 @@ static int try_source(struct lookup *l, const struct portfolio_body_variant *var
 }
 
 static int try_one(struct lookup *l, const struct portfolio_body_variant *variant, bool shipped,
-                   const struct failures *failures, struct portfolio_answer *out, bool *found, cugen_error *err) {
-  if (has_failed(failures, variant->variant)) return CUGEN_OK;
+                   struct failures *failures, struct portfolio_answer *out, bool *found, cugen_error *err) {
+  const struct cache_record *failed;
+  int status = failures_find(failures, variant->variant, &failed, err);
+  if (status || failed) return status;
   out->spec = (struct kernel_spec){0};
-  int status = try_source(l, variant, shipped, out, found, err);
+  status = try_source(l, variant, shipped, out, found, err);
   if (!*found) kernel_spec_free(&out->spec);
   return status;
 }
 
 /* In their order. What ships serves nothing where its rule names none: that is beyond its limit. */
-static int serve(struct lookup *l, const struct portfolio_body *body, bool shipped, const struct failures *failures,
+static int serve(struct lookup *l, const struct portfolio_body *body, bool shipped, struct failures *failures,
                  struct portfolio_answer *out, bool *found, cugen_error *err) {
   struct portfolio_order order;
   cugen_error ignored;
@@ -284,27 +260,24 @@ static int serve(struct lookup *l, const struct portfolio_body *body, bool shipp
   return status;
 }
 
-int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body, bool shipped,
+int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body, bool shipped, struct failures *failures,
                        struct portfolio_answer *out, bool *found, cugen_error *err) {
-  struct failures failures = {0};
   *out = (struct portfolio_answer){0};
   *found = false;
   int status = lookup_space(l, err);
   if (!status) status = lookup_expander(l, err);
-  if (!status) status = load_failures(l, &failures, err);
-  if (!status) status = serve(l, body, shipped, &failures, out, found, err);
-  free_failures(&failures);
-  return status;
+  return status ? status : serve(l, body, shipped, failures, out, found, err);
 }
 
-int portfolio_serve(struct lookup *l, struct portfolio_answer *out, bool *found, cugen_error *err) {
+int portfolio_serve(struct lookup *l, struct failures *failures, struct portfolio_answer *out, bool *found,
+                    cugen_error *err) {
   struct portfolio_found *all;
   size_t count;
   *out = (struct portfolio_answer){0};
   *found = false;
   int status = portfolios_find(l, &all, &count, err);
   for (size_t i = 0; i < count && !*found && !status; i++)
-    status = portfolio_serve_by(l, &all[i].body, false, out, found, err);
+    status = portfolio_serve_by(l, &all[i].body, false, failures, out, found, err);
   portfolios_free(all, count);
   return status;
 }

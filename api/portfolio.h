@@ -40,17 +40,19 @@ enum portfolio_state { PORTFOLIO_CURRENT, PORTFOLIO_STALE, PORTFOLIO_INVALID };
 int portfolio_try(struct lookup *lookup, const struct portfolio_body_variant *variant, enum portfolio_state *state,
                   uint64_t *index, struct kernel_spec *spec, cugen_error *err);
 
-/* The variant that serves the look-up's problem: its index and expansion in *out, and which portfolio says so. *found false: none does. */
+/* The variant that serves the look-up's problem: its index and expansion in *out, and which portfolio says so. *found false: none does.
+   None of the failures serves. */
 struct portfolio_answer {
   uint64_t index;
   struct kernel_spec spec; /* to be freed by its taker */
   bool first;              /* it is the one that the rule names */
   bool same_model;         /* of what ships: it was measured on a GPU of this model */
 };
-int portfolio_serve(struct lookup *lookup, struct portfolio_answer *out, bool *found, cugen_error *err);
+int portfolio_serve(struct lookup *lookup, struct failures *failures, struct portfolio_answer *out, bool *found,
+                    cugen_error *err);
 /* The same by this one. shipped: whatever its variants' sources were when they were measured, and nothing where the rule names none. */
 int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body, bool shipped,
-                       struct portfolio_answer *out, bool *found, cugen_error *err);
+                       struct failures *failures, struct portfolio_answer *out, bool *found, cugen_error *err);
 
 /* ---- shipped.c ---- */
 
@@ -65,8 +67,8 @@ int portfolio_find_shipped(const struct lookup *lookup, struct portfolio_shipped
 void portfolio_shipped_free(struct portfolio_shipped *shipped);
 
 /* As portfolio_serve, by that one. device: that GPU is added. */
-int portfolio_serve_shipped(struct lookup *lookup, struct portfolio_answer *out, struct text *device, bool *found,
-                            cugen_error *err);
+int portfolio_serve_shipped(struct lookup *lookup, struct failures *failures, struct portfolio_answer *out,
+                            struct text *device, bool *found, cugen_error *err);
 
 /* ---- portfolio_problems.c ---- */
 

@@ -87,12 +87,12 @@ static int compare(const void *left, const void *right) {
 }
 
 /* The best of that problem, if it is a variant of the look-up's own space. */
-static int try_problem(const struct lookup *l, const struct tuned *tuned, struct selection *out, bool *found,
-                       cugen_error *err) {
+static int try_problem(const struct lookup *l, const struct tuned *tuned, struct failures *failures,
+                       struct selection *out, bool *found, cugen_error *err) {
   struct lookup other;
   int status = lookup_for_problem(l, &tuned->problem, &other, err);
   const struct cache_key key = lookup_measured_key(&other);
-  if (!status) status = api_best_under(&other, &key, false, l->space, &out->best, err);
+  if (!status) status = api_best_under(&other, &key, false, l->space, failures, &out->best, err);
   *found = !status && out->best.found;
   if (*found) {
     out->how = CUGEN_PLAN_NEAR;
@@ -119,13 +119,14 @@ static int find_nearby(const struct lookup *l, double limit, struct cache *cache
   return status;
 }
 
-static int select_nearest(struct lookup *l, double limit, struct selection *out, bool *found, cugen_error *err) {
+static int select_nearest(struct lookup *l, double limit, struct failures *failures, struct selection *out,
+                          bool *found, cugen_error *err) {
   struct nearby nearby = {0};
   struct cache *cache;
   int status = api_cache_to_read(l->lib, &cache, err);
   if (!status) status = find_nearby(l, limit, cache, &nearby, err);
   for (size_t i = 0; i < nearby.count && !status && !*found; i++)
-    status = try_problem(l, &nearby.all[i], out, found, err);
+    status = try_problem(l, &nearby.all[i], failures, out, found, err);
   nearby_free(&nearby);
   return status;
 }
@@ -208,12 +209,13 @@ int api_near_leaders(struct lookup *l, struct cache *cache, struct priors *out, 
 
 /* ---- The bucket ------------------------------------------------------------------------------------------------------- */
 
-static int select_bucket(struct lookup *l, struct selection *out, bool *found, cugen_error *err) {
+static int select_bucket(struct lookup *l, struct failures *failures, struct selection *out, bool *found,
+                         cugen_error *err) {
   struct tuned tuned;
   int status = problem_bucket(l->config, l->problem, &tuned.problem, err);
   if (status) return status;
   tuned.distance = problem_distance(l->problem, &tuned.problem);
-  if (tuned.distance.largest > 0) status = try_problem(l, &tuned, out, found, err);
+  if (tuned.distance.largest > 0) status = try_problem(l, &tuned, failures, out, found, err);
   problem_free(&tuned.problem);
   return status;
 }
@@ -221,9 +223,10 @@ static int select_bucket(struct lookup *l, struct selection *out, bool *found, c
 /* ---- All of them ------------------------------------------------------------------------------------------------------ */
 
 /* Its variant was expanded to be compared: that is the plan's kernel. */
-static int select_portfolio(struct lookup *l, struct selection *out, bool *found, cugen_error *err) {
+static int select_portfolio(struct lookup *l, struct failures *failures, struct selection *out, bool *found,
+                            cugen_error *err) {
   struct portfolio_answer answer;
-  int status = portfolio_serve(l, &answer, found, err);
+  int status = portfolio_serve(l, failures, &answer, found, err);
   if (status || !*found) return status;
   out->how = CUGEN_PLAN_PORTFOLIO;
   out->index = answer.index;
@@ -231,25 +234,25 @@ static int select_portfolio(struct lookup *l, struct selection *out, bool *found
   return CUGEN_OK;
 }
 
-static int select_other(struct lookup *l, double distance, bool by_portfolio, struct selection *out, bool *found,
-                        cugen_error *err) {
+static int select_other(struct lookup *l, double distance, bool by_portfolio, struct failures *failures,
+                        struct selection *out, bool *found, cugen_error *err) {
   const struct config_policy *policy = &l->config->policy;
   int status = CUGEN_OK;
   if (distance < 0) return CUGEN_OK;
   if (by_portfolio || (distance == 0 && policy->kind == POLICY_PORTFOLIO))
-    status = select_portfolio(l, out, found, err);
+    status = select_portfolio(l, failures, out, found, err);
   if (status || *found) return status;
-  if (distance > 0) return select_nearest(l, distance, out, found, err);
-  if (policy->kind == POLICY_BUCKETS) return select_bucket(l, out, found, err);
-  return policy->distance > 0 ? select_nearest(l, policy->distance, out, found, err) : CUGEN_OK;
+  if (distance > 0) return select_nearest(l, distance, failures, out, found, err);
+  if (policy->kind == POLICY_BUCKETS) return select_bucket(l, failures, out, found, err);
+  return policy->distance > 0 ? select_nearest(l, policy->distance, failures, out, found, err) : CUGEN_OK;
 }
 
 /* What ships for such a GPU: its records are not here, but its times are of real ones. */
-static int select_shipped(struct lookup *l, struct selection *out, cugen_error *err) {
+static int select_shipped(struct lookup *l, struct failures *failures, struct selection *out, cugen_error *err) {
   struct portfolio_answer answer;
   bool found;
   if (!l->device.facts.is_gpu) return CUGEN_OK;
-  int status = portfolio_serve_shipped(l, &answer, &out->other, &found, err);
+  int status = portfolio_serve_shipped(l, failures, &answer, &out->other, &found, err);
   if (status || !found) return status;
   out->index = answer.index;
   out->same_model = answer.same_model;
@@ -258,7 +261,7 @@ static int select_shipped(struct lookup *l, struct selection *out, cugen_error *
 }
 
 /* The model's choice, where predictions for this device and problem are remembered: a look-up, nothing is computed. */
-static int select_predicted(struct lookup *l, struct selection *out, cugen_error *err) {
+static int select_predicted(struct lookup *l, struct failures *failures, struct selection *out, cugen_error *err) {
   struct prediction_key predictions;
   struct cache *cache;
   if (!l->device.facts.is_gpu) return CUGEN_OK;
@@ -266,7 +269,7 @@ static int select_predicted(struct lookup *l, struct selection *out, cugen_error
   if (status) return status;
   status = key_predictions(l, cache, &predictions, err);
   const struct cache_key key = lookup_predicted_key(l, &predictions);
-  if (!status) status = api_best_under(l, &key, true, l->space, &out->best, err);
+  if (!status) status = api_best_under(l, &key, true, l->space, failures, &out->best, err);
   api_prediction_key_free(&predictions);
   out->index = out->best.index;
   return status;
@@ -276,12 +279,50 @@ bool api_is_predicted(const struct selection *selection) {
   return selection->how == CUGEN_PLAN_DEFAULT && selection->best.found && !selection->other.length;
 }
 
-/* What is named is good on some GPU; of a processor that says nothing. */
-uint64_t api_default(const struct lookup *l, bool *named) {
-  size_t try = 0;
-  uint64_t index = l->device.facts.is_gpu ? space_default(l->space, &try) : 0;
-  *named = l->device.facts.is_gpu && try < config_tries(l->config);
-  return index;
+static int find_failure(const struct lookup *l, struct failures *failures, uint64_t index,
+                        const struct cache_record **out, cugen_error *err) {
+  struct text name = {0};
+  *out = NULL;
+  if (!failures) return CUGEN_OK;
+  const struct variant variant = lookup_variant(l, index);
+  variant_print(&variant, &name);
+  int status = name.failed ? error_memory(err) : failures_find(failures, text_get(&name), out, err);
+  text_free(&name);
+  return status;
+}
+
+/* The first that the config names: it is good on some GPU; of a processor that says nothing. */
+static int select_named(struct lookup *l, struct failures *failures, struct selection *out, cugen_error *err) {
+  const size_t tries = l->device.facts.is_gpu ? config_tries(l->config) : 0;
+  const struct cache_record *failed;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < tries && !status && !out->named; i++) {
+    if (!space_try(l->space, i, &out->index)) continue;
+    status = find_failure(l, failures, out->index, &failed, err);
+    out->named = !status && !failed;
+  }
+  return status;
+}
+
+static int say_all_failed(const struct cache_record *record, struct text *out, cugen_error *err) {
+  text_addf(out, "%s: %.*s", cugen_outcome_text((int)record->outcome), (int)strcspn(record->reason, "\n"),
+            record->reason);
+  return out->failed ? error_memory(err) : CUGEN_OK;
+}
+
+/* Of a space that is not empty where nothing is known: what is named, else the first; but what is known to fail is the last. */
+static int select_default(struct lookup *l, struct failures *failures, struct selection *out, cugen_error *err) {
+  const uint64_t valid = space_valid(l->space);
+  const struct cache_record *failed = NULL, *first = NULL;
+  int status = select_named(l, failures, out, err);
+  if (status || out->named) return status;
+  for (uint64_t i = 0; i < valid && !status; i++) {
+    status = find_failure(l, failures, out->index = i, &failed, err);
+    if (!failed) return status;
+    if (!first) first = failed;
+  }
+  out->index = 0;
+  return status ? status : say_all_failed(first, &out->failed, err);
 }
 
 static int select_exact(struct lookup *l, struct selection *out, bool *found, cugen_error *err) {
@@ -293,20 +334,31 @@ static int select_exact(struct lookup *l, struct selection *out, bool *found, cu
   return status;
 }
 
+/* Of what was not measured for this very problem on this very device. */
+static int select_instead(struct lookup *l, double distance, bool by_portfolio, struct failures *failures,
+                          struct selection *out, cugen_error *err) {
+  bool found = false;
+  int status = CUGEN_OK;
+  if (!l->predicted) status = select_other(l, distance, by_portfolio, failures, out, &found, err);
+  if (!status && !found && distance >= 0 && !l->predicted)
+    status = api_select_other_gpu(l, failures, out, &found, err);
+  if (status || found) return status;
+  out->how = CUGEN_PLAN_DEFAULT;
+  status = select_shipped(l, failures, out, err);
+  if (!status && !out->best.found) status = select_predicted(l, failures, out, err);
+  return status || out->best.found ? status : select_default(l, failures, out, err);
+}
+
 int api_select(struct lookup *l, double distance, bool by_portfolio, struct selection *out, cugen_error *err) {
+  struct failures *failures = NULL;
   bool found = false;
   *out = (struct selection){.how = CUGEN_PLAN_EXACT};
   int status = lookup_space(l, err);
   if (!status && space_valid(l->space) == 0) status = space_explain_empty(l->space, err);
   if (!status) status = select_exact(l, out, &found, err);
-  if (!status && !found && !l->predicted) status = select_other(l, distance, by_portfolio, out, &found, err);
-  if (!status && !found && distance >= 0 && !l->predicted) status = api_select_other_gpu(l, out, &found, err);
-  if (!status && !found) {
-    out->how = CUGEN_PLAN_DEFAULT;
-    status = select_shipped(l, out, err);
-    if (!status && !out->best.found) status = select_predicted(l, out, err);
-    if (!status && !out->best.found) out->index = api_default(l, &out->named);
-  }
+  if (!status && !found) status = failures_open(l, &failures, err);
+  if (!status && !found) status = select_instead(l, distance, by_portfolio, failures, out, err);
+  failures_close(failures);
   return !status && (out->problem.failed || out->other.failed) ? error_memory(err) : status;
 }
 
@@ -314,6 +366,7 @@ void api_selection_free(struct selection *selection) {
   api_best_free(&selection->best);
   text_free(&selection->problem);
   text_free(&selection->other);
+  text_free(&selection->failed);
 }
 
 static void clear_selection(void *data) {

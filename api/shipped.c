@@ -156,14 +156,14 @@ void portfolio_shipped_free(struct portfolio_shipped *shipped) {
   *shipped = (struct portfolio_shipped){0};
 }
 
-int portfolio_serve_shipped(struct lookup *l, struct portfolio_answer *out, struct text *device, bool *found,
-                            cugen_error *err) {
+int portfolio_serve_shipped(struct lookup *l, struct failures *failures, struct portfolio_answer *out,
+                            struct text *device, bool *found, cugen_error *err) {
   struct portfolio_shipped shipped;
   bool any;
   *found = false;
   int status = portfolio_find_shipped(l, &shipped, &any, err);
   if (status || !any) return status;
-  status = portfolio_serve_by(l, &shipped.body, true, out, found, err);
+  status = portfolio_serve_by(l, &shipped.body, true, failures, out, found, err);
   if (*found) text_add(device, shipped.device);
   out->same_model = *found && shipped.same_model;
   portfolio_shipped_free(&shipped);

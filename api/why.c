@@ -167,6 +167,9 @@ static const char *say_selected(struct why *why, const struct selection *selecti
   else if (selection->other.length)
     said = why_keepf(why, "%s. A plan takes '%s', which ships for such sizes: it was measured on %s", verdict,
                      text_get(&name), text_get(&selection->other));
+  else if (selection->failed.length)
+    said = why_keepf(why, "%s. No plan opens: every variant is remembered to have failed, the first with '%s'",
+                     verdict, text_get(&selection->failed));
   else
     said = why_keepf(why, "%s. A plan takes the %s, '%s'", verdict,
                      api_is_predicted(selection) ? "model's choice, predicted"

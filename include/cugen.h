@@ -290,7 +290,9 @@ typedef struct cugen_plan_info {
    The variant must be valid here, and measured with the source as it is now; else that problem's next best is taken. Then
    come records of this very problem on another GPU (CUGEN_PLAN_OTHER_GPU): of the same model, else of the same compute
    capability, the nearest in multiprocessors and bandwidth. The last is CUGEN_PLAN_DEFAULT. Neither is an error unless
-   CUGEN_PLAN_TUNED_ONLY. The variant is compiled, or its image taken from the cache. CUGEN_ERROR_USAGE: the context is of
+   CUGEN_PLAN_TUNED_ONLY. None of these, a pinned choice aside, is a variant that is recorded to fail here with its source
+   as it is now: for this problem, and on the cpu device for the check problem. CUGEN_ERROR_WRONG: all of them are recorded so.
+   The variant is compiled, or its image taken from the cache. CUGEN_ERROR_USAGE: the context is of
    another device, or one was given for the cpu device. A line that cannot be appended to options.capture is no error.
 
    With CUGEN_PLAN_EXPLORE at most options->explore_share of the launches take another variant: one that is recorded as right

@@ -31,6 +31,7 @@ static void test_endless(void **state) {
   options.cache = "none";
   if (cugen_open(&options, &lib, &err)) fail_msg("%s", err.message);
   if (cugen_kernel_open(lib, "tests/configs/planted.lua", NULL, 0, &kernel, &err)) fail_msg("%s", err.message);
+  if (cugen_kernel_use_check(kernel, &err)) fail_msg("%s", err.message); /* what is tuned here */
   if (tune(kernel, "right", 60, &err)) fail_msg("%s", err.message);
   assert_int_equal(tune(kernel, "endless", 0.5, &err), CUGEN_ERROR_DEVICE);
   assert_non_null(strstr(err.message,

@@ -1,0 +1,155 @@
+/* A plan takes no variant that is known to fail, unless it was named. On the cpu device. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cugen_tools.h>
+#include <stdio.h>
+#include <string.h>
+
+/* way 1 leaves the buffer, 2 is wrong, 3 is right and slow, 4 is right but for 900 elements, and fast. */
+#define CONFIG(name, n, ways, more)                                                                                  \
+  "kernel \"" name "\" {\n"                                                                                          \
+  "  problem \"n\" (" n "), check { n = 100 },\n" more "  input \"x\" { dtype = \"f32\", shape = { \"n\" } },\n"     \
+  "  output \"y\" { dtype = \"f32\", shape = { \"n\" } },\n"                                                         \
+  "  scalar \"n\" {},\n"                                                                                             \
+  "  reference \"reference.cu\",\n"                                                                                  \
+  "  implementation \"one\" {\n"                                                                                     \
+  "    template \"ways.cu\", tunable \"WAY\" " ways ",\n"                                                            \
+  "    grid { \"ceil_div(n, 64)\" }, block { \"64\" },\n"                                                            \
+  "  },\n"                                                                                                           \
+  "}\n"
+static const char ways_text[] = "extern \"C\" __global__ void twice(const float *x, float *y, int n) {\n"
+                                "  int i = blockIdx.x * 64 + threadIdx.x;\n"
+                                "  if (WAY == 1 && i == 0) y[n] = 1;\n"
+                                "  if (WAY == 3)\n"
+                                "    for (int k = 0; k < 2000; k++) if (i < n) ((volatile float *)y)[i] = k;\n"
+                                "  if (i < n) y[i] = WAY == 2 || (WAY == 4 && n == 900) ? 0 : 2 * x[i];\n"
+                                "}\n";
+static const char reference[] = "__global__ void reference(${params}) {\n"
+                                "  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n"
+                                "  if (i < n) y[i] = 2 * x[i];\n"
+                                "}\n";
+
+static cugen *lib;
+static cugen_error error;
+
+static void add(const char *name, const char *text) {
+  if (cugen_add_file(lib, name, text, strlen(text), &error)) fail_msg("%s", error.message);
+}
+
+static int open_library(void **state) {
+  (void)state;
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  options.device = "cpu";
+  options.cache = "none";
+  if (cugen_open(&options, &lib, NULL)) return -1;
+  add("mixed.lua", CONFIG("mixed", "1000", "{ 1, 2, 3 }", ""));
+  add("hopeless.lua", CONFIG("hopeless", "1000", "{ 1, 2 }", ""));
+  add("near.lua", CONFIG("near", "1000", "{ 4, 3 }", "  policy \"nearest\" { distance = 1 },\n"));
+  add("ways.cu", ways_text);
+  add("reference.cu", reference);
+  return 0;
+}
+
+static int close_library(void **state) {
+  (void)state;
+  cugen_close(lib);
+  return 0;
+}
+
+static cugen_kernel *open_kernel(const char *config, const char *setting) {
+  cugen_kernel *kernel;
+  if (cugen_kernel_open(lib, config, &setting, setting != NULL, &kernel, &error)) fail_msg("%s", error.message);
+  return kernel;
+}
+
+/* So many variants, from the first on. */
+static int tune(cugen_kernel *kernel, size_t count) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  options.strategy = "exhaustive";
+  options.budget_count = count;
+  options.budget_seconds = -1;
+  return cugen_kernel_tune(kernel, &options, NULL, &error);
+}
+
+static void expect_plan(cugen_kernel *kernel, cugen_plan_choice choice, const char *variant) {
+  cugen_plan *plan;
+  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
+  assert_string_equal(cugen_plan_about(plan)->variant, variant);
+  assert_int_equal(cugen_plan_about(plan)->choice, choice);
+  cugen_plan_close(plan);
+}
+
+/* Of the kernel's own problem, and of the check problem that stood in for it. */
+static void the_default_is_not_known_to_fail(void **state) {
+  static const char *const settings[] = {"n=1000", NULL};
+  (void)state;
+  for (size_t i = 0; i < 2; i++) {
+    assert_int_equal(open_library(NULL), 0);
+    cugen_kernel *kernel = open_kernel("mixed", settings[i]);
+    expect_plan(kernel, CUGEN_PLAN_DEFAULT, "one WAY=1");
+    assert_int_equal(tune(kernel, 1), CUGEN_ERROR_WRONG);
+    expect_plan(kernel, CUGEN_PLAN_DEFAULT, "one WAY=2");
+    assert_int_equal(tune(kernel, 1), CUGEN_ERROR_WRONG);
+    expect_plan(kernel, CUGEN_PLAN_DEFAULT, "one WAY=3");
+    cugen_kernel_close(kernel);
+    close_library(NULL);
+  }
+}
+
+static void nothing_is_left(void **state) {
+  (void)state;
+  cugen_kernel *kernel = open_kernel("hopeless", NULL);
+  cugen_plan *plan;
+  cugen_why why;
+  assert_int_equal(tune(kernel, 2), CUGEN_ERROR_WRONG);
+  assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &error), CUGEN_ERROR_WRONG);
+  assert_null(plan);
+  assert_non_null(strstr(error.message, "every variant of hopeless"));
+  assert_non_null(strstr(error.message, "out of bounds"));
+  if (cugen_kernel_why(kernel, NULL, &why, &error)) fail_msg("%s", error.message);
+  assert_non_null(strstr(why.verdict, "No plan opens"));
+  cugen_kernel_close(kernel);
+}
+
+/* What is remembered of another source says nothing of this one. */
+static void a_mended_kernel_is_taken(void **state) {
+  (void)state;
+  char mended[1024];
+  cugen_kernel *kernel = open_kernel("hopeless", NULL);
+  assert_int_equal(tune(kernel, 2), CUGEN_ERROR_WRONG);
+  cugen_kernel_close(kernel);
+  snprintf(mended, sizeof mended, "%s", ways_text);
+  memcpy(strstr(mended, "y[n] = 1"), "y[0] = 1", 8);
+  add("ways.cu", mended);
+  kernel = open_kernel("hopeless", NULL);
+  expect_plan(kernel, CUGEN_PLAN_DEFAULT, "one WAY=1");
+  cugen_kernel_close(kernel);
+}
+
+/* The best for 1000 elements is wrong for 900. */
+static void what_a_near_problem_has_is_passed_over(void **state) {
+  (void)state;
+  cugen_kernel *near = open_kernel("near", "n=1000"), *kernel = open_kernel("near", "n=900");
+  if (tune(near, 2)) fail_msg("%s", error.message);
+  expect_plan(near, CUGEN_PLAN_EXACT, "one WAY=4");
+  expect_plan(kernel, CUGEN_PLAN_NEAR, "one WAY=4");
+  assert_int_equal(tune(kernel, 1), CUGEN_ERROR_WRONG);
+  expect_plan(kernel, CUGEN_PLAN_NEAR, "one WAY=3");
+  cugen_kernel_close(near);
+  cugen_kernel_close(kernel);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_default_is_not_known_to_fail),
+      cmocka_unit_test_setup_teardown(nothing_is_left, open_library, close_library),
+      cmocka_unit_test_setup_teardown(a_mended_kernel_is_taken, open_library, close_library),
+      cmocka_unit_test_setup_teardown(what_a_near_problem_has_is_passed_over, open_library, close_library),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
