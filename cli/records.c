@@ -329,14 +329,40 @@ int records_print_best(struct cli *cli, size_t top, size_t *right) {
 
 enum { OUTCOMES = CUGEN_OUTCOME_UNPREDICTED + 1 };
 
+/* An error that ends in a colon lists candidates below; of that list the types are what the user's line has. */
+static void print_error(const char *line) {
+  static const char mark[] = "operand types are: ";
+  const int length = (int)strcspn(line, "\n");
+  const char *types = line[length - 1] == ':' ? strstr(line, mark) : NULL, *next = strstr(line + length, "error: ");
+  if (types && next && next < types) types = NULL; /* another error's */
+  if (types) types += sizeof mark - 1;
+  printf("    %.*s%s%.*s\n", length, line, types ? " " : "", types ? (int)strcspn(types, "\n") : 0,
+         types ? types : "");
+}
+
 /* The line of a reason that says most: a compiler's log opens with who refused, its first error is what matters; without
    one, the first line that is no heading. */
 static void print_reason(const char *reason) {
   const char *line = strstr(reason, "error: "), *end;
   while (line && line > reason && line[-1] != '\n') line--;
-  if (!line) line = reason;
+  if (line) {
+    print_error(line);
+    return;
+  }
+  line = reason;
   while (end = line + strcspn(line, "\n"), end > line && end[-1] == ':' && *end) line = end + 1;
   printf("    %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
+/* What finds the line, as cugen run says. */
+static void print_check(struct cli *cli, const cugen_record *record) {
+  struct cli meant = *cli;
+  if (record->outcome != CUGEN_OUTCOME_WRONG && record->outcome != CUGEN_OUTCOME_BOUNDS) return;
+  meant.values[OPTION_DEVICE] = NULL;
+  meant.values[OPTION_VARIANT] = record->variant;
+  fputs("    '", stdout);
+  hint_print(&meant, "check", stdout);
+  puts("' looks for races and bad accesses");
 }
 
 struct endings {
@@ -381,6 +407,7 @@ static int print_ending(struct cli *cli, const struct endings *endings, size_t o
   if (status) return status;
   printf("%s, such as %s\n", before, record.variant);
   if (*record.reason) print_reason(message_own(record.reason).text);
+  if (!options_given(cli, OPTION_QUIET)) print_check(cli, &record);
   return CUGEN_OK;
 }
 

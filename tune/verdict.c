@@ -87,8 +87,10 @@ static int none_right(struct tuner *t, cugen_error *err) {
 }
 
 static int refused_alike(const struct tuner *t, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_WRONG, "%s: this refuses all of the %zu variants tried, so tuning ended early",
-                   t->alike.diagnostic, t->result->alike);
+  const char *line = t->alike.diagnostic;
+  const size_t length = strlen(line);
+  return error_set(err, CUGEN_ERROR_WRONG, "%.*s: this refuses all of the %zu variants tried, so tuning ended early",
+                   (int)(length - (length && line[length - 1] == ':')), line, t->result->alike);
 }
 
 int tuner_verdict(struct tuner *t, cugen_error *err) {

@@ -121,7 +121,7 @@ static int compile(const struct bench *bench, const struct kernel_spec *spec, st
                                     .entries = entries,
                                     .entry_count = distinct_entries(spec, entries),
                                     .keep_ptx = true,
-                                    .timeout = 60};
+                                    .timeout = 600};
   return nvrtc_compile(bench->fixture->nvrtc, &request, out, err);
 }
 
