@@ -406,7 +406,9 @@ void api_describe_argument(const struct kernel_argument *a, cugen_argument_info 
                                .absent = a->absent,
                                .overwrite = a->overwrite,
                                .data = data_word(a),
-                               .access = access_kind_names[a->access]};
+                               .access = access_kind_names[a->access],
+                               .is_size = a->is_size,
+                               .size = a->is_size ? a->value.integer : 0};
   for (int i = 0; i < a->rank; i++) {
     out->shape[i] = a->shape[i];
     out->stride[i] = a->stride[i];

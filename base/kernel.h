@@ -84,6 +84,7 @@ struct kernel_argument {
   int struct_bytes;
   unsigned char packed[KERNEL_STRUCT_BYTES];
   bool compiled_in; /* scalars: a #define, not a parameter */
+  bool is_size;     /* scalars: it passes a size of the problem, for which buffers and grid are */
   bool absent;      /* not of this problem: a scalar that is compiled in and that nothing mentions */
   bool unused;      /* scratch: the source names it as a parameter only */
   bool overwrite;   /* inputs: the kernel may write to it, and what it leaves there counts for nothing */

@@ -210,6 +210,8 @@ typedef struct cugen_argument_info {
   const char *data;               /* test data: a fill ("uniform"), "values", "file", "generator"; NULL: none */
   const char *data_from;          /* its expression or file; NULL: a fill, a list, or a plan's argument */
   const char *access; /* how it is reached: "global", "constant", "texture", "array", "symbol", "tensor" */
+  int is_size;        /* scalar: it passes a size of the problem; with a larger value the kernel leaves its buffers */
+  int64_t size;       /* that size; else 0 */
 } cugen_argument_info;
 
 /* The number of arguments, and the one at index, in the config's order. CUGEN_ERROR_USAGE: no such index.
@@ -318,8 +320,9 @@ typedef struct cugen_call cugen_call;
 /* arguments[i] is the plan's i-th argument, as cugen_plan_argument describes it:
    - Buffer: its device (cpu device: host) pointer, aligned to its element's size, a texture to 512 bytes; else CUGEN_ERROR_USAGE.
    - Scratch: a buffer, zeroed once if the config says fill = "zero". NULL: the call allocates its own, zeroed, if needed.
-   - Scalar: a pointer to its value, copied now; NULL: the problem's value. A value that is compiled in cannot change, and
-     the grid stays the problem's. Of dtype "struct": a pointer to cugen_argument_info.bytes bytes.
+   - Scalar: a pointer to its value, copied now; NULL: the problem's value. A value that is compiled in cannot change. Buffers and
+     grid stay the problem's: of a size (is_size) only a smaller value is safe, where the kernel can do with it, since a larger
+     one overruns the buffers unchecked. For other sizes open another kernel. Of dtype "struct": a pointer to cugen_argument_info.bytes bytes.
    - Constant: a pointer to its values, on host or device, copied now, which synchronises the context. A symbol
      belongs to the plan: the last bind counts for all its calls. Values that are read by address belong to the call.
    - Buffer in a __device__ symbol (access "symbol"): copied from the buffer before the launches if the kernel reads it, and to

@@ -278,12 +278,24 @@ static int evaluate_struct(const struct evaluation *e, struct kernel_argument *o
   return CUGEN_OK;
 }
 
+/* Whether it passes a size as it is: by its name, or by an expression of that size alone. */
+static bool passes_size(const struct evaluation *e, struct value value) {
+  size_t count = 1;
+  const int own = e->argument->value ? 0 : slot_of(e->config, e->argument->name);
+  const int *slots = e->argument->value ? expr_slots(e->argument->value, &count) : &own;
+  if (count != 1 || slots[0] < e->config->first_problem) return false;
+  const size_t problem = (size_t)(slots[0] - e->config->first_problem);
+  return problem < e->config->problem_count && config_is_size(e->config, problem) &&
+         value_equal(value, e->slots[slots[0]]);
+}
+
 static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *out) {
   int status = CUGEN_OK;
   if (e->argument->value)
     status = prefix(e, expr_eval(e->argument->value, e->slots, &out->value, e->err), "value");
   else
     out->value = e->slots[slot_of(e->config, e->argument->name)];
+  out->is_size = !status && passes_size(e, out->value);
   if (!status && e->argument->compiled)
     status = prefix(e, expr_eval_bool(e->argument->compiled, e->slots, &out->compiled_in, e->err), "specialize");
   return status ? status : check_scalar(e, out);

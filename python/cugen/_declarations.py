@@ -175,6 +175,8 @@ class cugen_argument_info(Structure):
         ("data", c_char_p),
         ("data_from", c_char_p),
         ("access", c_char_p),
+        ("is_size", c_int),
+        ("size", c_int64),
     ]
 
 
@@ -197,6 +199,8 @@ class Argument:
     data: str | None  # test data: a fill ("uniform"), "values", "file", "generator"; None: none
     data_from: str | None  # its expression or file; None: a fill, a list, or a plan's argument
     access: str  # how it is reached: "global", "constant", "texture", "array", "symbol", "tensor"
+    is_size: bool  # scalar: it passes a size of the problem; with a larger value the kernel leaves its buffers
+    size: int  # that size; else 0
 
     @classmethod
     def _of(cls, c: cugen_argument_info) -> Argument:
@@ -216,6 +220,8 @@ class Argument:
             data=maybe_text(c.data),
             data_from=maybe_text(c.data_from),
             access=text(c.access),
+            is_size=bool(c.is_size),
+            size=c.size,
         )
 
 PLAN_TUNED_ONLY = 1

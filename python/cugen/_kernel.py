@@ -537,6 +537,14 @@ class Plan(Closing):
             raise Error("the arrays are of different streams: synchronise them and name one: stream=...")
         return found.pop() if found else 0
 
+    def _scalar(self, argument: Argument, value: Any) -> bytes:
+        """A size has the problem's value: buffers and grid are made for that, and the kernel would leave them."""
+        given = arrays.pack(argument, value)
+        if argument.is_size and given != arrays.pack(argument, argument.size):
+            raise Error(f"argument '{argument.name}': {value!r}, but the kernel is open for {argument.size}. Leave it out, or open "
+                        f"a kernel for that size: cugen.kernel({self.info.kernel!r}, {argument.name}={value!r})")
+        return given
+
     def _take(self, values: Sequence[Any], stream: int) -> Taken:
         taken = Taken(len(values))
         for i, (argument, value) in enumerate(zip(self.arguments, values)):
@@ -546,7 +554,7 @@ class Plan(Closing):
             elif argument.absent:
                 raise Error(f"argument '{argument.name}' is none of this problem's: leave it out, or pass None")
             elif argument.kind == ArgumentKind.SCALAR:
-                taken.add_scalar(i, arrays.pack(argument, value))
+                taken.add_scalar(i, self._scalar(argument, value))
             else:
                 taken.add_buffer(i, self._slots[i].view(value, stream))
         return taken

@@ -88,12 +88,22 @@ class Calls(Case):
     def test_in_order_and_by_name(self):
         self.scale_add(self.out, self.x, self.y)
         self.assertEqual(self.out, floats(2.5 * x + 1 for x in range(N)))
-        self.scale_add(y=self.y, out=self.out, x=self.x, alpha=-2, n=10)
-        self.assertEqual(self.out[:12], floats([-2 * x + 1 for x in range(10)] + [2.5 * x + 1 for x in (10, 11)]))
+        self.scale_add(y=self.y, out=self.out, x=self.x, alpha=-2, n=N)
+        self.assertEqual(self.out[:12], floats([-2 * x + 1 for x in range(12)]))
         self.scale_add(self.out, self.x, self.y, 1)
         self.assertEqual(self.out[:3], floats([1, 2, 3]))
         self.scale_add(self.out, self.x, self.y, None, None)
         self.assertEqual(self.out[:3], floats([1, 3.5, 6]))
+
+    def test_a_size_is_the_problems(self):
+        """Another one would leave the arrays, which were checked for this one."""
+        transpose = self.kernel("transpose", rows=10, cols=7, batch=1)
+        a, b = floats(range(70)), floats([0] * 70)
+        for rows in (100000, 9):
+            self.refuses(f"^argument 'rows': {rows}, but the kernel is open for 10. Leave it out, or open a kernel for that size",
+                         transpose, a, b, rows=rows)
+        transpose(a, b, rows=10)
+        self.assertEqual(b[:3], floats([0, 7, 14]))
 
     def test_matmul_of_every_kind_of_host_memory(self):
         matmul = self.kernel("matmul", M=3, N=4, K=2)

@@ -187,6 +187,9 @@ static void expect_own_problem(cugen_kernel *kernel) {
   assert_non_null(strstr(cugen_kernel_problem(kernel), "rows=100 cols=57 batch=1"));
   assert_int_equal(cugen_kernel_argument(kernel, 0, &a, &error), CUGEN_OK);
   assert_int_equal(a.bytes, 22800);
+  assert_int_equal(a.is_size, 0);
+  assert_int_equal(cugen_kernel_argument(kernel, 2, &a, &error), CUGEN_OK);
+  assert_true(a.is_size && a.size == 100);
 }
 
 /* A plan's buffers are those that the kernel had described before. */
