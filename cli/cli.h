@@ -306,6 +306,8 @@ const char *cli_fallback_model(const struct cli *cli);
 
 /* ---- kernel.c ---- */
 
+/* Behind the library's message: a setting that it refused is a list. */
+void cli_explain_list(struct cli *cli);
 int cli_open_kernel(struct cli *cli); /* and what comes before, of its space what the options want */
 /* Of cli->kernel, which was opened anew, likewise; all: with what heuristics leave out. */
 int cli_filter(struct cli *cli, bool all);

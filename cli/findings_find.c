@@ -68,7 +68,7 @@ static int find_wanted(struct cli *cli, const struct findings *f, size_t setting
   cugen_kernel *kernel;
   *out = (struct wanted){NULL, NULL, NULL, NULL, NULL};
   int status = cugen_kernel_open(f->listing, cli->operand, cli->settings, settings, &kernel, &cli->error);
-  if (status) return status;
+  if (status) return cli_explain_list(cli), status;
   out->measure = cugen_kernel_measure(kernel);
   out->gpu = strdup(cugen_kernel_problem(kernel));
   out->gpu_short = strdup(cugen_kernel_problem_short(kernel));

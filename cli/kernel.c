@@ -15,11 +15,20 @@ int cli_filter(struct cli *cli, bool all) {
   return cugen_kernel_filter(cli->kernel, any ? &filter : NULL, &cli->error);
 }
 
+void cli_explain_list(struct cli *cli) {
+  for (size_t i = 0; i < cli->setting_count; i++)
+    if (strchr(cli->settings[i], ',') && strstr(cli->error.message, cli->settings[i])) {
+      cli_append(cli, "; of all commands only 'cugen tune' takes a list");
+      return;
+    }
+}
+
 int cli_open_kernel(struct cli *cli) {
   int status = cli_open(cli);
   if (!status) status = cli_fall_back(cli);
   if (!status)
     status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
+  if (status == CUGEN_ERROR_USAGE) cli_explain_list(cli);
   return status ? status : cli_filter(cli, options_given(cli, OPTION_EVERY));
 }
 

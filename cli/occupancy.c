@@ -124,6 +124,7 @@ static int take_kernel(struct cli *cli, struct kernel *out) {
   int status = cli_fall_back(cli);
   if (!status)
     status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &cli->kernel, &cli->error);
+  if (status) cli_explain_list(cli);
   if (!status) status = cli_filter(cli, options_given(cli, OPTION_EVERY));
   if (!status) status = cli_use_check_on_cpu(cli);
   if (!status && variant) status = cugen_kernel_source(cli->kernel, variant, &source, &name, &cli->error);

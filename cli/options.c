@@ -112,6 +112,12 @@ static const char *optional_number(const char *const *argv, int argc) {
   return argv[optind++];
 }
 
+/* "M=4096", of a command that has --set. */
+static bool looks_set(const struct cli_command *command, const char *word) {
+  const size_t name = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+  return commands_take(command, OPTION_SET) && name && word[name] == '=' && word[name + 1] && !strpbrk(word, " \t\n");
+}
+
 static int take_operands(struct cli *cli, char **argv, int count) {
   const struct cli_command *command = cli->command;
   const char *wanted = command->operand;
@@ -120,6 +126,9 @@ static int take_operands(struct cli *cli, char **argv, int count) {
   if (count == 0 && most > 0 && !word.optional && !options_given(cli, OPTION_HELP))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "the %.*s is missing, as in 'cugen %s %s'; 'cugen help %s' says more",
                     (int)word.length, word.text, command->name, wanted, command->name);
+  if (count > most && looks_set(command, argv[most]))
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "'%s' is one word too many; a size is set by --set %s", argv[most],
+                    argv[most]);
   if (count > most)
     return cli_fail(cli, CUGEN_ERROR_USAGE, "'%s' is one word too many; usage: cugen %s%s%s%s", argv[most],
                     command->name, wanted ? " " : "", wanted ? wanted : "",

@@ -114,13 +114,16 @@ static bool is_first(const struct settings *settings, size_t i) {
 }
 
 void settings_print(const struct settings *settings, FILE *out) {
+  bool any = false;
   for (size_t i = 0; i < settings->count; i++) {
     const char *text = settings->texts[i];
     size_t rows, tried;
     char *shared = is_first(settings, i) ? shared_of(settings, text, &rows, &tried) : NULL;
     if (shared && *shared)
-      fprintf(out, "%.*s: %s have %s\n", (int)strcspn(text, " "), text, rows > 1 ? "all rows" : "all variants tried",
-              shared);
+      fprintf(out, "%.*s..: %s have %s\n", (int)strcspn(text, " "), text,
+              rows > 1 ? "all rows" : "all variants tried", shared);
+    any |= shared && *shared;
     free(shared);
   }
+  if (any) fputs("--variant needs what .. stands for, too; --wide has it in the rows.\n", out);
 }

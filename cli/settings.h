@@ -24,7 +24,7 @@ bool settings_add_tried(struct settings *settings, const char *text);
 /* Row i with what tells it from the others of its group: "tiled BM=64". The only row of its group is told from what else was tried of it,
    and is whole, shortest words first, where that is nothing. To be freed; NULL: out of memory. */
 char *settings_short(const struct settings *settings, size_t i);
-/* "tiled: all rows have BN=64", a line for each group. */
+/* "tiled..: all rows have BN=64", a line for each group, and what to do with it. */
 void settings_print(const struct settings *settings, FILE *out);
 void settings_free(struct settings *settings);
 

@@ -42,7 +42,7 @@ def on_terminal(command, width, messages=False):
 
 
 NOTES = {"In", "all", "rows", "have", "--wide", "adds", "the", "merged", "more", "within", "files", "are", "in", "-", "s", "ms", "us", "ns", "restrictions", "nothing",
-         "lists", "them"}
+         "lists", "them", "--variant", "needs", "what", "stands", "for", "too", "it", "has"}
 
 
 def words(text):
