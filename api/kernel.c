@@ -1,4 +1,5 @@
 /* Kernels: a config for one problem on one device; its space and arguments. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -317,6 +318,7 @@ int cugen_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most,
                                     .file = tunable->line.path,
                                     .line = tunable->line.number,
                                     .values = tunable->value_count};
+    snprintf(out[i].nearest, sizeof out[i].nearest, "%s", found[i].nearest);
   }
   free(found);
   return status;

@@ -50,9 +50,12 @@ void cli_remark_unused(const struct cli *cli) {
   size_t count;
   cugen_error ignored;
   if (cugen_kernel_unused(cli->kernel, unused, MOST_TOLD, &count, &ignored)) return;
-  for (size_t i = 0; i < count && i < MOST_TOLD; i++)
-    cli_remark(cli, "%s:%d: nothing uses the tunable \"%s\": its %zu values make the same kernel", unused[i].file,
-               unused[i].line, unused[i].name, unused[i].values);
+  for (size_t i = 0; i < count && i < MOST_TOLD; i++) {
+    const char *nearest = unused[i].nearest;
+    cli_remark(cli, "%s:%d: nothing uses the tunable \"%s\": its %zu values make the same kernel%s%s%s",
+               unused[i].file, unused[i].line, unused[i].name, unused[i].values,
+               *nearest ? " (nearest in the template '" : "", nearest, *nearest ? "')" : "");
+  }
 }
 
 int cli_print_json(struct cli *cli, json_t *object) {

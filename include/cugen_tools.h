@@ -398,6 +398,7 @@ typedef struct cugen_unused_tunable {
   const char *file;           /* that declares it */
   int line;
   size_t values;
+  char nearest[64]; /* of the words in the template's #if, #ifdef and #ifndef; "": none is near */
 } cugen_unused_tunable;
 
 /* Fills in at most `most`; *count is how many there are. The strings live as long as the kernel. */

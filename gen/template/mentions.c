@@ -2,6 +2,7 @@
    comment: what is told unused really is. */
 #include "mentions.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +15,9 @@ struct search {
   const struct config *config;
   const struct config_tunable *tunables;
   size_t count;
-  bool *used;             /* of each */
-  char *seen[MOST_FILES]; /* paths */
+  bool *used;                     /* of each */
+  char (*nearest)[MENTIONS_WORD]; /* likewise */
+  char *seen[MOST_FILES];         /* paths */
   size_t seen_count;
   bool all;    /* what is included is not known */
   bool failed; /* no memory */
@@ -32,6 +34,49 @@ static const char *find_word(const char *text, const char *at, const char *word)
 static void look_for_names(struct search *s, const char *text) {
   for (size_t i = 0; i < s->count; i++) s->used[i] |= find_word(text, text, s->tunables[i].name) != NULL;
 }
+
+/* ---- What an unused name may have been meant for ---- */
+
+static bool is_declared(const struct search *s, const char *word) {
+  for (size_t i = 0; i < s->count; i++)
+    if (strcmp(s->tunables[i].name, word) == 0) return true;
+  for (size_t i = 0; i < s->config->problem_count; i++)
+    if (strcmp(s->config->problems[i].name, word) == 0) return true;
+  return false;
+}
+
+static void consider(struct search *s, const char *word) {
+  for (size_t i = 0; i < s->count; i++) {
+    const char *const names[] = {s->nearest[i], word};
+    const char *best = text_nearest(s->tunables[i].name, names, 2);
+    if (best == word) memcpy(s->nearest[i], word, strlen(word) + 1);
+  }
+}
+
+/* Of one line. */
+static void look_in_condition(struct search *s, const char *at) {
+  char word[MENTIONS_WORD];
+  for (size_t length; *at && *at != '\n'; at += length) {
+    for (length = 0; text_is_word(at[length]);) length++;
+    if (length && length < sizeof word) {
+      snprintf(word, sizeof word, "%.*s", (int)length, at);
+      if (!is_declared(s, word)) consider(s, word);
+    }
+    length += !length;
+  }
+}
+
+/* `#ifndef UNROLL`: what a template lets be set from outside. */
+static void look_for_conditions(struct search *s, const char *text) {
+  for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+    const char *word = at + strspn(at, " \t");
+    if (*word++ != '#') continue;
+    word += strspn(word, " \t");
+    if (strncmp(word, "if", 2) == 0 || strncmp(word, "elif", 4) == 0) look_in_condition(s, word);
+  }
+}
+
+/* ---- Files ---- */
 
 static void search_file(struct search *s, const char *name, const char *from);
 
@@ -64,6 +109,7 @@ static bool note_file(struct search *s, const char *path) {
 static void search_text(struct search *s, const char *text, const char *path) {
   static const char word[] = "include";
   look_for_names(s, text);
+  look_for_conditions(s, text);
   for (const char *at = text; !s->all && !s->failed && (at = find_word(text, at, word)); at++)
     search_included(s, at + sizeof word - 1, path);
 }
@@ -90,22 +136,29 @@ static bool search_open(struct search *s, const struct sources *sources, const s
                         const struct config_tunable *tunables, size_t count) {
   *s = (struct search){.sources = sources, .config = config, .tunables = tunables, .count = count};
   s->used = calloc(count + 1, sizeof *s->used);
+  s->nearest = calloc(count + 1, sizeof *s->nearest);
   for (size_t i = 0; s->used && i < count; i++) s->used[i] = tunables[i].used || tunables[i].value_count < 2;
-  return s->used != NULL;
+  if (s->used && s->nearest) return true;
+  free(s->used);
+  free(s->nearest);
+  return false;
 }
 
 /* Adds what is left over. */
 static int search_close(struct search *s, const struct config_implementation *implementation, size_t first,
                         struct unused_tunable *out, size_t most, size_t *count, cugen_error *err) {
-  for (size_t i = first; s->used && !s->all && i < s->count; i++) {
+  for (size_t i = first; !s->all && i < s->count; i++) {
     if (s->used[i]) continue;
-    if (*count < most) out[*count] = (struct unused_tunable){implementation, &s->tunables[i]};
+    if (*count < most) {
+      out[*count] = (struct unused_tunable){.implementation = implementation, .tunable = &s->tunables[i]};
+      memcpy(out[*count].nearest, s->nearest[i], sizeof s->nearest[i]);
+    }
     ++*count;
   }
   for (size_t i = 0; i < s->seen_count; i++) free(s->seen[i]);
-  const bool failed = s->failed || !s->used;
   free(s->used);
-  return failed ? error_memory(err) : CUGEN_OK;
+  free(s->nearest);
+  return s->failed ? error_memory(err) : CUGEN_OK;
 }
 
 /* The reference and its like see the shared tunables. */

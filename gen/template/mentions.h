@@ -5,9 +5,13 @@
 #include "gen/config/config.h"
 #include "gen/sources/sources.h"
 
+enum { MENTIONS_WORD = 64 };
+
 struct unused_tunable {
   const struct config_implementation *implementation; /* NULL: of all */
   const struct config_tunable *tunable;
+  char nearest
+      [MENTIONS_WORD]; /* of the words in the templates' #if, #ifdef and #ifndef that no name of the config is; "": none */
 };
 
 /* Tunables of two or more values that no expression of the config, no argument and no template mentions, nor a file that one

@@ -226,13 +226,23 @@ static int emit(lua_State *L) {
 
 /* ---- Running ------------------------------------------------------------------------------------------------ */
 
+/* Lua stopped at a piece of CUDA text, which it knows by the call that stands for it. */
+static void hide_call(cugen_error *err) {
+  char *near = strstr(err->message, " near '__emit'");
+  if (!near) return;
+  *near = '\0';
+  error_append(err, " before this text");
+}
+
 /* Pushes the template's compiled chunk. */
 static void push_chunk(lua_State *L, struct renderer *renderer, const struct template *template) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, template) != LUA_TNIL) return;
   lua_pop(L, 1);
   if (sandbox_load(renderer->sandbox, template->path, text_get(&template->lua), template->lua.length, 0,
-                   CUGEN_ERROR_TEMPLATE, &renderer->error))
+                   CUGEN_ERROR_TEMPLATE, &renderer->error)) {
+    hide_call(&renderer->error);
     give_up(L, renderer);
+  }
   lua_pushvalue(L, -1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, template);
 }

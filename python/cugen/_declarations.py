@@ -824,6 +824,7 @@ class cugen_unused_tunable(Structure):
         ("file", c_char_p),
         ("line", c_int),
         ("values", c_size_t),
+        ("nearest", c_char * 64),
     ]
 
 

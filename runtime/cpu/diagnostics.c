@@ -97,16 +97,51 @@ static void take_refusal(struct text *line) {
   *line = out;
 }
 
+static bool has(const char *line, size_t length, const char *word) {
+  return memmem(line, length, word, strlen(word)) != NULL;
+}
+
+/* The shim's types, by the names that CUDA has for them; the longer spelling of one goes first. */
+static const char *const type_names[][2] = {
+    {"cugen_float16<cugen_binary16>::Self", "__half"}, {"cugen_float16<cugen_binary16>", "__half"},
+    {"cugen_float16x2<cugen_binary16>", "__half2"},    {"cugen_float16<cugen_brain16>::Self", "__nv_bfloat16"},
+    {"cugen_float16<cugen_brain16>", "__nv_bfloat16"}, {"cugen_float16x2<cugen_brain16>", "__nv_bfloat162"},
+    {"cugen_float8<3, 7, 126>", "__nv_fp8_e4m3"},      {"cugen_float8<2, 15, 123>", "__nv_fp8_e5m2"}};
+
+/* What is said for what stands at `at`, and how long that is; NULL: it is none of these. " {aka 'cugen_...'}" behind a name goes. */
+static const char *type_name(const char *at, size_t *length) {
+  static const char alias[] = " {aka '";
+  const char *end = strncmp(at, alias, sizeof alias - 1) == 0 ? strstr(at, "'}") : NULL;
+  if (end && has(at, (size_t)(end - at), "cugen_float")) {
+    *length = (size_t)(end - at) + 2;
+    return "";
+  }
+  for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
+    *length = strlen(type_names[i][0]);
+    if (strncmp(at, type_names[i][0], *length) == 0) return type_names[i][1];
+  }
+  return NULL;
+}
+
+static void plain_types(struct text *line) {
+  struct text out = {0};
+  size_t length;
+  if (!strstr(text_get(line), "cugen_float")) return;
+  for (const char *at = text_get(line); *at;) {
+    const char *name = type_name(at, &length);
+    text_add_n(&out, name ? name : at, name ? strlen(name) : 1);
+    at += name ? length : 1;
+  }
+  text_free(line);
+  *line = out;
+}
+
 /* "k.cu:2:9: error: variable length array 'v' is used [-Werror=vla]": the option is none of the user's. */
 static void take_option(struct text *line) {
   const char *option = strstr(text_get(line), " [-Werror");
   if (!option) return;
   text_cut(line, (size_t)(option - text_get(line)));
   text_add_char(line, '\n');
-}
-
-static bool has(const char *line, size_t length, const char *word) {
-  return memmem(line, length, word, strlen(word)) != NULL;
 }
 
 /* What g++ says without its warnings, their notes and the lines in front of them that say where they come from. */
@@ -148,6 +183,7 @@ static void add_lines(const char *log, const char *folder, struct advice *advice
       text_clear(&plain);
       add_line(&plain, line, without_quote(request->source, line, length), folder);
       plain_quotes(&plain);
+      plain_types(&plain);
       take_refusal(&plain);
       take_option(&plain);
       advice_add(advice, text_get(&plain), plain.length - 1, text_get(&from), text);
