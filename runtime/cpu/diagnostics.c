@@ -110,8 +110,8 @@ static const char *const type_names[][2] = {
 
 /* What is said for what stands at `at`, and how long that is; NULL: it is none of these. " {aka 'cugen_...'}" behind a name goes. */
 static const char *type_name(const char *at, size_t *length) {
-  static const char alias[] = " {aka '";
-  const char *end = strncmp(at, alias, sizeof alias - 1) == 0 ? strstr(at, "'}") : NULL;
+  const bool gcc = strncmp(at, " {aka '", 7) == 0, clang = strncmp(at, " (aka '", 7) == 0;
+  const char *end = gcc ? strstr(at, "'}") : clang ? strstr(at, "')") : NULL;
   if (end && has(at, (size_t)(end - at), "cugen_float")) {
     *length = (size_t)(end - at) + 2;
     return "";
