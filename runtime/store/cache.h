@@ -26,7 +26,7 @@ struct cache_key {
   const char *settings;
 };
 
-/* path "" or "none": a cache in memory; postgresql://...: tables on a server; else a file. A folder that cannot be written: *warning (may be NULL) says so and the
+/* path "" or "none": a cache in memory; postgresql://...: tables on a server; else a file. A folder that cannot be written, or a full disk: *warning (may be NULL) says so and the
    cache is read-only or in memory; that is no error. A corrupt, foreign or newer database is CUGEN_ERROR_CACHE,
    untouched. */
 int cache_open(const char *path, struct cache **out, struct text *warning, cugen_error *err);

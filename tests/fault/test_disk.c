@@ -26,6 +26,7 @@ static struct {
   int fail_with;
   bool fail_on; /* and so do all after it */
   bool failed;
+  bool full; /* what needs room fails, and nothing else */
 } disk;
 
 struct file {
@@ -57,15 +58,20 @@ static int close_file(sqlite3_file *file) {
     int code = fails();                                                                                              \
     return code ? code : real(file)->pMethods->member arguments;                                                     \
   }
+#define NEEDING_ROOM(name, member, parameters, arguments)                                                            \
+  static int name parameters {                                                                                       \
+    int code = disk.full ? SQLITE_FULL : fails();                                                                    \
+    return code ? code : real(file)->pMethods->member arguments;                                                     \
+  }
 FAILING(read_file, xRead, (sqlite3_file * file, void *to, int n, sqlite3_int64 at), (real(file), to, n, at))
-FAILING(write_file, xWrite, (sqlite3_file * file, const void *from, int n, sqlite3_int64 at),
-        (real(file), from, n, at))
+NEEDING_ROOM(write_file, xWrite, (sqlite3_file * file, const void *from, int n, sqlite3_int64 at),
+             (real(file), from, n, at))
 FAILING(truncate_file, xTruncate, (sqlite3_file * file, sqlite3_int64 size), (real(file), size))
 FAILING(really_sync, xSync, (sqlite3_file * file, int flags), (real(file), flags))
 FAILING(size_of_file, xFileSize, (sqlite3_file * file, sqlite3_int64 *size), (real(file), size))
 FAILING(lock_file, xLock, (sqlite3_file * file, int kind), (real(file), kind))
-FAILING(map_shared, xShmMap, (sqlite3_file * file, int page, int size, int extend, void volatile **out),
-        (real(file), page, size, extend, out))
+NEEDING_ROOM(map_shared, xShmMap, (sqlite3_file * file, int page, int size, int extend, void volatile **out),
+             (real(file), page, size, extend, out))
 
 static int sync_file(sqlite3_file *file, int flags) {
   disk.syncs++;
@@ -273,15 +279,19 @@ struct done {
   bool record, image; /* stored, as was said */
 };
 
+/* With a warning it is kept in memory. */
 static int use(struct done *done, cugen_error *err) {
   struct cache *cache;
+  struct text warning = {0};
   unsigned has;
   *done = (struct done){0};
-  int status = cache_open(text_get(&path), &cache, NULL, err);
+  int status = cache_open(text_get(&path), &cache, &warning, err);
+  const bool lasts = !warning.length;
+  text_free(&warning);
   assert_true((status == CUGEN_OK) == (cache != NULL));
   if (status) return status;
   status = store(cache, "new", err);
-  done->record = !status;
+  done->record = lasts && !status;
   if (!status) status = store_image(cache, 'b', err);
   done->image = done->record && !status;
   if (!status && load(cache, &has, err) < 0) status = err->status;
@@ -441,9 +451,12 @@ static void make_held(void) {
   cache_close(cache);
 }
 
-static int make_change(const struct change *change, cugen_error *err) {
+static int make_change(const struct change *change, bool *lasts, cugen_error *err) {
   struct cache *cache;
-  int status = cache_open(text_get(&path), &cache, NULL, err);
+  struct text warning = {0};
+  int status = cache_open(text_get(&path), &cache, &warning, err);
+  *lasts = !warning.length;
+  text_free(&warning);
   if (!status) status = change->make(cache, err);
   cache_close(cache);
   return status;
@@ -481,10 +494,11 @@ static void fail_each_of(const struct change *change, int code, bool fail_on) {
     put_cache(&held);
     disk.calls = 0, disk.failed = false;
     disk.fail_at = n, disk.fail_with = code, disk.fail_on = fail_on;
-    int status = make_change(change, &err);
+    bool lasts;
+    int status = make_change(change, &lasts, &err);
     disk.fail_at = 0;
     if (!is_clean(status, &err)) fail_msg("call %ld, code %d: %d: %s", n, code, status, err.message);
-    check_change(change, !status);
+    check_change(change, lasts && !status);
     failures += status != CUGEN_OK;
     if (!disk.failed) break;
   }
@@ -501,6 +515,32 @@ static void each_change_is_whole(void **state) {
       fail_each_of(&import_change, codes[i], fail_on);
       fail_each_of(&remove_change, codes[i], fail_on);
     }
+}
+
+/* What is remembered can be read where there is no room to write; what is measured is kept in memory, and the warning says so. */
+static void a_full_disk_can_be_read(void **state) {
+  (void)state;
+  struct cache *cache;
+  struct text warning = {0};
+  unsigned has;
+  cugen_error err;
+  for (int start = CURRENT; start <= OLD_FORMAT; start++) {
+    remove_cache();
+    make_cache(start == OLD_FORMAT);
+    disk.full = true;
+    text_restart(&warning);
+    if (cache_open(text_get(&path), &cache, &warning, &err)) fail_msg("%s", err.message);
+    assert_non_null(strstr(text_get(&warning), "the disk is full"));
+    assert_non_null(strstr(text_get(&warning), "Make room"));
+    assert_int_equal(load(cache, &has, &err), 1);
+    assert_true(has & OLD);
+    assert_int_equal(store(cache, "new", &err), CUGEN_OK);
+    assert_int_equal(load(cache, &has, &err), 2);
+    cache_close(cache);
+    disk.full = false;
+  }
+  remove_cache();
+  text_free(&warning);
 }
 
 static int set_up(void **state) {
@@ -524,6 +564,7 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(quick_stores_wait_together), cmocka_unit_test(each_call_fails),
-                                     cmocka_unit_test(the_disk_goes_away), cmocka_unit_test(each_change_is_whole)};
+                                     cmocka_unit_test(the_disk_goes_away), cmocka_unit_test(each_change_is_whole),
+                                     cmocka_unit_test(a_full_disk_can_be_read)};
   return cmocka_run_group_tests_name("a disk that fails under the cache", tests, set_up, tear_down);
 }

@@ -67,6 +67,7 @@ struct sqlite_cache {
   double busy_since;   /* by clock_seconds */
   struct text refusal; /* why it may not, until cache_error has told */
   int refusal_status;
+  bool full; /* it was for want of room */
 };
 
 /* ---- tables.c ---- */
@@ -172,6 +173,8 @@ bool cache_harden(sqlite3 *db);
 int cache_error_corrupt(const char *path, const char *what, cugen_error *err);
 /* What SQLite's last failure on this database means for the user. */
 int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen_error *err);
+/* Whether what failed last did so for want of room on the disk. */
+bool cache_is_full(sqlite3 *db);
 int cache_error(struct sqlite_cache *cache, const char *doing, cugen_error *err);
 /* Keeps what just failed for cache_error, which must follow: ending another statement in between would hide it. */
 void cache_keep_error(struct sqlite_cache *cache, const char *doing);

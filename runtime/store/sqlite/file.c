@@ -22,9 +22,22 @@ int cache_error_corrupt(const char *path, const char *what, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_CACHE, "%s: the cache is damaged (%s); " WAY_OUT, path, what);
 }
 
+bool cache_is_full(sqlite3 *db) {
+  const int code = sqlite3_errcode(db), system = sqlite3_system_errno(db);
+  return code == SQLITE_FULL ||
+         ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && (system == ENOSPC || system == EDQUOT));
+}
+
+static int refuse_full(const char *path, const char *doing, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_IO,
+                   "%s: cannot %s: the disk is full; make room, or name another with cugen_options.cache", path,
+                   doing);
+}
+
 int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen_error *err) {
   int code = sqlite3_errcode(db);
   const char *system = sqlite3_system_errno(db) ? strerror(sqlite3_system_errno(db)) : sqlite3_errstr(code);
+  if (cache_is_full(db)) return refuse_full(path, doing, err);
   switch (code) {
   case SQLITE_OK: return error_memory(err); /* it has not been asked: there was no memory for the text */
   case SQLITE_CORRUPT:
@@ -37,10 +50,6 @@ int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen
         path, doing);
   case SQLITE_NOMEM: /* also where a damaged file asks for more than there can be */
     return error_set(err, CUGEN_ERROR_MEMORY, "%s: cannot %s: out of memory, or the file is damaged; " WAY_OUT, path,
-                     doing);
-  case SQLITE_FULL:
-    return error_set(err, CUGEN_ERROR_IO,
-                     "%s: cannot %s: the disk is full; make room, or name another with cugen_options.cache", path,
                      doing);
   case SQLITE_IOERR:
   case SQLITE_READONLY:
@@ -57,6 +66,7 @@ int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen
 void cache_keep_error(struct sqlite_cache *cache, const char *doing) {
   cugen_error err = {0};
   if (cache->refusal_status) return;
+  cache->full |= cache_is_full(cache->db);
   cache->refusal_status = cache_error_database(cache->db, text_get(&cache->base.path), doing, &err);
   text_restart(&cache->refusal);
   text_add(&cache->refusal, err.message);

@@ -143,6 +143,35 @@ static int open_read_only(struct sqlite_cache *cache, cugen_error *err) {
   return cache_prepare(cache, true, err);
 }
 
+static void close_database(struct sqlite_cache *cache) {
+  for (int i = 0; i < CACHE_STATEMENTS; i++) sqlite3_finalize(cache->statements[i]);
+  memset(cache->statements, 0, sizeof cache->statements);
+  sqlite3_close(cache->db);
+  cache->db = NULL;
+}
+
+static void warn(const char *path, const char *why, const char *way_out, struct text *warning) {
+  if (warning)
+    text_addf(warning,
+              "%s: cannot be written (%s); what is measured now is remembered until the end of this run only. "
+              "%s another place with cugen_options.cache",
+              path, why, way_out);
+}
+
+static int open_without_writing(struct sqlite_cache *cache, bool fresh, cugen_error *err) {
+  return fresh ? open_memory(cache, err) : open_read_only(cache, err);
+}
+
+/* Even who only reads needs a little room beside a file that others write. What is remembered can be read without. */
+static int open_on_full_disk(struct sqlite_cache *cache, bool fresh, struct text *warning, cugen_error *err) {
+  close_database(cache);
+  cache->refusal_status = CUGEN_OK;
+  cache->base.in_file = cache->log_wanted = false;
+  cache->checked = true;
+  warn(text_get(&cache->base.path), "the disk is full", "Make room, or name", warning);
+  return open_without_writing(cache, fresh, err);
+}
+
 static int open_path(struct sqlite_cache *cache, struct text *warning, cugen_error *err) {
   const char *path = text_get(&cache->base.path);
   struct text folder = {0};
@@ -152,14 +181,11 @@ static int open_path(struct sqlite_cache *cache, struct text *warning, cugen_err
   if (status == CUGEN_OK) {
     if (fresh) folder_make(text_get(&folder), NULL); /* when that fails, the next line says why */
     int why = cache_why_not_writable(path, text_get(&folder));
-    if (why && warning)
-      text_addf(warning,
-                "%s: cannot be written (%s); what is measured now is remembered until the end of this run only. "
-                "Name another place with cugen_options.cache",
-                path, strerror(why));
-    status = !why ? open_file(cache, text_get(&folder), err)
-                  : (fresh ? open_memory(cache, err) : open_read_only(cache, err));
-    if (!status && !(why && fresh)) cache_stage_resume(cache, fresh);
+    if (why) warn(path, strerror(why), "Name", warning);
+    status = why ? open_without_writing(cache, fresh, err) : open_file(cache, text_get(&folder), err);
+    const bool full = !why && status && cache->db && (cache->full || cache_is_full(cache->db));
+    if (full) status = open_on_full_disk(cache, fresh, warning, err);
+    if (!status && !((why || full) && fresh)) cache_stage_resume(cache, fresh);
   }
   text_free(&folder);
   return status;
@@ -200,8 +226,7 @@ int sqlite_open(const char *path, struct cache **out, struct text *warning, cuge
 void sqlite_close(struct cache *base) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   sqlite_sync(base);
-  for (int i = 0; i < CACHE_STATEMENTS; i++) sqlite3_finalize(cache->statements[i]);
-  sqlite3_close(cache->db);
+  close_database(cache);
   pthread_mutex_destroy(&cache->base.lock);
   text_free(&cache->base.path);
   text_free(&cache->refusal);
