@@ -72,7 +72,9 @@ static int read_checksum(struct reader *reader, const char *begin) {
   size_t length;
   const char *text = take_line(reader, end, &length);
   bool same = text && length == strlen(checksum.hex) && memcmp(text, checksum.hex, length) == 0;
-  return same ? CUGEN_OK : refuse(reader, "its checksum is another");
+  return same ? CUGEN_OK
+              : refuse(reader, "it is damaged, since its checksum is another; save the choice again, or keep its "
+                               "bytes as they are");
 }
 
 int choice_parse(const char *bytes, size_t length, struct choice *out, size_t *used, cugen_error *err) {

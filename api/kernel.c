@@ -66,6 +66,18 @@ static int choose_arch(struct lookup *l, cugen_error *err) {
   return CUGEN_OK;
 }
 
+/* Of two values the last would be taken in silence. */
+static int check_once(const char *const *settings, size_t count, cugen_error *err) {
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < i; k++) {
+      const size_t length = strcspn(settings[i], "=") + 1;
+      if (strncmp(settings[i], settings[k], length) == 0 && strcmp(settings[i], settings[k]) != 0)
+        return error_set(err, CUGEN_ERROR_USAGE, "settings '%s' and '%s': give one of them", settings[k],
+                         settings[i]);
+    }
+  return CUGEN_OK;
+}
+
 static int keep_settings(cugen_kernel *k, const char *const *settings, size_t count, cugen_error *err) {
   k->settings = calloc(count + 1, sizeof *k->settings);
   if (!k->settings) return error_memory(err);
@@ -117,6 +129,7 @@ static int open_parts(cugen_kernel *k, const char *config, const char *const *se
   struct lookup *l = &k->lookup;
   int status = open_config(k, config, err);
   l->asked = count > 0;
+  if (!status) status = check_once(settings, count, err);
   if (!status) status = keep_settings(k, settings, count, err);
   l->settings = (const char *const *)k->settings;
   l->setting_count = k->setting_count;

@@ -92,6 +92,7 @@ static int take_options(cugen *lib, const cugen_options *o, cugen_error *err) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (take(rows[i].to, rows[i].option, rows[i].variable)) return error_memory(err);
+  lib->pin_from = o->pin && *o->pin ? "cugen_options.pin" : "CUGEN_PIN";
   lib->local_rank = read_local_rank();
   if (!lib->cache_path && default_cache(&lib->cache_path)) return error_memory(err);
   struct text name = {0};

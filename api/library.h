@@ -17,6 +17,7 @@ struct capture;
 struct cugen {
   char *device, *arch, *config_dir, *template_dir, *device_dir, *cache_path, *cache_name, *toolkit_dir, *compiler,
       *worker, *objective, *prefer, *pin, *capture_path;
+  const char *pin_from;       /* which of the two named it, for messages */
   int local_rank;             /* of several processes on this machine; 0: the first, or the only one */
   struct capture *capture;    /* NULL: nothing is captured */
   enum preference preference; /* that `prefer` names */

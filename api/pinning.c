@@ -105,15 +105,28 @@ int api_select_bytes(struct lookup *l, const void *bytes, size_t size, struct se
 
 /* ---- From a file ------------------------------------------------------------------------------------------------- */
 
-/* Names the file in front. */
-static int refuse_file(const char *path, const cugen_error *why, cugen_error *err) {
-  return error_set(err, why->status, "CUGEN_PIN: %s: %s", path, why->message);
+/* Names who named the file in front. */
+static int refuse_file(const cugen *lib, const cugen_error *why, cugen_error *err) {
+  return error_set(err, why->status, "%s: %s: %s", lib->pin_from, lib->pin, why->message);
 }
 
-static int find_in(struct lookup *l, const char *path, const struct text *content, struct selection *out, bool *found,
+static int refuse_unread(const cugen *lib, const cugen_error *why, cugen_error *err) {
+  return error_set(err, why->status,
+                   "%s: %s; write the bytes of cugen_plan_save there, or leave it out to pin nothing", lib->pin_from,
+                   why->message);
+}
+
+static int refuse_empty(const cugen *lib, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_CACHE,
+                   "%s: %s: is empty; write the bytes of cugen_plan_save there, or leave it out to pin nothing",
+                   lib->pin_from, lib->pin);
+}
+
+static int find_in(struct lookup *l, const struct text *content, struct selection *out, bool *found,
                    cugen_error *err) {
   cugen_error why;
   int status = CUGEN_OK;
+  if (!content->length) return refuse_empty(l->lib, err);
   for (size_t at = 0, used = 0; at < content->length && !status && !*found; at += used) {
     struct choice choice;
     status = choice_parse(text_get(content) + at, content->length - at, &choice, &used, &why);
@@ -122,7 +135,7 @@ static int find_in(struct lookup *l, const char *path, const struct text *conten
     if (*found) status = take(l, &choice, out, &why);
     choice_free(&choice);
   }
-  return status ? refuse_file(path, &why, err) : CUGEN_OK;
+  return status ? refuse_file(l->lib, &why, err) : CUGEN_OK;
 }
 
 int api_select_pinned(struct lookup *l, struct selection *out, bool *found, cugen_error *err) {
@@ -132,7 +145,7 @@ int api_select_pinned(struct lookup *l, struct selection *out, bool *found, cuge
   *found = false;
   if (!l->lib->pin) return CUGEN_OK;
   int status = file_read(l->lib->pin, &content, &why);
-  status = status ? refuse_file(l->lib->pin, &why, err) : find_in(l, l->lib->pin, &content, out, found, err);
+  status = status ? refuse_unread(l->lib, &why, err) : find_in(l, &content, out, found, err);
   text_free(&content);
   return status;
 }

@@ -355,13 +355,41 @@ int cugen_plan_argument(const cugen_plan *p, size_t index, cugen_argument_info *
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------ */
 
+static bool may_be_left_out(const struct kernel_argument *argument) {
+  return argument->kind == CUGEN_ARGUMENT_SCRATCH || argument->absent;
+}
+
+/* Scratch, and what the problem has not, need not be mentioned at the end of the list. */
+static size_t count_needed(const cugen_plan *p) {
+  size_t needed = p->spec.argument_count;
+  while (needed > 0 && may_be_left_out(&p->spec.arguments[needed - 1])) needed--;
+  return needed;
+}
+
+static bool may_be_null(const struct kernel_argument *argument) {
+  return may_be_left_out(argument) || argument->kind == CUGEN_ARGUMENT_SCALAR ||
+         (kernel_argument_symbol(argument) && argument->kind != CUGEN_ARGUMENT_CONSTANT);
+}
+
+/* "A, B, C" of the first so many; only_null: those that may be NULL. */
+static void list_arguments(const cugen_plan *p, size_t count, bool only_null, struct text *out) {
+  for (size_t i = 0; i < count; i++)
+    if (!only_null || may_be_null(&p->spec.arguments[i]))
+      text_addf(out, "%s%s", out->length ? ", " : "", p->spec.arguments[i].name);
+}
+
 static int refuse_count(const cugen_plan *p, size_t count, cugen_error *err) {
-  struct text names = {0};
-  for (size_t i = 0; i < p->spec.argument_count; i++)
-    text_addf(&names, "%s%s", i ? ", " : "", p->spec.arguments[i].name);
+  const size_t needed = count_needed(p);
+  struct text all = {0}, null = {0};
+  list_arguments(p, p->spec.argument_count, false, &all);
+  list_arguments(p, needed, true, &null);
   error_set(err, CUGEN_ERROR_USAGE, "%s takes %zu arguments (%s) and was given %zu", p->info.kernel,
-            p->spec.argument_count, text_get(&names), count);
-  text_free(&names);
+            p->spec.argument_count, text_get(&all), count);
+  if (needed < p->spec.argument_count)
+    error_append(err, "; those behind '%s' may be left out", needed ? p->spec.arguments[needed - 1].name : "");
+  if (null.length) error_append(err, "; NULL may stand for %s", text_get(&null));
+  text_free(&all);
+  text_free(&null);
   return CUGEN_ERROR_USAGE;
 }
 
@@ -389,23 +417,13 @@ static int take_argument(cugen_call *call, size_t i, void *given, struct memory 
   return CUGEN_OK;
 }
 
-static bool may_be_left_out(const struct kernel_argument *argument) {
-  return argument->kind == CUGEN_ARGUMENT_SCRATCH || argument->absent;
-}
-
-/* Scratch, and what the problem has not, need not be mentioned at the end of the list. */
-static bool count_fits(const cugen_plan *p, size_t count) {
-  size_t needed = p->spec.argument_count;
-  while (needed > 0 && may_be_left_out(&p->spec.arguments[needed - 1])) needed--;
-  return count >= needed && count <= p->spec.argument_count;
-}
-
 /* What the call was bound to before goes when the new binding is whole. */
 static int bind(cugen_call *call, void *const *arguments, size_t count, cugen_error *err) {
   const cugen_plan *p = call->plan;
   struct memory memory[KERNEL_MAX_ARGUMENTS] = {0};
   struct call *bound;
-  int status = count_fits(p, count) ? CUGEN_OK : refuse_count(p, count, err);
+  const bool fits = count >= count_needed(p) && count <= p->spec.argument_count;
+  int status = fits ? CUGEN_OK : refuse_count(p, count, err);
   for (size_t i = 0; i < p->spec.argument_count && !status; i++)
     status = take_argument(call, i, i < count ? arguments[i] : NULL, &memory[i], err);
   if (!status) status = call_bind(p->plan, memory, NULL, 0, &bound, err);

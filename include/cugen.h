@@ -168,7 +168,7 @@ size_t cugen_devices(cugen *lib, cugen_device_info *out, size_t count, const cha
 typedef struct cugen_kernel cugen_kernel;
 
 /* config: a path, or a name that is searched in memory, in the current folder, in config_dir and among the shipped
-   configs ("matmul" and "matmul.lua" are the same). settings: count strings "name=value", such as "M=4096". */
+   configs ("matmul" and "matmul.lua" are the same). settings: count strings "name=value", such as "M=4096", a name once. */
 int cugen_kernel_open(cugen *lib, const char *config, const char *const *settings, size_t count, cugen_kernel **out,
                       cugen_error *error);
 void cugen_kernel_close(cugen_kernel *kernel);

@@ -241,6 +241,8 @@ static int start_worker(struct worker *w, cugen_error *err) {
   if (w->options.in_process) return worker_thread_start(w->options.cuda_context, &w->thread, &w->socket, err);
   int status = process_spawn(argv, &w->pid, &w->socket, err);
   if (status) w->pid = 0, w->socket = -1;
+  if (status == CUGEN_ERROR_MISSING)
+    error_append(err, "; the worker is named by cugen_options.worker or CUGEN_WORKER");
   return status;
 }
 

@@ -25,8 +25,15 @@ struct search {
 
 /* ---- Places ---- */
 
+/* Once: what is beside a config may be the same place as the next one. */
 static void note_place(struct search *search, const char *place, const char *kind) {
-  text_addf(&search->looked, "%s%s%s", search->looked.length ? ", " : "", place, kind);
+  struct text all = {0}, one = {0};
+  text_addf(&all, ", %s, ", text_get(&search->looked));
+  text_addf(&one, ", %s%s, ", place, kind);
+  if (!strstr(text_get(&all), text_get(&one)))
+    text_addf(&search->looked, "%s%s%s", search->looked.length ? ", " : "", place, kind);
+  text_free(&all);
+  text_free(&one);
 }
 
 static void found(struct search *search, const char *path) {
@@ -276,13 +283,19 @@ static void try_beside(struct search *search, const char *name, const char *from
   text_free(&folder);
 }
 
+/* A config is no slip for a template: axpy.lua lies beside axpy.cu in every folder. */
+static bool is_other_kind(const char *name, const char *file) {
+  return ends_with(file, ".lua") && !ends_with(name, ".lua");
+}
+
 static const char *nearest_template(const struct source_file *files, const char *name) {
   enum { MOST = 256 };
   const char *names[MOST];
   size_t count = 0, folder = strlen("templates/");
   for (const struct embedded_file *file = embedded_files; file->path && count < MOST; file++)
     if (strncmp(file->path, "templates/", folder) == 0) names[count++] = file->path + folder;
-  for (; files && count < MOST; files = files->older) names[count++] = files->name;
+  for (; files && count < MOST; files = files->older)
+    if (!is_other_kind(name, files->name)) names[count++] = files->name;
   return text_nearest(name, names, count);
 }
 

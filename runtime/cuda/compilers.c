@@ -191,6 +191,8 @@ static int spawn(struct compilers *c, struct child **out, cugen_error *err) {
   child->parent = getpid();
   child->socket = -1;
   int status = process_spawn(argv, &child->pid, &child->socket, err);
+  if (status == CUGEN_ERROR_MISSING)
+    error_append(err, "; the worker is named by cugen_options.worker or CUGEN_WORKER");
   if (!status) status = wire_limit(child->socket, err);
   if (!status && send_identity(child, &why) == CUGEN_ERROR_MEMORY) status = error_memory(err);
   if (status)

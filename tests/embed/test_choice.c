@@ -220,11 +220,95 @@ static void equal_distances_do_not_depend_on_the_order(void **state) {
   }
 }
 
+/* Who named the file is said once, and the way out. */
+static void a_pin_file_that_cannot_serve(void **state) {
+  (void)state;
+  static const struct {
+    const char *path, *message;
+  } cases[] = {
+      {"/nowhere/pin", "cugen_options.pin: /nowhere/pin: cannot open: No such file or directory; write the bytes"},
+      {"/tmp", "cugen_options.pin: /tmp"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    cugen_plan *plan;
+    cugen *lib = open_library("none", cases[i].path, template);
+    cugen_kernel *kernel = open_kernel(lib, "n=100");
+    assert_true(cugen_plan_open(kernel, NULL, &plan, &error) < 0);
+    if (strncmp(error.message, cases[i].message, strlen(cases[i].message)) != 0) fail_msg("%s", error.message);
+    cugen_kernel_close(kernel);
+    cugen_close(lib);
+  }
+}
+
+static void an_empty_pin_file_is_a_slip(void **state) {
+  (void)state;
+  char path[] = "/tmp/cugen-pin-XXXXXX";
+  close(mkstemp(path));
+  setenv("CUGEN_PIN", path, 1);
+  cugen *lib = open_library("none", NULL, template);
+  unsetenv("CUGEN_PIN");
+  cugen_kernel *kernel = open_kernel(lib, "n=100");
+  cugen_plan *plan;
+  assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &error), CUGEN_ERROR_CACHE);
+  assert_non_null(strstr(error.message, "CUGEN_PIN: /tmp/cugen-pin-"));
+  assert_non_null(strstr(error.message, ": is empty; write the bytes of cugen_plan_save there"));
+  remove(path);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
+/* Which may be missing at the end, and which may be NULL. */
+static void too_few_arguments_say_what_is_needed(void **state) {
+  (void)state;
+  static const char *const settings[] = {"M=16", "N=16", "K=16"};
+  static float matrix[256];
+  void *const arguments[] = {matrix, matrix, matrix};
+  cugen_kernel *kernel;
+  cugen_plan *plan;
+  cugen_call *call;
+  cugen *lib = open_library("none", NULL, template);
+  if (cugen_kernel_open(lib, "matmul", settings, 3, &kernel, &error)) fail_msg("%s", error.message);
+  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
+  assert_int_equal(cugen_call_bind(plan, arguments, 3, &call, &error), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(error.message, "and was given 3; those behind '"));
+  assert_non_null(strstr(error.message, "' may be left out; NULL may stand for M, N, K"));
+  cugen_plan_close(plan);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
+/* Messages that a newcomer meets say what is meant. */
+static void what_is_given_wrong_is_named(void **state) {
+  (void)state;
+  static const char *const twice[] = {"n=1", "n=2"}, *const same[] = {"n=2", "n=2"};
+  cugen_kernel *kernel;
+  cugen_plan *plan;
+  cugen *lib = open_library("none", NULL, template);
+  assert_int_equal(cugen_kernel_open(lib, "twice", twice, 2, &kernel, &error), CUGEN_ERROR_USAGE);
+  assert_string_equal(error.message, "settings 'n=1' and 'n=2': give one of them");
+  assert_int_equal(cugen_kernel_open(lib, "twice", same, 2, &kernel, &error), CUGEN_OK);
+  cugen_kernel_close(kernel);
+  static const char other[] =
+      "kernel 'lone' { problem 'n' (8), output 'y' { dtype = 'f32', shape = { 'n' } }, reference 'none',"
+      "  implementation 'one' { template 'lone.cu', grid { 1 }, block { 32 } } }";
+  if (cugen_add_file(lib, "lone.lua", other, strlen(other), &error)) fail_msg("%s", error.message);
+  assert_int_equal(cugen_kernel_open(lib, "lone", NULL, 0, &kernel, &error), CUGEN_OK);
+  assert_true(cugen_plan_open(kernel, NULL, &plan, &error) < 0);
+  if (!strstr(error.message, "looked for lone.cu (in memory)")) fail_msg("%s", error.message);
+  assert_null(strstr(strstr(error.message, "(in memory)") + 1, "(in memory)"));
+  assert_null(strstr(error.message, "lone.lua'"));
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_choice_is_opened_elsewhere),
       cmocka_unit_test(what_is_not_valid_here_is_refused),
       cmocka_unit_test(a_file_pins),
+      cmocka_unit_test(a_pin_file_that_cannot_serve),
+      cmocka_unit_test(an_empty_pin_file_is_a_slip),
+      cmocka_unit_test(too_few_arguments_say_what_is_needed),
+      cmocka_unit_test(what_is_given_wrong_is_named),
       cmocka_unit_test(equal_distances_do_not_depend_on_the_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

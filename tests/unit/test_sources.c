@@ -166,7 +166,7 @@ static void memory_comes_first(void **state) {
   cugen_error err;
   assert_int_equal(sources_template(&sources, "near.cu", "near/m.lua", "near/m.lua", &path, &content, &err),
                    CUGEN_ERROR_MISSING);
-  assert_string_equal(err.message, "no template 'near.cu': looked for near.cu (in memory), near.cu (in memory), "
+  assert_string_equal(err.message, "no template 'near.cu': looked for near.cu (in memory), "
                                    "tmpl/near.cu, templates/near.cu (shipped)");
   text_free(&path);
   text_free(&content);
