@@ -37,3 +37,7 @@ static int fail(bundle_error *error, int status, const char *format, ...) {
   return status;
 }
 
+static int is_null(const char *what, bundle_error *error) {
+  return fail(error, BUNDLE_ERROR_USAGE, "%s is NULL", what);
+}
+

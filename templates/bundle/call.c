@@ -50,6 +50,9 @@ static int find_symbol(bundle_plan *plan, size_t at, size_t bytes, address *symb
 int bundle_symbol(const bundle_plan *plan, const char *name, void **out, size_t *bytes, bundle_error *error) {
   address at = 0;
   size_t room = 0;
+  if (out) *out = NULL;
+  if (bytes) *bytes = 0;
+  if (!plan || !name) return is_null(plan ? "bundle_symbol: name" : "bundle_symbol: plan", error);
   int status = enter(plan->library, error);
   if (!status)
     status =
@@ -174,7 +177,9 @@ static int bind_all(bundle_call *call, void *const *arguments, bundle_error *err
 }
 
 int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_call **out, bundle_error *error) {
+  if (!out) return is_null("bundle_bind: out", error);
   *out = NULL;
+  if (!plan || !arguments) return is_null(plan ? "bundle_bind: arguments" : "bundle_bind: plan", error);
   if (count != BUNDLE_ARGUMENTS)
     return fail(error, BUNDLE_ERROR_USAGE, "@name takes %d arguments (@arguments) and was given %zu",
                 (int)BUNDLE_ARGUMENTS, count);
@@ -226,6 +231,7 @@ static int copy_symbols(const bundle_call *call, int before, void *stream, bundl
 }
 
 int bundle_launch(const bundle_call *call, void *stream, bundle_error *error) {
+  if (!call) return is_null("bundle_launch: call", error);
   const bundle_plan *plan = call->plan;
   const struct driver *driver = &plan->library->driver;
   int status = copy_symbols(call, 1, stream, error);

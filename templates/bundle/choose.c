@@ -207,9 +207,35 @@ static int no_device(const bundle_device *asked, bundle_error *error) {
               asked->name ? asked->name : "this device", asked->capability / 10, asked->capability % 10, known);
 }
 
+/* Whether the problem, as text, has all words of the class, as text. */
+static int is_of_class(const char *problem, const char *class) {
+  while (*class) {
+    const size_t length = strcspn(class, " ");
+    const char *at = problem;
+    while (*at && (strncmp(at, class, length) != 0 || (at[length] && at[length] != ' '))) {
+      at += strcspn(at, " ");
+      at += *at == ' ';
+    }
+    if (!*at) return 0;
+    class += length;
+    class += *class == ' ';
+  }
+  return 1;
+}
+
+/* Its types and flags are known, so that nothing but its sizes can be at fault. */
+static int no_such_sizes(const struct device *device, const char *asked, bundle_error *error) {
+  return fail(error, BUNDLE_ERROR_USAGE,
+              "@name %s: this bundle has no code for these sizes on %s. A size below 1 has none, nor one that is too large for a "
+              "buffer or a grid; of others some variant must be exported that takes them (--problems)",
+              asked, device->text);
+}
+
 static int no_code(const struct device *device, const bundle_problem *p, bundle_error *error) {
   char asked[256], known[256] = "";
   print_problem(p, asked, sizeof asked);
+  for (size_t i = 0; i < COUNT(classes); i++)
+    if (is_of_class(asked, classes[i])) return no_such_sizes(device, asked, error);
   for (size_t i = 0, length = 0; i < COUNT(classes) && length < sizeof known; i++)
     length += (size_t)snprintf(known + length, sizeof known - length, "%s%s", i ? "; " : "", classes[i]);
   return fail(error, BUNDLE_ERROR_USAGE, "@name %s: this bundle has no code for it on %s%s%s", asked, device->text,
@@ -262,7 +288,9 @@ static void describe(const struct chosen *from, bundle_info *out) {
 int bundle_choose(const bundle_device *device, const bundle_problem *problem, bundle_info *out, bundle_error *error) {
   struct sizes sizes;
   struct chosen chosen;
+  if (!out) return is_null("bundle_choose: out", error);
   memset(out, 0, sizeof *out);
+  if (!device || !problem) return is_null(device ? "bundle_choose: problem" : "bundle_choose: device", error);
   int status = choose(device, problem, &sizes, &chosen, error);
   if (!status) describe(&chosen, out);
   return status;

@@ -59,6 +59,7 @@ static char *capture_file(void) {
 }
 
 static int open_any(void *context, int ordinal, bundle_library **out, bundle_error *error) {
+  if (!out) return is_null("bundle_open: out", error);
   *out = NULL;
   bundle_library *l = calloc(1, sizeof *l);
   if (!l) return fail(error, BUNDLE_ERROR_MEMORY, "@name: out of memory");
@@ -76,6 +77,7 @@ int bundle_open(void *context, bundle_library **out, bundle_error *error) {
 }
 
 int bundle_open_device(int ordinal, bundle_library **out, bundle_error *error) {
+  if (!out) return is_null("bundle_open_device: out", error);
   *out = NULL;
   if (ordinal < 0) return fail(error, BUNDLE_ERROR_USAGE, "@name: device %d: they are counted from 0", ordinal);
   return open_any(NULL, ordinal, out, error);
@@ -90,6 +92,6 @@ void bundle_close(bundle_library *l) {
 }
 
 const bundle_device *bundle_about_device(const bundle_library *l) {
-  return &l->device;
+  return l ? &l->device : NULL;
 }
 

@@ -36,7 +36,9 @@ static int load(bundle_plan *plan, bundle_error *error) {
 }
 
 int bundle_pick(bundle_library *library, const bundle_problem *problem, bundle_plan **out, bundle_error *error) {
+  if (!out) return is_null("bundle_pick: out", error);
   *out = NULL;
+  if (!library || !problem) return is_null(library ? "bundle_pick: problem" : "bundle_pick: library", error);
   bundle_plan *plan = calloc(1, sizeof *plan);
   if (!plan) return fail(error, BUNDLE_ERROR_MEMORY, "@name: out of memory");
   plan->library = library;
@@ -63,10 +65,11 @@ void bundle_drop(bundle_plan *plan) {
 }
 
 const bundle_info *bundle_about(const bundle_plan *plan) {
-  return &plan->info;
+  return plan ? &plan->info : NULL;
 }
 
 int bundle_argument(const bundle_plan *plan, size_t at, bundle_argument_info *out, bundle_error *error) {
+  if (!plan || !out) return is_null(plan ? "bundle_argument: out" : "bundle_argument: plan", error);
   if (at >= BUNDLE_ARGUMENTS)
     return fail(error, BUNDLE_ERROR_USAGE, "@name: argument %zu: there are %d", at, (int)BUNDLE_ARGUMENTS);
   const struct argument_sizes *a = &plan->sizes.arguments[at];

@@ -141,6 +141,35 @@ static int refuses(void *at, const char *message, rows_error *error) {
 #define EXPECT(what)                                                                                                 \
   if (!(what)) return printf("line %d: not so: %s\n", __LINE__, #what), 1
 
+#if !defined BY_STEPS && !defined BY_MAP && !defined BY_SYMBOL && !defined OVERWRITES
+/* NULL is an error, as cugen.h's functions have it; a size that no code can have is named as that. */
+static int drive_refusals(rows_error *error) {
+  rows_problem problem = ROWS_PROBLEM_INIT;
+  rows_library *library;
+  rows_plan *plan;
+  rows_call *call;
+  rows_info info;
+  EXPECT(!rows_open(NULL, &library, error));
+  EXPECT(rows_open(NULL, NULL, error) == ROWS_ERROR_USAGE);
+  EXPECT(rows_pick(NULL, &problem, &plan, error) == ROWS_ERROR_USAGE && !plan);
+  EXPECT(!strcmp(error->message, "rows_pick: library is NULL"));
+  EXPECT(rows_pick(library, NULL, &plan, error) == ROWS_ERROR_USAGE && strstr(error->message, "problem is NULL"));
+  EXPECT(rows_pick(library, &problem, NULL, error) == ROWS_ERROR_USAGE && strstr(error->message, "out is NULL"));
+  EXPECT(rows_choose(NULL, &problem, &info, error) == ROWS_ERROR_USAGE && strstr(error->message, "device is NULL"));
+  EXPECT(rows_bind(NULL, NULL, ROWS_ARGUMENTS, &call, error) == ROWS_ERROR_USAGE && !call);
+  EXPECT(rows_launch(NULL, NULL, error) == ROWS_ERROR_USAGE && strstr(error->message, "call is NULL"));
+  EXPECT(!rows_about(NULL) && !rows_about_device(NULL));
+  static const long long sizes[] = {0, -3, 1LL << 62};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    problem.M = sizes[i], problem.N = 1000;
+    EXPECT(rows_pick(library, &problem, &plan, error) == ROWS_ERROR_USAGE);
+    EXPECT(strstr(error->message, "this bundle has no code for these sizes"));
+  }
+  rows_close(library);
+  return 0;
+}
+#endif
+
 #ifdef BY_MAP
 /* "mapped box=32": 500 lines of 1000 floats in two parts. */
 static int drive_mapped(rows_error *error) {
@@ -227,6 +256,9 @@ int main(void) {
   EXPECT(memcmp(factors_seen, factors, sizeof factors) == 0);
   EXPECT(overwrites == 0);
   EXPECT(fake->contexts + fake->current + fake->images + fake->memory == 0);
+#if !defined BY_STEPS && !defined BY_MAP && !defined BY_SYMBOL && !defined OVERWRITES
+  if (drive_refusals(&error)) return 1;
+#endif
   long failures = 0, at = 1;
   for (;; at++) {
     fake->calls = 0, fake->failed_call = NULL, fake->fail_at = at, fake->fail_with = 2;
