@@ -18,7 +18,8 @@ struct bench {
   struct bench_data *data;                     /* datasets, the one asked for last first */
   struct kernel_spec kernel_specs[DATA_PARTS]; /* of the data kernels, */
   struct compile_job *kernels[DATA_PARTS];     /* and their images; NULL: the host does it */
-  size_t data_most; /* results beyond so many bytes are given up, and computed again when they are needed */
+  size_t data_most;    /* results beyond so many bytes are given up, and computed again when they are needed */
+  cugen_error refused; /* the first compile that was refused; status CUGEN_OK: none was */
   int64_t next_id;
   double data_timeout;
   struct bench_fault *faults;      /* data that cannot be made */

@@ -374,6 +374,7 @@ static int end_early(struct bench *bench, struct candidate *c, struct cache_reco
   if (!refused) return predict(bench, c, out, err);
   if (refused->status != CUGEN_ERROR_COMPILE) /* no compiler, no memory: not this variant's fault */
     return error_copy(err, refused);
+  if (!bench->refused.status) bench->refused = *refused;
   return record_reason(out, CUGEN_OUTCOME_COMPILE, refused->message, err);
 }
 

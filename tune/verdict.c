@@ -86,6 +86,12 @@ static int none_right(struct tuner *t, cugen_error *err) {
                    t->known[i].reason);
 }
 
+/* The user's line that the compiler refused first. */
+static int add_place(const struct tuner *t, int status, cugen_error *err) {
+  error_place(err, t->bench.refused.file, t->bench.refused.line);
+  return status;
+}
+
 static int refused_alike(const struct tuner *t, cugen_error *err) {
   const char *line = t->alike.diagnostic;
   const size_t length = strlen(line);
@@ -99,10 +105,12 @@ int tuner_verdict(struct tuner *t, cugen_error *err) {
   if (t->held && !t->sound) return error_copy(err, &t->fault);
   if (t->best) return CUGEN_OK;
   if ((t->result->tried == 0 || t->target->outputs) && is_any_right(t)) return CUGEN_OK; /* the named one is */
-  if (t->result->alike) return refused_alike(t, err);
+  if (t->result->alike) return add_place(t, refused_alike(t, err), err);
   if (t->result->tried == 0 && t->late.status) return too_late(t, err);
   if (t->result->tried == 0) return t->complete ? none_right(t, err) : too_short(t, err);
   const struct cache_record *first = &t->records[0];
-  return error_set(err, CUGEN_ERROR_WRONG, "not one of %zu variants came out right; the first, '%s': %s: %s",
-                   t->result->tried, first->variant, cugen_outcome_text((int)first->outcome), first->reason);
+  const int status =
+      error_set(err, CUGEN_ERROR_WRONG, "not one of %zu variants came out right; the first, '%s': %s: %s",
+                t->result->tried, first->variant, cugen_outcome_text((int)first->outcome), first->reason);
+  return first->outcome == CUGEN_OUTCOME_COMPILE ? add_place(t, status, err) : status;
 }

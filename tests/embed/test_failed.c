@@ -144,9 +144,25 @@ static void what_a_near_problem_has_is_passed_over(void **state) {
   cugen_kernel_close(kernel);
 }
 
+/* The place of what the compiler refuses is the error's own, as the message has it. */
+static void a_compile_error_has_its_place(void **state) {
+  (void)state;
+  add("ways.cu",
+      "extern \"C\" __global__ void twice(const float *x, float *y, int n) {\n  y[0] = nobody + WAY;\n}\n");
+  cugen_kernel *kernel = open_kernel("mixed", NULL);
+  assert_int_equal(tune(kernel, 1), CUGEN_ERROR_WRONG);
+  assert_non_null(strstr(error.message, "ways.cu:2"));
+  assert_string_equal(error.file, "ways.cu");
+  assert_int_equal(error.line, 2);
+  assert_int_equal(tune(kernel, 3), CUGEN_ERROR_WRONG);
+  assert_int_equal(error.line, 2);
+  cugen_kernel_close(kernel);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_default_is_not_known_to_fail),
+      cmocka_unit_test_setup_teardown(a_compile_error_has_its_place, open_library, close_library),
       cmocka_unit_test_setup_teardown(nothing_is_left, open_library, close_library),
       cmocka_unit_test_setup_teardown(a_mended_kernel_is_taken, open_library, close_library),
       cmocka_unit_test_setup_teardown(what_a_near_problem_has_is_passed_over, open_library, close_library),
