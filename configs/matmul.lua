@@ -71,6 +71,14 @@ kernel "matmul" {
   derive "hopper" "device.compute_capability == 90 and device.architecture_specific == 1 or device.is_gpu == 0",
   derive "multiprocessors" "select(device.is_gpu == 1, device.sm_count, 8)",
   derive "shared_most" "select(device.is_gpu == 1, device.shared_per_block_optin, 232448)",
+  -- Which they multiply: only 2-byte elements across their lines.
+  derive "wgmma_multiplies" "hopper and dtype ~= 'f32' and dtype ~= 'f64' and \
+                             (sizeof(operand) == 2 or layout_a == 'row' and layout_b == 'col')",
+  -- What the tensor memory accelerator cannot bring or store, and is padded: rows must be multiples of 16 bytes apart, and the last
+  -- 16 bytes of C's are written whole.
+  derive "pads_a" "wgmma_multiplies and pitch_a * sizeof(operand) % 16 ~= 0",
+  derive "pads_b" "wgmma_multiplies and pitch_b * sizeof(operand) % 16 ~= 0",
+  derive "pads_c" "wgmma_multiplies and (pitch_c * sizeof(result) % 16 ~= 0 or contiguous_c * sizeof(result) % 16 ~= 0)",
 
   -- What `packed` lays out anew, with a line for each k: operands whose rows no copy of 16 bytes may start at.
   derive "packable" "dtype == 'f32' or dtype == 'f64'",
@@ -117,6 +125,11 @@ kernel "matmul" {
   scalar "beta"  { dtype = "select(dtype == 'f64', 'f64', 'f32')", value = "0.25", when = "scaled" },
   scratch "workspace" { dtype = "accumulator", shape = { "batch * (packed_a + packed_b) + partials" } },
   scratch "tickets" { dtype = "u32", shape = { 264 }, fill = "zero" },
+  scratch "padded_a" { dtype = "operand", shape = shape_a, layout = "layout_a", pitch = "round_up(contiguous_a, slice)", when = "pads_a" },
+  scratch "padded_b" { dtype = "operand", shape = shape_b, layout = "layout_b", pitch = "round_up(contiguous_b, slice)", when = "pads_b" },
+  scratch "padded_c" {
+    dtype = "result", shape = shape_c, layout = "layout_c", pitch = "round_up(contiguous_c, 16 // sizeof(result))", when = "pads_c",
+  },
 
   -- What is stored of a sum. Another one goes here, in a config of your own; the reference changes with it.
   formula "epilogue(acc, m, n)" ("select(fast, fast_gelu(" .. sum .. "), activation == 'gelu', gelu(" .. sum .. "), \

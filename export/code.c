@@ -427,6 +427,7 @@ static int put_arguments(struct coder *c, const struct config_implementation *im
     const struct config_argument *declared = &c->config->arguments[i];
     const struct config_tensor *tensor = tensor_of(c->config, implementation, declared);
     status = put_argument(c, declared, &c->spec->arguments[i], out);
+    if (tensor) pin(c, tensor->when);
     if (!status && c->spec->arguments[i].access == ACCESS_TENSOR) status = put_tensor(c, tensor, declared->rank, out);
   }
   return status;

@@ -14,7 +14,8 @@
 // is transposed on its way to C.
 //
 // What this template and matmul_wgmma_stream.cu have in common is in lib/wgmma_*.cuh, in the order of the kernel: stages, tiles;
-// then, inside the kernel, block, barriers, load, multiply, store, waiting.
+// then, inside the kernel, block, barriers, load, multiply, store, waiting. Where the copy engine does not take an operand or C as it
+// is, lib/pad_lines.cuh has the launches before and behind.
 
 //@ include "lib/wgmma_stages.cuh"
 //@ include "lib/wgmma_tiles.cuh"
@@ -172,3 +173,4 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
   cluster_sync(); // no block leaves while others arrive at its barriers or read its shared memory
 //@ end
 }
+//@ include "lib/pad_lines.cuh"

@@ -99,14 +99,18 @@ implementation "wgmma" {
   -- Each store of a tile has its own step in the program: many take ptxas seconds, and were never the fastest on an H200.
   heuristic "sm_90" "not deferred or rows // 64 * BN // store_n <= 8",
 
-  tensor "C" {
-    swizzle = "select(swap, 128, store_bytes)", parts = "batch",
-    box = { "select(by_rows, 64, store_n)", "select(by_rows, store_n, 64)" },
-  },
-
-  grid   { "select(split_k > 1, cluster_tiles, min(cluster_tiles, multiprocessors // cluster_size)) * cluster_size" },
-  block  { "threads" },
-  shared "stages * 128 * (BM + BN) + consumers * store_buffers * 64 * store_bytes",
-  overlap "true",
   include "tensor_operands.lua",
+  launch {
+    entry "pad_operands", steps "select(pads_a or pads_b, 1, 0)",
+    grid { "pad_blocks_a + pad_blocks_b" }, block { 256 }, overlap "true",
+  },
+  launch {
+    entry "matmul_wgmma", block { "threads" }, overlap "true",
+    grid { "select(split_k > 1, cluster_tiles, min(cluster_tiles, multiprocessors // cluster_size)) * cluster_size" },
+    shared "stages * 128 * (BM + BN) + consumers * store_buffers * 64 * store_bytes",
+  },
+  launch {
+    entry "unpad_result", steps "select(pads_c, 1, 0)",
+    grid { "pad_blocks_c" }, block { 256 }, overlap "true",
+  },
 }

@@ -68,11 +68,11 @@ implementation "wgmma_stream" {
   heuristic "sm_90" "cluster_size <= 2",         -- both as for wgmma
   heuristic "sm_90" "not deferred or BM // 128 * BN // store_n <= 8",
 
-  tensor "C" {
-    swizzle = "store_bytes",
-    box = { "select(by_rows, 64, store_n)", "select(by_rows, store_n, 64)" },
+  include "tensor_operands.lua",
+  launch {
+    entry "pad_operands", steps "select(pads_a or pads_b, 1, 0)",
+    grid { "pad_blocks_a + pad_blocks_b" }, block { 256 }, overlap "true",
   },
-
   launch {
     entry "matmul_wgmma", grid { "wave * cluster_size" }, block { "threads" },
     shared "stages * 128 * (BM + BN) + 128 * store_bytes", overlap "true",
@@ -81,5 +81,8 @@ implementation "wgmma_stream" {
     entry "matmul_wgmma_sum", grid { "max(shared_tiles, 1) * cluster_size * (BM // 64) * (BN // store_n)" },
     block { "store_n * 8" }, overlap "true",
   },
-  include "tensor_operands.lua",
+  launch {
+    entry "unpad_result", steps "select(pads_c, 1, 0)",
+    grid { "pad_blocks_c" }, block { 256 }, overlap "true",
+  },
 }

@@ -198,6 +198,7 @@ struct config_tensor { /* tensor "A" { box = { "BM", 64 }, swizzle = 128 } */
   const struct expr *box[KERNEL_MAX_RANK];
   const struct expr *swizzle; /* NULL: 0 */
   const struct expr *parts;   /* NULL: 1 */
+  const struct expr *when;    /* NULL: always; where it is false the argument is a pointer */
 };
 
 struct config_implementation {

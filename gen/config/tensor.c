@@ -41,15 +41,15 @@ static int read_optional(struct build *build, int table, const char *name, struc
 
 static int read_fields(struct build *build, int table, const char *what, const struct config_argument *argument,
                        struct config_tensor *out) {
-  static const char *const known[] = {"box", "swizzle", "parts"};
+  static const char *const known[] = {"box", "swizzle", "parts", "when"};
   int count = 0;
   if (lua_type(build->L, table) != LUA_TTABLE)
     return build_fail(build, out->line, "%s needs its attributes in braces: %s", what,
                       config_keywords[KEYWORD_tensor].example);
-  const char *odd = unknown_key(build, table, known, 3);
+  const char *odd = unknown_key(build, table, known, 4);
   if (odd)
-    return refuse_name(build, out->line, odd, known, 3, "unknown attribute '%s' of %s: it has box, swizzle and parts",
-                       odd, what);
+    return refuse_name(build, out->line, odd, known, 4,
+                       "unknown attribute '%s' of %s: it has box, swizzle, parts and when", odd, what);
   if (!push_field(build, table, "box"))
     return build_fail(build, out->line, "%s has no box: %s", what, config_keywords[KEYWORD_tensor].example);
   int status = read_exprs(build, out->line, what, KERNEL_MAX_RANK, out->box, &count);
@@ -58,7 +58,8 @@ static int read_fields(struct build *build, int table, const char *what, const s
     status = build_fail(build, out->line, "%s has a box of %d dimensions, the argument has %d", what, count,
                         argument->rank);
   if (!status) status = read_optional(build, table, "swizzle", out->line, what, &out->swizzle);
-  return status ? status : read_optional(build, table, "parts", out->line, what, &out->parts);
+  if (!status) status = read_optional(build, table, "parts", out->line, what, &out->parts);
+  return status ? status : read_optional(build, table, "when", out->line, what, &out->when);
 }
 
 static int read_tensor(struct build *build, const struct item *item,
@@ -168,9 +169,20 @@ static int check_bytes(const struct tensor_evaluation *e) {
   return CUGEN_OK;
 }
 
+static int evaluate_when(const struct tensor_evaluation *e, const struct value *slots, bool *out) {
+  *out = !e->argument->absent;
+  if (!*out || !e->tensor->when) return CUGEN_OK;
+  int status = expr_eval_bool(e->tensor->when, slots, out, e->err);
+  if (status)
+    error_prefix_at(e->err, e->tensor->line.path, e->tensor->line.number, "tensor \"%s\": when", e->argument->name);
+  return status;
+}
+
 static int evaluate_tensor(const struct tensor_evaluation *e, const struct value *slots) {
-  if (e->argument->absent) return CUGEN_OK;
-  int status = evaluate_box(e, slots);
+  bool wanted = false;
+  int status = evaluate_when(e, slots, &wanted);
+  if (status || !wanted) return status;
+  status = evaluate_box(e, slots);
   if (!status) status = evaluate_swizzle(e, slots);
   if (!status) status = evaluate_parts(e, slots);
   if (!status) status = check_bytes(e);

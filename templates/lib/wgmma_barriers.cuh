@@ -5,9 +5,9 @@
       barrier_init(empty_0 + i * 8, sharers * cluster_x * cluster_y);
     }
     barrier_fence_init();
-    tensor_prefetch(A);
-    tensor_prefetch(B);
-    tensor_prefetch(C);
+    tensor_prefetch(${X});
+    tensor_prefetch(${Y});
+    tensor_prefetch(${Z});
   }
   launch_next();
   ${(swap or stream) and "cluster_start" or "cluster_sync"}();

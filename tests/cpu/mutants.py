@@ -37,6 +37,7 @@ WGMMA_SPLIT_TWO = "wgmma BM=128 BN=64 consumers=2 cluster_x=1 split_k=2 swap=fal
 WGMMA_PROMOTE = "wgmma BM=64 BN=64 consumers=1 cluster_x=1 cluster_y=1 split_k=1 promote=4"
 STEPS = "dtype=bf16 M=200 N=136 K=1048"  # more steps along k than stages, more tiles than blocks
 TURNS = "dtype=bf16 layout_b=col M=1160 N=264 K=648"  # several tiles for each consumer
+PADDED = "dtype=bf16 M=67 N=61 K=133"
 STREAM = "dtype=bf16 layout_b=col M=1160 N=520 K=264"
 MMA = "mma BM=64 BN=64 WM=32 WN=32 k_bytes=64 stages=4 group=1 min_blocks=1"
 MMA_STEPS = "dtype=bf16 M=67 N=132 K=392"
@@ -194,6 +195,13 @@ MUTANTS = [
      "      skip_steps(steps); // those", "      // those", {"deadlock"}),
     ("matmul", WGMMA_TURNS, TURNS, "matmul_wgmma.cu", "turn not waited for", "      named_sync(1 + consumer, 256);\n", "", {"copy in flight"}),
     ("matmul", WGMMA, STEPS, "lib/wgmma_barriers.cuh", "launch before not waited for", "  wait_for_launch();\n\n", "\n",
+     {"missing fence"}),
+    ("matmul", WGMMA, PADDED, "lib/pad_lines.cuh", "last elements of a line forgotten", "place.x + at < length", "place.x + at + 1 < length",
+     {"wrong result", "uninitialised read"}),
+    ("matmul", WGMMA, PADDED, "lib/pad_lines.cuh", "barrier before the store removed", "  tensor_fence();\n  __syncthreads();\n", "  tensor_fence();\n", {"race"}),
+    ("matmul", WGMMA, PADDED, "lib/pad_lines.cuh", "box not waited for", "  barrier_wait(barrier, 0);\n", "",
+     {"copy in flight", "uninitialised read"}),
+    ("matmul", WGMMA, PADDED, "lib/pad_lines.cuh", "launch before not waited for (C)", "  __syncthreads();\n  wait_for_launch();\n", "  __syncthreads();\n",
      {"missing fence"}),
     ("matmul", WGMMA_PROMOTE, "dtype=e4m3 layout_b=col M=64 N=64 K=784", "matmul_wgmma.cu", "wait before sums are taken over removed",
      "        wgmma_wait<0>();\n        release(last);\n#pragma", "        release(last);\n#pragma", {"sums in flight"}),

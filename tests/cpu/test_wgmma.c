@@ -144,10 +144,30 @@ static void test_batch(void **state) {
   RUN_ALL(runs);
 }
 
+/* Rows of no whole 16 bytes: of A, of B with C, of all, in every type, both layouts and a batch. */
+static void test_padded(void **state) {
+  static const struct run runs[] = {
+      {small, {"dtype=bf16", "M=131", "N=200", "K=197"}},
+      {small, {"dtype=bf16", "M=131", "N=199", "K=200"}},
+      {small, {"dtype=f16", "M=131", "N=199", "K=197", "layout_a=col", "layout_b=col", "layout_c=col", "batch=2"}},
+      {"wgmma BM=128 BN=64 consumers=2 cluster_x=2 cluster_y=2 deferred=false",
+       {"dtype=bf16", "M=201", "N=261", "K=135", "batch=3", "biased=true"}},
+      {small, {"dtype=bf16", "dtype_c=f32", "M=131", "N=199", "K=197", "pitched=true"}},
+      {small, {"dtype=tf32", "layout_b=col", "M=131", "N=203", "K=67"}},
+      {small, {"dtype=e4m3", "layout_b=col", "M=131", "N=197", "K=271", "scaled=true"}},
+      {small, {"dtype=i8", "layout_b=col", "M=131", "N=203", "K=270"}},
+      {"wgmma swap=true BN=32", {"dtype=f16", "M=23", "N=261", "K=199"}},
+      {"wgmma BM=64 BN=128 consumers=1 cluster_x=1 split_k=2", {"dtype=bf16", "M=71", "N=243", "K=519"}},
+      {"wgmma_stream deferred=false cluster_x=2", {"dtype=f16", "M=1160", "N=521", "K=331"}},
+  };
+  RUN_ALL(runs);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_types),   cmocka_unit_test(test_layouts),  cmocka_unit_test(test_work),
-      cmocka_unit_test(test_streams), cmocka_unit_test(test_epilogue), cmocka_unit_test(test_batch),
+      cmocka_unit_test(test_types),  cmocka_unit_test(test_layouts), cmocka_unit_test(test_work),
+      cmocka_unit_test(test_batch),  cmocka_unit_test(test_streams), cmocka_unit_test(test_epilogue),
+      cmocka_unit_test(test_padded),
   };
   return cmocka_run_group_tests(tests, open_library, close_library);
 }

@@ -220,6 +220,7 @@
 ---@class cugen.tensor_attributes
 ---@field box cugen.expression[] what one copy moves: an extent for each dimension of the argument, 1 to 256
 ---@field swizzle? cugen.expression 0, the default, 32, 64 or 128 bytes
+---@field when? cugen.expression where it is false the argument is a pointer
 ---@field parts? cugen.expression equal parts along the outermost dimension, which become a dimension of their own; 1 by default
 
 ---How the compiler is called. Values may be expressions over tunables.
