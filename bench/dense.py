@@ -1,6 +1,6 @@
 """For bench/run_portfolios.py: a dense matrix of one class, on top of what was measured before, and its best variants timed in turn.
 
-Sizes are added to those of the wisdom, and each is searched. Then the candidates of `cugen tune --portfolio` are measured wherever they are
+Sizes are added to those of the wisdom, and each is searched, as are those of which little is known. Then the candidates of `cugen tune --portfolio` are measured wherever they are
 variants and have no record. Last, bench_retime launches on every size, in turn and in one process: the fastest by the records, what a plan
 takes that remembers nothing, and the kernels that serve all sizes best.
 
@@ -19,6 +19,7 @@ import time
 
 import portfolio
 
+KNOWN = 20  # records of a size; one that has fewer is searched again
 SEARCH = 2.1  # seconds for each new size; `cugen tune` gives none less than 2
 LATE = 5  # seconds more than given, until tuning is interrupted
 FASTEST = 2  # of each size by its records, retimed
@@ -63,14 +64,14 @@ class Dense:
             done = subprocess.run([self.bench.cugen, "cache", "import", str(plain), "-q", "--cache", self.bench.cache],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
             self.say(f"{self.wisdom.name}: {done.stderr.strip() if done.returncode else 'imported'}")
-        self.known = []
-        for text in self.records():
+        self.known, little = [], []
+        for text, found in self.records().items():
             values = dict(word.split("=", 1) for word in text.split())
-            self.known.append({name: int(values[name]) for name in self.names()})
+            (self.known if len(found) >= KNOWN else little).append({name: int(values[name]) for name in self.names()})
         fresh = self.run.given.fresh
-        wanted, seed = (fresh, 20261128) if fresh else (max(self.size_count - len(self.known), 0), 20261127)
-        self.new = portfolio.draw(self.given, wanted, random.Random(seed), self.known)
-        self.say(f"{len(self.known)} sizes known, {len(self.new)} new")
+        wanted, seed = (fresh, 20261128) if fresh else (max(self.size_count - len(self.known + little), 0), 20261127)
+        self.new = portfolio.draw(self.given, wanted, random.Random(seed), self.known + little) + ([] if fresh else little)
+        self.say(f"{len(self.known)} sizes known, {len(self.new)} new, {len(little)} of these by few records")
 
     def is_wanted(self, problem):
         values = dict(word.split("=", 1) for word in problem.split())
@@ -207,9 +208,9 @@ class Dense:
         self.say("kept")
 
     def measure(self, limit):
-        retiming = self.retiming * limit
         begin = time.monotonic()
         self.open()
+        retiming = (RETIMING if self.new else self.retiming) * limit
         self.tune(limit - retiming - (time.monotonic() - begin))
         self.retime(max(limit - (time.monotonic() - begin), 4))
 

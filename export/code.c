@@ -183,14 +183,19 @@ static int put_class(struct coder *c, const struct expr *expr, struct text *out)
   if (!status && constant.type == VALUE_NIL && kind == EXPR_REAL) {
     pin(c, expr); /* of two ways to compute it the last bit may differ */
   } else if (!status && constant.type == VALUE_NIL) {
-    text_addf(out, "(%s) == ", text_get(&text));
-    put_number(value, out);
-    text_add_char(out, '\n');
+    struct text line = {0};
+    text_addf(&line, "(%s) == ", text_get(&text));
+    put_number(value, &line);
+    text_add_char(&line, '\n');
+    if (!line.failed && !strstr(text_get(out), text_get(&line))) text_add(out, text_get(&line));
+    out->failed |= line.failed;
+    text_free(&line);
   }
   text_free(&text);
   return status;
 }
 
+/* Values that the template reads, which arguments there are, and which of them are tensor maps. */
 static int put_classes(struct coder *c, struct text *out) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < c->shape.value_count && !status; i++) status = put_class(c, c->shape.values[i], out);
@@ -364,7 +369,6 @@ static int put_argument(struct coder *c, const struct config_argument *declared,
                         const struct kernel_argument *argument, struct text *out) {
   static const unsigned char zero[8] = {0};
   pin(c, declared->dtype.expr);
-  pin(c, declared->when);
   if (argument->absent) return put_bits(argument, zero, out), CUGEN_OK;
   bool scalar = declared->kind == CUGEN_ARGUMENT_SCALAR;
   return (scalar ? put_scalar : put_buffer)(c, declared, argument, out);
@@ -427,7 +431,6 @@ static int put_arguments(struct coder *c, const struct config_implementation *im
     const struct config_argument *declared = &c->config->arguments[i];
     const struct config_tensor *tensor = tensor_of(c->config, implementation, declared);
     status = put_argument(c, declared, &c->spec->arguments[i], out);
-    if (tensor) pin(c, tensor->when);
     if (!status && c->spec->arguments[i].access == ACCESS_TENSOR) status = put_tensor(c, tensor, declared->rank, out);
   }
   return status;

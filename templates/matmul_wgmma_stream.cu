@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(${params}) {
   tensor_fence();
   __syncthreads();
   if (threadIdx.x == 0) {
-    tensor_store(${Z}, to, y0, x0);
+    tensor_store(${C_map}, to, y0, x0);
     tensor_store_wait<0>();
   }
 }

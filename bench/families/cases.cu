@@ -103,6 +103,21 @@ static void add_sizes(std::vector<Case> &cases, const Product &p, double sustain
       cases.push_back(hopper(p, layout_b, s.m, s.n, s.k, s.m * s.n * s.k > 6e10 ? sustained : 0));
 }
 
+// Rows of no whole 16 bytes: of all, of B and C, of A alone; and the words of a vocabulary.
+static void add_odd_sizes(std::vector<Case> &cases, const Product &bf16, const Product &e4m3) {
+  static const struct {
+    double m, n, k;
+  } sizes[] = {{4095, 4095, 4095}, {4096, 4095, 4096}, {4096, 4096, 4095}, {4494, 6645, 6645}, {8192, 50257, 1024},
+               {1001, 1003, 1005}, {457, 8191, 511},   {601, 603, 605},    {300, 301, 4001},   {3457, 67, 3072}};
+  for (const char *layout_b : {"row", "col"})
+    for (const auto &s : sizes) cases.push_back(hopper(bf16, layout_b, s.m, s.n, s.k));
+  for (double n : {4095.0, 1001.0}) cases.push_back(hopper(e4m3, "col", n, n, n));
+  for (size_t i = cases.size() - 22; i < cases.size(); ++i) {
+    cases[i].family = "odd";
+    cases[i].implementations = {"wgmma,wgmma_stream,mma"};
+  }
+}
+
 // What a run that ends early should have comes first.
 std::vector<Case> hopper_cases() {
   const Product &f64 = products[1], &bf16 = products[2], &f16 = products[3], &tf32 = products[4], &e4m3 = products[5];
@@ -123,6 +138,7 @@ std::vector<Case> hopper_cases() {
     for (Peer peer : {LT_FUSED, LT_AFTER}) cases.push_back(fused(bf16, peer, s.m, s.n, s.k));
   for (Peer peer : {LT_FUSED, LT_AFTER}) cases.push_back(fused(f16, peer, 4096, 4096, 4096));
   add_sizes(cases, f16, 0);
+  add_odd_sizes(cases, bf16, e4m3);
   return cases;
 }
 

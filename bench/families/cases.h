@@ -31,7 +31,7 @@ struct Case {
 };
 
 std::vector<Case> all_cases();
-std::vector<Case> hopper_cases(); // the family "hopper", for compute capability 9.0 alone
+std::vector<Case> hopper_cases(); // the families "hopper", "fused" and "odd", for compute capability 9.0 alone
 
 // "name=value", kept until the program ends.
 const char *set(const char *name, double value);

@@ -118,9 +118,10 @@ static int usage(const char *program) {
       stderr,
       "use: %s [--only FAMILY,...] [--limit SECONDS] [--budget SECONDS] [--rounds N] [--cache FILE] [--device "
       "model:GPU] [-o FILE]\n"
-      "families: copy transpose reduce matmul tensor hopper fused filter particles (tensor: products in bf16, f16, "
+      "families: copy transpose reduce matmul tensor hopper fused odd filter particles (tensor: products in bf16, f16, "
       "tf32; "
       "fused: with a bias and GELU; "
+      "odd: of sizes that no 16 bytes divide; "
       "hopper: those of "
       "compute capability 9.0, only when asked for); "
       "--limit: of all; --budget: of tuning a case at\n"

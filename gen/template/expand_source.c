@@ -140,6 +140,8 @@ static int note_reads(struct expansion *x, bool **reads, struct names_values *va
   *reads = calloc(x->slot_count + 1, sizeof **reads);
   if (!*reads) return error_memory(x->err);
   names_reads(&x->names, *reads, values);
+  for (size_t i = 0; !x->reference && i < x->variant->implementation->tensor_count; i++)
+    names_read_value(x->variant->implementation->tensors[i].when, *reads, values);
   config_compile_reads(compile_of(x), *reads);
   for (size_t i = 0; i < x->entry_count && !x->reference; i++)
     config_spelling_reads(&x->variant->implementation->launches[i].entry, *reads);
@@ -148,7 +150,9 @@ static int note_reads(struct expansion *x, bool **reads, struct names_values *va
 
 int expansion_note_reads(struct expansion *x) {
   struct expander *expander = x->expander;
-  struct names_values values = {.list = calloc(x->names.count + 1, sizeof *values.list)};
+  const size_t tensors = x->reference ? 0 : x->variant->implementation->tensor_count;
+  struct names_values values = {
+      .list = calloc(x->names.count + x->config->argument_count + tensors + 1, sizeof *values.list)};
   free(expander->values);
   expander->values = values.list;
   expander->read_count = x->slot_count;

@@ -528,19 +528,26 @@ static void read_name(const struct names *names, const struct name *name, bool k
   }
 }
 
+void names_read_value(const struct expr *expr, bool *reads, struct names_values *values) {
+  size_t count = 0;
+  const int *slots = expr ? expr_slots(expr, &count) : NULL;
+  if (expr && values) values->list[values->count++] = expr;
+  for (size_t i = 0; i < count && !values; i++) reads[slots[i]] = true;
+}
+
 /* What every expansion depends on: how the kernel's parameters are declared and passed. */
-static void read_arguments(const struct names *names, bool *reads) {
+static void read_arguments(const struct names *names, bool *reads, struct names_values *values) {
   for (size_t i = 0; i < names->in.config->argument_count; i++) {
     const struct config_argument *declared = &names->in.config->arguments[i];
     read_expr(names, declared->dtype.expr, false, reads);
     read_expr(names, declared->compiled, false, reads);
     read_expr(names, declared->access.expr, false, reads);
-    read_expr(names, declared->when, false, reads);
+    names_read_value(declared->when, reads, values);
   }
 }
 
 void names_reads(const struct names *names, bool *reads, struct names_values *values) {
-  read_arguments(names, reads);
+  read_arguments(names, reads, values);
   for (int i = 0; i < DEVICE_FACT_COUNT; i++) reads[i] |= names->facts[i];
   for (size_t i = 0; i < names->count; i++) {
     const struct name *name = &names->list[i];

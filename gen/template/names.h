@@ -82,14 +82,17 @@ void names_forget(struct name *name);
 int names_define(const struct names *names, const struct name *name, struct text *out, const struct dtype **type,
                  cugen_error *err);
 
-/* Derived names whose value alone the text depends on. */
+/* Expressions whose value alone the text depends on: of derived names, and whether there is an argument or a tensor map. */
 struct names_values {
-  const struct expr **list; /* the config's, with room for one a name */
+  const struct expr **list; /* the config's, with room for one a name, an argument and a tensor map */
   size_t count;
 };
 
+/* Notes one there, or where there is no place (NULL) the slots that it depends on. */
+void names_read_value(const struct expr *expr, bool *reads, struct names_values *values);
+
 /* Sets reads[slot] for each slot whose value the expansion's text depends on: for all of them it is the same kernel when
-   these have the same values and index_t the same width. With values (else NULL) the derived names that Lua has read stand there, and
+   these have the same values and index_t the same width. With values (else NULL) the derived names that Lua has read and the arguments' conditions stand there, and
    what they depend on is not set for their sake. */
 void names_reads(const struct names *names, bool *reads, struct names_values *values);
 

@@ -5,9 +5,9 @@
       barrier_init(empty_0 + i * 8, sharers * cluster_x * cluster_y);
     }
     barrier_fence_init();
-    tensor_prefetch(${X});
-    tensor_prefetch(${Y});
-    tensor_prefetch(${Z});
+    tensor_prefetch(${A_map});
+    tensor_prefetch(${B_map});
+    tensor_prefetch(${C_map});
   }
   launch_next();
   ${(swap or stream) and "cluster_start" or "cluster_sync"}();

@@ -55,7 +55,7 @@
       tensor_fence();
       named_sync(6 + consumer, 128);
 //@ local across, down = swap and "line" or "column", swap and "column" or "line"
-      if (thread == 0) tensor_store(${Z}, to, ${across}, ${down}${batch > 1 and ", z" or ""});
+      if (thread == 0) tensor_store(${C_map}, to, ${across}, ${down}${batch > 1 and ", z" or ""});
       if (++buffer == store_buffers) buffer = 0;
     };
 //@ if split_k == 1 then

@@ -196,7 +196,7 @@ MUTANTS = [
     ("matmul", WGMMA_TURNS, TURNS, "matmul_wgmma.cu", "turn not waited for", "      named_sync(1 + consumer, 256);\n", "", {"copy in flight"}),
     ("matmul", WGMMA, STEPS, "lib/wgmma_barriers.cuh", "launch before not waited for", "  wait_for_launch();\n\n", "\n",
      {"missing fence"}),
-    ("matmul", WGMMA, PADDED, "lib/pad_lines.cuh", "last elements of a line forgotten", "place.x + at < length", "place.x + at + 1 < length",
+    ("matmul", WGMMA, PADDED, "lib/pad_lines.cuh", "last elements of a line forgotten", "at.x + column < length && at.y + line < lines;", "at.x + column + 1 < length && at.y + line < lines;",
      {"wrong result", "uninitialised read"}),
     ("matmul", WGMMA, PADDED, "lib/pad_lines.cuh", "barrier before the store removed", "  tensor_fence();\n  __syncthreads();\n", "  tensor_fence();\n", {"race"}),
     ("matmul", WGMMA, PADDED, "lib/pad_lines.cuh", "box not waited for", "  barrier_wait(barrier, 0);\n", "",
