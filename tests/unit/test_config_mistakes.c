@@ -345,8 +345,8 @@ static void wrong_tensors(void **state) {
       {"tensor \"A\" { swizzle = 128 }", "c.lua:2: tensor \"A\" has no box: tensor \"A\" { box = "},
       {"tensor \"A\" { box = { 8 } }", "c.lua:2: tensor \"A\" has a box of 1 dimensions, the argument has 2"},
       {"tensor \"A\" { box = { 8, 8 }, fill = 0 }", "c.lua:2: unknown attribute 'fill' of tensor \"A\""},
-      {"tensor \"A\" { box = { 8, 8 }, swizle = 32 }",
-       "c.lua:2: unknown attribute 'swizle' of tensor \"A\": it has box, swizzle, parts and when (nearest 'swizzle')"},
+      {"tensor \"A\" { box = { 8, 8 }, swizle = 32 }", "c.lua:2: unknown attribute 'swizle' of tensor \"A\": it has "
+                                                       "box, swizzle, parts and when (nearest 'swizzle')"},
       {"tensor \"A\" (8)", "c.lua:2: tensor \"A\" needs its attributes in braces"},
       {"tensor \"A\" { box = { 8, 8 } },\ntensor \"A\" { box = { 8, 8 } }",
        "c.lua:3: tensor \"A\" stands at line 2 already"},

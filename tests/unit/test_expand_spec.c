@@ -398,6 +398,23 @@ static void test_tensor(void **state) {
   expanding_close(bench);
 }
 
+/* Where its condition is false the parameter is a pointer, and nothing is asked of the box. */
+static void test_a_tensor_with_a_condition(void **state) {
+  (void)state;
+  static const char *const parameters[] = {"f(const __grid_constant__ tensor_map A,", "f(const A_t *__restrict__ A,"};
+  static const char *const bodies[] = {TENSOR("", "box = { 32, 8 }, when = 'bm == 64'"),
+                                       TENSOR("", "box = { 32, 0 }, when = 'bm ~= 64'")};
+  for (size_t i = 0; i < 2; i++) {
+    struct expanding *bench = expanding_open(bodies[i], NULL, 0);
+    expanding_add(bench, "t.cu", "__global__ void f(${params}) {}\n");
+    struct kernel_spec spec = expanding_one(bench, 0);
+    assert_non_null(strstr(spec.source, parameters[i]));
+    assert_int_equal(spec.arguments[0].access, i ? ACCESS_GLOBAL : ACCESS_TENSOR);
+    kernel_spec_free(&spec);
+    expanding_close(bench);
+  }
+}
+
 /* Three matrices below each other: a dimension of their own, the last one. */
 static void test_parts_of_a_tensor(void **state) {
   (void)state;
@@ -672,6 +689,7 @@ int main(void) {
       cmocka_unit_test(test_hashes),
       cmocka_unit_test(test_memory_kind_is_part_of_the_launch),
       cmocka_unit_test(test_tensor),
+      cmocka_unit_test(test_a_tensor_with_a_condition),
       cmocka_unit_test(test_parts_of_a_tensor),
       cmocka_unit_test(test_a_tensor_is_part_of_the_launch),
       cmocka_unit_test(test_tensor_errors),
