@@ -6,7 +6,7 @@ remembered. Those of one line run in turn with one cache, since one may show wha
   `cugen ...` (finds it)    11: something was found
   `cugen transfer` (GPU)    8, and it says that it needs a GPU
   `cugen gen ...` (CUDA 12) the same with NVRTC 12 in $NVRTC_12; without it 8, and it says that the folder was looked for
-  `cugen run ...` (GPU)     it is for a size that takes a processor long: the source is generated as printed, and it runs without --set
+  `cugen run ...` (GPU)     it is for a size that takes a processor long: the source is generated as printed, and it runs at a hundredth
 
 A `cugen check` runs once, since it neither reads nor leaves anything. Those of bench/results/*-guide-check.txt, to which tools/check-guide
 holds the page, are run by bench/guide.sh alone: they end with 0 and count what stands there. And where there is nvcc, its -Xptxas -v
@@ -44,8 +44,9 @@ def lines_of(page, checked):
             yield number, left
 
 
-def without_sets(words):
-    return [w for i, w in enumerate(words) if w != "--set" and (i == 0 or words[i - 1] != "--set")]
+def smaller(words):
+    """What the page says: without the last two digits of each number after --set that has four or more."""
+    return [re.sub(r"(?<==)(\d{2,})\d\d$", r"\1", w) if before == "--set" else w for before, w in zip(["", *words], words)]
 
 
 def attempts(words, mark):
@@ -58,7 +59,7 @@ def attempts(words, mark):
         toolkit = os.environ.get("NVRTC_12")
         return [([toolkit if w == "cuda12" else w for w in words], 0) if toolkit else (words, NOT_HERE)]
     if mark == "GPU":
-        return [(["gen", *words[1:], "--device", "model:H200"], 0), (without_sets(words), 0)]
+        return [(["gen", *words[1:], "--device", "model:H200"], 0), (smaller(words), 0)]
     return [(words, 0)]
 
 
