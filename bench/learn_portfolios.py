@@ -35,6 +35,9 @@ LEAST_RECORDS, TIE, MARGIN = 20, 1.005, 1.01
 # 1.9 to 26 times as long as the fastest (bench/results/2026-11-27-h200-untuned-plans.txt). Those for products were chosen at large sizes.
 REACH = 4
 NOT_SHIPPED = ["copy-f32"]  # copies of one row, which are most, were not measured
+# Where `wgmma` pads: other kernels lead there, and the same ones take another time. Learnt apart, and shipped as one.
+APART = {"matmul-bf16": "N % 8 ~= 0 or K % 8 ~= 0", "matmul-bf16-nt": "N % 8 ~= 0 or K % 8 ~= 0",
+         "matmul-e4m3-nt": "N % 8 ~= 0 or K % 16 ~= 0", "matmul-i8-nt": "N % 4 ~= 0 or K % 16 ~= 0"}
 
 
 def options():
@@ -82,10 +85,9 @@ class Learner:
         return json.loads(self.run("tune", config, "--problems", problems, "--device", self.given.device, "--portfolio", most,
                                    "--budget", "0", "--cache", cache, "--json", "-q"))["portfolios"][0]
 
-    def learn_best(self, name, config, wisdom):
-        """With the limit that is best for those left out: that portfolio, and the records in a cache which has it."""
+    def read(self, name, config, wisdom):
+        """The records that are to be learnt from, the times in turn, and the cache that has both."""
         cache = self.scratch / f"{name}.db"
-        problems = self.scratch / f"{name}.txt"
         self.run("cache", "import", unpack(wisdom, self.scratch / f"{name}.wisdom"), "--cache", cache)
         in_turn = read_in_turn(wisdom.with_name(f"{name}.retimed.jsonl"))
         replace_times(cache, in_turn)
@@ -94,12 +96,17 @@ class Learner:
         records = well_known(every, in_turn) if in_turn else every
         if len(records) < len(every):
             print(f"  {len(every) - len(records)} of {len(every)} sizes are left out: their fastest is not known")
+        return records, in_turn, cache
+
+    def learn_best(self, config, cache, records):
+        """With the limit that is best for those left out; the cache has that portfolio as its last one."""
+        problems = cache.with_suffix(".txt")
         problems.write_text("".join(f"{problem}\n" for problem in records), encoding="utf-8")
         held = {most: [problem["held_out_loss"] for problem in self.learn(config, cache, problems, most)["problems"]] for most in self.given.kernels}
         for most, losses in held.items():
             print(f"  at most {most:2} kernels: held out {shown(losses, len(losses))}")
         best = min(held, key=lambda most: (sum(math.log(loss or 1.75) for loss in held[most]), most))
-        return self.learn(config, cache, problems, best), records, in_turn, cache
+        return self.learn(config, cache, problems, best)
 
 
 def read_records(cache):
@@ -279,12 +286,76 @@ def compare(columns):
     return better
 
 
-def ship(learner, name, cache, classes, beyond):
+def ship(folder, name, cache, classes, beyond, apart):
+    """The file. apart: a condition, and the file that serves where it is false."""
     words = [word for one in classes for word in ("--class", one)] + (["--config-beyond", str(beyond)] if beyond else [])
     words += [] if name.startswith("matmul") else ["--reach", str(REACH)]
-    done = subprocess.run([str(ROOT / "tools/ship-portfolio"), str(cache), name, "--folder", str(learner.given.ship), *words],
+    words += ["--where", apart[0], "--else", str(apart[1])] if apart else []
+    done = subprocess.run([str(ROOT / "tools/ship-portfolio"), str(cache), name, "--problems", str(cache.with_suffix(".txt")), "--folder", str(folder), *words],
                           stdout=subprocess.PIPE, text=True, check=True)
-    print(f"  {done.stdout.strip()}")
+    return pathlib.Path(done.stdout.strip())
+
+
+def holds(condition, problem):
+    values = dict(word.split("=", 1) for word in problem.split())
+    return eval(condition.replace("~=", "!="), {name: int(value) for name, value in values.items() if value.isdigit()}) # pylint: disable=eval-used
+
+
+def parts_of(name, records):
+    """[(title, condition, problems)]: those that are learnt apart; the last one's condition is true of its own problems alone"""
+    if name not in APART:
+        return [("", None, records)]
+    apart = {problem for problem in records if holds(APART[name], problem)}
+    return [("  where not: ", None, {problem: found for problem, found in records.items() if problem not in apart}),
+            (f"  where {APART[name]}: ", APART[name], {problem: found for problem, found in records.items() if problem in apart})]
+
+
+def learn_part(learner, config, cache, records, in_turn):
+    """The columns of all its problems, those of times in turn, and the product of sizes beyond which the config serves"""
+    portfolio = learner.learn_best(config, cache, records)
+    columns, turns = evaluate(learner, config, portfolio, records, in_turn)
+    count = len(portfolio["problems"])
+    print(f"  {count} sizes, {len(portfolio['variants'])} kernels, a rule of {portfolio['rule'].count('<=') + portfolio['rule'].count('~=') + 1} branches")
+    for title, losses in columns.items():
+        print(f"  {title:<46}{shown(losses, count)}")
+    return columns, turns, leave_to_config(portfolio, columns, turns)
+
+
+def still_better(name, columns):
+    """The file that ships, where it is better on the very sizes that both were learnt from, or None."""
+    pairs = [(ours, theirs) for ours, theirs in zip(columns["all sizes learnt from: by the rule"], columns["untuned now"])
+             if not math.isnan(ours) and not math.isnan(theirs)]
+    file = next((ROOT / "portfolios").glob(f"{name}-*.txt"), None)
+    return file if file and summary([pair[1] for pair in pairs])[0] < summary([pair[0] for pair in pairs])[0] else None
+
+
+def add_columns(columns, more):
+    for title, losses in more.items():
+        columns.setdefault(title, []).extend(losses)
+
+
+def learn_class(learner, name, wisdom):
+    config, classes = words_of(name)
+    records, in_turn, cache = learner.read(name, config, wisdom)
+    columns, turns, path = {}, {}, None
+    for title, condition, part in parts_of(name, records):
+        if title:
+            print(title.rstrip())
+        of_part, of_turns, beyond = learn_part(learner, config, cache, part, in_turn)
+        if title and not condition and (path := still_better(name, of_part)):
+            print(f"  what ships stays there: {path.name}")
+            for table in (of_part, of_turns):
+                table["held out: by the rule"] = table.get("untuned now", [])
+        else:
+            path = ship(learner.scratch / "shipped", name, cache, classes, beyond, (condition, path) if condition else None)
+        add_columns(columns, of_part)
+        add_columns(turns, of_turns)
+    better = compare(columns)
+    print_in_turn(turns)
+    print(f"  {'better' if better else 'NOT better'} than what is taken without it", flush=True)
+    if better and learner.given.ship and name not in NOT_SHIPPED:
+        learner.given.ship.mkdir(parents=True, exist_ok=True)
+        print(f"  {shutil.copy(path, learner.given.ship)}")
 
 
 def main():
@@ -293,20 +364,8 @@ def main():
         learner = Learner(given, pathlib.Path(folder))
         for wisdom in given.wisdom:
             name = wisdom.name.split(".wisdom")[0]
-            config, classes = words_of(name)
             print(f"{name}:")
-            portfolio, records, in_turn, cache = learner.learn_best(name, config, wisdom)
-            columns, turns = evaluate(learner, config, portfolio, records, in_turn)
-            count = len(portfolio["problems"])
-            print(f"  {count} sizes, {len(portfolio['variants'])} kernels, a rule of {portfolio['rule'].count('<=') + portfolio['rule'].count('~=') + 1} branches")
-            for title, losses in columns.items():
-                print(f"  {title:<46}{shown(losses, count)}")
-            beyond = leave_to_config(portfolio, columns, turns)
-            better = compare(columns)
-            print_in_turn(turns)
-            print(f"  {'better' if better else 'NOT better'} than what is taken without it", flush=True)
-            if better and given.ship and name not in NOT_SHIPPED:
-                ship(learner, name, cache, classes, beyond)
+            learn_class(learner, name, wisdom)
 
 
 if __name__ == "__main__":
