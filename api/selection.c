@@ -322,7 +322,7 @@ static int select_default(struct lookup *l, struct failures *failures, struct se
     if (!first) first = failed;
   }
   out->index = 0;
-  return status ? status : say_all_failed(first, &out->failed, err);
+  return status || !first ? status : say_all_failed(first, &out->failed, err);
 }
 
 static int select_exact(struct lookup *l, struct selection *out, bool *found, cugen_error *err) {

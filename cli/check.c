@@ -553,6 +553,7 @@ static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **
   if (!status) status = check_views(cli, options, &views);
   const double seconds = progress_now() - begin;
   progress_close(&progress);
+  options->context = NULL;
   status = show(cli, &views, seconds, status, json);
   views_close(&views);
   return status;
