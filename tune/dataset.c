@@ -126,7 +126,6 @@ static int take_results(struct device *device, const struct dataset_request *req
   if (d->kernels && d->results) alloc_wanted(device, d);
   if (wanted && d->wanted.device) status = compute_there(device, request, d, &there, err);
   if (wanted && !status && !there) status = compute_here(device, request, d, err);
-  if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_TEMPLATE; /* no variant's fault */
   if (!status && d->shared) seal_shared(d, request->shared);
   return status || !d->wanted.device ? status : upload_wanted(device, d, !there, err);
 }

@@ -160,7 +160,6 @@ static int run_generator(struct device *device, struct dataset *d, const struct 
     status = generated_make(device, &d->spec.arguments[i], generator, memory,
                             d->shared + dataset_data_offset(&d->spec, i), err);
   dataset_end(d->doing);
-  if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_TEMPLATE; /* no variant's fault */
   free(memory);
   if (!status) dataset_head(d)->generated[i] = 1;
   return status;

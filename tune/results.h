@@ -5,8 +5,8 @@
 
 #include "dataset.h"
 
-/* Behind what says that a reference left its buffers: mostly it lacks `if (t >= sample_count) return;`. */
-#define RESULTS_HINT ": a thread t >= sample_count has no element and returns"
+/* Behind what says that a reference left its buffers: at their end it mostly lacks `if (t >= sample_count) return;`. */
+const char *results_hint(const char *message);
 
 /* What a kernel leaves that is compared: an output, also one that is changed in place. */
 bool results_has_output(const struct kernel_argument *argument);

@@ -421,9 +421,9 @@ static bool was_refused(const struct worker *w) {
   return w->signal == SIGSYS;
 }
 
-/* Whether a reference left the end of a buffer, as it does where threads beyond the samples go on. */
-static bool leaves_results(const char *who, const struct fault *fault) {
-  return fault->cause == CUGEN_CAUSE_BOUNDS && strstr(who, ": the reference ") && strstr(fault->text, "past the end");
+/* Of a reference that left a buffer. */
+static const char *hint(const char *who, const struct fault *fault) {
+  return fault->cause == CUGEN_CAUSE_BOUNDS && strstr(who, ": the reference ") ? results_hint(fault->text) : "";
 }
 
 /* What a generator or the reference did to the worker is no variant's doing. */
@@ -440,7 +440,7 @@ static int blame(struct worker *w, enum answer answer, double limit, cugen_error
   else
     error_set(err, status, "%s failed, which is no variant's fault: %s%s; correct it%s", text_get(&who),
               cause_prefix(fault.cause), has_fault(&fault) ? fault.text : text_get(&how),
-              leaves_results(text_get(&who), &fault) ? RESULTS_HINT : "");
+              hint(text_get(&who), &fault));
   if (answer != ANSWER_TIMEOUT && !has_fault(&fault) && was_refused(w))
     error_append(err, "; it called the system, which no kernel can do on a GPU");
   if (!ended) w->lost = *err;
@@ -456,6 +456,14 @@ static int drop_worker(struct worker *w, int status, const cugen_error *err) {
   return status;
 }
 
+/* What a reference or a generator did to guards or inputs is no variant's fault. It has the status of what ends a worker, since it
+   depends on the sizes which of them a write beyond a buffer does. The device goes on. */
+static int refuse_data(struct worker *w, cugen_error *err) {
+  int status = drop_worker(w, answered_error(w, err), err);
+  if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_DEVICE;
+  return status;
+}
+
 static int send_dataset(struct worker *w, const struct dataset_request *d, double limit, cugen_error *err) {
   struct text payload = {0};
   enum answer answer;
@@ -465,7 +473,7 @@ static int send_dataset(struct worker *w, const struct dataset_request *d, doubl
   w->makes_data = false;
   text_free(&payload);
   if (status || answer == ANSWER_DONE) return status;
-  if (answer == ANSWER_ERROR) return drop_worker(w, answered_error(w, err), err);
+  if (answer == ANSWER_ERROR) return refuse_data(w, err);
   if (*doing(w) && answer != ANSWER_NONSENSE) return blame(w, answer, limit, err);
   return bury(w, answer, MESSAGE_DATASET, "making the data and the reference", limit, err);
 }
