@@ -53,6 +53,7 @@ static int read_head(struct reader *reader) {
   const char *text = take_line(reader, head, &length);
   if (!text) return refuse(reader, "it does not begin like one");
   if (length == strlen(version) && memcmp(text, version, length) == 0) return CUGEN_OK;
+  if (length && text[length - 1] == '\r') return refuse(reader, "its lines end in CR LF; have them end in LF alone");
   return error_set(reader->err, CUGEN_ERROR_CACHE, "the choice has format '%.*s', this cugen reads format %s",
                    (int)(length < 20 ? length : 20), text, version);
 }

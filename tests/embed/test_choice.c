@@ -146,6 +146,7 @@ static void what_is_not_valid_here_is_refused(void **state) {
   expect_refusal(kernel, saved("threads=32", "threads=33"), CUGEN_ERROR_USAGE, "is not valid here");
   expect_refusal(kernel, saved("choice 1", "choice 2"), CUGEN_ERROR_CACHE,
                  "has format '2', this cugen reads format 1");
+  expect_refusal(kernel, saved("choice 1", "choice 1\r"), CUGEN_ERROR_CACHE, "its lines end in CR LF");
   struct text bytes = saved(NULL, NULL);
   for (size_t i = 0; i < bytes.length; i++) { /* any one bit, and any length */
     cugen_plan *plan;
