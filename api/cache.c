@@ -246,9 +246,10 @@ int cugen_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const c
 }
 
 /* What changes the cache on purpose must not change only what this process has of it. */
-static int check_writable(const cugen *lib, const char *what, cugen_error *err) {
+static int check_writable(const cugen *lib, const struct cache *cache, const char *what, cugen_error *err) {
   if (!lib->warning.length) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_IO, "%s: the cache cannot be written: nothing was %s", lib->cache_name, what);
+  return error_set(err, CUGEN_ERROR_IO, "%s: the cache cannot be written, so nothing was %s: %s", lib->cache_name,
+                   what, cache_why_unwritable(cache));
 }
 
 /* The path that a config file had which is not there any more, in a folder that is. */
@@ -305,7 +306,7 @@ int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
   *out = (cugen_cache_counts){0};
   int status = api_cache_to_read(lib, &cache, error);
   if (!status) status = take_removal(lib, cache, filter, &meant, error);
-  if (!status) status = check_writable(lib, "removed", error);
+  if (!status) status = check_writable(lib, cache, "removed", error);
   if (!status) status = cache_remove(cache, &meant.filter, really != 0, &removed, error);
   if (!status) status = cache_portfolios_remove(cache, &meant.filter, really != 0, &out->portfolios, error);
   meant_free(&meant);
@@ -413,7 +414,7 @@ int cugen_cache_import(cugen *lib, const char *path, cugen_import_callback progr
   if (API_NEEDS(error, "lib, path, out", lib, path, out)) return CUGEN_ERROR_USAGE;
   *out = (cugen_cache_merged){0};
   int status = api_cache(lib, &cache, error);
-  if (!status) status = check_writable(lib, "imported", error);
+  if (!status) status = check_writable(lib, cache, "imported", error);
   if (!status) status = wisdom_import_file(cache, path, progress ? &watch : NULL, &merged, error);
   *out = (cugen_cache_merged){.records = merged.added + merged.better + merged.worse + merged.known,
                               .added = merged.added,

@@ -56,6 +56,10 @@ const char *cache_path(const struct cache *cache) {
   return text_get(&cache->path);
 }
 
+const char *cache_why_unwritable(const struct cache *cache) {
+  return text_get(&cache->unwritable);
+}
+
 /* ---- What an engine does ------------------------------------------------------------------------------------- */
 
 #define LOCKED(cache, call)                                                                                          \

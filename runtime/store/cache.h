@@ -31,6 +31,8 @@ struct cache_key {
    untouched. */
 int cache_open(const char *path, struct cache **out, struct text *warning, cugen_error *err);
 void cache_close(struct cache *cache);
+/* Why nothing that is stored or removed outlives this process, though it is a file, and what to do; "". */
+const char *cache_why_unwritable(const struct cache *cache);
 /* As cache_name. */
 const char *cache_path(const struct cache *cache);
 /* What a path is called in messages: a connection string without its password. */

@@ -20,10 +20,11 @@ struct cache {
   const struct cache_engine *engine;
   struct text path; /* as it is shown: "none" for a cache in memory, never with a password */
   pthread_mutex_t lock;
-  struct seal seal;     /* of images; see image.c */
-  struct text unsealed; /* why there is none; "" */
-  bool in_file;         /* what is stored outlives this process */
-  size_t may_add;       /* bytes of images, before there may be too many of them */
+  struct seal seal;       /* of images; see image.c */
+  struct text unsealed;   /* why there is none; "" */
+  struct text unwritable; /* why it is a copy in memory, and what to do; "" */
+  bool in_file;           /* what is stored outlives this process */
+  size_t may_add;         /* bytes of images, before there may be too many of them */
 };
 
 struct cache_stage {

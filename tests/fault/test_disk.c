@@ -532,6 +532,8 @@ static void a_full_disk_can_be_read(void **state) {
     if (cache_open(text_get(&path), &cache, &warning, &err)) fail_msg("%s", err.message);
     assert_non_null(strstr(text_get(&warning), "the disk is full"));
     assert_non_null(strstr(text_get(&warning), "Make room"));
+    assert_string_equal(cache_why_unwritable(cache),
+                        "the disk is full; make room, or name another place with cugen_options.cache");
     assert_int_equal(load(cache, &has, &err), 1);
     assert_true(has & OLD);
     assert_int_equal(store(cache, "new", &err), CUGEN_OK);

@@ -51,6 +51,7 @@ void postgres_close(struct cache *base) {
   pthread_mutex_destroy(&base->lock);
   text_free(&base->path);
   text_free(&base->unsealed);
+  text_free(&base->unwritable);
   text_free(&cache->memo);
   seal_forget(&base->seal);
   free(cache->address);

@@ -150,12 +150,13 @@ static void close_database(struct sqlite_cache *cache) {
   cache->db = NULL;
 }
 
-static void warn(const char *path, const char *why, const char *way_out, struct text *warning) {
+static void warn(struct cache *cache, const char *why, const char *way_out, const char *then, struct text *warning) {
+  text_addf(&cache->unwritable, "%s; %s another place with cugen_options.cache", why, then);
   if (warning)
     text_addf(warning,
               "%s: cannot be written (%s); what is measured now is remembered until the end of this run only. "
               "%s another place with cugen_options.cache",
-              path, why, way_out);
+              text_get(&cache->path), why, way_out);
 }
 
 static int open_without_writing(struct sqlite_cache *cache, bool fresh, cugen_error *err) {
@@ -168,7 +169,7 @@ static int open_on_full_disk(struct sqlite_cache *cache, bool fresh, struct text
   cache->refusal_status = CUGEN_OK;
   cache->base.in_file = cache->log_wanted = false;
   cache->checked = true;
-  warn(text_get(&cache->base.path), "the disk is full", "Make room, or name", warning);
+  warn(&cache->base, "the disk is full", "Make room, or name", "make room, or name", warning);
   return open_without_writing(cache, fresh, err);
 }
 
@@ -181,7 +182,7 @@ static int open_path(struct sqlite_cache *cache, struct text *warning, cugen_err
   if (status == CUGEN_OK) {
     if (fresh) folder_make(text_get(&folder), NULL); /* when that fails, the next line says why */
     int why = cache_why_not_writable(path, text_get(&folder));
-    if (why) warn(path, strerror(why), "Name", warning);
+    if (why) warn(&cache->base, strerror(why), "Name", "name", warning);
     status = why ? open_without_writing(cache, fresh, err) : open_file(cache, text_get(&folder), err);
     const bool full = !why && status && cache->db && (cache->full || cache_is_full(cache->db));
     if (full) status = open_on_full_disk(cache, fresh, warning, err);
@@ -231,6 +232,7 @@ void sqlite_close(struct cache *base) {
   text_free(&cache->base.path);
   text_free(&cache->refusal);
   text_free(&cache->base.unsealed);
+  text_free(&cache->base.unwritable);
   seal_forget(&cache->base.seal);
   free(cache);
 }
