@@ -1,7 +1,8 @@
 /* Classes of sizes: a template may read a name that is derived from sizes, such as how many elements one copy takes, which follows from what
    divides a row. For other values of it the variant is another code. A plan compiles it when it meets such sizes, and a bundle has
    to have it. So sizes are probed: odd multiples of each power of two up to 64, as restrictions and widths mostly ask what divides a size. Where
-   several sizes matter all combinations are probed; only expressions are evaluated for that. */
+   several sizes matter all combinations are probed; only expressions are evaluated for that. A class keeps some smaller and deeper sizes, too:
+   the variant may be valid there alone. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,10 @@
 #include "export.h"
 
 enum { SHIFTS = 7, MOST_SIZES = 3, PROBES = SHIFTS * SHIFTS * SHIFTS };
+
+/* By which powers of two the sizes are larger, in turn. */
+static const int scales[][MOST_SIZES] = {{0, 0, 0}, {-1, 0, 0}, {0, -1, 0}, {-1, -1, -1}, {-2, -2, 0}, {0, 0, 2}};
+enum { SCALES = sizeof scales / sizeof *scales };
 
 struct probing {
   const struct config *config;
@@ -21,6 +26,7 @@ struct probing {
   size_t size_count;
   struct value *seen; /* the values of each class, that of `from` first */
   size_t seen_count;
+  size_t scale;
   struct export_classes *out;
 };
 
@@ -40,7 +46,7 @@ static int open_probing(const struct lookup *l, uint64_t index, struct probing *
   const size_t tunables = variant.implementation->tunable_count, first = (size_t)l->config->first_tunable;
   g->slots = calloc(first + tunables + 3, sizeof *g->slots); /* a launch's steps */
   g->values = calloc(shape.value_count + 1, sizeof *g->values);
-  g->seen = calloc((PROBES + 1) * (shape.value_count + 1), sizeof *g->seen);
+  g->seen = calloc((PROBES * SCALES + 2) * (shape.value_count + 1), sizeof *g->seen);
   if (!g->slots || !g->values || !g->seen) return error_memory(err);
   if (tunables) memcpy(g->slots + first, variant.values, tunables * sizeof *g->slots);
   g->value_count = shape.value_count;
@@ -61,8 +67,8 @@ static void close_probing(struct probing *g) {
 
 /* ---- Probing ---- */
 
-/* Whether the values are those of no class yet. */
-static bool is_new(struct probing *g, const struct problem *problem) {
+/* Which class the values are of: a new one, or one that was seen. False: of none, or of that of `from`. */
+static bool find_class(struct probing *g, const struct problem *problem, size_t *class) {
   struct value *values = &g->seen[g->seen_count * g->value_count];
   cugen_error ignored;
   config_slots(g->config, problem, g->facts, g->slots);
@@ -71,16 +77,26 @@ static bool is_new(struct probing *g, const struct problem *problem) {
   for (size_t k = 0; k < g->seen_count; k++) {
     size_t i = 0;
     while (i < g->value_count && value_equal(values[i], g->seen[k * g->value_count + i])) i++;
-    if (i == g->value_count) return false;
+    if (i == g->value_count) return *class = k, k > 0;
   }
-  g->seen_count++;
+  *class = g->seen_count++;
   return true;
 }
 
-static int keep(struct probing *g, const struct problem *problem, cugen_error *err) {
+/* At most one of each scale. */
+static bool is_kept(const struct probing *g, size_t class) {
+  size_t kept = 0;
+  for (size_t i = 0; i < g->out->count; i++) kept += g->out->of[i] == class;
+  return kept > g->scale;
+}
+
+static int keep(struct probing *g, const struct problem *problem, size_t class, cugen_error *err) {
   struct problem *all = array_grow(g->out->problems, g->out->count, sizeof *all);
-  if (!all) return error_memory(err);
-  g->out->problems = all;
+  if (all) g->out->problems = all;
+  size_t *of = all ? array_grow(g->out->of, g->out->count, sizeof *of) : NULL;
+  if (!of) return error_memory(err);
+  g->out->of = of;
+  of[g->out->count] = class;
   struct value *values = malloc((problem->count + 1) * sizeof *values);
   if (!values) return error_memory(err);
   memcpy(values, problem->values, problem->count * sizeof *values);
@@ -93,31 +109,51 @@ static int keep(struct probing *g, const struct problem *problem, cugen_error *e
 static int probe(struct probing *g, int which, struct problem *problem, cugen_error *err) {
   memcpy(problem->values, g->from->values, problem->count * sizeof *problem->values);
   for (size_t i = 0; i < g->size_count; i++, which /= SHIFTS) {
-    const int64_t own = g->from->values[g->sizes[i]].integer;
-    if (own < 1) return CUGEN_OK;
+    const int64_t given = g->from->values[g->sizes[i]].integer;
+    const int scale = scales[g->scale][i];
+    if (given < 1 || given > INT64_MAX >> 8) return CUGEN_OK;
+    const int64_t own = scale < 0 ? given >> -scale : given << scale;
     problem->values[g->sizes[i]] = value_int((own >> which % SHIFTS | 1) << which % SHIFTS);
   }
-  return is_new(g, problem) ? keep(g, problem, err) : CUGEN_OK;
+  size_t class;
+  return find_class(g, problem, &class) && !is_kept(g, class) ? keep(g, problem, class, err) : CUGEN_OK;
+}
+
+static int probe_all(struct probing *g, struct problem *problem, cugen_error *err) {
+  int status = CUGEN_OK, probes = 1;
+  size_t own;
+  find_class(g, g->from, &own);
+  for (size_t i = 0; i < g->size_count; i++) probes *= SHIFTS;
+  for (g->scale = 0; g->scale < SCALES && !status; g->scale++)
+    for (int i = 0; i < probes && !status; i++) status = probe(g, i, problem, err);
+  if (!status && !(g->out->served = calloc(g->seen_count + 1, sizeof *g->out->served))) status = error_memory(err);
+  return status;
 }
 
 int export_classes_find(const struct lookup *lookup, uint64_t variant, const struct problem *from,
                         struct export_classes *out, cugen_error *err) {
   struct probing g = {.config = lookup->config, .facts = &lookup->device.facts, .from = from, .out = out};
   struct problem problem = *from;
-  int status = open_probing(lookup, variant, &g, err), probes = 1;
+  int status = open_probing(lookup, variant, &g, err);
   problem.values = calloc(from->count + 1, sizeof *problem.values);
   if (!status && !problem.values) status = error_memory(err);
-  if (!status && g.size_count) {
-    is_new(&g, from);
-    for (size_t i = 0; i < g.size_count; i++) probes *= SHIFTS;
-  }
-  for (int i = 0; i < probes && !status && g.size_count; i++) status = probe(&g, i, &problem, err);
+  if (!status && g.size_count) status = probe_all(&g, &problem, err);
   free(problem.values);
   close_probing(&g);
   return status;
 }
 
+bool export_class_open(const struct export_classes *classes, size_t problem) {
+  return !classes->served[classes->of[problem]];
+}
+
+void export_class_serve(struct export_classes *classes, size_t problem) {
+  classes->served[classes->of[problem]] = true;
+}
+
 void export_classes_free(struct export_classes *classes) {
+  free(classes->of);
+  free(classes->served);
   for (size_t i = 0; i < classes->count; i++) free(classes->problems[i].values);
   free(classes->problems);
 }

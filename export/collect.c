@@ -286,9 +286,12 @@ static int add_try_classes(struct exporter *x, size_t device, const struct probl
   status = export_make_code(x, device, index, &code, &spec, err);
   if (status) return status;
   status = export_classes_find(&x->devices[device].lookup, index, problem, &classes, err);
-  for (size_t i = 0; i < classes.count && !status; i++)
-    if (has_try(x, device, &classes.problems[i], try, &index, &status, err))
-      status = add_variant(x, device, index, try, true, err);
+  for (size_t i = 0; i < classes.count && !status; i++) {
+    if (!export_class_open(&classes, i) || !has_try(x, device, &classes.problems[i], try, &index, &status, err))
+      continue;
+    export_class_serve(&classes, i);
+    status = add_variant(x, device, index, try, true, err);
+  }
   export_classes_free(&classes);
   export_code_free(&code);
   kernel_spec_free(&spec);

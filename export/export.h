@@ -132,13 +132,20 @@ int export_keep_default(struct exporter *x, struct export_default candidate, cug
 
 /* Problems of other classes: what a derived name is there, and so the variant's code, is another. */
 struct export_classes {
-  struct problem *problems; /* their strings are those of the problem that they were made of */
+  struct problem
+      *problems; /* several of one class: the variant may be none of the first one's space. Their strings are
+                               those of the problem that they were made of */
+  size_t *of;    /* of each its class */
+  bool *served;  /* of each class: it needs none of the further problems */
   size_t count;
 };
 
 /* Of a variant of the look-up's problem, which is `from`; it was expanded last. */
 int export_classes_find(const struct lookup *lookup, uint64_t variant, const struct problem *from,
                         struct export_classes *out, cugen_error *err);
+/* Whether the class of this problem still needs code; and that it has some now. */
+bool export_class_open(const struct export_classes *classes, size_t problem);
+void export_class_serve(struct export_classes *classes, size_t problem);
 void export_classes_free(struct export_classes *classes);
 
 /* ---- portfolio.c ---- */

@@ -30,14 +30,15 @@ static int add(struct exporter *x, size_t device, uint64_t index, cugen_error *e
 }
 
 /* In classes where it is no variant there is none. */
-static int add_classes(struct exporter *x, size_t device, const struct export_classes *classes, cugen_error *err) {
+static int add_classes(struct exporter *x, size_t device, struct export_classes *classes, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < classes->count && !status; i++) {
+    if (!export_class_open(classes, i)) continue;
     uint64_t index;
     cugen_error why;
     int found = find(x, device, &classes->problems[i], &index, &why);
     if (found == CUGEN_ERROR_MEMORY || found == CUGEN_ERROR_INTERRUPTED) status = error_copy(err, &why);
-    if (!found) status = add(x, device, index, err);
+    if (!found) export_class_serve(classes, i), status = add(x, device, index, err);
   }
   return status;
 }

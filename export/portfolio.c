@@ -104,14 +104,17 @@ static int try_at(struct exporter *x, size_t device, const struct portfolio_body
 
 /* A plan compiles a variant for the sizes at hand; a bundle has it for each class of sizes that is another code. */
 static int add_classes(struct exporter *x, const struct export_portfolio *p, const struct portfolio_body_variant *v,
-                       const struct export_classes *classes, cugen_error *err) {
+                       struct export_classes *classes, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < classes->count && !status; i++) {
+    if (!export_class_open(classes, i)) continue;
     enum portfolio_state state = PORTFOLIO_INVALID;
     size_t code = SIZE_MAX;
     status = try_at(x, p->device, v, &classes->problems[i], p->shipped, &state, &code, NULL, err);
     if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK; /* these sizes do not go together */
-    if (!status && state == PORTFOLIO_CURRENT && code != SIZE_MAX) status = add_member_code(x, code, err);
+    if (status || state != PORTFOLIO_CURRENT) continue;
+    export_class_serve(classes, i);
+    if (code != SIZE_MAX) status = add_member_code(x, code, err);
   }
   return status;
 }
