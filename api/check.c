@@ -188,11 +188,15 @@ static int check(cugen_kernel *k, const cugen_check_options *options, struct che
   return status;
 }
 
-static int explain_nothing(const cugen_check *out, cugen_error *err) {
+/* refusal: the status where one was refused, which then is the reason. */
+static int explain_nothing(const cugen_check *out, int refusal, cugen_error *err) {
   if (!out->skip_count) return error_set(err, CUGEN_ERROR_EMPTY, "nothing was checked: no variant was chosen");
-  const cugen_check_skip *first = &out->skips[0];
-  return error_set(err, CUGEN_ERROR_EMPTY, "nothing was checked: %s: %.*s", first->what,
-                   (int)strcspn(first->why, "\n"), first->why);
+  size_t first = 0;
+  for (size_t i = out->skip_count; refusal && i-- > 0;)
+    if (out->skips[i].refused) first = i;
+  const cugen_check_skip *skip = &out->skips[first];
+  return error_set(err, refusal ? refusal : CUGEN_ERROR_EMPTY, "nothing was checked: %s: %.*s", skip->what,
+                   (int)strcspn(skip->why, "\n"), skip->why);
 }
 
 /* What was found, or could not be looked at. */
@@ -203,12 +207,12 @@ static int conclude(const cugen_check *out, const struct check_result *result, c
     return error_set(err, CUGEN_ERROR_WRONG, "%zu finding%s in %zu variant%s", findings, findings == 1 ? "" : "s",
                      out->variants, out->variants == 1 ? "" : "s");
   if (!out->runs && faulty) return error_copy(err, &result->fault);
-  if (!out->runs) return explain_nothing(out, err);
+  if (!out->runs) return explain_nothing(out, result->refusal, err);
   if (faulty)
     return error_set(err, result->fault.status, "nothing found, but %zu variant%s could not be checked", faulty,
                      faulty == 1 ? "" : "s");
   if (!refused) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_COMPILE, "nothing found, but %zu variant%s could not be checked", refused,
+  return error_set(err, result->refusal, "nothing found, but %zu variant%s could not be checked", refused,
                    refused == 1 ? "" : "s");
 }
 

@@ -29,6 +29,7 @@ struct check {
   enum counted *variants_counted;
   bool *variants_lost; /* what makes their data crashes or never ends: not tried again on other sizes */
   size_t most_variants;
+  size_t refused_run;   /* whose result->refusal is */
   size_t fault_variant; /* whose result->fault is, where the config gives it no launch */
   const char *latest;
   int status;
@@ -327,24 +328,32 @@ static int add_counters(const struct outcome *o, cugen_error *err) {
   return status;
 }
 
+/* The first run's status stays, so that it depends on no thread's speed. */
+static int note_refused(const struct outcome *o, int why, cugen_error *err) {
+  struct check *c = o->check;
+  const size_t run = (size_t)(o->run - c->list.runs);
+  if (!c->result->refusal || run < c->refused_run) c->result->refusal = why, c->refused_run = run;
+  return add_variant(c, &c->result->refused, o->run->variant, err);
+}
+
 static int keep_refused(const struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
   char *why = check_not_emulated(o->result->source, o->result->cause, o->result->reason);
   int status = why ? keep_skip(c, o->result->variant, o->run->variant, why, true, err) : error_memory(err);
   free(why);
-  return status ? status : add_variant(c, &c->result->refused, o->run->variant, err);
+  return status ? status : note_refused(o, CUGEN_ERROR_COMPILE, err);
 }
 
-static int keep_without_data(const struct outcome *o, const char *reason, cugen_error *err) {
+static int keep_without_data(const struct outcome *o, const char *reason, int fault, cugen_error *err) {
   struct check *c = o->check;
   struct text why = {0}, variant = {0};
   text_addf(&why, "with %s: %s", o->problem->text, reason);
   int status = check_list_print(&c->list, o->run, &variant, err);
   if (!status) status = keep_skip(c, text_get(&variant), o->run->variant, text_get(&why), true, err);
-  if (!o->problem->no_data) o->problem->no_data = strdup(reason);
+  if (!o->problem->no_data) o->problem->no_data = strdup(reason), o->problem->no_data_status = fault;
   text_free(&why);
   text_free(&variant);
-  return status ? status : add_variant(c, &c->result->refused, o->run->variant, err);
+  return status ? status : note_refused(o, fault, err);
 }
 
 static int keep_faulty(const struct outcome *o, cugen_error *err) {
@@ -464,7 +473,7 @@ static int keep_run(struct outcome *o, cugen_error *err) {
   const struct check_run *run = o->run;
   const struct instrument_result *result = o->result;
   int status = CUGEN_OK;
-  if (result->without_data) return keep_without_data(o, result->reason, err);
+  if (result->without_data) return keep_without_data(o, result->reason, result->fault, err);
   if (result->fault) return keep_faulty(o, err);
   if (result->outcome == CUGEN_OUTCOME_COMPILE) return keep_refused(o, err);
   if (result->invalid) return keep_invalid(o, err);
@@ -501,7 +510,8 @@ static bool lacks_data(struct check *c, const struct check_run *run, int *status
   struct outcome outcome = {.check = c, .problem = &c->list.problems[run->problem], .run = run};
   pthread_mutex_lock(&c->mutex);
   const bool lacks = outcome.problem->no_data != NULL;
-  *status = lacks ? keep_without_data(&outcome, outcome.problem->no_data, err) : CUGEN_OK;
+  *status =
+      lacks ? keep_without_data(&outcome, outcome.problem->no_data, outcome.problem->no_data_status, err) : CUGEN_OK;
   pthread_mutex_unlock(&c->mutex);
   return lacks;
 }

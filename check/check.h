@@ -89,7 +89,8 @@ struct check_result {
   char **unwatched;       /* what nobody looked at, in words */
   size_t unwatched_count;
   char *printed;                 /* by the first variant that did; NULL: none */
-  struct check_variants refused; /* by the compiler */
+  struct check_variants refused; /* by the compiler, or for want of a problem's data and reference */
+  int refusal;                   /* the status of the first of them */
   struct check_variants faulty;  /* that could not be tried, */
   cugen_error fault;             /* the first of them for this reason */
 };

@@ -169,6 +169,7 @@ static int run(struct instrument *p, const struct problem *problem, const struct
   if (fault && (made || status == CUGEN_ERROR_DEVICE) && status != CUGEN_ERROR_MEMORY) { /* the problem has none */
     fail_with(out, CUGEN_OUTCOME_TIMEOUT, fault);
     out->without_data = true;
+    out->fault = fault->status;
     return CUGEN_OK;
   }
   if (status) return status;

@@ -26,11 +26,11 @@ struct instrument_result {
   const char *variant; /* full text; until the next run */
   bool without_data;   /* the problem's data and reference could not be made, and reason says why: nothing ran */
   cugen_outcome outcome;
-  cugen_cause cause;                 /* of a failure, where it has one */
-  bool invalid;                      /* outcome is LAUNCH: the config gives it none, on any device */
-  char reason[1024];                 /* "" when ok */
-  int fault;                         /* status set: it cannot be tried, as candidate.faulty has it */
-  double error;                      /* largest, in units of the tolerance */
+  cugen_cause cause; /* of a failure, where it has one */
+  bool invalid;      /* outcome is LAUNCH: the config gives it none, on any device */
+  char reason[1024]; /* "" when ok */
+  int fault;         /* status set: it cannot be tried, as candidate.faulty has it; or why there is no data */
+  double error;      /* largest, in units of the tolerance */
   const struct watch_report *report; /* until the next run */
   const char *printed;               /* likewise, by its kernels; see worker_printed */
   const struct compiled *compiled;   /* likewise: what the report's sites are places in */

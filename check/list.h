@@ -11,6 +11,7 @@ struct check_problem {
   size_t family;
   bool whole;    /* its sizes are whole tiles */
   char *no_data; /* NULL, or why its data and reference could not be made: it is not tried again */
+  int no_data_status;
 };
 
 /* Implementations that are checked on the same sizes: the kernel's check { }, or one of their own. */

@@ -528,6 +528,12 @@ static json_t *result_json(const struct cli *cli, const struct views *views, dou
 
 /* ---- The command ---- */
 
+static bool is_any_refused(const cugen_check *check) {
+  size_t i = 0;
+  while (i < check->skip_count && !check->skips[i].refused) i++;
+  return i < check->skip_count;
+}
+
 static int show(struct cli *cli, const struct views *views, double seconds, int status, json_t **json) {
   const cugen_check *check = &views->check;
   const bool interrupted = status == CUGEN_ERROR_INTERRUPTED;
@@ -538,7 +544,9 @@ static int show(struct cli *cli, const struct views *views, double seconds, int 
   else if (print_result(cli, views, seconds, interrupted))
     return cli->error.status;
   /* The reasons stand above. */
-  return status == CUGEN_ERROR_EMPTY && !json ? cli_fail(cli, status, "nothing was checked") : status;
+  const bool nothing =
+      status && !interrupted && !check->runs && (status == CUGEN_ERROR_EMPTY || is_any_refused(check));
+  return nothing && !json ? cli_fail(cli, status, "nothing was checked") : status;
 }
 
 /* The open kernel. json: NULL, or where its result goes; else it is printed. A finding is an error, as nothing checked is. */
@@ -596,7 +604,8 @@ static int check_each(struct cli *cli, cugen_check_options *options, json_t *all
     int status = cugen_kernel_open(cli->lib, names[i], NULL, 0, &cli->kernel, &cli->error);
     if (!status) status = check_kernel(cli, options, all ? &json : NULL);
     if (json) json_array_append_new(all, json);
-    const bool goes_on = status == CUGEN_ERROR_WRONG || status == CUGEN_ERROR_COMPILE || status == CUGEN_ERROR_EMPTY;
+    const bool goes_on = status == CUGEN_ERROR_WRONG || status == CUGEN_ERROR_COMPILE ||
+                         status == CUGEN_ERROR_EMPTY || status == CUGEN_ERROR_DEVICE;
     if (status && !goes_on) return status;
     found += status == CUGEN_ERROR_WRONG;
     if (status && worst != CUGEN_ERROR_WRONG) worst = status;
