@@ -55,18 +55,39 @@ static int load(struct failures *f, const struct lookup *l, bool of_check, cugen
   return status ? status : take(f, records, count, of_check, err);
 }
 
-/* What is tuned on the cpu device has the check problem's sizes where none were set. */
-static int load_check(struct failures *f, const struct lookup *l, cugen_error *err) {
-  struct problem check = {0};
+static int load_other(struct failures *f, const struct lookup *l, const struct problem *problem, cugen_error *err) {
   struct lookup other = {0};
-  if (l->device.facts.is_gpu || !l->settings) return CUGEN_OK;
-  int status = problem_set(l->config, l->settings, l->setting_count, true, &check, err);
-  if (!status) status = lookup_for_problem(l, &check, &other, err);
+  int status = lookup_for_problem(l, problem, &other, err);
   const bool same = !status && strcmp(text_get(&other.problem_text), text_get(&l->problem_text)) == 0;
   other.origin = l->origin;
   if (!status && !same) status = load(f, &other, true, err);
   lookup_close(&other);
+  return status;
+}
+
+/* *same: none does. */
+static bool only_sizes_differ(const struct problem *a, const struct problem *b, bool *same) {
+  *same = true;
+  for (size_t i = 0; i < a->count; i++) {
+    if (value_equal(a->values[i], b->values[i])) continue;
+    *same = false;
+    if (a->values[i].type != VALUE_INT || b->values[i].type != VALUE_INT) return false;
+  }
+  return true;
+}
+
+/* What is tuned on the cpu device has the check problem's sizes where none were set. What fails with all of its sizes is wrong
+   for those that were set, too: tuning them would try it first. */
+static int load_check(struct failures *f, const struct lookup *l, cugen_error *err) {
+  struct problem unset = {0}, check = {0};
+  bool same;
+  if (l->device.facts.is_gpu || !l->settings) return CUGEN_OK;
+  int status = problem_set(l->config, l->settings, l->setting_count, true, &unset, err);
+  if (!status) status = load_other(f, l, &unset, err);
+  if (!status) status = problem_check(l->config, &unset, &check, err);
+  if (!status && only_sizes_differ(&unset, &check, &same) && !same) status = load_other(f, l, &check, err);
   problem_free(&check);
+  problem_free(&unset);
   return status;
 }
 

@@ -293,7 +293,8 @@ typedef struct cugen_plan_info {
    come records of this very problem on another GPU (CUGEN_PLAN_OTHER_GPU): of the same model, else of the same compute
    capability, the nearest in multiprocessors and bandwidth. The last is CUGEN_PLAN_DEFAULT. Neither is an error unless
    CUGEN_PLAN_TUNED_ONLY. None of these, a pinned choice aside, is a variant that is recorded to fail here with its source
-   as it is now: for this problem, and on the cpu device for the check problem. CUGEN_ERROR_WRONG: all of them are recorded so.
+   as it is now: for this problem, and on the cpu device for the check problem with these types and layouts. CUGEN_ERROR_WRONG:
+   all of them are recorded so.
    The variant is compiled, or its image taken from the cache. CUGEN_ERROR_USAGE: the context is of
    another device, or one was given for the cpu device. A line that cannot be appended to options.capture is no error.
 

@@ -101,6 +101,19 @@ static void the_default_is_not_known_to_fail(void **state) {
   }
 }
 
+/* Where the size is another one than those that were tuned, what was wrong on the check problem counts. */
+static void the_check_problem_counts_for_each_size(void **state) {
+  (void)state;
+  cugen_kernel *tuned = open_kernel("mixed", NULL), *kernel = open_kernel("mixed", "n=104");
+  expect_plan(kernel, CUGEN_PLAN_DEFAULT, "one WAY=1");
+  assert_int_equal(tune(tuned, 2), CUGEN_ERROR_WRONG);
+  cugen_kernel_close(kernel);
+  kernel = open_kernel("mixed", "n=104");
+  expect_plan(kernel, CUGEN_PLAN_DEFAULT, "one WAY=3");
+  cugen_kernel_close(kernel);
+  cugen_kernel_close(tuned);
+}
+
 static void nothing_is_left(void **state) {
   (void)state;
   cugen_kernel *kernel = open_kernel("hopeless", NULL);
@@ -163,6 +176,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_default_is_not_known_to_fail),
       cmocka_unit_test_setup_teardown(a_compile_error_has_its_place, open_library, close_library),
+      cmocka_unit_test_setup_teardown(the_check_problem_counts_for_each_size, open_library, close_library),
       cmocka_unit_test_setup_teardown(nothing_is_left, open_library, close_library),
       cmocka_unit_test_setup_teardown(a_mended_kernel_is_taken, open_library, close_library),
       cmocka_unit_test_setup_teardown(what_a_near_problem_has_is_passed_over, open_library, close_library),
