@@ -128,7 +128,7 @@ class Calls(Case):
         self.refuses("argument 'C': the kernel writes to it and it is read-only", matmul, a, b, memoryview(c).toreadonly())
         self.refuses("argument 'A': a list is no array", matmul, [1, 2], b, c)
         self.refuses("argument 'A': its shape", matmul, memoryview(a)[::2], b, c)
-        self.refuses("matmul takes 12 arguments .* and was given 13", matmul, *range(13))
+        self.refuses("matmul takes 15 arguments .* and was given 16", matmul, *range(16))
         self.refuses("matmul has no argument 'D2'; it has A, B", matmul, a, b, c, D2=1)
         self.refuses("argument 'A' was given twice", matmul, a, b, c, A=a)
         self.refuses("argument 'bias' is none of this problem's", matmul, a, b, c, bias=a)

@@ -58,7 +58,10 @@ def check_example(command, short, folder):
     if len(examples) != 1 or not (examples[0] + " ").startswith(command + " "):
         wrong.append(f"cugen help {command}: its examples are {examples}")
         return
-    words = shlex.split(examples[0].partition(" >")[0]) + SHORT.get(command, "").split()
+    words = shlex.split(examples[0].partition(" >")[0])
+    if command in SHORT: # a setting stands there once
+        at = [i for i, word in enumerate(words) if word in ("-s", "--set")]
+        words = [word for i, word in enumerate(words) if i not in at and i - 1 not in at] + SHORT[command].split()
     ended = run(*words, folder=folder)
     if ended.returncode == 2 or ended.returncode < 0:
         wrong.append(f"cugen {shlex.join(words)}: exit code {ended.returncode}: {ended.stderr.strip()}")
