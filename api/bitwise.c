@@ -141,24 +141,16 @@ static void take_named(uint64_t index, struct selection *out) {
 
 /* Whether it is recorded to fail here, as it is now: then an error says how. */
 static int check_not_failed(struct lookup *l, const char *variant, cugen_error *err) {
-  const struct cache_key key = lookup_measured_key(l);
-  struct cache_record *records = NULL;
-  struct cache *cache;
-  size_t count = 0;
-  int status = api_cache_to_read(l->lib, &cache, err);
-  if (!status) status = cache_load(cache, &key, &records, &count, err);
-  for (size_t i = 0; i < count; i++) {
-    struct judgement judgement = {.how = JUDGED_GONE};
-    const bool failed = records[i].outcome != CUGEN_OUTCOME_OK && strcmp(records[i].variant, variant) == 0;
-    if (!status && failed) status = api_judge(l, &records[i], &judgement, err);
-    if (!status && failed && judgement.how == JUDGED_CURRENT)
-      status = error_set(err, CUGEN_ERROR_USAGE,
-                         "cugen_plan_options.bitwise '%s': for this problem it is recorded to fail: %s: %s; name "
-                         "another one, or tune again (cugen_tune_options.again)",
-                         variant, cugen_outcome_text((int)records[i].outcome), records[i].reason);
-    cache_record_free(&records[i]);
-  }
-  free(records);
+  struct failures *failures = NULL;
+  const struct cache_record *failed = NULL;
+  int status = failures_open(l, &failures, err);
+  if (!status) status = failures_find(failures, variant, &failed, err);
+  if (!status && failed)
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "cugen_plan_options.bitwise '%s': for this problem it is recorded to fail: %s: %s; name "
+                       "another one, or tune again (cugen_tune_options.again)",
+                       variant, cugen_outcome_text((int)failed->outcome), failed->reason);
+  failures_close(failures);
   return status;
 }
 

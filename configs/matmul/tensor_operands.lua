@@ -1,5 +1,5 @@
 -- What wgmma and wgmma_stream have in common: A, B and C are reached through tensor maps. Where the tensor memory accelerator does not
--- take their rows, it takes those of padded copies, that a launch before and one behind make.
+-- take their rows, there are padded copies: a launch before fills those of A and B, one behind copies the result to C.
 
 requires "wgmma_multiplies"
 -- Its coordinates have 32 bits.
