@@ -69,7 +69,7 @@ class Dense:
             values = dict(word.split("=", 1) for word in text.split())
             (self.known if len(found) >= KNOWN else little).append({name: int(values[name]) for name in self.names()})
         fresh = self.run.given.fresh
-        wanted, seed = (fresh, 20261128) if fresh else (max(self.size_count - len(self.known + little), 0), 20261127)
+        wanted, seed = (fresh, self.run.given.seed) if fresh else (max(self.size_count - len(self.known + little), 0), 20261127)
         self.new = portfolio.draw(self.given, wanted, random.Random(seed), self.known + little) + ([] if fresh else little)
         self.say(f"{len(self.known)} sizes known, {len(self.new)} new, {len(little)} of these by few records")
 

@@ -11,7 +11,7 @@ counts): first bf16 by all GPUs, then other classes, each by one GPU. It adds si
 (bench/dense.py); FOLDER has bench_retime, too. Into OUTPUT go NAME.wisdom.xz, NAME.retimed.jsonl and log.txt.
 
 dense --fresh 12 takes so many new sizes of each class instead, and says how much slower an untuned plan is there than the fastest that a
-search found.
+search found. Classes have the same time then, and those that have no portfolio are among them. --seed draws other sizes.
 
 A rehearsal without a GPU, of small sizes: --device cpu --scale 0.05"""
 import argparse
@@ -100,6 +100,7 @@ DENSE = {"matmul-bf16": (300, 24, 0), "matmul-bf16-nt": (110, 16, 160), "matmul-
          "reduce-row-f32": (45, 12, 90), "reduce-col-f32": (45, 12, 90), "filter-f32": (60, 12, 100), "transpose-f16": (45, 12, 90),
          "transpose-f64": (36, 12, 60), "reduce-all-f32": (24, 12, 45), "reduce-row-f16": (36, 12, 60), "transpose-i8": (36, 12, 60),
          "particles-f32": (24, 12, 45), "sum-f32": (24, 12, 40)}
+NO_PORTFOLIO = {"copy-f32": (0, 0, 0), "copy-f16": (0, 0, 0), "reader-f32": (0, 0, 0)}
 BF16_SHARE, BF16_RETIMING = 0.22, 1 # of the whole time; of that, for timing in turn: its matrix is dense enough
 
 
@@ -114,6 +115,7 @@ def options():
     parser.add_argument("--device", default=None)
     parser.add_argument("--scale", type=float, default=1, help="of all sizes and times: less than 1 for a rehearsal")
     parser.add_argument("--fresh", type=int, default=0, help="of dense: so many sizes of each class that nothing is known of")
+    parser.add_argument("--seed", type=int, default=20261128, help="of fresh sizes")
     parser.add_argument("--only", default="", help="of the families, or of dense: names, as transpose-f32,copy-f32")
     return parser.parse_args()
 
@@ -319,7 +321,7 @@ def find_wisdom(run):
 def measure_class(run, name, gpus, limit, wisdom, keeping):
     """What goes wrong in one leaves the others."""
     words = next(words for family, _, words in [BF16, *FAMILIES] if family == name)
-    sizes, kernels, _ = DENSE[name]
+    sizes, kernels, _ = {**DENSE, **NO_PORTFOLIO}[name]
     sizes = sizes if run.given.scale == 1 else 8
     try:
         retiming = BF16_RETIMING if name == BF16[0] and run.given.scale == 1 and not run.given.fresh else RETIMING
@@ -331,32 +333,34 @@ def measure_class(run, name, gpus, limit, wisdom, keeping):
         traceback.print_exc()
 
 
-def deal(names, gpus):
+def deal(weights, gpus):
     """[gpu] = its classes: the heaviest first, each to the GPU that has least."""
     hands = {gpu: [] for gpu in gpus}
-    for name in sorted(names, key=lambda name: -DENSE[name][2]):
-        min(hands.values(), key=lambda hand: sum(DENSE[one][2] for one in hand)).append(name)
+    for name in sorted(weights, key=lambda name: -weights[name]):
+        min(hands.values(), key=lambda hand: sum(weights[one] for one in hand)).append(name)
     return hands
 
 
-def measure_hand(run, gpu, hand, end, wisdom, keeping):
+def measure_hand(run, gpu, hand, weights, end, wisdom, keeping):
     """One after the other; what one leaves of its time is the others'."""
     for i, name in enumerate(hand):
-        weight = DENSE[name][2] / sum(DENSE[one][2] for one in hand[i:])
+        weight = weights[name] / sum(weights[one] for one in hand[i:])
         measure_class(run, name, [gpu], (end - run.spent()) * weight, wisdom, keeping)
 
 
 def measure_dense(run):
-    names = [name for name in DENSE if not run.given.only or name in run.given.only.split(",")]
+    every = [*DENSE, *(NO_PORTFOLIO if run.given.fresh else [])]
+    names = [name for name in every if not run.given.only or name in run.given.only.split(",")]
     wisdom = find_wisdom(run)
     os.environ["XDG_STATE_HOME"] = str(run.scratch / "state") # where there is no home, no image would be kept
     end = run.limit - min(12, 0.06 * run.limit)
     with concurrent.futures.ThreadPoolExecutor(4) as keeping:
-        others = [name for name in names if name != BF16[0]]
-        if BF16[0] in names:
+        others = [name for name in names if name != BF16[0] or run.given.fresh]
+        weights = {name: 1 if run.given.fresh else DENSE[name][2] for name in others}
+        if BF16[0] in names and not run.given.fresh:
             measure_class(run, BF16[0], run.gpus, (BF16_SHARE if others else 1) * end, wisdom, keeping)
         with concurrent.futures.ThreadPoolExecutor(len(run.gpus)) as pool:
-            list(pool.map(lambda hand: measure_hand(run, *hand, end, wisdom, keeping), deal(others, run.gpus).items()))
+            list(pool.map(lambda hand: measure_hand(run, *hand, weights, end, wisdom, keeping), deal(weights, run.gpus).items()))
     (run.given.output / "log.txt").write_text("".join(f"---- {name}\n" + "".join(f"{line}\n" for line in dense.lines)
                                                       for name, dense in run.dense.items()), encoding="utf-8")
 
