@@ -100,8 +100,9 @@ struct kernel_launch {
   const char *entry; /* the kernel as named in the source: "matmul", "reduce<4>" */
   const char *place; /* where a user finds it: "matmul.cu:12"; "" or NULL: not known */
   int line;          /* in the config; 0: not known */
-  /* It passes these of the spec's parameters, in order, instead of every argument. */
-  bool listed;
+  /* It passes these of the spec's parameters, in order, instead of every argument. all: these are every argument, and behind
+     them the implementation's own scalars. */
+  bool listed, all;
   size_t first_parameter, parameter_count;
   uint32_t grid[3], block[3];
   int64_t shared_bytes; /* dynamic */
@@ -136,8 +137,10 @@ struct kernel_spec {
   /* What a variant runs on and what its result is compared with: equal buffers_hash, the same buffers with the same
      contents; equal data_hash, the same buffers and the same reference results. Made by expand_variant. */
   struct hash buffers_hash, data_hash;
+  /* Behind the arguments, own_count scalars of the implementation's own: no application sees them, and each launch has a value
+     for them. */
   struct kernel_argument *arguments;
-  size_t argument_count;
+  size_t argument_count, own_count;
   struct kernel_launch *launches;
   size_t launch_count;
   struct kernel_parameter *parameters; /* of the launches that list them */

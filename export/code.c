@@ -11,6 +11,7 @@
 struct coder {
   const struct lookup *lookup;
   const struct config *config;
+  const struct config_implementation *implementation;
   const struct kernel_spec *spec;
   struct value *slots; /* of the variant at its problem */
   bool *known;         /* all but the sizes that are free */
@@ -379,33 +380,40 @@ static void set_step(struct coder *c, const struct config_launch *launch, int64_
   c->slots[launch->steps_slot] = value_int(steps_of(c, launch));
 }
 
-/* A value of a launch's own is written as one more scalar, behind the arguments. */
+/* A value of a launch's own is written as one more scalar, behind the arguments. parameter: the config's; NULL: the launch has no
+   list. */
 static int put_own(struct coder *c, const struct config_parameter *parameter, const struct kernel_parameter *planned,
                    struct text *out) {
-  struct config_argument declared = c->config->arguments[planned->argument];
-  struct kernel_argument argument = c->spec->arguments[planned->argument];
-  declared.value = parameter->value;
+  const size_t shared = c->config->argument_count, i = planned->argument;
+  struct config_argument declared = i < shared ? c->config->arguments[i] : c->implementation->own[i - shared];
+  struct kernel_argument argument = c->spec->arguments[i];
+  if (parameter && parameter->value) declared.value = parameter->value;
   declared.compiled = NULL;
   argument.value = planned->value;
   return put_scalar(c, &declared, &argument, out);
 }
 
+static int put_parameter(struct coder *c, const struct config_parameter *parameter,
+                         const struct kernel_parameter *planned, size_t at, struct export_code *out) {
+  size_t value = planned->argument;
+  int status = parameter ? pin_name(c, parameter->expr) : CUGEN_OK;
+  if (!status && planned->value.type != VALUE_NIL) {
+    value = c->config->argument_count + out->own_count++;
+    status = put_own(c, parameter, planned, &out->sizes);
+  }
+  text_addf(&out->sizes, "pass(s, %zu, %zu);\n", at, value);
+  out->passed_count++;
+  return status;
+}
+
 static int put_pass(struct coder *c, const struct config_launch *launch, size_t at, struct export_code *out) {
   const struct kernel_launch *planned = &c->spec->launches[at];
+  const size_t count = planned->listed ? planned->parameter_count : 0;
   int status = CUGEN_OK;
-  for (size_t i = 0; i < launch->passed_count && !status; i++) {
-    const struct config_parameter *parameter = &launch->passed[i];
-    const struct kernel_parameter *passed = &c->spec->parameters[planned->first_parameter + i];
-    status = pin_name(c, parameter->expr);
-    size_t value = passed->argument;
-    if (parameter->value) {
-      value = c->config->argument_count + out->own_count++;
-      if (!status) status = put_own(c, parameter, passed, &out->sizes);
-    }
-    text_addf(&out->sizes, "pass(s, %zu, %zu);\n", at, value);
-    out->passed_count++;
-  }
-  if (planned->listed && !launch->passed_count) text_addf(&out->sizes, "pass_nothing(s, %zu);\n", at);
+  for (size_t i = 0; i < count && !status; i++)
+    status = put_parameter(c, launch->passed ? &launch->passed[i] : NULL,
+                           &c->spec->parameters[planned->first_parameter + i], at, out);
+  if (planned->listed && !count) text_addf(&out->sizes, "pass_nothing(s, %zu);\n", at);
   return status;
 }
 
@@ -493,7 +501,11 @@ static int fill_code(struct coder *c, const struct variant *variant, struct expo
 
 int export_code(const struct lookup *lookup, const struct variant *variant, const struct kernel_spec *spec,
                 struct export_code *out, cugen_error *err) {
-  struct coder c = {.lookup = lookup, .config = lookup->config, .spec = spec, .err = err};
+  struct coder c = {.lookup = lookup,
+                    .config = lookup->config,
+                    .implementation = variant->implementation,
+                    .spec = spec,
+                    .err = err};
   *out = (struct export_code){0};
   int status = fill_code(&c, variant, out);
   free(c.slots);

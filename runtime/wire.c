@@ -137,7 +137,8 @@ static void get_argument(struct wire_reader *reader, struct kernel_argument *a) 
 void wire_put_spec(struct text *out, const struct kernel_spec *spec) {
   wire_put_string(out, spec->variant);
   wire_put_int(out, (int64_t)spec->argument_count);
-  for (size_t i = 0; i < spec->argument_count; i++) put_argument(out, &spec->arguments[i]);
+  wire_put_int(out, (int64_t)spec->own_count);
+  for (size_t i = 0; i < spec->argument_count + spec->own_count; i++) put_argument(out, &spec->arguments[i]);
   wire_put_int(out, (int64_t)spec->launch_count);
   for (size_t i = 0; i < spec->launch_count; i++) {
     wire_put_string(out, spec->launches[i].entry);
@@ -167,9 +168,11 @@ static int get_parameters(struct wire_reader *reader, struct kernel_spec *out, c
 static int get_parts(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err) {
   out->variant = strdup(wire_get_string(reader));
   out->argument_count = get_count(reader, KERNEL_MAX_ARGUMENTS);
-  out->arguments = calloc(out->argument_count + 1, sizeof *out->arguments);
+  out->own_count = get_count(reader, KERNEL_MAX_ARGUMENTS - out->argument_count);
+  const size_t arguments = out->argument_count + out->own_count;
+  out->arguments = calloc(arguments + 1, sizeof *out->arguments);
   if (!out->variant || !out->arguments) return error_memory(err);
-  for (size_t i = 0; i < out->argument_count; i++) get_argument(reader, &out->arguments[i]);
+  for (size_t i = 0; i < arguments; i++) get_argument(reader, &out->arguments[i]);
   out->launch_count = get_count(reader, KERNEL_MAX_LAUNCHES);
   out->launches = calloc(out->launch_count + 1, sizeof *out->launches);
   if (!out->launches) return error_memory(err);
@@ -189,7 +192,7 @@ static int get_parts(struct wire_reader *reader, struct kernel_spec *out, cugen_
 static int own_names(struct kernel_spec *spec, cugen_error *err) {
   const char **names[2 * KERNEL_MAX_ARGUMENTS + 2 * KERNEL_MAX_LAUNCHES];
   size_t count = 0, need = 0;
-  for (size_t i = 0; i < spec->argument_count; i++) {
+  for (size_t i = 0; i < spec->argument_count + spec->own_count; i++) {
     names[count++] = &spec->arguments[i].name;
     names[count++] = &spec->arguments[i].file;
   }

@@ -197,10 +197,11 @@ static int complete_scalar(struct build *build, struct config_argument *argument
   if (argument->struct_name || argument->fields) return complete_struct(build, argument);
   if (!argument->dtype.word && !argument->dtype.expr) argument->dtype.word = "index";
   const struct scope_name *same = scope_find(build, argument->name);
-  if (argument->value || (same && same->slot >= 0)) return CUGEN_OK;
+  argument->slot = same && !argument->value ? same->slot : -1;
+  if (argument->value || argument->slot >= 0) return CUGEN_OK;
   return build_fail(
       build, argument->line,
-      "scalar \"%s\" has no value: no problem size or shared tunable has its name; give it value = \"...\"",
+      "scalar \"%s\" has no value: no size of the problem or tunable has its name; give it value = \"...\"",
       argument->name);
 }
 
@@ -212,10 +213,9 @@ static int complete_buffer(struct build *build, const struct config_argument *ar
 }
 
 static int add_name(struct build *build, const struct config_argument *argument) {
-  const struct scope_name *same = scope_find(build, argument->name);
-  bool passes = argument->kind == CUGEN_ARGUMENT_SCALAR && !argument->value && !argument->struct_name && same;
+  bool passes = argument->kind == CUGEN_ARGUMENT_SCALAR && !argument->value && !argument->struct_name;
   return scope_add(build, &(struct scope_name){argument->name, ROLE_ARGUMENT, argument->line,
-                                               passes ? same->slot : -1, NULL, false});
+                                               passes ? argument->slot : -1, NULL, false});
 }
 
 static const struct {
@@ -260,4 +260,16 @@ int read_argument(struct build *build, const struct list *list, const struct ite
   int status = read_table(build, out, keyword->name);
   lua_pop(build->L, 1);
   return status ? status : add_name(build, out);
+}
+
+int read_own_scalar(struct build *build, const struct list *list, const struct item *item,
+                    struct config_argument *out) {
+  int status = read_argument(build, list, item, out);
+  if (status || (!out->struct_name && !out->compiled && !out->when)) return status;
+  return build_fail(build, out->line,
+                    "scalar \"%s\" of an implementation has a dtype and a value, no %s: declare it in the kernel",
+                    out->name,
+                    out->struct_name ? "struct"
+                    : out->compiled  ? "specialize"
+                                     : "when");
 }

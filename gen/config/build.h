@@ -38,6 +38,7 @@ struct build {
   size_t derived_count;
   struct config_restriction *restrictions;
   size_t restriction_count;
+  const struct config_implementation *implementation; /* at hand */
   uint32_t facts; /* what the expressions read so far ask of the device: 1 << DEVICE_FACT_... */
 };
 
@@ -83,6 +84,9 @@ int read_string(struct build *build, struct config_line line, const char *what, 
 int read_kernel_file(struct build *build, struct config_line line, const char *what, const char *text,
                      const char **file, const char **entry);
 int read_value(struct build *build, struct config_line line, const char *what, struct value *out);
+/* { 16, 32 }, each once. */
+int read_values(struct build *build, struct config_line line, const char *what, const struct value **out,
+                size_t *count);
 int read_expr(struct build *build, struct config_line line, const char *what, const struct expr **out);
 /* { expr, expr, ... }, from 1 to most of them. */
 int read_exprs(struct build *build, struct config_line line, const char *what, int most, const struct expr **out,
@@ -124,8 +128,6 @@ const char *scope_nearest(struct build *build, const char *name);
 /* ---- Parts ---- */
 
 /* implementation.c; the lists of shared parts come from the kernel's own list. */
-int read_values(struct build *build, struct config_line line, const char *what, const struct value **out,
-                size_t *count);
 int read_tunables(struct build *build, const struct list *list, int first_slot, struct config_tunable *out);
 int read_rules(struct build *build, const struct list *list, struct config_derived *derived, size_t *derived_count,
                struct config_restriction *restrictions, size_t *restriction_count);
@@ -140,6 +142,9 @@ int read_problem_sets(struct build *build, const struct list *list);
 /* argument.c */
 bool is_argument(enum keyword_id id);
 int read_argument(struct build *build, const struct list *list, const struct item *item, struct config_argument *out);
+/* Of an implementation. */
+int read_own_scalar(struct build *build, const struct list *list, const struct item *item,
+                    struct config_argument *out);
 /* data.c; of the argument that is being read, which has its shape, with the attribute's value at the top. */
 int read_data_values(struct build *build, struct config_argument *argument, const char *what);
 int read_data_file(struct build *build, struct config_argument *argument, const char *what);

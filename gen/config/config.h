@@ -100,7 +100,8 @@ struct config_argument { /* input, output, inout, scratch, scalar, constant */
   const char *struct_name;           /* scalars: struct = "Params"; NULL: a number */
   const struct config_field *fields; /* of the struct, with C's natural alignment */
   int field_count, struct_bytes;
-  const struct expr *value;     /* scalars; NULL: the problem size or tunable of the same name */
+  const struct expr *value;     /* scalars; NULL: the problem size or tunable of the same name, */
+  int slot;                     /* which is this */
   const struct expr *compiled;  /* specialize = true | "expression"; NULL: no. Scalars only */
   const struct expr *overwrite; /* inputs; NULL: no */
   const struct expr *when;      /* of which problems it is an argument; NULL: of all */
@@ -213,6 +214,9 @@ struct config_implementation {
   size_t tunable_count;
   const struct config_derived *derived; /* shared ones first */
   size_t derived_count;
+  /* Its own scalars, which launches pass behind the arguments. Argument config->argument_count + i is own[i]. */
+  const struct config_argument *own;
+  size_t own_count;
   const struct config_restriction *restrictions; /* shared ones first */
   size_t restriction_count;
   const struct config_heuristic *heuristics;
@@ -353,6 +357,10 @@ void config_data_describe(const struct config *config, size_t i, const struct va
 int config_arguments(const struct config *config, const struct value *slots, struct kernel_argument *out,
                      cugen_error *err);
 
+/* Behind them, in the same array, the implementation's own scalars; slots also hold its tunables. */
+int config_own(const struct config *config, const struct config_implementation *implementation,
+               const struct value *slots, struct kernel_argument *arguments, cugen_error *err);
+
 /* Whether there are such arguments: a size of 0 or one too large is reported before anything is computed of it. Where tunables are
    shared, arguments may depend on them, and nothing is said. */
 int config_check_sizes(const struct config *config, const struct problem *problem, const struct device_facts *facts,
@@ -389,9 +397,9 @@ int config_tensors(const struct config *config, const struct config_implementati
 int config_steps(const struct config_launch *launch, const struct value *slots, int64_t *out, cugen_error *err);
 /* Into out[0 .. launch->passed_count) what the launch passes; slots also hold its step. What is no parameter is an error with
    the launch's line. */
-int config_pass(const struct config *config, const struct config_launch *launch,
-                const struct kernel_argument *arguments, const struct value *slots, struct kernel_parameter *out,
-                cugen_error *err);
+int config_pass(const struct config *config, const struct config_implementation *implementation,
+                const struct config_launch *launch, const struct kernel_argument *arguments,
+                const struct value *slots, struct kernel_parameter *out, cugen_error *err);
 
 /* A scalar of dtype "index": it has index_t. */
 bool config_is_index(const struct config_argument *argument);

@@ -26,7 +26,7 @@ enum naming { PLAIN, NAMED, NAMED_ALONE };
   X(output, NAMED, true, PLACE_KERNEL, "output \"C\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                 \
   X(inout, NAMED, true, PLACE_KERNEL, "inout \"C\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                   \
   X(scratch, NAMED, true, PLACE_KERNEL, "scratch \"partials\" { dtype = \"f32\", shape = { \"blocks\" } }")          \
-  X(scalar, NAMED, true, PLACE_KERNEL, "scalar \"M\" {}")                                                            \
+  X(scalar, NAMED, true, PLACE_KERNEL | PLACE_IMPLEMENTATION, "scalar \"M\" {}")                                     \
   X(constant, NAMED, true, PLACE_KERNEL, "constant \"weights\" { dtype = \"f32\", shape = { 9 } }")                  \
   X(formula, NAMED, true, PLACE_KERNEL, "formula \"combine(a, b)\" \"a + b\"")                                       \
   X(reference, PLAIN, false, PLACE_KERNEL, "reference \"matmul_reference.cu\"")                                      \

@@ -230,14 +230,6 @@ static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *o
 /* ---- Scalars ---- */
 
 /* The slot of the problem or shared tunable of that name; parsing has seen that there is one. */
-static int slot_of(const struct config *config, const char *name) {
-  for (size_t i = 0; i < config->problem_count; i++)
-    if (strcmp(config->problems[i].name, name) == 0) return config->first_problem + (int)i;
-  size_t i = 0;
-  while (i < config->shared_tunable_count && strcmp(config->shared_tunables[i].name, name) != 0) i++;
-  return config->first_tunable + (int)i;
-}
-
 /* dtype NULL: "index". */
 static int check_scalar(const struct evaluation *e, struct kernel_argument *out) {
   const struct dtype *dtype = out->dtype ? out->dtype : &dtype_table[DTYPE_i64];
@@ -281,8 +273,7 @@ static int evaluate_struct(const struct evaluation *e, struct kernel_argument *o
 /* Whether it passes a size as it is: by its name, or by an expression of that size alone. */
 static bool passes_size(const struct evaluation *e, struct value value) {
   size_t count = 1;
-  const int own = e->argument->value ? 0 : slot_of(e->config, e->argument->name);
-  const int *slots = e->argument->value ? expr_slots(e->argument->value, &count) : &own;
+  const int *slots = e->argument->value ? expr_slots(e->argument->value, &count) : &e->argument->slot;
   if (count != 1 || slots[0] < e->config->first_problem) return false;
   const size_t problem = (size_t)(slots[0] - e->config->first_problem);
   return problem < e->config->problem_count && config_is_size(e->config, problem) &&
@@ -294,7 +285,7 @@ static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *o
   if (e->argument->value)
     status = prefix(e, expr_eval(e->argument->value, e->slots, &out->value, e->err), "value");
   else
-    out->value = e->slots[slot_of(e->config, e->argument->name)];
+    out->value = e->slots[e->argument->slot];
   out->is_size = !status && passes_size(e, out->value);
   if (!status && e->argument->compiled)
     status = prefix(e, expr_eval_bool(e->argument->compiled, e->slots, &out->compiled_in, e->err), "specialize");
@@ -386,5 +377,17 @@ int config_arguments(const struct config *config, const struct value *slots, str
   const struct dtype *index = &dtype_table[config_wide_index(config, out) ? DTYPE_i64 : DTYPE_i32];
   for (size_t i = 0; i < config->argument_count; i++)
     if (!out[i].dtype) out[i].dtype = index;
+  return CUGEN_OK;
+}
+
+int config_own(const struct config *config, const struct config_implementation *implementation,
+               const struct value *slots, struct kernel_argument *arguments, cugen_error *err) {
+  const struct dtype *index = &dtype_table[config_wide_index(config, arguments) ? DTYPE_i64 : DTYPE_i32];
+  for (size_t i = 0; i < implementation->own_count; i++) {
+    struct kernel_argument *out = &arguments[config->argument_count + i];
+    int status = evaluate_argument(&(struct evaluation){config, &implementation->own[i], slots, err}, out);
+    if (status) return status;
+    if (!out->dtype) out->dtype = index;
+  }
   return CUGEN_OK;
 }

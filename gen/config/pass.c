@@ -18,17 +18,24 @@ int read_steps(struct build *build, struct config_line line, struct config_launc
                 : scope_add(build, &(struct scope_name){"steps", ROLE_LAUNCH, line, out->steps_slot, NULL, false});
 }
 
-static bool find_argument(const struct config *config, const char *name, size_t *out) {
+/* Of the kernel, then the implementation's own scalars. */
+static bool find_argument(const struct config *config, const struct config_implementation *implementation,
+                          const char *name, size_t *out) {
   for (*out = 0; *out < config->argument_count; ++*out)
     if (strcmp(config->arguments[*out].name, name) == 0) return true;
+  for (size_t i = 0; i < implementation->own_count; i++, ++*out)
+    if (strcmp(implementation->own[i].name, name) == 0) return true;
   return false;
 }
 
 static int no_argument(struct build *build, struct config_line line, const char *name) {
   const struct config *config = build->config;
+  const struct config_implementation *implementation = build->implementation;
   const char *names[KERNEL_MAX_ARGUMENTS];
-  for (size_t i = 0; i < config->argument_count; i++) names[i] = config->arguments[i].name;
-  return refuse_name(build, line, name, names, config->argument_count,
+  size_t count = 0;
+  for (size_t i = 0; i < config->argument_count; i++) names[count++] = config->arguments[i].name;
+  for (size_t i = 0; i < implementation->own_count; i++) names[count++] = implementation->own[i].name;
+  return refuse_name(build, line, name, names, count,
                      "pass names '%.80s', which is no argument of this kernel: declare it first, a scalar with "
                      "scalar \"%.80s\" { dtype = ... }",
                      name, name);
@@ -40,7 +47,7 @@ static int read_passed_name(struct build *build, struct config_line line, struct
   if (!name)
     return build_fail(build, line, "pass is a list of arguments in braces: %s",
                       config_keywords[KEYWORD_pass].example);
-  if (find_argument(build->config, name, &out->argument)) return CUGEN_OK;
+  if (find_argument(build->config, build->implementation, name, &out->argument)) return CUGEN_OK;
   if (names_identifier(name) && !scope_find(build, name)) return no_argument(build, line, name);
   return read_expr(build, line, "pass", &out->expr);
 }
@@ -100,6 +107,7 @@ int config_steps(const struct config_launch *launch, const struct value *slots, 
 /* One parameter under evaluation. */
 struct passing {
   const struct config *config;
+  const struct config_implementation *implementation;
   const struct config_launch *launch;
   const struct config_parameter *parameter;
   const struct kernel_argument *arguments;
@@ -120,7 +128,7 @@ static int passed_argument(const struct passing *p, size_t *out) {
   if (!p->parameter->expr) return CUGEN_OK;
   int status = expr_eval(p->parameter->expr, p->slots, &name, p->err);
   if (status) return error_prefix_at(p->err, p->launch->line.path, p->launch->line.number, "pass"), status;
-  if (name.type == VALUE_STRING && find_argument(p->config, name.string, out)) return CUGEN_OK;
+  if (name.type == VALUE_STRING && find_argument(p->config, p->implementation, name.string, out)) return CUGEN_OK;
   struct text text = {0};
   value_print(name, &text);
   status = pass_fail(p, "\"%s\" is no argument of this kernel", text_get(&text));
@@ -151,16 +159,24 @@ static int passed_value(const struct passing *p, const struct kernel_argument *a
   return pass_fail(p, "the value of '%s' is no number", argument->name);
 }
 
-int config_pass(const struct config *config, const struct config_launch *launch,
-                const struct kernel_argument *arguments, const struct value *slots, struct kernel_parameter *out,
-                cugen_error *err) {
+/* A scalar of the implementation's own has no value but the launch's. */
+static int evaluate_parameter(const struct passing *p, struct kernel_parameter *out) {
+  *out = (struct kernel_parameter){.value = {.type = VALUE_NIL}};
+  int status = passed_argument(p, &out->argument);
+  const struct kernel_argument *argument = &p->arguments[out->argument];
+  if (!status) status = check_passed(p, argument);
+  if (status) return status;
+  if (p->parameter->value) return passed_value(p, argument, &out->value);
+  if (out->argument >= p->config->argument_count) out->value = argument->value;
+  return CUGEN_OK;
+}
+
+int config_pass(const struct config *config, const struct config_implementation *implementation,
+                const struct config_launch *launch, const struct kernel_argument *arguments,
+                const struct value *slots, struct kernel_parameter *out, cugen_error *err) {
   int status = CUGEN_OK;
-  for (size_t i = 0; i < launch->passed_count && !status; i++) {
-    const struct passing p = {config, launch, &launch->passed[i], arguments, slots, err};
-    out[i] = (struct kernel_parameter){.value = {.type = VALUE_NIL}};
-    status = passed_argument(&p, &out[i].argument);
-    if (!status) status = check_passed(&p, &arguments[out[i].argument]);
-    if (!status && p.parameter->value) status = passed_value(&p, &arguments[out[i].argument], &out[i].value);
-  }
+  for (size_t i = 0; i < launch->passed_count && !status; i++)
+    status = evaluate_parameter(
+        &(struct passing){config, implementation, launch, &launch->passed[i], arguments, slots, err}, &out[i]);
   return status;
 }

@@ -1,6 +1,7 @@
 /* Reading what Lua left: lists of declarations, values, expressions. See build.h. */
 #include <lua.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "build.h"
@@ -316,4 +317,64 @@ int read_word(struct build *build, struct config_line line, const char *what, co
   if (names_identifier(word) && (!name || name->role == ROLE_ARGUMENT))
     return unknown_word(build, line, what, word, known);
   return read_expr(build, line, what, &out->expr);
+}
+
+/* ---- Lists of values, of problems and tunables ---- */
+
+static int compare_values(const void *left, const void *right) {
+  const struct value *a = left, *b = right;
+  if (a->type != b->type) return a->type < b->type ? -1 : 1;
+  switch (a->type) {
+  case VALUE_BOOL: return a->boolean - b->boolean;
+  case VALUE_INT: return (a->integer > b->integer) - (a->integer < b->integer);
+  case VALUE_FLOAT: return (a->real > b->real) - (a->real < b->real);
+  case VALUE_STRING: return strcmp(a->string, b->string);
+  case VALUE_NIL: break;
+  }
+  return 0;
+}
+
+static int refuse_double(struct build *build, struct config_line line, const char *what, struct value value) {
+  struct text text = {0};
+  value_print(value, &text);
+  int status = build_fail(build, line, "%s has the value %s twice", what, text_get(&text));
+  text_free(&text);
+  return status;
+}
+
+static int check_doubles(struct build *build, struct config_line line, const char *what, const struct value *values,
+                         size_t count) {
+  struct value *sorted = malloc(count * sizeof *sorted);
+  if (!sorted) return error_memory(build->err);
+  memcpy(sorted, values, count * sizeof *sorted);
+  qsort(sorted, count, sizeof *sorted, compare_values);
+  int status = CUGEN_OK;
+  for (size_t i = 1; i < count && !status; i++)
+    if (compare_values(&sorted[i - 1], &sorted[i]) == 0) status = refuse_double(build, line, what, sorted[i]);
+  free(sorted);
+  return status;
+}
+
+int read_values(struct build *build, struct config_line line, const char *what, const struct value **out,
+                size_t *count) {
+  lua_State *L = build->L;
+  if (lua_type(L, -1) != LUA_TTABLE)
+    return build_fail(build, line, "%s needs its values in braces: { 16, 32 }", what);
+  int table = lua_gettop(L), keys = 0;
+  size_t length = lua_rawlen(L, table);
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) keys++;
+  if (keys == 0) return build_fail(build, line, "%s has an empty list of values", what);
+  if ((size_t)keys != length) return build_fail(build, line, "%s has nil or a field in its list of values", what);
+  if (length > MOST_VALUES) return build_fail(build, line, "%s has more than %d values", what, MOST_VALUES);
+  struct value *values = arena_array(build->arena, length, sizeof *values);
+  if (!values || !arena_charge(build->arena, 64 * length)) return build_memory(build);
+  for (size_t i = 0; i < length; i++) {
+    lua_rawgeti(L, table, (lua_Integer)i + 1);
+    int status = read_value(build, line, what, &values[i]);
+    lua_pop(L, 1);
+    if (status) return status;
+  }
+  *out = values;
+  *count = length;
+  return check_doubles(build, line, what, values, length);
 }

@@ -509,7 +509,7 @@ static int build(struct walk *walk, struct prologue *prologue, const struct asse
   if (!prologue->definitions) return error_memory(walk->err);
   status = define_all(prologue, walk->err);
   if (status) return status;
-  for (size_t i = 0; i < in->config->argument_count && assembly->parameters_used; i++)
+  for (size_t i = 0; i < in->config->argument_count + in->own_count && assembly->parameters_used; i++)
     if (in->arguments[i].kind == CUGEN_ARGUMENT_SCALAR && !in->arguments[i].compiled_in)
       need_header(prologue, in->arguments[i].dtype);
   text_add(out, assembly->defines);

@@ -105,8 +105,11 @@ int expansion_fill_arguments(struct expansion *x) {
   int status = config_arguments(x->config, x->slots, x->arguments, x->err);
   if (status) return status;
   if (!x->reference) status = config_tensors(x->config, x->variant->implementation, x->slots, x->arguments, x->err);
+  if (!x->reference && !status)
+    status = config_own(x->config, x->variant->implementation, x->slots, x->arguments, x->err);
   if (status) return status;
   x->argument_count = x->config->argument_count;
+  x->own_count = x->reference ? 0 : x->variant->implementation->own_count;
   x->wide_index = config_wide_index(x->config, x->arguments);
   if (x->generates >= 0) make_generator(x);
   if (x->verifies) make_verify(x);
@@ -152,6 +155,8 @@ int expansion_write_parameters(struct expansion *x) {
   text_restart(out);
   for (size_t i = 0; i < x->config->argument_count; i++)
     add_parameter(out, &x->arguments[i], config_is_index(&x->config->arguments[i]));
+  for (size_t i = 0; i < x->own_count; i++)
+    add_parameter(out, &x->arguments[x->argument_count + i], config_is_index(&x->variant->implementation->own[i]));
   const char *comma = out->length ? ", " : "";
   if (x->generates >= 0)
     text_addf(out, "%slong long sample_count", comma);

@@ -178,15 +178,30 @@ static int evaluate_launch(struct expansion *x, const struct config_launch *laun
   return status;
 }
 
+/* Every argument that is a parameter, then the implementation's own scalars. */
+static void pass_all(const struct expansion *x, struct kernel_launch *out) {
+  struct kernel_parameter *to = x->out->parameters + out->first_parameter;
+  out->all = true;
+  for (size_t i = 0; i < x->argument_count + x->own_count; i++)
+    if (kernel_argument_passed(&x->arguments[i]))
+      to[out->parameter_count++] = (struct kernel_parameter){
+          i, i < x->argument_count ? (struct value){.type = VALUE_NIL} : x->arguments[i].value};
+}
+
 /* Behind the lists of the launches before. */
 static int evaluate_pass(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
   struct kernel_spec *spec = x->out;
-  out->listed = launch->passed != NULL;
+  int status = CUGEN_OK;
+  out->listed = launch->passed || x->own_count;
   out->first_parameter = spec->parameter_count;
   out->parameter_count = launch->passed_count;
-  if (!out->listed) return CUGEN_OK;
-  spec->parameter_count += launch->passed_count;
-  return config_pass(x->config, launch, x->arguments, x->slots, spec->parameters + out->first_parameter, x->err);
+  if (launch->passed)
+    status = config_pass(x->config, x->variant->implementation, launch, x->arguments, x->slots,
+                         spec->parameters + out->first_parameter, x->err);
+  else if (out->listed)
+    pass_all(x, out);
+  spec->parameter_count += out->parameter_count;
+  return status;
 }
 
 /* Of the config's launch `at`. */

@@ -26,17 +26,22 @@ static int count_launches(struct expansion *x, size_t *launches, size_t *paramet
     if (status) return status;
     x->steps[i] = (size_t)steps;
     *launches += (size_t)steps;
-    *parameters += (size_t)steps * launch->passed_count;
+    *parameters += (size_t)steps * (launch->passed ? launch->passed_count : x->argument_count + x->own_count);
   }
   return *launches && *launches <= KERNEL_MAX_LAUNCHES ? CUGEN_OK : too_many(x, *launches);
 }
 
+static const struct config_line *line_of(const struct expansion *x, size_t argument) {
+  return argument < x->argument_count ? &x->config->arguments[argument].line
+                                      : &x->variant->implementation->own[argument - x->argument_count].line;
+}
+
 /* Arguments of one file share its name. */
 static void store_files(const struct expansion *x) {
-  for (size_t i = 0, last = 0; i < x->argument_count; last = i++) {
-    const struct config_line *const line = &x->config->arguments[i].line;
+  for (size_t i = 0, last = 0; i < x->argument_count + x->own_count; last = i++) {
+    const struct config_line *const line = line_of(x, i);
     struct kernel_argument *const argument = &x->out->arguments[i];
-    const bool same = i > 0 && line->path == x->config->arguments[last].line.path;
+    const bool same = i > 0 && line->path == line_of(x, last)->path;
     argument->file =
         same ? x->out->arguments[last].file : (const char *)(uintptr_t)expansion_store_string(x->out, line->path);
     argument->line = line->number;
@@ -48,12 +53,14 @@ int expansion_allocate_spec(struct expansion *x) {
   size_t launches, parameters;
   int status = count_launches(x, &launches, &parameters);
   if (status) return status;
-  spec->arguments = calloc(x->argument_count + 1, sizeof *spec->arguments);
+  const size_t arguments = x->argument_count + x->own_count;
+  spec->arguments = calloc(arguments + 1, sizeof *spec->arguments);
   spec->launches = calloc(launches + 1, sizeof *spec->launches);
   spec->parameters = calloc(parameters + 1, sizeof *spec->parameters);
   if (!spec->arguments || !spec->launches || !spec->parameters) return error_memory(x->err);
   spec->argument_count = x->argument_count;
-  for (size_t i = 0; i < x->argument_count; i++) {
+  spec->own_count = x->own_count;
+  for (size_t i = 0; i < arguments; i++) {
     spec->arguments[i] = x->arguments[i];
     spec->arguments[i].name = (const char *)(uintptr_t)expansion_store_string(spec, x->arguments[i].name);
   }
@@ -65,7 +72,7 @@ int expansion_finish_strings(struct expansion *x) {
   struct kernel_spec *spec = x->out;
   if (spec->strings.failed) return error_memory(x->err);
   const char *base = text_get(&spec->strings);
-  for (size_t i = 0; i < spec->argument_count; i++) {
+  for (size_t i = 0; i < spec->argument_count + spec->own_count; i++) {
     spec->arguments[i].name = base + (uintptr_t)spec->arguments[i].name;
     spec->arguments[i].file = base + (uintptr_t)spec->arguments[i].file;
   }
@@ -146,17 +153,24 @@ static bool says(const char *text, const char *name) {
   return false;
 }
 
+static bool has_list(const struct kernel_launch *launch) {
+  return launch->listed && !launch->all;
+}
+
 /* Whether a launch has it in a list of its own. */
 static bool is_listed(const struct kernel_spec *spec, size_t argument) {
-  for (size_t i = 0; i < spec->parameter_count; i++)
-    if (spec->parameters[i].argument == argument) return true;
+  for (size_t i = 0; i < spec->launch_count; i++) {
+    const struct kernel_launch *launch = &spec->launches[i];
+    for (size_t k = 0; has_list(launch) && k < launch->parameter_count; k++)
+      if (spec->parameters[launch->first_parameter + k].argument == argument) return true;
+  }
   return false;
 }
 
 /* Whether all launches have lists. */
 static bool all_listed(const struct kernel_spec *spec) {
   for (size_t i = 0; i < spec->launch_count; i++)
-    if (!spec->launches[i].listed) return false;
+    if (!has_list(&spec->launches[i])) return false;
   return true;
 }
 

@@ -53,7 +53,7 @@ struct expansion {
   struct value *slots;
   size_t slot_count;
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
-  size_t argument_count;
+  size_t argument_count, own_count; /* own: behind the others, the implementation's scalars */
   bool plain[KERNEL_MAX_ARGUMENTS];
   bool changed[KERNEL_MAX_ARGUMENTS]; /* of a verify kernel: it gets what this was, too */
   bool wide_index;

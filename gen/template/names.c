@@ -72,6 +72,12 @@ static void add_composed(struct names *names, enum name_kind kind, int argument,
   names->list[names->count++] = name;
 }
 
+static const struct config_argument *declared_of(const struct names *names, int argument) {
+  const struct config *config = names->in.config;
+  const size_t i = (size_t)argument;
+  return i < config->argument_count ? &config->arguments[i] : &names->in.own[i - config->argument_count];
+}
+
 /* NULL for a fact of the device. */
 static const char *slot_name(const struct names_input *in, int slot) {
   if (slot >= in->config->first_tunable) return in->tunables[slot - in->config->first_tunable].name;
@@ -80,7 +86,7 @@ static const char *slot_name(const struct names_input *in, int slot) {
 }
 
 static void add_scalar(struct names *names, int argument) {
-  const struct config_argument *declared = &names->in.config->arguments[argument];
+  const struct config_argument *declared = declared_of(names, argument);
   for (size_t i = 0; i < names->count; i++) {
     struct name *name = &names->list[i];
     if (name->kind != NAME_SLOT || strcmp(name->text, declared->name) != 0) continue;
@@ -118,6 +124,7 @@ static void add_all(struct names *names) {
   for (size_t i = 0; i < in->derived_count; i++)
     add(names, (struct name){.kind = NAME_DERIVED, .index = (int)i, .scalar = -1}, in->derived[i].name);
   for (size_t i = 0; i < config->argument_count; i++) add_argument(names, (int)i);
+  for (size_t i = 0; i < in->own_count; i++) add_scalar(names, (int)(config->argument_count + i));
 }
 
 /* Names are distinct: a config that declares what is made here is refused. */
@@ -132,7 +139,7 @@ static bool allocate(struct names *names) {
   const struct names_input *in = &names->in;
   /* An argument makes at most a type, a stride for each dimension, a pitch and a layout. */
   names->capacity = 2 + in->config->problem_count + in->tunable_count + in->derived_count +
-                    in->config->argument_count * (KERNEL_MAX_RANK + 3);
+                    in->config->argument_count * (KERNEL_MAX_RANK + 3) + in->own_count;
   names->bucket_count = 64;
   while (names->bucket_count < 4 * names->capacity) names->bucket_count *= 2;
   names->list = calloc(names->capacity, sizeof *names->list);
@@ -502,7 +509,7 @@ static void read_distance(const struct names *names, const struct name *name, bo
 
 /* A scalar without a value of its own is the slot of its name. */
 static void read_scalar(const struct names *names, int argument, bool *reads) {
-  const struct config_argument *declared = &names->in.config->arguments[argument];
+  const struct config_argument *declared = declared_of(names, argument);
   read_expr(names, declared->value, false, reads);
   if (declared->value) return;
   for (size_t i = 0; i < names->count; i++)
@@ -544,6 +551,7 @@ static void read_arguments(const struct names *names, bool *reads, struct names_
     read_expr(names, declared->access.expr, false, reads);
     names_read_value(declared->when, reads, values);
   }
+  for (size_t i = 0; i < names->in.own_count; i++) read_expr(names, names->in.own[i].dtype.expr, false, reads);
 }
 
 void names_reads(const struct names *names, bool *reads, struct names_values *values) {

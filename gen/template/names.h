@@ -44,7 +44,9 @@ struct names_input {
   size_t derived_count;
   const struct value *slots;
   size_t slot_count;
-  const struct kernel_argument *arguments; /* those of the config, evaluated */
+  const struct config_argument *own; /* the implementation's scalars, behind the config's arguments */
+  size_t own_count;
+  const struct kernel_argument *arguments; /* those of the config and these, evaluated */
   const bool *plain;                       /* for each: packed and row-major whatever the config says */
   bool wide_index;                         /* index_t has 64 bits */
 };

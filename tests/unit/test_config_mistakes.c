@@ -212,6 +212,12 @@ static void missing_pieces(void **state) {
   expect_body_error("\nscalar \"alpha\" { dtype = \"f32\" },", "c.lua:3: scalar \"alpha\" has no value");
   expect_parts_error("template \"t\", tunable \"x\" { 1 }, grid { 1 }, block { 1 } },\nscalar \"x\" { ",
                      "c.lua:3: scalar \"x\" has no value");
+  expect_parts_error("template \"t\", grid { 1 }, block { 1 },\nscalar \"way\" { dtype = \"i32\" }",
+                     "c.lua:3: scalar \"way\" has no value");
+  expect_parts_error("template \"t\", grid { 1 }, block { 1 },\nscalar \"k\" { value = 1, specialize = true }",
+                     "c.lua:3: scalar \"k\" of an implementation has a dtype and a value, no specialize");
+  expect_parts_error("template \"t\", tunable \"x\" { 1 }, grid { 1 }, block { 1 },\nscalar \"x\" { value = 2 }",
+                     "c.lua:3: the name 'x' is taken by the tunable at line 2");
   expect_body_error("problem \"rows\" (1),\ncheck { row = 3 },",
                     "c.lua:3: check names 'row', which is no problem of this kernel (nearest 'rows')");
 }

@@ -230,6 +230,42 @@ static void test_lists_are_hashed(void **state) {
   assert_string_not_equal(hashes[0].hex, hashes[2].hex);
 }
 
+/* What an implementation's own scalars pass is no part of the source: all of these are one compiled kernel. */
+static void test_own_scalars(void **state) {
+  (void)state;
+  struct expanding *bench = expanding_open(
+      IN_OUT
+      "implementation 'a' { template 't.cu', tunable 'group' { 4, 8 }, tunable 'way' { 'down', 'right' },\n"
+      "scalar 'group' { dtype = 'i32' }, scalar 'right' { dtype = 'i64', value = \"way == 'right'\" },\n"
+      "launch { entry 'f', grid { 1 }, block { 1 } },\n"
+      "launch { entry 'g', grid { 1 }, block { 1 }, pass { 'y', 'right', { 'group', value = 'group // 4' } } } }",
+      NULL, 0);
+  struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
+  struct kernel_spec specs[4];
+  expanding_add(bench, "t.cu",
+                "__global__ void f(${params}) { y[0] = group * 2; }\n"
+                "__global__ void g(float *y, long long right, int group) {}\n");
+  for (uint64_t i = 0; i < 4; i++) specs[i] = expanding_one(bench, i);
+  assert_non_null(strstr(specs[0].source, "y, int group, long long right)"));
+  assert_null(strstr(specs[0].source, "#define group"));
+  assert_int_equal(specs[0].argument_count, 2);
+  assert_int_equal(specs[0].own_count, 2);
+  for (int i = 0; i < 4; i++) {
+    assert_string_equal(specs[i].source_hash.hex, specs[0].source_hash.hex);
+    if (i) assert_string_not_equal(specs[i].hash.hex, specs[i - 1].hash.hex);
+    assert_int_equal(kernel_launch_parameters(&specs[i], &specs[i].launches[0], passed), 4);
+    assert_int_equal(passed[1].value.type, VALUE_NIL);
+    assert_string_equal(specs[i].arguments[passed[2].argument].name, "group");
+    assert_int_equal(passed[2].value.integer, i / 2 ? 8 : 4);
+    assert_int_equal(passed[3].value.integer, i % 2);
+    assert_int_equal(kernel_launch_parameters(&specs[i], &specs[i].launches[1], passed), 3);
+    assert_int_equal(passed[1].value.integer, i % 2);
+    assert_int_equal(passed[2].value.integer, i / 2 ? 2 : 1);
+  }
+  for (int i = 0; i < 4; i++) kernel_spec_free(&specs[i]);
+  expanding_close(bench);
+}
+
 static void test_pass_errors(void **state) {
   (void)state;
 #define REFUSED(what, expected)                                                                                      \
@@ -681,6 +717,7 @@ int main(void) {
       cmocka_unit_test(test_named_entry),
       cmocka_unit_test(test_steps),
       cmocka_unit_test(test_lists_are_hashed),
+      cmocka_unit_test(test_own_scalars),
       cmocka_unit_test(test_pass_errors),
       cmocka_unit_test(test_carveout),
       cmocka_unit_test(test_overlap),

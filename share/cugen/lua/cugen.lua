@@ -27,7 +27,7 @@
 ---@class cugen.output: cugen.in_kernel
 ---@class cugen.inout: cugen.in_kernel
 ---@class cugen.scratch: cugen.in_kernel
----@class cugen.scalar: cugen.in_kernel
+---@class cugen.scalar: cugen.in_kernel, cugen.in_implementation
 ---@class cugen.constant: cugen.in_kernel
 ---@class cugen.formula: cugen.in_kernel
 ---@class cugen.reference: cugen.in_kernel
@@ -369,11 +369,11 @@ function inout(name) end
 ---@return fun(attributes: cugen.scratch_attributes): cugen.scratch
 function scratch(name) end
 
----A number, passed by value or compiled in.
+---A number, passed by value or compiled in. In an implementation: a number of its own, which its launches pass.
 ---```lua
 ---scalar "M" {}
 ---```
----@param name string of a problem or shared tunable, where there is no `value`
+---@param name string of a problem or tunable, where there is no `value`
 ---@return fun(attributes: cugen.scalar_attributes): cugen.scalar
 function scalar(name) end
 
