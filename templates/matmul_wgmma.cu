@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       int stage = 0;
       unsigned phase = 1;
       for (int index = first_tile; index < tiles; index += clusters) {
-        const place tile = tile_at(index, tiles_x, tiles_y);
+        const place tile = tile_at(index, tiles_x, tiles_y, group, way);
         const int x0 = (tile.x * cluster_x + in_x) * BM, y0 = (tile.y * cluster_y + in_y) * BN;
         for (int step = first_step; step < first_step + steps; ++step) {
 //@ include "lib/wgmma_load.cuh"
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ end
     for (int index = first_tile; index < tiles; index += clusters) {
 //@ end
-      const place tile = tile_at(index, tiles_x, tiles_y);
+      const place tile = tile_at(index, tiles_x, tiles_y, group, way);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
 //@ if pingpong then
       named_sync(1 + consumer, 256);

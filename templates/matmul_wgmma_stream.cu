@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       int stage = 0;
       unsigned phase = 1;
       for (work next = first_work(shares, first_tile); next.tile < tiles; next = next_work(next, shares, first_tile)) {
-        const place tile = tile_at(next.tile, tiles_x, tiles_y);
+        const place tile = tile_at(next.tile, tiles_x, tiles_y, group);
         const int x0 = (tile.x * cluster_x + in_x) * BM, y0 = (tile.y * cluster_y + in_y) * BN;
 //@ local to = aligned and "next.steps * next.apart" or "next.steps"
         for (int step = next.first; step < next.first + ${to}; ${aligned and "step += next.apart" or "++step"}) {
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
     for (work next = first_work(shares, first_tile); next.tile < tiles; next = next_work(next, shares, first_tile)) {
       const int index = next.tile, steps = next.steps;
 //@ end
-      const place tile = tile_at(index, tiles_x, tiles_y);
+      const place tile = tile_at(index, tiles_x, tiles_y, group);
       const int x0 = (tile.x * cluster_x + in_x) * BM + own_rows, y0 = (tile.y * cluster_y + in_y) * BN;
 //@ if deferred then
 #pragma unroll
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(${params}) {
       sum[4 * q + 3] += four.w;
     }
   }
-  const place tile = tile_at(index, tiles_x, tiles_y);
+  const place tile = tile_at(index, tiles_x, tiles_y, group);
   const int x0 = (tile.x * cluster_x + rank % cluster_x) * BM + part * 64;
   const int y0 = (tile.y * cluster_y + rank / cluster_x % cluster_y) * BN + chunk * store_n;
   const auto result_of = [&](int e) {

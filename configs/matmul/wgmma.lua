@@ -38,6 +38,10 @@ implementation "wgmma" {
   tunable "deferred" { true, false },            -- a tile is stored while the next one is multiplied
   tunable "promote"  { 0, 4, 1 },                -- steps along k after which sums of 8-bit floats go to sums of f32; 0: never
 
+  -- Passed at launch: variants that differ in them alone are one compiled kernel.
+  scalar "group" { dtype = "i32" },
+  scalar "way" { dtype = "i32", value = "select(order == 'right', 1, order == 'hilbert', 2, 0)" },
+
   derive "stream" "false",
   derive "by_rows" "(layout_c == 'row') ~= swap",            -- C's lines are the tile's rows
   derive "cluster_size" "cluster_x * cluster_y * split_k",

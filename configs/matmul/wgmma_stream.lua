@@ -18,6 +18,8 @@ implementation "wgmma_stream" {
   tunable "aligned"   { true, false },           -- as many clusters for each shared tile, which are at the same k at a time
   tunable "store_most" { 128, 64 },              -- bytes of a line that are stored at once: by the rule below
 
+  scalar "group" { dtype = "i32" },              -- passed at launch, as wgmma's
+
   -- What wgmma has as tunables is fixed.
   derive "stream"        "true",
   derive "swap"          "false",
@@ -25,7 +27,6 @@ implementation "wgmma_stream" {
   derive "pingpong"      "false",
   derive "split_k"       "1",
   derive "promote"       "0",
-  derive "order"         "'down'",
   derive "store_buffers" "1",
 
   derive "by_rows"       "layout_c == 'row'",    -- C's lines are the tile's rows
