@@ -8,7 +8,7 @@
 #include "base/system.h"
 #include "portfolio_out.h"
 
-enum { USUAL_MOST = 8, MOST_COLUMNS = 256, MOST_PASSES = 16 };
+enum { USUAL_MOST = 8, MOST_COLUMNS = 768, MOST_PASSES = 16 };
 
 /* What is not known is 0 outside, and NAN inside. */
 static double known(double value) {
@@ -118,6 +118,7 @@ static int learn_once(struct portfolio_data *data, size_t most, struct portfolio
   *columns = choose_columns(data, &count, err);
   if (!*columns) return CUGEN_ERROR_MEMORY;
   int status = portfolio_columns_open(data, *columns, count, &matrix, err);
+  if (!status) status = portfolio_kernels(data, *columns, count, matrix.kernels, err);
   if (!status) status = portfolio_learn(&matrix.matrix, most, out, err);
   struct judging judging = {data, *columns, out, 0};
   for (size_t p = 0; p < data->row_count && !status; p++) status = judge_row(&judging, p, err);
@@ -158,7 +159,10 @@ static int fill_body(const struct portfolio_data *data, const struct portfolio_l
                                  .tuned_mean = known(l->tuned_loss.mean),
                                  .tuned_worst = known(l->tuned_loss.worst),
                                  .held_mean = known(l->held_loss.mean),
-                                 .held_worst = known(l->held_loss.worst)};
+                                 .held_worst = known(l->held_loss.worst),
+                                 .alone_mean = known(l->alone_loss.mean),
+                                 .alone_worst = known(l->alone_loss.worst),
+                                 .kernels = (int64_t)l->kernels};
   out->rule = strdup(text_get(&l->rule));
   out->variants = calloc(l->count + 1, sizeof *out->variants);
   if (!out->rule || !out->variants) return error_memory(err);

@@ -80,7 +80,7 @@ static int least_slot(const struct config *config) {
 static struct expr_symbol find_size(void *context, const char *name) {
   const struct config *config = context;
   for (size_t i = 0; i < config->problem_count; i++)
-    if (config_is_size(config, i) && strcmp(config->problems[i].name, name) == 0)
+    if (strcmp(config->problems[i].name, name) == 0 && config_is_size(config, i))
       return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = config->first_problem + (int)i};
   if (strcmp(name, "least") == 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = least_slot(config)};
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
@@ -103,6 +103,8 @@ struct asked {
   const struct portfolio_body *body;
   const struct config *config;
   struct value *slots;
+  struct text condition; /* of the times, the last one that was asked, and whether it holds; "": none was */
+  bool holds;
 };
 
 static int open_asked(struct asked *a, const struct problem *problem, cugen_error *err) {
@@ -114,13 +116,41 @@ static int open_asked(struct asked *a, const struct problem *problem, cugen_erro
   return CUGEN_OK;
 }
 
-/* INFINITY: it has none, or none for these sizes. */
-static int time_of(const struct asked *a, size_t variant, double *out, cugen_error *err) {
-  const char *text = a->body->variants[variant].time;
+/* Of "select(a, b, c)" where a, b and c begin, and the end; NULL: it has other arguments, or does not begin so. */
+static const char *split_select(const char *text, const char *parts[3]) {
+  static const char begin[] = "select(";
+  const size_t length = sizeof begin - 1;
+  int depth = 0, count = 0;
+  if (strncmp(text, begin, length) != 0) return NULL;
+  parts[count++] = text + length;
+  for (const char *at = parts[0]; *at; at++) {
+    if (*at == ')' && depth == 0) return count == 3 && !at[1] ? at : NULL;
+    depth += (*at == '(') - (*at == ')');
+    if (*at != ',' || depth) continue;
+    if (count == 3) return NULL;
+    parts[count++] = at + 1;
+  }
+  return NULL;
+}
+
+/* The condition of one time is mostly that of the last one. */
+static int ask_condition(struct asked *a, const char *text, size_t length, cugen_error *err) {
+  struct expr *condition;
+  cugen_error ignored;
+  if (a->condition.length == length && strncmp(text_get(&a->condition), text, length) == 0) return CUGEN_OK;
+  text_clear(&a->condition);
+  text_add_n(&a->condition, text, length);
+  if (a->condition.failed) return error_memory(err);
+  int status = portfolio_parse_rule(text_get(&a->condition), a->config, &condition, err);
+  if (status) return status;
+  if (expr_eval_bool(condition, a->slots, &a->holds, &ignored)) a->holds = false;
+  expr_free(condition);
+  return CUGEN_OK;
+}
+
+static int time_of_text(const struct asked *a, const char *text, double *out, cugen_error *err) {
   struct expr *time;
   cugen_error ignored;
-  *out = INFINITY;
-  if (!text) return CUGEN_OK;
   int status = portfolio_parse_rule(text, a->config, &time, err);
   if (status) return status;
   if (expr_eval_float(time, a->slots, out, &ignored) || isnan(*out)) *out = INFINITY;
@@ -128,8 +158,26 @@ static int time_of(const struct asked *a, size_t variant, double *out, cugen_err
   return CUGEN_OK;
 }
 
+/* INFINITY: it has none, or none for these sizes. Of two formulas, of sizes that were learnt apart, only the one that counts is read: a
+   look-up has no time for the others. */
+static int time_of(struct asked *a, size_t variant, double *out, cugen_error *err) {
+  const char *text = a->body->variants[variant].time, *parts[3];
+  *out = INFINITY;
+  if (!text) return CUGEN_OK;
+  const char *end = split_select(text, parts);
+  if (!end) return time_of_text(a, text, out, err);
+  int status = ask_condition(a, parts[0], (size_t)(parts[1] - parts[0] - 1), err);
+  if (status) return status;
+  const char *part = a->holds ? parts[1] : parts[2];
+  char *copy = strndup(part, (size_t)((a->holds ? parts[2] - 1 : end) - part));
+  if (!copy) return error_memory(err);
+  status = time_of_text(a, copy, out, err);
+  free(copy);
+  return status;
+}
+
 /* By their times, those of equal times as they stand. */
-static int put_in_order(const struct asked *a, struct portfolio_order *out, cugen_error *err) {
+static int put_in_order(struct asked *a, struct portfolio_order *out, cugen_error *err) {
   double times[PORTFOLIO_BODY_MOST_VARIANTS] = {INFINITY};
   int status = CUGEN_OK;
   for (size_t i = 0; i < a->body->count && !status; i++) {
@@ -155,7 +203,7 @@ static void put_first(struct portfolio_order *order, size_t variant) {
 
 int portfolio_ask(const struct portfolio_body *body, const struct config *config, const struct problem *problem,
                   struct portfolio_order *out, cugen_error *err) {
-  struct asked asked = {body, config, NULL};
+  struct asked asked = {.body = body, .config = config};
   struct expr *rule;
   int64_t index = -1;
   cugen_error ignored;
@@ -168,6 +216,7 @@ int portfolio_ask(const struct portfolio_body *body, const struct config *config
   if (!status && index >= 0 && index < (int64_t)body->count) put_first(out, (size_t)index);
   expr_free(rule);
   free(asked.slots);
+  text_free(&asked.condition);
   return status;
 }
 

@@ -135,10 +135,17 @@ struct portfolio_columns {
   double *ratios;
   int64_t *values;
   bool *decides;
+  size_t *kernels; /* each its own, until portfolio_kernels has told */
   double *best;
 };
 int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, size_t count,
                            struct portfolio_columns *out, cugen_error *err);
 void portfolio_columns_free(struct portfolio_columns *columns);
+
+/* ---- portfolio_kernels.c ---- */
+
+/* Of each of these variants the first of them that is the same compiled kernel. */
+int portfolio_kernels(const struct portfolio_data *data, const size_t *variants, size_t count, size_t *out,
+                      cugen_error *err);
 
 #endif

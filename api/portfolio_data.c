@@ -401,8 +401,11 @@ int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, 
   out->ratios = calloc(data->row_count * count + 1, sizeof *out->ratios);
   out->values = calloc(data->row_count * sizes + 1, sizeof *out->values);
   out->decides = calloc(sizes + 1, sizeof *out->decides);
+  out->kernels = calloc(count + 1, sizeof *out->kernels);
   out->best = calloc(data->row_count + 1, sizeof *out->best);
-  int status = out->names && out->ratios && out->values && out->decides && out->best ? CUGEN_OK : error_memory(err);
+  const bool good = out->names && out->ratios && out->values && out->decides && out->kernels && out->best;
+  int status = good ? CUGEN_OK : error_memory(err);
+  for (size_t i = 0; i < count && !status; i++) out->kernels[i] = i;
   for (size_t i = 0, at = 0; i < config->problem_count && !status; i++)
     if (config_is_size(config, i)) {
       status = fill_decides(data, i, variants, count, &out->decides[at], err);
@@ -420,6 +423,7 @@ int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, 
                                           .names = out->names,
                                           .values = out->values,
                                           .decides = out->decides,
+                                          .kernels = out->kernels,
                                           .best = out->best,
                                           .multiprocessors = data->base->device.facts.sm_count};
   return status;
@@ -430,6 +434,7 @@ void portfolio_columns_free(struct portfolio_columns *columns) {
   free(columns->ratios);
   free(columns->values);
   free(columns->decides);
+  free(columns->kernels);
   free(columns->best);
   *columns = (struct portfolio_columns){0};
 }

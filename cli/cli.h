@@ -38,7 +38,7 @@
   X(COMPILE_TIME, "compile-time", 0, "TIME", "time of every compile (default: as recorded)")                         \
   X(RUN_TIME, "run-time", 0, "TIME", "time to verify and time a variant (default: as recorded)")                     \
   X(HORIZON, "budget", 0, "TIME", "score this much time (default: random search at 95 %)")                           \
-  X(PORTFOLIO, "portfolio", 0, "N", "at most N variants for all problems, and a rule")                               \
+  X(PORTFOLIO, "portfolio", 0, "N", "at most N kernels for all problems, and a rule")                                \
   X(ONLY_PORTFOLIO, "portfolio", 0, NULL, "the portfolio's variants and its rule alone: few kernels for all sizes")  \
   X(BITWISE, "bitwise", 0, "TEXT", "the best of those that give the same bits as this variant: \"naive\", best")     \
   X(AGAIN, "again", 0, NULL, "measure again what is remembered")                                                     \

@@ -71,6 +71,8 @@ static int print_variants(struct cli *cli, const cugen_portfolio *p) {
 
 int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
   printf("Portfolio of %s variant%s", print_count(p->variant_count).text, p->variant_count == 1 ? "" : "s");
+  if (p->kernels && p->kernels < p->variant_count)
+    printf(" in %s kernel%s", print_count(p->kernels).text, p->kernels == 1 ? "" : "s");
   printf(" for %s problem%s", print_count(p->problems).text, p->problems == 1 ? "" : "s");
   printf(" of %s%s%s:\n", p->config, *p->problem_class ? " " : "", p->problem_class);
   int status = print_variants(cli, p);
@@ -203,6 +205,7 @@ json_t *portfolio_json(const cugen_portfolio *p) {
   json_object_set_new(object, "held_out_worst", json_known(p->held_out_worst));
   json_object_set_new(object, "learnt_at", json_integer((json_int_t)p->learnt_at));
   json_object_set_new(object, "variants", variants);
+  json_object_set_new(object, "kernels", p->kernels ? json_integer((json_int_t)p->kernels) : json_null());
   for (size_t i = 0; i < p->variant_count; i++) json_array_append_new(variants, variant_json(&p->variants[i]));
   json_object_set_new(object, "problems", problems);
   for (size_t i = 0; i < p->problems && p->problem; i++)

@@ -918,12 +918,13 @@ typedef struct cugen_portfolio {
   int64_t learnt_at;                      /* seconds since the epoch */
   const cugen_portfolio_problem *problem; /* cugen_kernels_learn: each of them; else NULL */
   size_t unserved;                        /* likewise: problems that no variant is remembered to be right for */
+  size_t kernels; /* that the variants are: those of one differ in what is passed at launch. 0: not known */
 } cugen_portfolio;
 
 /* How to learn. */
 typedef struct cugen_learn_options {
   size_t size;
-  size_t most;    /* variants, 1 to 64; 0: 8 */
+  size_t most;    /* kernels, 1 to 64; 0: 8 */
   int remembered; /* from all problems that are remembered on the device and agree with the first kernel's settings */
   int dry;        /* remember nothing */
 } cugen_learn_options;

@@ -28,6 +28,10 @@ void portfolio_body_print(const struct portfolio_body *body, struct text *out) {
   text_addf(out, "rule %s\nproblems %" PRId64 "\n", body->rule, body->problems);
   print_loss("tuned", body->tuned_mean, body->tuned_worst, out);
   print_loss("held", body->held_mean, body->held_worst, out);
+  if (body->kernels) {
+    print_loss("alone", body->alone_mean, body->alone_worst, out);
+    text_addf(out, "kernels %" PRId64 "\n", body->kernels);
+  }
   for (size_t i = 0; i < body->count; i++) {
     const struct portfolio_body_variant *v = &body->variants[i];
     text_addf(out, "variant %" PRId64 " %s %s\n", v->serves, v->source.hex, v->variant);
@@ -96,7 +100,11 @@ static int take_head(struct reader *reader, struct portfolio_body *out) {
   if (!take_word(reader, "problems") || !take_whole(reader, '\n', &out->problems))
     return refuse(reader, "how many problems it is of is no number");
   status = take_loss(reader, "tuned", &out->tuned_mean, &out->tuned_worst);
-  return status ? status : take_loss(reader, "held", &out->held_mean, &out->held_worst);
+  if (!status) status = take_loss(reader, "held", &out->held_mean, &out->held_worst);
+  if (status || strncmp(reader->at, "alone ", 6) != 0) return status; /* what ships has no exceptions */
+  status = take_loss(reader, "alone", &out->alone_mean, &out->alone_worst);
+  if (status || (take_word(reader, "kernels") && take_whole(reader, '\n', &out->kernels))) return status;
+  return refuse(reader, "how many kernels it has is no number");
 }
 
 static int take_variant(struct reader *reader, struct portfolio_body_variant *out) {

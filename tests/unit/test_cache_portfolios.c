@@ -16,6 +16,7 @@
 #define HASH "0123456789abcdef0123456789abcdef"
 #define BODY                                                                                                         \
   "rule select(M <= 64, 1, 0)\nproblems 5\ntuned 1.010000 1.020000\nheld 0.000000 0.000000\n"                        \
+  "alone 1.015000 1.080000\nkernels 1\n"                                                                             \
   "variant 3 " HASH " tiled tile=16\ntime 1.5 + 0.25 * M\nat M=64 N=64\nvariant 2 " HASH " naive\nat M=8 N=8\n"
 
 static struct cache_portfolio portfolio(const char *class, const char *origin, int64_t learnt_at) {
@@ -108,6 +109,8 @@ static void what_is_printed_is_read(void **state) {
   assert_string_equal(body.rule, "select(M <= 64, 1, 0)");
   assert_int_equal(body.problems, 5);
   assert_true(body.tuned_mean > 1.0099 && body.tuned_mean < 1.0101 && body.held_worst == 0);
+  assert_true(body.alone_mean > 1.0149 && body.alone_worst > 1.0799);
+  assert_int_equal(body.kernels, 1);
   assert_int_equal(body.count, 2);
   assert_string_equal(body.variants[1].variant, "naive");
   assert_string_equal(body.variants[0].time, "1.5 + 0.25 * M");
@@ -115,6 +118,21 @@ static void what_is_printed_is_read(void **state) {
   assert_string_equal(body.variants[0].problem, "M=64 N=64");
   portfolio_body_print(&body, &printed);
   assert_string_equal(text_get(&printed), BODY);
+  text_free(&printed);
+  portfolio_body_free(&body);
+}
+
+/* What ships has no exceptions, and what was learnt before there were any. */
+static void one_without_exceptions_is_read(void **state) {
+  static const char text[] =
+      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH " naive\nat M=8\n";
+  struct portfolio_body body;
+  struct text printed = {0};
+  (void)state;
+  assert_int_equal(portfolio_body_parse(text, &body, NULL), CUGEN_OK);
+  assert_int_equal(body.kernels, 0);
+  portfolio_body_print(&body, &printed);
+  assert_string_equal(text_get(&printed), text);
   text_free(&printed);
   portfolio_body_free(&body);
 }
@@ -133,6 +151,10 @@ static void what_is_none_is_refused(void **state) {
       "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH
       " v\ntime 1\ntime 2\nat \n",
       "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH " v\nat \ntime 1\n",
+      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nalone 1.0 1.0\nkernels 1\nvariant 1 " HASH
+      " v\nat \n",
+      "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nalone 1.000000 1.000000\nvariant 1 " HASH
+      " v\nat \n",
       "rule 0\tx\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH " v\nat \n",
   };
   struct portfolio_body body;
@@ -238,9 +260,13 @@ static void wrong_wisdom_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_CACHE(the_later_one_stays),           WITH_CACHE(what_is_meant_is_removed),
-      WITH_CACHE(a_wrong_one_is_found),          cmocka_unit_test(what_is_printed_is_read),
-      cmocka_unit_test(what_is_none_is_refused), WITH_CACHE(wisdom_carries_them),
+      WITH_CACHE(the_later_one_stays),
+      WITH_CACHE(what_is_meant_is_removed),
+      WITH_CACHE(a_wrong_one_is_found),
+      cmocka_unit_test(what_is_printed_is_read),
+      cmocka_unit_test(one_without_exceptions_is_read),
+      cmocka_unit_test(what_is_none_is_refused),
+      WITH_CACHE(wisdom_carries_them),
       WITH_CACHE(wrong_wisdom_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,19 +3,29 @@
    It is the k-median problem: k columns, so that the sum over the rows of each row's least cost is least (Kariv and Hakimi 1979, NP-hard).
    A variant that another one beats or equals on every problem cannot be needed and goes first. Of what is left all combinations are
    tried where they are few. Else the greedy choice (Nemhauser, Wolsey, Fisher 1978) is improved by the exchange of one variant for
-   another until no exchange gains anything (Teitz and Bart 1968). */
+   another until no exchange gains anything (Teitz and Bart 1968).
+
+   Variants that are one compiled kernel, launched in several ways, count once. So kernels are chosen first, each as good as its best
+   variant. Then, in the same way, variants of theirs, some for each kernel: all of them would be more than a look-up has time for. */
 #include "choose.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 /* Steps of an exact search that are worth their time: some 50 ms. */
 static const double most_exact = 2e7;
+
+enum {
+  WAYS = 3, /* variants a kernel, on average */
+  BEGINNINGS = 8
+};
 
 struct chooser {
   size_t rows, columns;
   double *costs;    /* [row * columns + column] */
-  size_t *variants; /* of the columns, rising */
+  size_t *variants; /* of the columns, rising; or kernels, by their first variant */
   size_t most;
   size_t *chosen; /* columns */
   size_t count;
@@ -92,24 +102,28 @@ static void fill_costs(struct chooser *c, const struct portfolio_matrix *m, cons
   }
 }
 
+static int allocate(struct chooser *c, size_t rows, size_t columns, size_t most, cugen_error *err) {
+  *c = (struct chooser){.rows = rows, .columns = columns, .most = most < columns ? most : columns};
+  c->costs = calloc(rows * columns + 1, sizeof *c->costs);
+  c->variants = calloc(columns + 1, sizeof *c->variants);
+  c->chosen = calloc(c->most + 1, sizeof *c->chosen);
+  return c->costs && c->variants && c->chosen ? CUGEN_OK : error_memory(err);
+}
+
 /* To be closed whatever comes back. */
 static int chooser_open(struct chooser *c, const struct portfolio_matrix *m, const bool *rows, size_t most,
                         cugen_error *err) {
-  *c = (struct chooser){.most = most};
-  for (size_t p = 0; p < m->problems; p++) c->rows += !rows || rows[p];
+  size_t count = 0;
+  *c = (struct chooser){0};
+  for (size_t p = 0; p < m->problems; p++) count += !rows || rows[p];
   bool *dropped = calloc(m->variants + 1, sizeof *dropped);
   if (!dropped) return error_memory(err);
-  c->columns = drop_needless(m, rows, dropped);
-  if (c->most > c->columns) c->most = c->columns;
-  c->costs = calloc(c->rows * c->columns + 1, sizeof *c->costs);
-  c->variants = calloc(c->columns + 1, sizeof *c->variants);
-  c->chosen = calloc(c->most + 1, sizeof *c->chosen);
-  const bool good = c->costs && c->variants && c->chosen;
-  for (size_t v = 0, at = 0; good && v < m->variants; v++)
+  const int status = allocate(c, count, drop_needless(m, rows, dropped), most, err);
+  for (size_t v = 0, at = 0; !status && v < m->variants; v++)
     if (!dropped[v]) c->variants[at++] = v;
-  if (good) fill_costs(c, m, rows);
+  if (!status) fill_costs(c, m, rows);
   free(dropped);
-  return good ? CUGEN_OK : error_memory(err);
+  return status;
 }
 
 static void chooser_close(struct chooser *c) {
@@ -167,6 +181,13 @@ static bool improve_place(struct chooser *c, size_t place) {
   return best != before;
 }
 
+static void exchange(struct chooser *c) {
+  for (bool better = true; better;) {
+    better = false;
+    for (size_t i = 0; i < c->count; i++) better |= improve_place(c, i);
+  }
+}
+
 static void choose_greedily(struct chooser *c) {
   c->sum = INFINITY;
   while (c->count < c->most) {
@@ -175,10 +196,41 @@ static void choose_greedily(struct chooser *c) {
     c->sum = INFINITY;
     improve_place(c, c->count - 1);
   }
-  for (bool better = true; better;) {
-    better = false;
-    for (size_t i = 0; i < c->count; i++) better |= improve_place(c, i);
+  exchange(c);
+}
+
+/* Any columns, each once, improved. */
+static void choose_at_random(struct chooser *c, uint64_t *state) {
+  for (c->count = 0; c->count < c->most;) {
+    const size_t column = random_next(state) % c->columns;
+    size_t at = 0;
+    while (at < c->count && c->chosen[at] != column) at++;
+    if (at == c->count) c->chosen[c->count++] = column;
   }
+  c->sum = sum_of(c, c->chosen, c->count);
+  exchange(c);
+}
+
+/* Exchange ends where no single one gains anything, which may be far from the best: so it begins at several places. */
+static int choose_often(struct chooser *c, cugen_error *err) {
+  uint64_t state = 1;
+  double sum;
+  size_t *best = calloc(c->most + 1, sizeof *best);
+  if (!best) return error_memory(err);
+  choose_greedily(c);
+  memcpy(best, c->chosen, c->most * sizeof *best);
+  sum = c->sum;
+  for (int i = 0; i < BEGINNINGS; i++) {
+    choose_at_random(c, &state);
+    if (c->sum < sum - 1e-12) {
+      memcpy(best, c->chosen, c->most * sizeof *best);
+      sum = c->sum;
+    }
+  }
+  memcpy(c->chosen, best, c->most * sizeof *best);
+  c->sum = sum;
+  free(best);
+  return CUGEN_OK;
 }
 
 /* ---- All ---------------------------------------------------------------------------------------------------------- */
@@ -218,19 +270,85 @@ static int by_number(const void *a, const void *b) {
   return (*x > *y) - (*x < *y);
 }
 
+static int run(struct chooser *c, cugen_error *err) {
+  const double steps = combinations(c->columns, c->most) * (double)(c->rows * c->most);
+  int status = CUGEN_OK;
+  if (!c->most) return CUGEN_OK;
+  if (steps <= most_exact)
+    status = choose_exactly(c, err);
+  else
+    status = choose_often(c, err);
+  if (!status) trim(c);
+  return status;
+}
+
+/* ---- Kernels, then variants --------------------------------------------------------------------------------------- */
+
+size_t portfolio_most_variants(const struct portfolio_matrix *m, size_t most) {
+  size_t variants = m->kernels ? WAYS * most : most;
+  if (variants > PORTFOLIO_MOST) variants = PORTFOLIO_MOST;
+  return variants < m->variants ? variants : m->variants;
+}
+
+/* Columns of kernels, each as good as the best of its variants. To be closed whatever comes back. */
+static int open_kernels(struct chooser *kernels, const struct portfolio_matrix *m, const struct chooser *variants,
+                        size_t most, cugen_error *err) {
+  int status = allocate(kernels, variants->rows, variants->columns, most, err);
+  size_t count = 0;
+  for (size_t i = 0; i < variants->columns && !status; i++) {
+    const size_t kernel = m->kernels[variants->variants[i]];
+    size_t at = 0;
+    while (at < count && kernels->variants[at] != kernel) at++;
+    for (size_t r = 0; r < variants->rows; r++) {
+      double *cost = &kernels->costs[r * variants->columns + at];
+      const double own = variants->costs[r * variants->columns + i];
+      *cost = at < count ? fmin(*cost, own) : own;
+    }
+    if (at == count) kernels->variants[count++] = kernel;
+  }
+  if (status) return status;
+  for (size_t r = 1; r < kernels->rows; r++)
+    memmove(&kernels->costs[r * count], &kernels->costs[r * kernels->columns], count * sizeof *kernels->costs);
+  kernels->columns = count;
+  if (kernels->most > count) kernels->most = count;
+  return CUGEN_OK;
+}
+
+static bool is_chosen(const struct chooser *kernels, size_t kernel) {
+  for (size_t i = 0; i < kernels->count; i++)
+    if (kernels->variants[kernels->chosen[i]] == kernel) return true;
+  return false;
+}
+
+/* Of the columns those of the chosen kernels stay. */
+static void keep_kernels(struct chooser *variants, const struct portfolio_matrix *m, const struct chooser *kernels) {
+  size_t kept = 0, at = 0;
+  for (size_t r = 0; r < variants->rows; r++)
+    for (size_t i = 0; i < variants->columns; i++)
+      if (is_chosen(kernels, m->kernels[variants->variants[i]]))
+        variants->costs[at++] = variants->costs[r * variants->columns + i];
+  for (size_t i = 0; i < variants->columns; i++)
+    if (is_chosen(kernels, m->kernels[variants->variants[i]])) variants->variants[kept++] = variants->variants[i];
+  variants->columns = kept;
+  if (variants->most > kept) variants->most = kept;
+}
+
+static int choose_kernels(struct chooser *variants, const struct portfolio_matrix *m, size_t most, cugen_error *err) {
+  struct chooser kernels;
+  int status = open_kernels(&kernels, m, variants, most, err);
+  if (!status) status = run(&kernels, err);
+  if (!status) keep_kernels(variants, m, &kernels);
+  chooser_close(&kernels);
+  return status;
+}
+
 int portfolio_choose(const struct portfolio_matrix *m, const bool *rows, size_t most, size_t *chosen, size_t *count,
                      cugen_error *err) {
   struct chooser c;
-  int status = chooser_open(&c, m, rows, most, err);
+  int status = chooser_open(&c, m, rows, portfolio_most_variants(m, most), err);
   *count = 0;
-  if (!status && c.most) {
-    const double steps = combinations(c.columns, c.most) * (double)(c.rows * c.most);
-    if (steps <= most_exact)
-      status = choose_exactly(&c, err);
-    else
-      choose_greedily(&c);
-    trim(&c);
-  }
+  if (!status && m->kernels) status = choose_kernels(&c, m, most, err);
+  if (!status) status = run(&c, err);
   for (size_t i = 0; i < c.count && !status; i++) chosen[(*count)++] = c.variants[c.chosen[i]];
   if (*count) qsort(chosen, *count, sizeof *chosen, by_number);
   chooser_close(&c);

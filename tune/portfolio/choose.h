@@ -1,4 +1,4 @@
-/* Which few variants serve many problems best. */
+/* Which few kernels serve many problems best, launched in which ways. */
 #ifndef TUNE_PORTFOLIO_CHOOSE_H
 #define TUNE_PORTFOLIO_CHOOSE_H
 
@@ -8,8 +8,12 @@
 /* The sum over the problems of the least portfolio_choice_cost that one of the chosen has. rows: only these problems; NULL: all. */
 double portfolio_sum(const struct portfolio_matrix *matrix, const bool *rows, const size_t *chosen, size_t count);
 
-/* Into chosen (room for `most`): at most that many variants of the least sum, rising. Exact where few combinations are possible, else
-   greedy and improved by exchange. Fewer where the rest would gain next to nothing; none serves nothing. Equal input, equal output. */
+/* How many variants are chosen at most of so many kernels. */
+size_t portfolio_most_variants(const struct portfolio_matrix *matrix, size_t most);
+
+/* Into chosen (room for portfolio_most_variants): variants of at most `most` kernels, of the least sum, rising. Exact where few combinations are
+   possible, else greedy and improved by exchange. Fewer where the rest would gain next to nothing; none serves nothing. Equal input, equal
+   output. */
 int portfolio_choose(const struct portfolio_matrix *matrix, const bool *rows, size_t most, size_t *chosen,
                      size_t *count, cugen_error *err);
 

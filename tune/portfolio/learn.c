@@ -5,9 +5,13 @@
    and rule are learnt from the others, and the rule of each number of leaves is asked about those that were left out. All numbers that are as
    good there as any, but for a little (slack), are admitted. Of these the fewest leaves are taken that serve the problems themselves best, and
    all is learnt again from all problems. What the left out ones lost is what sizes in between are to expect. Problems are few where there are
-   less than FEW: then what is left out says little, and the rule is what serves them best. */
+   less than FEW: then what is left out says little, and the rule is what serves them best.
+
+   A problem that was asked for and that the rule serves much slower than one of the chosen would is an exception, by its sizes. That says nothing of
+   others, and changes nothing for those that are left out. */
 #include "learn.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,7 +123,7 @@ static int open_validation(struct validation *v, const struct portfolio_matrix *
   v->leaves = m->problems < MOST_LEAVES ? m->problems : MOST_LEAVES;
   v->fold = calloc(m->problems + 1, sizeof *v->fold);
   v->rows = calloc(m->problems + 1, sizeof *v->rows);
-  v->chosen = calloc(most + 1, sizeof *v->chosen);
+  v->chosen = calloc(portfolio_most_variants(m, most) + 1, sizeof *v->chosen);
   v->held = calloc(v->leaves * m->problems + 1, sizeof *v->held);
   return v->fold && v->rows && v->chosen && v->held ? CUGEN_OK : error_memory(err);
 }
@@ -173,7 +177,9 @@ static size_t choose_leaves(const struct validation *v, const struct portfolio_t
   return leaves;
 }
 
-static int make_room(const struct portfolio_matrix *m, size_t most, struct portfolio_learnt *out, cugen_error *err) {
+static int make_room(const struct portfolio_matrix *m, size_t kernels, struct portfolio_learnt *out,
+                     cugen_error *err) {
+  const size_t most = portfolio_most_variants(m, kernels);
   out->chosen = calloc(most + 1, sizeof *out->chosen);
   out->given = calloc(m->problems + 1, sizeof *out->given);
   out->tuned = calloc(m->problems + 1, sizeof *out->tuned);
@@ -204,10 +210,78 @@ static void drop_unused(const struct portfolio_matrix *m, struct portfolio_tree 
   out->count = kept;
 }
 
+/* ---- Exceptions ------------------------------------------------------------------------------------------------------ */
+
+/* Problems that the rule serves this much slower than another of the chosen would are named in it, the worst ones. */
+static const double bearable = 1.05;
+enum { MOST_EXCEPTIONS = 32 };
+
+struct exceptions {
+  size_t at[MOST_EXCEPTIONS]; /* problems */
+  double gains[MOST_EXCEPTIONS];
+  size_t count;
+};
+
+static size_t fastest_of(const struct portfolio_matrix *m, size_t problem, const size_t *chosen, size_t count) {
+  size_t best = 0;
+  for (size_t i = 1; i < count; i++) {
+    const double ratio = portfolio_ratio(m, problem, chosen[i]), least = portfolio_ratio(m, problem, chosen[best]);
+    if (ratio < least || isnan(least)) best = i;
+  }
+  return best;
+}
+
+static void add_exception(struct exceptions *e, size_t problem, double gain) {
+  size_t at = e->count < MOST_EXCEPTIONS ? e->count++ : MOST_EXCEPTIONS - 1;
+  if (at == MOST_EXCEPTIONS - 1 && e->count == MOST_EXCEPTIONS && e->gains[at] >= gain) return;
+  for (; at > 0 && e->gains[at - 1] < gain; at--) e->at[at] = e->at[at - 1], e->gains[at] = e->gains[at - 1];
+  e->at[at] = problem;
+  e->gains[at] = gain;
+}
+
+static void except(const struct portfolio_matrix *m, struct portfolio_learnt *out, struct exceptions *e) {
+  for (size_t p = 0; p < m->problems && m->sizes; p++) {
+    const double ratio = portfolio_ratio(m, p, out->chosen[fastest_of(m, p, out->chosen, out->count)]);
+    const double gain = isnan(out->tuned[p]) ? INFINITY : out->tuned[p] / ratio;
+    if (isfinite(ratio) && gain > bearable) add_exception(e, p, gain);
+  }
+  for (size_t i = 0; i < e->count; i++) {
+    const size_t p = e->at[i], best = fastest_of(m, p, out->chosen, out->count);
+    out->given[p] = best;
+    out->tuned[p] = portfolio_ratio(m, p, out->chosen[best]);
+  }
+}
+
+/* Of several problems; of one all sizes are alike. */
+static bool varies(const struct portfolio_matrix *m, size_t size) {
+  for (size_t p = 1; p < m->problems; p++)
+    if (portfolio_value(m, p, size) != portfolio_value(m, 0, size)) return true;
+  return false;
+}
+
+/* "select(M == 64 and N == 1000, 3, " for the rule to follow. */
+static void print_exceptions(const struct portfolio_matrix *m, const struct exceptions *e,
+                             const struct portfolio_learnt *learnt, struct text *out) {
+  for (size_t i = 0; i < e->count; i++) {
+    const char *between = i ? "" : "select(";
+    for (size_t s = 0; s < m->sizes; s++) {
+      if (!varies(m, s)) continue;
+      text_addf(out, "%s%s == %" PRId64, between, m->names[s], portfolio_value(m, e->at[i], s));
+      between = " and ";
+    }
+    text_addf(out, ", %zu, ", learnt->given[e->at[i]]);
+  }
+}
+
+/* ---- All together ---------------------------------------------------------------------------------------------------- */
+
 static int print_rule(const struct portfolio_matrix *m, const struct portfolio_tree *tree,
-                      const struct portfolio_formulas *formulas, struct portfolio_learnt *out, cugen_error *err) {
+                      const struct portfolio_formulas *formulas, const struct exceptions *exceptions,
+                      struct portfolio_learnt *out, cugen_error *err) {
   bool failed = false;
+  print_exceptions(m, exceptions, out, &out->rule);
   portfolio_tree_print(tree, out->leaves, m, out->count, &out->rule);
+  if (exceptions->count) text_add_char(&out->rule, ')');
   for (size_t i = 0; i < out->count && formulas->of; i++) {
     portfolio_formula_print(&formulas->of[i][formulas->way], m, &out->times[i]);
     failed |= out->times[i].failed;
@@ -215,9 +289,20 @@ static int print_rule(const struct portfolio_matrix *m, const struct portfolio_t
   return failed || out->rule.failed ? error_memory(err) : CUGEN_OK;
 }
 
+static size_t count_kernels(const struct portfolio_matrix *m, const size_t *chosen, size_t count) {
+  size_t kernels = 0;
+  for (size_t i = 0; i < count; i++) {
+    size_t same = 0;
+    while (same < i && (!m->kernels || m->kernels[chosen[same]] != m->kernels[chosen[i]])) same++;
+    kernels += same == i;
+  }
+  return kernels;
+}
+
 /* What serves each problem by the tree and the formulas, and what is printed of them. */
 static int apply(const struct portfolio_matrix *m, const struct validation *v, struct portfolio_tree *tree,
                  struct portfolio_formulas *formulas, struct portfolio_learnt *out, cugen_error *err) {
+  struct exceptions exceptions = {.count = 0};
   const size_t most = portfolio_tree_leaves(tree);
   const size_t wanted = choose_leaves(v, tree, out->chosen, out->count, formulas->least);
   out->leaves = wanted < most ? wanted : most;
@@ -226,8 +311,11 @@ static int apply(const struct portfolio_matrix *m, const struct validation *v, s
     out->given[p] = portfolio_given(m, p, out->chosen, out->count, says, formulas->least);
     out->tuned[p] = loss_of(m, p, out->chosen, out->count, says, formulas->least);
   }
+  out->alone_loss = sum_up(out->tuned, m->problems);
+  if (m->problems > 1) except(m, out, &exceptions);
   drop_unused(m, tree, formulas, out);
-  return print_rule(m, tree, formulas, out, err);
+  out->kernels = count_kernels(m, out->chosen, out->count);
+  return print_rule(m, tree, formulas, &exceptions, out, err);
 }
 
 static void serve_nothing(const struct portfolio_matrix *m, struct portfolio_learnt *out) {

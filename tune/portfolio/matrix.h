@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { PORTFOLIO_MOST = 64 }; /* variants of a portfolio */
+
 struct portfolio_matrix {
   size_t problems, variants;
   /* [p * variants + v]: its cost by the least of the problem, 1 or more. INFINITY: it is no variant there, which is seen before it
@@ -16,8 +18,10 @@ struct portfolio_matrix {
   const char *const *names; /* theirs */
   const int64_t *values;    /* [p * sizes + s] */
   const bool *decides;      /* of each size: what divides it may decide which variants there are; NULL: of all */
-  const double *best;       /* of each problem: the least cost itself; NULL: 1 */
-  int64_t multiprocessors;  /* that run blocks side by side; 0: not known, as if one */
+  const size_t *
+      kernels; /* of each variant the first one that is the same compiled kernel, launched otherwise; NULL: none shares one */
+  const double *best;      /* of each problem: the least cost itself; NULL: 1 */
+  int64_t multiprocessors; /* that run blocks side by side; 0: not known, as if one */
 };
 
 static inline double portfolio_ratio(const struct portfolio_matrix *m, size_t problem, size_t variant) {
@@ -41,9 +45,11 @@ static inline double portfolio_cost(double ratio) {
 /* The cost of one that is 40 % slower. Where a few are judged by, what costs more says no more than that it is far off. */
 #define PORTFOLIO_FAR_OFF 1.0
 
-/* What a variant costs while variants are chosen: one that was not measured there is far off, as it was not worth measuring. */
+/* What a variant costs while variants are chosen: more beyond 8 %, since a portfolio is judged by its worst problem, too. One that was not
+   measured there is far off, as it was not worth measuring. */
 static inline double portfolio_choice_cost(double ratio) {
-  return isnan(ratio) ? PORTFOLIO_FAR_OFF : portfolio_cost(ratio);
+  const double seen = isnan(ratio) ? 1.4 : ratio, beyond = isfinite(seen) ? fmax(log(seen) - log(1.08), 0) : 0;
+  return portfolio_cost(seen) + 3.0 * beyond;
 }
 
 /* What is not worth another variant or another branch of the rule, on average over the problems: 0.05 %. */

@@ -9,7 +9,7 @@
    were fitted without it: else a formula would look better than it is for others.
 
    A leaf of few problems says little of others that fall into it: a variant that is best for two of them may be ten times slower for a third.
-   So the choice counts what the problems around them cost, too, with the weight of two: those of the leaf above it, and of its own in turn (as
+   So the choice counts what the problems around them cost, too, with the weight of six: those of the leaf above it, and of its own in turn (as
    estimates are shrunk towards those of the parent: Quinlan's m-estimate; Agarwal and others 2022, hierarchical shrinkage). */
 #include "tree.h"
 
@@ -19,7 +19,7 @@
 enum { MOST_DEPTH = 24 };
 
 /* Problems: what those around a leaf count for in its choice. */
-static const double weight_of_prior = 2;
+static const double weight_of_prior = 6;
 
 /* What a problem costs at most, here: that of one that is 75 % slower. More, and leaves are made for the few that are far off. What was not
    measured costs as much: it may be a good choice, but nothing says so. */
