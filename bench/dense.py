@@ -25,6 +25,7 @@ LATE = 5  # seconds more than given, until tuning is interrupted
 FASTEST = 2  # of each size by its records, retimed
 HOPELESS = 2.5  # times the fastest by the records: a kernel that is not retimed there
 RETIMING = 0.24  # of the time of a class
+FRESH_RETIMING = 0.33
 TIMING = 0.4  # of the time for it: the rest opens plans
 
 
@@ -94,7 +95,7 @@ class Dense:
         if self.run.given.fresh:
             searching = seconds - LATE
         begin = time.monotonic()
-        if searching:
+        if searching > 1:
             tried = portfolio.tune(self.bench, "search", self.new, searching, portfolio=False, late=LATE)
             self.say(f"searched the new sizes: {tried} variants")
         left = seconds - (time.monotonic() - begin) - LATE / 2
@@ -114,12 +115,17 @@ class Dense:
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
         return json.loads(done.stdout)["variant"] if done.returncode == 0 else None
 
+    def named_kernels(self):
+        """Those that a portfolio has: lines of NAME.kernels beside the wisdom."""
+        path = self.wisdom.with_name(f"{self.name}.kernels") if self.wisdom else None
+        return path.read_text(encoding="utf-8").splitlines() if path and path.is_file() else []
+
     def write_lines(self, records):
         """What bench_retime reads."""
         if self.run.given.fresh:
             self.say(f"{len(records)} sizes are to be timed in turn")
             return ["\t".join([problem, *list(found)[:FASTEST + 1], "-"]) for problem, found in records.items()]
-        kernels = choose(records, self.kernel_count)
+        kernels = self.named_kernels() or choose(records, self.kernel_count)
         with concurrent.futures.ThreadPoolExecutor(self.run.threads) as pool:
             untuned = dict(zip(records, pool.map(self.untuned, records)))
         lines = []
@@ -210,7 +216,7 @@ class Dense:
     def measure(self, limit):
         begin = time.monotonic()
         self.open()
-        retiming = (RETIMING if self.new else self.retiming) * limit
+        retiming = (FRESH_RETIMING if self.run.given.fresh else self.retiming) * limit
         self.tune(limit - retiming - (time.monotonic() - begin))
         self.retime(max(limit - (time.monotonic() - begin), 4))
 

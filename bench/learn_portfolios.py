@@ -47,6 +47,7 @@ def options():
     parser.add_argument("--kernels", type=lambda text: [int(word) for word in text.split(",")], default=[2, 3, 4, 6, 8, 12, 16, 24])
     parser.add_argument("--device", default="model:H200")
     parser.add_argument("--ship", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--force", action="store_true", help="ship all: what ships was learnt from fewer sizes, of which these are many")
     return parser.parse_args()
 
 
@@ -342,7 +343,7 @@ def learn_class(learner, name, wisdom):
         if title:
             print(title.rstrip())
         of_part, of_turns, beyond = learn_part(learner, config, cache, part, in_turn)
-        if title and not condition and (path := still_better(name, of_part)):
+        if title and not condition and not learner.given.force and (path := still_better(name, of_part)):
             print(f"  what ships stays there: {path.name}")
             for table in (of_part, of_turns):
                 table["held out: by the rule"] = table.get("untuned now", [])
@@ -353,7 +354,7 @@ def learn_class(learner, name, wisdom):
     better = compare(columns)
     print_in_turn(turns)
     print(f"  {'better' if better else 'NOT better'} than what is taken without it", flush=True)
-    if better and learner.given.ship and name not in NOT_SHIPPED:
+    if (better or learner.given.force) and learner.given.ship and name not in NOT_SHIPPED:
         learner.given.ship.mkdir(parents=True, exist_ok=True)
         print(f"  {shutil.copy(path, learner.given.ship)}")
 

@@ -8,7 +8,7 @@ that all share, and exploring while serving. families: classes one after the oth
 
 dense goes on from that wisdom (--wisdom: NAME.wisdom or NAME.wisdom.xz files, their folders, or archives of them; the last of a class
 counts): first bf16 by all GPUs, then other classes, each by one GPU. It adds sizes, fills the matrix, and times what matters in turn
-(bench/dense.py); FOLDER has bench_retime, too. Into OUTPUT go NAME.wisdom.xz, NAME.retimed.jsonl and log.txt.
+(bench/dense.py), with the variants of NAME.kernels, a line each, where that lies beside the wisdom; FOLDER has bench_retime, too. Into OUTPUT go NAME.wisdom.xz, NAME.retimed.jsonl and log.txt.
 
 dense --fresh 12 takes so many new sizes of each class instead, and says how much slower an untuned plan is there than the fastest that a
 search found. Classes have the same time then, and those that have no portfolio are among them. --seed draws other sizes.
@@ -95,8 +95,8 @@ BF16 = ("matmul-bf16", 1.7, ("--config", "matmul", "--set", "dtype=bf16", "--hig
                              "--class", "dtype=f16"))
 
 # Of a dense matrix: how many sizes are wanted, the kernels that are timed in turn on all, and a weight for the time, the first ones first.
-DENSE = {"matmul-bf16": (300, 24, 0), "matmul-bf16-nt": (110, 16, 160), "matmul-f32": (90, 16, 150), "matmul-e4m3-nt": (90, 16, 130),
-         "matmul-tf32": (90, 16, 130), "matmul-i8-nt": (65, 16, 110), "matmul-f64": (70, 16, 120), "transpose-f32": (45, 12, 90),
+DENSE = {"matmul-bf16": (300, 24, 0), "matmul-bf16-nt": (180, 24, 160), "matmul-f32": (90, 16, 150), "matmul-e4m3-nt": (170, 24, 160),
+         "matmul-tf32": (90, 16, 130), "matmul-i8-nt": (150, 24, 160), "matmul-f64": (70, 16, 120), "transpose-f32": (45, 12, 90),
          "reduce-row-f32": (45, 12, 90), "reduce-col-f32": (45, 12, 90), "filter-f32": (60, 12, 100), "transpose-f16": (45, 12, 90),
          "transpose-f64": (36, 12, 60), "reduce-all-f32": (24, 12, 45), "reduce-row-f16": (36, 12, 60), "transpose-i8": (36, 12, 60),
          "particles-f32": (24, 12, 45), "sum-f32": (24, 12, 40)}
