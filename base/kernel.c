@@ -25,7 +25,8 @@ void kernel_spec_free(struct kernel_spec *spec) {
 }
 
 void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, struct text *reason) {
-  const bool may_be = outcome == CUGEN_OUTCOME_WRONG || outcome == CUGEN_OUTCOME_BOUNDS;
+  const bool may_be =
+      outcome == CUGEN_OUTCOME_WRONG || outcome == CUGEN_OUTCOME_BOUNDS || outcome == CUGEN_OUTCOME_TRAP;
   if (spec->order && may_be) text_addf(reason, ". Are arguments exchanged? %s", spec->order);
 }
 
@@ -151,4 +152,18 @@ size_t kernel_launch_parameters(const struct kernel_spec *spec, const struct ker
 
 bool kernel_argument_textured(const struct kernel_argument *argument) {
   return argument->access == ACCESS_TEXTURE || argument->access == ACCESS_ARRAY;
+}
+
+struct hash kernel_spec_passed(const struct kernel_spec *spec) {
+  struct text text = {0};
+  if (!spec->own_count) return spec->source_hash;
+  text_add(&text, spec->source_hash.hex);
+  for (size_t i = 0; i < spec->parameter_count; i++) {
+    if (spec->parameters[i].argument < spec->argument_count) continue;
+    text_add_char(&text, ' ');
+    value_print(spec->parameters[i].value, &text);
+  }
+  const struct hash hash = text.failed ? (struct hash){""} : hash_bytes(text_get(&text), text.length);
+  text_free(&text);
+  return hash;
 }

@@ -152,6 +152,9 @@ struct kernel_spec {
 };
 
 void kernel_spec_free(struct kernel_spec *spec);
+/* What the kernel is, for whom its grid says nothing: its source, and what an implementation's own scalars pass. Where there are none it is
+   source_hash. */
+struct hash kernel_spec_passed(const struct kernel_spec *spec);
 /* Appends spec->order to the reason of such an outcome, where it may be the cause. */
 void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, struct text *reason);
 /* What proof_hash would be if the problem had not these parameters, a bit each. Of more parameters than KERNEL_MAX_LACKED

@@ -199,6 +199,10 @@ static int complete_scalar(struct build *build, struct config_argument *argument
   const struct scope_name *same = scope_find(build, argument->name);
   argument->slot = same && !argument->value ? same->slot : -1;
   if (argument->value || argument->slot >= 0) return CUGEN_OK;
+  if (same && same->role == ROLE_DERIVED)
+    return build_fail(build, argument->line,
+                      "scalar \"%s\" has no value, and %s is a derived name: take another name, with value = \"%s\"",
+                      argument->name, argument->name, argument->name);
   return build_fail(
       build, argument->line,
       "scalar \"%s\" has no value: no size of the problem or tunable has its name; give it value = \"...\"",
@@ -264,12 +268,20 @@ int read_argument(struct build *build, const struct list *list, const struct ite
 
 int read_own_scalar(struct build *build, const struct list *list, const struct item *item,
                     struct config_argument *out) {
-  int status = read_argument(build, list, item, out);
-  if (status || (!out->struct_name && !out->compiled && !out->when)) return status;
-  return build_fail(build, out->line,
-                    "scalar \"%s\" of an implementation has a dtype and a value, no %s: declare it in the kernel",
-                    out->name,
-                    out->struct_name ? "struct"
-                    : out->compiled  ? "specialize"
-                                     : "when");
+  static const char *const others[] = {"struct", "fields", "specialize", "when"};
+  lua_State *L = build->L;
+  int status = CUGEN_OK;
+  list_push(build, list, item);
+  const int table = lua_gettop(L);
+  for (size_t i = 0; i < sizeof others / sizeof *others && !status && lua_type(L, table) == LUA_TTABLE; i++) {
+    if (!push_field(build, table, others[i])) continue;
+    lua_pop(L, 1);
+    status = build_fail(
+        build, item->declaration->line,
+        "scalar \"%s\" of an implementation has a dtype and a value, no %s: the kernel's scalars may. (A tunable "
+        "without such a scalar is compiled in.)",
+        item->name, others[i]);
+  }
+  lua_pop(L, 1);
+  return status ? status : read_argument(build, list, item, out);
 }

@@ -229,7 +229,6 @@ static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *o
 
 /* ---- Scalars ---- */
 
-/* The slot of the problem or shared tunable of that name; parsing has seen that there is one. */
 /* dtype NULL: "index". */
 static int check_scalar(const struct evaluation *e, struct kernel_argument *out) {
   const struct dtype *dtype = out->dtype ? out->dtype : &dtype_table[DTYPE_i64];
@@ -388,6 +387,9 @@ int config_own(const struct config *config, const struct config_implementation *
     int status = evaluate_argument(&(struct evaluation){config, &implementation->own[i], slots, err}, out);
     if (status) return status;
     if (!out->dtype) out->dtype = index;
+    if (config_is_index(&implementation->own[i]) && !dtype_fits(index, out->value.integer))
+      return fail(&(struct evaluation){config, &implementation->own[i], slots, err}, "value",
+                  "does not fit into the 32 bits of index_t here; with dtype = \"i64\" it does");
   }
   return CUGEN_OK;
 }

@@ -131,7 +131,11 @@ static int passed_argument(const struct passing *p, size_t *out) {
   if (name.type == VALUE_STRING && find_argument(p->config, p->implementation, name.string, out)) return CUGEN_OK;
   struct text text = {0};
   value_print(name, &text);
-  status = pass_fail(p, "\"%s\" is no argument of this kernel", text_get(&text));
+  status = pass_fail(p,
+                     name.type == VALUE_STRING ? "\"%s\" is no argument of this kernel"
+                                               : "\"%s\" is no argument of this kernel: a number is passed by a "
+                                                 "scalar, of the kernel or the implementation",
+                     text_get(&text));
   text_free(&text);
   return status;
 }

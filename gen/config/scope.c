@@ -44,8 +44,11 @@ static int check_repeats(struct build *build, const struct scope_name *name) {
     if (may_share(name, old))
       build->names[i].used = true;
     else
-      return build_fail(build, name->line, "the name '%s' is taken by the %s at %s", name->name,
-                        role_names[old->role], build_line(build, name->line, old->line));
+      return build_fail(build, name->line, "the name '%s' is taken by the %s at %s%s", name->name,
+                        role_names[old->role], build_line(build, name->line, old->line),
+                        name->role == ROLE_ARGUMENT && old->role == ROLE_TUNABLE
+                            ? ": a scalar without a value passes it, one with a value needs another name"
+                            : "");
   }
   return CUGEN_OK;
 }

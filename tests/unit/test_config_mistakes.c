@@ -217,7 +217,11 @@ static void missing_pieces(void **state) {
   expect_parts_error("template \"t\", grid { 1 }, block { 1 },\nscalar \"k\" { value = 1, specialize = true }",
                      "c.lua:3: scalar \"k\" of an implementation has a dtype and a value, no specialize");
   expect_parts_error("template \"t\", tunable \"x\" { 1 }, grid { 1 }, block { 1 },\nscalar \"x\" { value = 2 }",
-                     "c.lua:3: the name 'x' is taken by the tunable at line 2");
+                     "c.lua:3: the name 'x' is taken by the tunable at line 2: a scalar without a value passes it");
+  expect_parts_error("template \"t\", derive \"x\" \"1\", grid { 1 }, block { 1 },\nscalar \"x\" {}",
+                     "c.lua:3: scalar \"x\" has no value, and x is a derived name: take another name, with value =");
+  expect_parts_error("template \"t\", grid { 1 }, block { 1 },\nscalar \"p\" { struct = \"P\", fields = {} }",
+                     "c.lua:3: scalar \"p\" of an implementation has a dtype and a value, no struct");
   expect_body_error("problem \"rows\" (1),\ncheck { row = 3 },",
                     "c.lua:3: check names 'row', which is no problem of this kernel (nearest 'rows')");
 }

@@ -272,7 +272,10 @@ static void test_pass_errors(void **state) {
   expanding_error(STEPS("entry 'f', grid { 1 }, block { 1 }, " what), two_kernels, CUGEN_ERROR_CONFIG,               \
                   "k.lua:3: " expected "\n  in variant 'a turns=3'")
   REFUSED("pass { 'x', \"turns == 3 and 'q' or 'x'\" }", "pass, parameter 2: \"q\" is no argument of this kernel");
-  REFUSED("pass { 'turns * 2' }", "pass, parameter 1: \"6\" is no argument of this kernel");
+  REFUSED(
+      "pass { 'turns * 2' }",
+      "pass, parameter 1: \"6\" is no argument of this kernel: a number is passed by a scalar, of the kernel or the "
+      "implementation");
   REFUSED("pass { 'k' }", "pass, parameter 1: 'k' is compiled in (specialize), so it is no parameter");
   REFUSED("pass { 'c' }", "pass, parameter 1: 'c' is a __constant__ symbol, so it is no parameter");
   REFUSED("pass { { 'x', value = 3 } }", "pass, parameter 1: 'x' is a buffer: only scalars have a value");
