@@ -12,6 +12,7 @@ static void compare(const struct cache_record *record, const struct kernel_spec 
                     const struct objective *objective, bool predicted, struct judgement *out) {
   cache_record_take_hashes(&out->now, spec);
   out->now.flops = spec->flops, out->now.bytes = spec->bytes;
+  out->passed = kernel_spec_passed(spec);
   out->how = cache_record_is_of(record, spec, objective, predicted) ? JUDGED_CURRENT : JUDGED_CHANGED;
   out->proof_changed = !cache_record_is_same(record, spec);
   out->proof = kernel_spec_proof_without(spec, record->lacks);

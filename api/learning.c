@@ -81,7 +81,7 @@ static int judge_record(struct judging *j, struct lookup *l, size_t problem, con
   int status = api_judge(l, record, &judgement, err);
   if (status) return status;
   if (judgement.how == JUDGED_CURRENT)
-    entry->source = judgement.now.source_hash;
+    entry->passed = judgement.passed;
   else
     entry->cost = NAN, j->stale++;
   return CUGEN_OK;
@@ -162,6 +162,7 @@ static int fill_body(const struct portfolio_data *data, const struct portfolio_l
                                  .held_worst = known(l->held_loss.worst),
                                  .alone_mean = known(l->alone_loss.mean),
                                  .alone_worst = known(l->alone_loss.worst),
+                                 .doubted = l->doubted,
                                  .kernels = (int64_t)l->kernels};
   out->rule = strdup(text_get(&l->rule));
   out->variants = calloc(l->count + 1, sizeof *out->variants);
@@ -174,7 +175,7 @@ static int fill_body(const struct portfolio_data *data, const struct portfolio_l
     v->problem = strdup(proof ? data->rows[proof->problem].text : "");
     if (l->times[i].length) v->time = strdup(text_get(&l->times[i]));
     if (!v->variant || !v->problem || (l->times[i].length && !v->time)) return error_memory(err);
-    if (proof) v->source = proof->source;
+    if (proof) v->source = proof->passed;
     for (size_t p = 0; p < data->row_count; p++) v->serves += l->given[p] == i;
   }
   return CUGEN_OK;

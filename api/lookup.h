@@ -181,6 +181,7 @@ struct judgement {
   struct hash proof, whole; /* the record's, if it were current: without the parameters that it lacks */
   bool proof_changed;      /* current, but what its result is held against is another: nothing is known to be right */
   struct cache_record now; /* only its hashes and work */
+  struct hash passed;      /* kernel_spec_passed of it */
   cugen_error why;
 };
 /* Space and expander are open. Fails for want of memory only. */

@@ -176,9 +176,8 @@ static int time_of(struct asked *a, size_t variant, double *out, cugen_error *er
   return status;
 }
 
-/* By their times, those of equal times as they stand. */
-static int put_in_order(struct asked *a, struct portfolio_order *out, cugen_error *err) {
-  double times[PORTFOLIO_BODY_MOST_VARIANTS] = {INFINITY};
+/* By their times, those of equal times as they stand. times: in that order. */
+static int put_in_order(struct asked *a, struct portfolio_order *out, double *times, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < a->body->count && !status; i++) {
     double time;
@@ -192,12 +191,13 @@ static int put_in_order(struct asked *a, struct portfolio_order *out, cugen_erro
   return status;
 }
 
-/* Moves the variant to the front. */
-static void put_first(struct portfolio_order *order, size_t variant) {
-  size_t at = 0;
+/* The variant that the rule names goes to the front; where it is doubted, behind those whose times are far below its own. */
+static void put_named(struct portfolio_order *order, const double *times, size_t variant, double doubted) {
+  size_t at = 0, to = 0;
   while (order->at[at] != variant) at++;
-  memmove(order->at + 1, order->at, at * sizeof *order->at);
-  order->at[0] = variant;
+  while (doubted > 0 && isfinite(times[at]) && to < at && times[to] < times[at] / doubted) to++;
+  memmove(order->at + to + 1, order->at + to, (at - to) * sizeof *order->at);
+  order->at[to] = variant;
   order->named = true;
 }
 
@@ -205,15 +205,16 @@ int portfolio_ask(const struct portfolio_body *body, const struct config *config
                   struct portfolio_order *out, cugen_error *err) {
   struct asked asked = {.body = body, .config = config};
   struct expr *rule;
+  double times[PORTFOLIO_BODY_MOST_VARIANTS] = {INFINITY};
   int64_t index = -1;
   cugen_error ignored;
   *out = (struct portfolio_order){0};
   int status = portfolio_parse_rule(body->rule, config, &rule, err);
   if (status) return status;
   status = open_asked(&asked, problem, err);
-  if (!status) status = put_in_order(&asked, out, err);
+  if (!status) status = put_in_order(&asked, out, times, err);
   if (!status && expr_eval_int(rule, asked.slots, &index, &ignored)) index = -1;
-  if (!status && index >= 0 && index < (int64_t)body->count) put_first(out, (size_t)index);
+  if (!status && index >= 0 && index < (int64_t)body->count) put_named(out, times, (size_t)index, body->doubted);
   expr_free(rule);
   free(asked.slots);
   text_free(&asked.condition);
@@ -242,7 +243,7 @@ static int is_measured(const struct lookup *l, const struct portfolio_body_varia
   if (!status) status = lookup_space(&other, &why);
   if (!status) status = space_find_brief(other.space, v->variant, &index, &why);
   if (!status) status = expand(&other, index, &spec, &why);
-  if (!status) *same = strcmp(spec.source_hash.hex, v->source.hex) == 0;
+  if (!status) *same = strcmp(kernel_spec_passed(&spec).hex, v->source.hex) == 0;
   kernel_spec_free(&spec);
   lookup_close(&other);
   problem_free(&problem);
@@ -258,7 +259,7 @@ int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v, enum
   int status = space_find_brief(l->space, v->variant, index, &why);
   if (!status) status = expand(l, *index, spec, &why);
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
-  same = strcmp(spec->source_hash.hex, v->source.hex) == 0;
+  same = strcmp(kernel_spec_passed(spec).hex, v->source.hex) == 0;
   if (!same) status = is_measured(l, v, &same, err);
   *state = same ? PORTFOLIO_CURRENT : PORTFOLIO_STALE;
   return status;

@@ -20,7 +20,8 @@ struct portfolio_found {
 int portfolios_find(const struct lookup *lookup, struct portfolio_found **out, size_t *count, cugen_error *err);
 void portfolios_free(struct portfolio_found *found, size_t count);
 
-/* Which variants are to serve, in this order: the one that the rule names, then by their times, those without one last. */
+/* Which variants are to serve, in this order: the one that the rule names, then by their times, those without one last. One whose time is more than
+   body->doubted times another's stands behind that. */
 struct portfolio_order {
   size_t at[PORTFOLIO_BODY_MOST_VARIANTS];
   size_t count; /* all of the body */
@@ -85,8 +86,8 @@ void portfolio_problems_free(struct portfolio_problems *problems);
 /* A record of a variant on a problem. */
 struct portfolio_entry {
   size_t problem, variant;
-  double cost, seconds; /* NAN: it failed */
-  struct hash source;
+  double cost, seconds;       /* NAN: it failed */
+  struct hash source, passed; /* passed: kernel_spec_passed, of one that was judged */
   uint64_t lacks;
 };
 

@@ -67,6 +67,7 @@ struct export_portfolio {
   struct text times;           /* statements of C that set the variants' times */
   size_t first, count;         /* of members */
   bool shipped;                /* it comes with cugen: what is measured here goes before it */
+  double doubted;              /* of its body */
 };
 
 /* One variant of it: its codes, each for other sizes; none: the bundle does not have it. */

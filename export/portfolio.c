@@ -162,8 +162,12 @@ static void free_rule(struct export_portfolio *portfolio) {
 /* class: a problem of it, whose strings live as long as the exporter. */
 static int add_portfolio(struct exporter *x, size_t device, const struct portfolio_body *body,
                          const struct problem *class, bool shipped, cugen_error *err) {
-  struct export_portfolio portfolio = {
-      .device = device, .class = class, .first = x->member_count, .count = body->count, .shipped = shipped};
+  struct export_portfolio portfolio = {.device = device,
+                                       .class = class,
+                                       .first = x->member_count,
+                                       .count = body->count,
+                                       .shipped = shipped,
+                                       .doubted = body->doubted};
   cugen_error why;
   int status = print_c(x->devices[device].lookup.config, body->rule, true, &portfolio.rule, &why);
   if (!status) status = print_times(x->devices[device].lookup.config, body, &portfolio.times, &why);

@@ -120,8 +120,8 @@ void export_readme(const struct exporter *x, struct text *out) {
   if (export_portfolio_count(x, false))
     text_add(
         out,
-        "\nSizes that are not tuned are served by a portfolio: its rule gives the number of a variant; where that is "
-        "not valid, the first that is serves.\n");
+        "\nSizes that are not tuned are served by a portfolio: its rule gives the number of a variant, and least "
+        "the one of the least time. Where that is not valid, the valid one of the least time serves.\n");
   add_portfolio_rows(x, false, out);
   if (export_portfolio_count(x, true))
     text_add(out,

@@ -296,7 +296,8 @@ static void add_portfolios(const struct exporter *x, struct text *out) {
     const struct export_portfolio *p = &x->portfolios[i];
     text_addf(out, "    {%zu, ", p->device);
     add_problem(p->class, out);
-    text_addf(out, ", rule_%zu, %zu, %zu, %d},\n", i, p->first, p->count, p->shipped);
+    text_addf(out, ", rule_%zu, %zu, %zu, %d, %lld / 1e6},\n", i, p->first, p->count, p->shipped,
+              llround(1e6 * p->doubted)); /* no locale's decimal point */
   }
   text_add(out, "    {.device = 0},\n};\n\n");
 }

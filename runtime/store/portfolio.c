@@ -32,6 +32,11 @@ void portfolio_body_print(const struct portfolio_body *body, struct text *out) {
     print_loss("alone", body->alone_mean, body->alone_worst, out);
     text_addf(out, "kernels %" PRId64 "\n", body->kernels);
   }
+  if (body->doubted > 0) {
+    text_add(out, "doubted ");
+    print_fixed(body->doubted, out);
+    text_add_char(out, '\n');
+  }
   for (size_t i = 0; i < body->count; i++) {
     const struct portfolio_body_variant *v = &body->variants[i];
     text_addf(out, "variant %" PRId64 " %s %s\n", v->serves, v->source.hex, v->variant);
@@ -93,6 +98,14 @@ static int take_loss(struct reader *reader, const char *word, double *mean, doub
   return good ? CUGEN_OK : refuse(reader, "the losses are no numbers from 1 on");
 }
 
+/* What ships has no exceptions, and so not these two lines. */
+static int take_alone(struct reader *reader, struct portfolio_body *out) {
+  if (strncmp(reader->at, "alone ", 6) != 0) return CUGEN_OK;
+  int status = take_loss(reader, "alone", &out->alone_mean, &out->alone_worst);
+  if (status || (take_word(reader, "kernels") && take_whole(reader, '\n', &out->kernels))) return status;
+  return refuse(reader, "how many kernels it has is no number");
+}
+
 static int take_head(struct reader *reader, struct portfolio_body *out) {
   if (!take_word(reader, "rule")) return refuse(reader, "its first line is to be the rule");
   int status = take_rest(reader, false, &out->rule);
@@ -101,10 +114,9 @@ static int take_head(struct reader *reader, struct portfolio_body *out) {
     return refuse(reader, "how many problems it is of is no number");
   status = take_loss(reader, "tuned", &out->tuned_mean, &out->tuned_worst);
   if (!status) status = take_loss(reader, "held", &out->held_mean, &out->held_worst);
-  if (status || strncmp(reader->at, "alone ", 6) != 0) return status; /* what ships has no exceptions */
-  status = take_loss(reader, "alone", &out->alone_mean, &out->alone_worst);
-  if (status || (take_word(reader, "kernels") && take_whole(reader, '\n', &out->kernels))) return status;
-  return refuse(reader, "how many kernels it has is no number");
+  if (!status) status = take_alone(reader, out);
+  if (status || !take_word(reader, "doubted") || take_fixed(reader, '\n', &out->doubted)) return status;
+  return refuse(reader, "from where the rule is doubted is no number from 1 on");
 }
 
 static int take_variant(struct reader *reader, struct portfolio_body_variant *out) {

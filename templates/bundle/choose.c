@@ -148,7 +148,7 @@ static size_t next_member(const double *times, const unsigned char *tried, size_
   return best;
 }
 
-/* The one that the rule names, else the next that serves. */
+/* The one that the rule names, unless it is doubted and another's time is far below its own; else the next that serves. */
 static int choose_portfolio(const struct device *device, int shipped, const bundle_problem *p, struct sizes *s,
                             struct chosen *out) {
   for (size_t i = 0; i < portfolio_count; i++) {
@@ -160,6 +160,10 @@ static int choose_portfolio(const struct device *device, int shipped, const bund
     const long long says = portfolio->rule(p, times);
     size_t next = says >= 0 && (size_t)says < portfolio->count ? (size_t)says : portfolio->count;
     if (next == portfolio->count && shipped) continue; /* beyond its limit */
+    if (next < portfolio->count && times[next] < NO_TIME && portfolio->doubted > 0) {
+      times[next] /= portfolio->doubted;
+      next = portfolio->count;
+    }
     for (size_t k = 0; k < portfolio->count; k++, next = portfolio->count) {
       if (next == portfolio->count) next = next_member(times, tried, portfolio->count);
       if (choose_member(device, portfolio->first + next, p, s, out)) return 1;

@@ -74,6 +74,7 @@ struct portfolio {
   long long (*rule)(const bundle_problem *p, double *times); /* sets the time of each member, too */
   size_t first, count; /* of members, MOST_MEMBERS at most */
   int shipped;
+  double doubted; /* what the rule names does not serve where its time is more than so many times another's; 0: it does */
 };
 
 /* One variant: its codes, each for other sizes. */

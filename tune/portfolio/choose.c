@@ -30,6 +30,7 @@ struct chooser {
   size_t *chosen; /* columns */
   size_t count;
   double sum;
+  double *rest; /* scratch, by row */
 };
 
 double portfolio_sum(const struct portfolio_matrix *m, const bool *rows, const size_t *chosen, size_t count) {
@@ -107,7 +108,8 @@ static int allocate(struct chooser *c, size_t rows, size_t columns, size_t most,
   c->costs = calloc(rows * columns + 1, sizeof *c->costs);
   c->variants = calloc(columns + 1, sizeof *c->variants);
   c->chosen = calloc(c->most + 1, sizeof *c->chosen);
-  return c->costs && c->variants && c->chosen ? CUGEN_OK : error_memory(err);
+  c->rest = calloc(rows + 1, sizeof *c->rest);
+  return c->costs && c->variants && c->chosen && c->rest ? CUGEN_OK : error_memory(err);
 }
 
 /* To be closed whatever comes back. */
@@ -130,6 +132,7 @@ static void chooser_close(struct chooser *c) {
   free(c->costs);
   free(c->variants);
   free(c->chosen);
+  free(c->rest);
 }
 
 /* ---- Exactly ------------------------------------------------------------------------------------------------------ */
@@ -168,13 +171,28 @@ static int choose_exactly(struct chooser *c, cugen_error *err) {
 
 /* ---- By exchange -------------------------------------------------------------------------------------------------- */
 
+/* By row the least cost of the chosen but the one at that place. */
+static void fill_rest(struct chooser *c, size_t place) {
+  for (size_t r = 0; r < c->rows; r++) {
+    c->rest[r] = PORTFOLIO_UNSERVED;
+    for (size_t i = 0; i < c->count; i++)
+      if (i != place) c->rest[r] = fmin(c->rest[r], c->costs[r * c->columns + c->chosen[i]]);
+  }
+}
+
+static double sum_with(const struct chooser *c, size_t column) {
+  double sum = 0;
+  for (size_t r = 0; r < c->rows; r++) sum += fmin(c->rest[r], c->costs[r * c->columns + column]);
+  return sum;
+}
+
 /* The column that is best at this place of the chosen; whether it is better than what `sum` is of. */
 static bool improve_place(struct chooser *c, size_t place) {
   const size_t before = c->chosen[place];
   size_t best = before;
+  fill_rest(c, place);
   for (size_t column = 0; column < c->columns; column++) {
-    c->chosen[place] = column;
-    const double sum = sum_of(c, c->chosen, c->count);
+    const double sum = sum_with(c, column);
     if (sum < c->sum - 1e-12) c->sum = sum, best = column;
   }
   c->chosen[place] = best;
@@ -330,6 +348,7 @@ static void keep_kernels(struct chooser *variants, const struct portfolio_matrix
   for (size_t i = 0; i < variants->columns; i++)
     if (is_chosen(kernels, m->kernels[variants->variants[i]])) variants->variants[kept++] = variants->variants[i];
   variants->columns = kept;
+  if (variants->most > WAYS * kernels->count) variants->most = WAYS * kernels->count;
   if (variants->most > kept) variants->most = kept;
 }
 

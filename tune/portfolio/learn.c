@@ -32,7 +32,9 @@ struct validation {
   bool *rows;     /* those that are learnt from */
   size_t *chosen; /* by a fold */
   size_t leaves;  /* at most */
-  double *held;   /* [(leaves - 1) * problems + problem]: what it loses */
+  double *held;   /* [(leaves - 1) * problems + problem]: what it loses, */
+  double *trusts; /* and what it would without doubts */
+  bool doubts;
 };
 
 /* ---- The order of the portfolio ------------------------------------------------------------------------------------ */
@@ -77,9 +79,21 @@ static int choose(const struct portfolio_matrix *m, const bool *rows, size_t mos
 
 /* ---- What problems lose --------------------------------------------------------------------------------------------- */
 
+/* What serves where the tree says `choice`: that one; with doubts, unless its formula is far above another one's. */
+static size_t served(const struct portfolio_matrix *m, size_t problem, const size_t *chosen, size_t count,
+                     size_t choice, const struct portfolio_formulas *formulas, bool doubts) {
+  const size_t given = portfolio_given(m, problem, chosen, count, choice, formulas->least);
+  const size_t least = formulas->least ? formulas->least[problem] : count;
+  if (!doubts || choice >= count || given != choice || least >= count) return given;
+  const int64_t *sizes = &m->values[problem * m->sizes];
+  const double own = portfolio_formula_of(&formulas->of[given][formulas->way], m, sizes);
+  const double other = portfolio_formula_of(&formulas->of[least][formulas->way], m, sizes);
+  return isfinite(own) && other < own / PORTFOLIO_DOUBTED ? least : given;
+}
+
 static double loss_of(const struct portfolio_matrix *m, size_t problem, const size_t *chosen, size_t count,
-                      size_t choice, const size_t *least) {
-  const size_t given = portfolio_given(m, problem, chosen, count, choice, least);
+                      size_t choice, const struct portfolio_formulas *formulas, bool doubts) {
+  const size_t given = served(m, problem, chosen, count, choice, formulas, doubts);
   return given < count ? portfolio_ratio(m, problem, chosen[given]) : (double)NAN;
 }
 
@@ -109,10 +123,12 @@ static int run_fold(struct validation *v, size_t fold, cugen_error *err) {
   if (!status) status = portfolio_formulas_fit(m, v->rows, v->chosen, count, &formulas, err);
   if (!status) status = portfolio_tree_grow(m, v->rows, v->chosen, count, formulas.honest, v->leaves, &tree, err);
   for (size_t leaves = 1; leaves <= v->leaves && !status; leaves++)
-    for (size_t p = 0; p < m->problems; p++)
-      if (!v->rows[p])
-        v->held[(leaves - 1) * m->problems + p] =
-            loss_of(m, p, v->chosen, count, portfolio_tree_says(&tree, leaves, m, p), formulas.least);
+    for (size_t p = 0; p < m->problems; p++) {
+      if (v->rows[p]) continue;
+      const size_t says = portfolio_tree_says(&tree, leaves, m, p), at = (leaves - 1) * m->problems + p;
+      v->held[at] = loss_of(m, p, v->chosen, count, says, &formulas, true);
+      v->trusts[at] = loss_of(m, p, v->chosen, count, says, &formulas, false);
+    }
   portfolio_tree_free(&tree);
   portfolio_formulas_free(&formulas);
   return status;
@@ -125,7 +141,8 @@ static int open_validation(struct validation *v, const struct portfolio_matrix *
   v->rows = calloc(m->problems + 1, sizeof *v->rows);
   v->chosen = calloc(portfolio_most_variants(m, most) + 1, sizeof *v->chosen);
   v->held = calloc(v->leaves * m->problems + 1, sizeof *v->held);
-  return v->fold && v->rows && v->chosen && v->held ? CUGEN_OK : error_memory(err);
+  v->trusts = calloc(v->leaves * m->problems + 1, sizeof *v->trusts);
+  return v->fold && v->rows && v->chosen && v->held && v->trusts ? CUGEN_OK : error_memory(err);
 }
 
 static void close_validation(struct validation *v) {
@@ -133,6 +150,7 @@ static void close_validation(struct validation *v) {
   free(v->rows);
   free(v->chosen);
   free(v->held);
+  free(v->trusts);
 }
 
 /* One that is far off counts no more than that: else a single one decides against every rule of some leaves. */
@@ -143,10 +161,29 @@ static double held_cost(const struct validation *v, size_t leaves) {
   return sum;
 }
 
-/* Which numbers of leaves are as good as any to those that were left out; of few problems: all. */
-static void admit(const struct validation *v, bool *admitted) {
+static double least_cost(const struct validation *v) {
   double least = INFINITY;
   for (size_t leaves = 1; leaves <= v->leaves; leaves++) least = fmin(least, held_cost(v, leaves));
+  return least;
+}
+
+static void exchange_held(struct validation *v) {
+  double *held = v->held;
+  v->held = v->trusts;
+  v->trusts = held;
+}
+
+/* Doubts are for portfolios of which problems that were left out lose less with them. */
+static void choose_doubts(struct validation *v) {
+  const double with = least_cost(v);
+  exchange_held(v);
+  v->doubts = with < least_cost(v) - 1e-9;
+  if (v->doubts) exchange_held(v);
+}
+
+/* Which numbers of leaves are as good as any to those that were left out; of few problems: all. */
+static void admit(const struct validation *v, bool *admitted) {
+  const double least = least_cost(v);
   for (size_t leaves = 1; leaves <= v->leaves; leaves++)
     admitted[leaves] = v->m->problems < FEW || held_cost(v, leaves) <= least + slack * (double)v->m->problems;
 }
@@ -154,23 +191,23 @@ static void admit(const struct validation *v, bool *admitted) {
 /* ---- From all -------------------------------------------------------------------------------------------------------- */
 
 static double tuned_cost(const struct portfolio_matrix *m, const struct portfolio_tree *tree, size_t leaves,
-                         const size_t *chosen, size_t count, const size_t *least) {
+                         const size_t *chosen, size_t count, const struct portfolio_formulas *formulas, bool doubts) {
   double sum = 0;
   for (size_t p = 0; p < m->problems; p++)
-    sum += portfolio_cost(loss_of(m, p, chosen, count, portfolio_tree_says(tree, leaves, m, p), least));
+    sum += portfolio_cost(loss_of(m, p, chosen, count, portfolio_tree_says(tree, leaves, m, p), formulas, doubts));
   return sum;
 }
 
 /* Of those that are admitted the fewest leaves that serve the problems as well as any. */
 static size_t choose_leaves(const struct validation *v, const struct portfolio_tree *tree, const size_t *chosen,
-                            size_t count, const size_t *serves) {
+                            size_t count, const struct portfolio_formulas *serves) {
   const struct portfolio_matrix *m = v->m;
   bool admitted[MOST_LEAVES + 1] = {false};
   double costs[MOST_LEAVES + 1], least = INFINITY;
   size_t leaves = 1;
   admit(v, admitted);
   for (size_t i = 1; i <= v->leaves; i++) {
-    costs[i] = admitted[i] ? tuned_cost(m, tree, i, chosen, count, serves) : (double)INFINITY;
+    costs[i] = admitted[i] ? tuned_cost(m, tree, i, chosen, count, serves, v->doubts) : (double)INFINITY;
     least = fmin(least, costs[i]);
   }
   while (leaves < v->leaves && costs[leaves] > least + PORTFOLIO_NEGLIGIBLE * (double)m->problems) leaves++;
@@ -239,11 +276,16 @@ static void add_exception(struct exceptions *e, size_t problem, double gain) {
   e->gains[at] = gain;
 }
 
-static void except(const struct portfolio_matrix *m, struct portfolio_learnt *out, struct exceptions *e) {
+/* One whose formula is too far off would not serve though it were named. */
+static void except(const struct portfolio_matrix *m, const struct portfolio_formulas *formulas,
+                   struct portfolio_learnt *out, struct exceptions *e) {
   for (size_t p = 0; p < m->problems && m->sizes; p++) {
-    const double ratio = portfolio_ratio(m, p, out->chosen[fastest_of(m, p, out->chosen, out->count)]);
+    const size_t best = fastest_of(m, p, out->chosen, out->count);
+    const double ratio = portfolio_ratio(m, p, out->chosen[best]);
     const double gain = isnan(out->tuned[p]) ? INFINITY : out->tuned[p] / ratio;
-    if (isfinite(ratio) && gain > bearable) add_exception(e, p, gain);
+    if (isfinite(ratio) && gain > bearable &&
+        served(m, p, out->chosen, out->count, best, formulas, out->doubted > 0) == best)
+      add_exception(e, p, gain);
   }
   for (size_t i = 0; i < e->count; i++) {
     const size_t p = e->at[i], best = fastest_of(m, p, out->chosen, out->count);
@@ -252,20 +294,12 @@ static void except(const struct portfolio_matrix *m, struct portfolio_learnt *ou
   }
 }
 
-/* Of several problems; of one all sizes are alike. */
-static bool varies(const struct portfolio_matrix *m, size_t size) {
-  for (size_t p = 1; p < m->problems; p++)
-    if (portfolio_value(m, p, size) != portfolio_value(m, 0, size)) return true;
-  return false;
-}
-
 /* "select(M == 64 and N == 1000, 3, " for the rule to follow. */
 static void print_exceptions(const struct portfolio_matrix *m, const struct exceptions *e,
                              const struct portfolio_learnt *learnt, struct text *out) {
   for (size_t i = 0; i < e->count; i++) {
     const char *between = i ? "" : "select(";
     for (size_t s = 0; s < m->sizes; s++) {
-      if (!varies(m, s)) continue;
       text_addf(out, "%s%s == %" PRId64, between, m->names[s], portfolio_value(m, e->at[i], s));
       between = " and ";
     }
@@ -304,15 +338,16 @@ static int apply(const struct portfolio_matrix *m, const struct validation *v, s
                  struct portfolio_formulas *formulas, struct portfolio_learnt *out, cugen_error *err) {
   struct exceptions exceptions = {.count = 0};
   const size_t most = portfolio_tree_leaves(tree);
-  const size_t wanted = choose_leaves(v, tree, out->chosen, out->count, formulas->least);
+  out->doubted = v->doubts ? PORTFOLIO_DOUBTED : 0;
+  const size_t wanted = choose_leaves(v, tree, out->chosen, out->count, formulas);
   out->leaves = wanted < most ? wanted : most;
   for (size_t p = 0; p < m->problems; p++) {
     const size_t says = portfolio_tree_says(tree, out->leaves, m, p);
-    out->given[p] = portfolio_given(m, p, out->chosen, out->count, says, formulas->least);
-    out->tuned[p] = loss_of(m, p, out->chosen, out->count, says, formulas->least);
+    out->given[p] = served(m, p, out->chosen, out->count, says, formulas, v->doubts);
+    out->tuned[p] = loss_of(m, p, out->chosen, out->count, says, formulas, v->doubts);
   }
   out->alone_loss = sum_up(out->tuned, m->problems);
-  if (m->problems > 1) except(m, out, &exceptions);
+  if (m->problems > 1) except(m, formulas, out, &exceptions);
   drop_unused(m, tree, formulas, out);
   out->kernels = count_kernels(m, out->chosen, out->count);
   return print_rule(m, tree, formulas, &exceptions, out, err);
@@ -351,6 +386,7 @@ int portfolio_learn(const struct portfolio_matrix *m, size_t most, struct portfo
   if (!status) status = make_room(m, most, out, err);
   if (!status && m->problems > 2) portfolio_deal(m->problems, v.folds, 1, v.fold);
   for (size_t fold = 0; fold < v.folds && m->problems > 2 && !status; fold++) status = run_fold(&v, fold, err);
+  if (!status && m->problems > 2) choose_doubts(&v);
   if (!status) status = learn_from_all(m, &v, out, err);
   if (!status) {
     take_held(&v, out);

@@ -21,7 +21,8 @@ struct portfolio_learnt {
   struct text rule;            /* an expression over the sizes: "select(M * N <= 4096, 0, least)" */
   struct text *times;          /* of each variant, an expression too: what "least" compares; empty: it comes last */
   size_t leaves;
-  size_t *given; /* for each problem what serves it, of chosen; count: nothing does */
+  double doubted; /* PORTFOLIO_DOUBTED; 0: what the rule names serves, whatever its formula says */
+  size_t *given;  /* for each problem what serves it, of chosen; count: nothing does */
   double *tuned,
       *held; /* for each problem what it loses; held: where it was left out of the learning. NAN: not known */
   struct portfolio_loss tuned_loss, held_loss, alone_loss; /* alone: of `tuned`, without the rule's exceptions */

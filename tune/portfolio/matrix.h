@@ -52,6 +52,10 @@ static inline double portfolio_choice_cost(double ratio) {
   return portfolio_cost(seen) + 3.0 * beyond;
 }
 
+/* A variant that the rule names, and whose formula says more than so many times the least of all formulas, may be doubted: a branch that few
+   problems made says less of others than waves and steps do. */
+#define PORTFOLIO_DOUBTED 1.6
+
 /* What is not worth another variant or another branch of the rule, on average over the problems: 0.05 %. */
 #define PORTFOLIO_NEGLIGIBLE 0.0005
 
