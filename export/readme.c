@@ -96,12 +96,16 @@ void export_readme(const struct exporter *x, struct text *out) {
       "C++17. `example.c` is a whole program: `cc -std=c11 example.c %s.c -ldl -o example`.\n\n## Using it\n\n",
       x->base->lookup.config->name, CUGEN_VERSION, name, name, name, name);
   add_use(name, &upper, x, out);
-  text_addf(
-      out,
-      "`%s.h` documents every function. `%s_pick` takes the best variant measured for the problem on this device;\n"
-      "failing that what the kernel's policy lends from another problem; failing that the default variant. "
-      "`%s_about(plan)`\nsays which and why, `%s_choose` the same without a driver.\n",
-      name, name, name, name);
+  text_addf(out,
+            "`%s.h` documents every function. `%s_pick` takes %s\n`%s_about(plan)` says which and why, `%s_choose` "
+            "the same "
+            "without a driver.\n",
+            name, name,
+            x->tuned_count
+                ? "the best variant measured for the problem on this device;\nfailing that what the kernel's "
+                  "policy lends from another problem; failing that the default variant."
+                : "the first below that is valid for the problem.",
+            name, name);
   const size_t before = out->length;
   export_overwritten(x->base->lookup.config, "\n", out);
   text_add(out, out->length > before ? "\n\n" : "\n");
@@ -118,10 +122,10 @@ void export_readme(const struct exporter *x, struct text *out) {
     text_add(out, "No measured variant is in it.\n");
   }
   if (export_portfolio_count(x, false))
-    text_add(
-        out,
-        "\nSizes that are not tuned are served by a portfolio: its rule gives the number of a variant, and least "
-        "the one of the least time. Where that is not valid, the valid one of the least time serves.\n");
+    text_addf(out,
+              "\n%s served by a portfolio: its rule gives the number of a variant, and least the one of the least "
+              "time. Where that is not valid, the valid one of the least time serves.\n",
+              x->tuned_count ? "Sizes that are not tuned are" : "All sizes are");
   add_portfolio_rows(x, false, out);
   if (export_portfolio_count(x, true))
     text_add(out,
@@ -129,7 +133,7 @@ void export_readme(const struct exporter *x, struct text *out) {
   add_portfolio_rows(x, true, out);
   if (x->default_count && !x->options->variant)
     text_add(out, "\nWhere none of these serves, the first of the following that is valid:\n\n");
-  add_default_rows(x, out);
+  if (x->default_count) add_default_rows(x, out);
   if (x->notes->length) {
     text_add(out, "\n## What is not\n\n");
     for (const char *line = text_get(x->notes); *line;) {

@@ -44,7 +44,7 @@ int expansion_open_names(struct expansion *x) {
                                                              : 0,
                            .slots = x->slots,
                            .slot_count = x->slot_count,
-                           .own = x->own_count ? implementation->own : NULL,
+                           .own = implementation && x->own_count ? implementation->own : NULL,
                            .own_count = x->own_count,
                            .arguments = x->arguments,
                            .plain = x->plain,

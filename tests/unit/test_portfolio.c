@@ -481,7 +481,8 @@ struct products {
 /* What a kernel of such tiles takes: whole waves, and bytes. */
 static double true_time(const int64_t *sizes, int64_t tile_m, int64_t tile_n, double step) {
   const int64_t tiles = ((sizes[0] + tile_m - 1) / tile_m) * ((sizes[1] + tile_n - 1) / tile_n);
-  const double waves = (double)((tiles + UNITS - 1) / UNITS);
+  const int64_t whole = (tiles + UNITS - 1) / UNITS;
+  const double waves = (double)whole;
   const double ragged = sizes[2] % 8 ? 1.5 : 1;
   return (2 + waves * (0.8 + step * (double)sizes[2]) + 1e-6 * (double)(sizes[0] * sizes[1])) * ragged;
 }

@@ -106,8 +106,8 @@ static void fill_costs(struct chooser *c, const struct portfolio_matrix *m, cons
 static int allocate(struct chooser *c, size_t rows, size_t columns, size_t most, cugen_error *err) {
   *c = (struct chooser){.rows = rows, .columns = columns, .most = most < columns ? most : columns};
   c->costs = calloc(rows * columns + 1, sizeof *c->costs);
-  c->variants = calloc(columns + 1, sizeof *c->variants);
-  c->chosen = calloc(c->most + 1, sizeof *c->chosen);
+  c->variants = calloc(columns ? columns : 1, sizeof *c->variants);
+  c->chosen = calloc(c->most ? c->most : 1, sizeof *c->chosen);
   c->rest = calloc(rows + 1, sizeof *c->rest);
   return c->costs && c->variants && c->chosen && c->rest ? CUGEN_OK : error_memory(err);
 }
