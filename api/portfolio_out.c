@@ -45,6 +45,7 @@ int portfolio_publish(struct portfolio_holding *from, cugen_portfolio *out, cuge
                            .rule = body->rule,
                            .variants = from->variants,
                            .variant_count = body->count,
+                           .doubted = body->doubted,
                            .kernels = (size_t)body->kernels,
                            .problems = (size_t)body->problems,
                            .mean = body->tuned_mean,

@@ -152,7 +152,7 @@ struct kernel_spec {
 };
 
 void kernel_spec_free(struct kernel_spec *spec);
-/* What the kernel is, for whom its grid says nothing: its source, and what an implementation's own scalars pass. Where there are none it is
+/* The kernel's identity whatever its grid is: of its source and of what an implementation's own scalars pass. Without such scalars it is
    source_hash. */
 struct hash kernel_spec_passed(const struct kernel_spec *spec);
 /* Appends spec->order to the reason of such an outcome, where it may be the cause. */

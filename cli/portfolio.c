@@ -78,6 +78,8 @@ int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
   int status = print_variants(cli, p);
   if (status || options_given(cli, OPTION_QUIET)) return status;
   printf("Rule: %s\n", p->rule);
+  if (p->doubted > 0)
+    printf("What it names does not serve where its time is more than %.1f times another's.\n", p->doubted);
   for (size_t i = 0; i < p->variant_count; i++)
     if (p->variants[i].time) printf("Time of %s: %s\n", print_count(i).text, p->variants[i].time);
   print_losses(p);
@@ -205,6 +207,7 @@ json_t *portfolio_json(const cugen_portfolio *p) {
   json_object_set_new(object, "held_out_worst", json_known(p->held_out_worst));
   json_object_set_new(object, "learnt_at", json_integer((json_int_t)p->learnt_at));
   json_object_set_new(object, "variants", variants);
+  json_object_set_new(object, "doubted", p->doubted > 0 ? json_real(p->doubted) : json_null());
   json_object_set_new(object, "kernels", p->kernels ? json_integer((json_int_t)p->kernels) : json_null());
   for (size_t i = 0; i < p->variant_count; i++) json_array_append_new(variants, variant_json(&p->variants[i]));
   json_object_set_new(object, "problems", problems);

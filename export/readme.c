@@ -71,6 +71,8 @@ static void add_portfolio_rows(const struct exporter *x, bool shipped, struct te
     problem_print_class(x->base->lookup.config, p->class, &class, &settings);
     text_addf(out, "\n%s%s%s: `%s` of\n\n", x->devices[p->device].text, class.length ? ", " : "", text_get(&class),
               text_get(&p->rule));
+    if (p->doubted > 0)
+      text_add(out, "(What the rule names does not serve where its time is far above another's.)\n\n");
     for (size_t k = 0; k < p->count; k++) {
       const struct export_member *member = &x->members[p->first + k];
       text_addf(out, "%zu. %s", k, member->count ? x->codes[x->member_codes[member->first]].variant : "(left out)");
@@ -81,6 +83,27 @@ static void add_portfolio_rows(const struct exporter *x, bool shipped, struct te
     text_free(&class);
     text_free(&settings);
   }
+}
+
+static void add_functions(const struct exporter *x, const char *name, struct text *out) {
+  text_addf(out, "`%s.h` documents every function. `%s_pick` takes ", name, name);
+  text_add(out, x->tuned_count ? "the best variant measured for the problem on this device;\nfailing that what the "
+                                 "kernel's policy lends from another problem; failing that the default variant."
+                               : "the first below that is valid for the problem.");
+  text_addf(out, "\n`%s_about(plan)` says which and why, `%s_choose` the same without a driver.\n", name, name);
+}
+
+static void add_portfolios(const struct exporter *x, struct text *out) {
+  if (export_portfolio_count(x, false))
+    text_addf(out,
+              "\n%s served by a portfolio: its rule gives the number of a variant, and least the one of the least "
+              "time. Where that is not valid, the valid one of the least time serves.\n",
+              x->tuned_count ? "Sizes that are not tuned are" : "All sizes are");
+  add_portfolio_rows(x, false, out);
+  if (export_portfolio_count(x, true))
+    text_add(out,
+             "\nWhere nothing measured serves, the portfolio that ships with cugen does, as far as it was learnt:\n");
+  add_portfolio_rows(x, true, out);
 }
 
 void export_readme(const struct exporter *x, struct text *out) {
@@ -96,16 +119,7 @@ void export_readme(const struct exporter *x, struct text *out) {
       "C++17. `example.c` is a whole program: `cc -std=c11 example.c %s.c -ldl -o example`.\n\n## Using it\n\n",
       x->base->lookup.config->name, CUGEN_VERSION, name, name, name, name);
   add_use(name, &upper, x, out);
-  text_addf(out,
-            "`%s.h` documents every function. `%s_pick` takes %s\n`%s_about(plan)` says which and why, `%s_choose` "
-            "the same "
-            "without a driver.\n",
-            name, name,
-            x->tuned_count
-                ? "the best variant measured for the problem on this device;\nfailing that what the kernel's "
-                  "policy lends from another problem; failing that the default variant."
-                : "the first below that is valid for the problem.",
-            name, name);
+  add_functions(x, name, out);
   const size_t before = out->length;
   export_overwritten(x->base->lookup.config, "\n", out);
   text_add(out, out->length > before ? "\n\n" : "\n");
@@ -121,16 +135,7 @@ void export_readme(const struct exporter *x, struct text *out) {
   } else if (!export_portfolio_count(x, false)) {
     text_add(out, "No measured variant is in it.\n");
   }
-  if (export_portfolio_count(x, false))
-    text_addf(out,
-              "\n%s served by a portfolio: its rule gives the number of a variant, and least the one of the least "
-              "time. Where that is not valid, the valid one of the least time serves.\n",
-              x->tuned_count ? "Sizes that are not tuned are" : "All sizes are");
-  add_portfolio_rows(x, false, out);
-  if (export_portfolio_count(x, true))
-    text_add(out,
-             "\nWhere nothing measured serves, the portfolio that ships with cugen does, as far as it was learnt:\n");
-  add_portfolio_rows(x, true, out);
+  add_portfolios(x, out);
   if (x->default_count && !x->options->variant)
     text_add(out, "\nWhere none of these serves, the first of the following that is valid:\n\n");
   if (x->default_count) add_default_rows(x, out);

@@ -918,8 +918,10 @@ typedef struct cugen_portfolio {
   int64_t learnt_at;                      /* seconds since the epoch */
   const cugen_portfolio_problem *problem; /* cugen_kernels_learn: each of them; else NULL */
   size_t unserved;                        /* likewise: problems that no variant is remembered to be right for */
-  size_t
-      kernels; /* that the variants are: those of one differ in what is passed at launch, or in the grid. 0: not known */
+  /* What the rule names does not serve where its time is so many times another's; 0: it always does. */
+  double doubted;
+  /* Compiled kernels that the variants are: those of one differ in what is passed at launch, or in the grid. 0: not known. */
+  size_t kernels;
 } cugen_portfolio;
 
 /* How to learn. */

@@ -1401,6 +1401,7 @@ class cugen_portfolio(Structure):
         ("learnt_at", c_int64),
         ("problem", POINTER(cugen_portfolio_problem)),
         ("unserved", c_size_t),
+        ("doubted", c_double),
         ("kernels", c_size_t),
     ]
 

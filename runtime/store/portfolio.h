@@ -26,8 +26,7 @@ struct portfolio_body {
   int64_t problems;                                      /* that it was learnt from */
   double tuned_mean, tuned_worst, held_mean, held_worst; /* what they lose, as factors; 0: not known */
   double alone_mean, alone_worst;                        /* the first two, of a rule without its exceptions */
-  double
-      doubted; /* the rule's variant does not serve where its time is more than so many times another's; 0: it does */
+  double doubted;  /* what the rule names does not serve where its time is so many times another's; 0: it does */
   int64_t kernels; /* that its variants are, launched in several ways; 0: not known */
   struct portfolio_body_variant *
       variants; /* where the rule's is not valid, the one of the least time that is serves; without times the first */
