@@ -174,9 +174,11 @@ struct cli {
   int width;       /* in which the lines of the result are to fit; 0: no limit, tables have all columns and rows */
   bool answered;   /* its JSON is printed */
   json_t *answers; /* where JSON goes instead: each of several groups of devices has an object; NULL: it is printed */
-  char *lost;      /* what was said of devices that failed, a line each; NULL: nothing */
-  cugen_outputs outputs; /* of all that are ranked; not known: whatever is right is */
-  char *self;            /* this program's file, once it was asked for */
+  struct tune_group *group; /* of devices, one of several that are tuned side by side; NULL: it is alone */
+  int threads;              /* to compile on, where a group has a share of them; 0: as --threads says */
+  char *lost;               /* what was said of devices that failed, a line each; NULL: nothing */
+  cugen_outputs outputs;    /* of all that are ranked; not known: whatever is right is */
+  char *self;               /* this program's file, once it was asked for */
 };
 
 /* ---- commands.c ---- */

@@ -31,6 +31,7 @@ static int ask_stop(void *context) {
 /* What is no number is refused later. */
 static int expected_threads(const struct cli *cli) {
   const char *text = cli->values[OPTION_THREADS];
+  if (cli->threads) return cli->threads;
   const long threads = text ? strtol(text, NULL, 10) : 0;
   return threads > 0 && threads < INT_MAX ? (int)threads : 0;
 }

@@ -126,19 +126,116 @@ static void make_line(const struct progress *progress, const cugen_progress *sta
   free(best);
 }
 
-void progress_draw(struct progress *progress, const cugen_progress *state) {
+/* Not sooner than a tenth of a second after the last. */
+static bool is_due(struct progress *progress) {
   enum { REDRAWS_PER_SECOND = 10 };
-  double time = progress_now();
-  if (!progress->shown || (progress->drawn && time - progress->last_draw < 1.0 / REDRAWS_PER_SECOND)) return;
-  struct line line;
-  make_line(progress, state, &line);
-  fflush(stderr);
-  dprintf(STDERR_FILENO, "\r%s\033[K", line.text);
+  const double time = progress_now();
+  if (!progress->shown || (progress->drawn && time - progress->last_draw < 1.0 / REDRAWS_PER_SECOND)) return false;
   progress->drawn = true;
   progress->last_draw = time;
+  return true;
+}
+
+static void put_line(const struct line *line) {
+  fflush(stderr);
+  dprintf(STDERR_FILENO, "\r%s\033[K", line->text);
+}
+
+static void clear_line(struct progress *progress) {
+  if (progress->drawn) dprintf(STDERR_FILENO, "\r\033[K");
+  progress->drawn = false;
+}
+
+/* ---- Several searches ---- */
+
+bool progress_board_open(struct progress_board *board, const char *const *names, size_t count, bool quiet) {
+  *board = (struct progress_board){.lock = PTHREAD_MUTEX_INITIALIZER, .count = count};
+  board->parts = calloc(count, sizeof *board->parts);
+  if (!board->parts) return false;
+  for (size_t i = 0; i < count; i++) board->parts[i].name = names[i];
+  progress_open(&board->line, quiet);
+  return true;
+}
+
+void progress_board_close(struct progress_board *board) {
+  progress_close(&board->line);
+  free(board->parts);
+}
+
+void progress_board_silence(struct progress_board *board, bool silent) {
+  pthread_mutex_lock(&board->lock);
+  board->silent = silent;
+  clear_line(&board->line);
+  pthread_mutex_unlock(&board->lock);
+}
+
+void progress_open_part(struct progress *progress, struct progress_board *board, size_t part) {
+  *progress = (struct progress){.begin = progress_now(), .board = board, .part = part};
+}
+
+/* All counts together, the least that is done and the longest that is left, then the best of each. */
+static void make_board_line(const struct progress_board *board, struct line *line) {
+  cugen_progress all = {0};
+  char text[128];
+  double fraction = 1, left = -1;
+  for (size_t i = 0; i < board->count; i++) {
+    const struct progress_part *part = &board->parts[i];
+    const double own = part->ended ? 1 : fraction_done(&part->state), time = time_left(&board->line, &part->state);
+    all.done += part->state.done, all.failed += part->state.failed;
+    if (own < fraction) fraction = own;
+    if (!part->ended && time > left) left = time;
+  }
+  *line = (struct line){.room = (size_t)terminal_progress_width() - 1};
+  add_bar(line, fraction);
+  add_counts(line, &all);
+  snprintf(text, sizeof text, "%s left", print_clock(left).text);
+  if (left >= 0) add(line, "  ", text);
+  for (size_t i = 0; i < board->count; i++) {
+    const struct progress_part *part = &board->parts[i];
+    if (!part->found) continue;
+    snprintf(text, sizeof text, "%.*s %s", (int)strcspn(part->name, ","), part->name,
+             print_seconds(part->state.best_seconds).text);
+    add(line, i ? ", " : "  best ", text);
+  }
+}
+
+static void draw_part(struct progress_board *board, size_t at, const cugen_progress *state) {
+  struct line line;
+  struct progress_part *part = &board->parts[at];
+  pthread_mutex_lock(&board->lock);
+  part->state = *state, part->found = state->best, part->ended = false;
+  part->state.best = part->state.lost = NULL;
+  if (!board->silent && is_due(&board->line)) {
+    make_board_line(board, &line);
+    put_line(&line);
+  }
+  pthread_mutex_unlock(&board->lock);
+}
+
+/* ---- Any ---- */
+
+void progress_draw(struct progress *progress, const cugen_progress *state) {
+  struct line line;
+  if (progress->board) {
+    draw_part(progress->board, progress->part, state);
+  } else if (is_due(progress)) {
+    make_line(progress, state, &line);
+    put_line(&line);
+  }
+}
+
+void progress_pause(struct progress *progress) {
+  struct progress_board *board = progress->board;
+  if (board) pthread_mutex_lock(&board->lock);
+  clear_line(board ? &board->line : progress);
+}
+
+void progress_go_on(struct progress *progress) {
+  if (progress->board) pthread_mutex_unlock(&progress->board->lock);
 }
 
 void progress_close(struct progress *progress) {
-  if (progress->drawn) dprintf(STDERR_FILENO, "\r\033[K");
-  progress->drawn = false;
+  progress_pause(progress);
+  if (progress->board) progress->board->parts[progress->part].ended = true;
+  progress_go_on(progress);
 }

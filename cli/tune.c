@@ -95,7 +95,7 @@ static void print_head(struct run *run) {
 
 static int on_progress(const cugen_progress *state, void *context) {
   struct run *run = context;
-  print_head(run);
+  if (!run->cli->group) print_head(run);
   tune_devices_say_lost(run->cli, &run->progress, state->lost);
   progress_draw(&run->progress, state);
   return stop_asked();
@@ -270,13 +270,14 @@ static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_
   struct run run = {.cli = cli, .space = space, .remembered = cugen_kernel_records(cli->kernel)};
   cugen_tune_result result = {0};
   bool json = options_given(cli, OPTION_JSON);
-  progress_open(&run.progress, options_given(cli, OPTION_QUIET));
+  tune_devices_open_progress(cli, &run.progress);
   options->progress = on_progress;
   options->context = &run;
   int status = cugen_kernel_tune(cli->kernel, options, &result, &cli->error);
   progress_close(&run.progress);
   tune_devices_say_lost(cli, &run.progress, result.lost);
   if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
+  tune_devices_take_turn(cli);
   print_head(&run);
   cli->outputs = result.outputs;
   cugen_error tuning = cli->error;

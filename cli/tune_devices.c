@@ -1,11 +1,11 @@
 /* Several devices; see tune_devices.h. */
 #include "tune_devices.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "print.h"
-#include "stop.h"
 
 /* ---- What is said of them ---- */
 
@@ -53,8 +53,9 @@ void tune_devices_say_lost(struct cli *cli, struct progress *progress, const cha
     length = strcspn(lost, "\n");
     if (!lost[length]) break;
     if (was_said(cli, lost, length)) continue;
-    progress_close(progress);
+    progress_pause(progress);
     say(cli, lost, length);
+    progress_go_on(progress);
     keep_said(cli, lost, length + 1);
   }
 }
@@ -63,42 +64,140 @@ void tune_devices_say_lost(struct cli *cli, struct progress *progress, const cha
 
 enum { MOST_GROUPS = 64 };
 
-struct groups {
-  char *lists[MOST_GROUPS];
-  size_t count;
+typedef int tune_function(struct cli *cli, cugen_tune_options *options, size_t top);
+
+/* The devices of one model, and all that its thread has for itself. */
+struct tune_group {
+  struct groups *all;
+  size_t index;
+  char *list;
+  struct cli cli;
+  cugen_tune_options options;
+  pthread_t thread;
+  bool begun; /* the thread is there */
+  int status;
 };
 
-static int read_groups(struct cli *cli, const char *list, struct groups *out) {
-  const char *group;
+struct groups {
+  struct tune_group each[MOST_GROUPS];
+  size_t count, top;
+  tune_function *tune;
+  struct progress_board board;
+  pthread_mutex_t lock;
+  pthread_cond_t next;
+  size_t turn; /* which group may print */
+  bool spaced; /* a line between what they print */
+};
+
+/* The processors of this machine that this process may use. */
+static int count_processors(struct cli *cli) {
+  const size_t count = cugen_devices(cli->lib, NULL, 0, NULL);
+  cugen_device_info *devices = calloc(count, sizeof *devices);
+  const int found =
+      devices && cugen_devices(cli->lib, devices, count, NULL) == count ? devices[count - 1].sm_count : 1;
+  free(devices);
+  return found;
+}
+
+/* Also each group's share of the threads. */
+static int read_groups(struct cli *cli, const char *list, int threads, struct groups *out) {
+  const char *list_of_group;
   int status = cli_open(cli);
   while (!status && out->count < MOST_GROUPS) {
-    status = cugen_device_group(cli->lib, list, out->count, &group, &cli->error);
-    if (status || !group) break;
-    out->lists[out->count] = strdup(group);
-    if (!out->lists[out->count++]) status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    struct tune_group *group = &out->each[out->count];
+    status = cugen_device_group(cli->lib, list, out->count, &list_of_group, &cli->error);
+    if (status || !list_of_group) break;
+    *group = (struct tune_group){.all = out, .index = out->count, .list = strdup(list_of_group)};
+    if (!group->list) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    out->count++;
+  }
+  if (!status && out->count > 1 && !threads) threads = count_processors(cli);
+  for (size_t i = 0; i < out->count; i++) {
+    const int share = threads / (int)out->count;
+    out->each[i].cli.threads = share ? share : 1;
   }
   cugen_close(cli->lib);
   cli->lib = NULL;
   return status;
 }
 
-static void close_group(struct cli *cli) {
+static void close_cli(struct cli *cli) {
   cugen_kernel_close(cli->kernel);
   cugen_close(cli->lib);
   cli->kernel = NULL;
   cli->lib = NULL;
 }
 
+/* ---- Side by side ---- */
+
+void tune_devices_take_turn(struct cli *cli) {
+  struct tune_group *group = cli->group;
+  if (!group) return;
+  struct groups *all = group->all;
+  pthread_mutex_lock(&all->lock);
+  while (all->turn < group->index) pthread_cond_wait(&all->next, &all->lock);
+  pthread_mutex_unlock(&all->lock);
+  progress_board_silence(&all->board, true);
+  if (group->index && all->spaced) putchar('\n');
+}
+
+void tune_devices_open_progress(const struct cli *cli, struct progress *progress) {
+  if (cli->group)
+    progress_open_part(progress, &cli->group->all->board, cli->group->index);
+  else
+    progress_open(progress, options_given(cli, OPTION_QUIET));
+}
+
+static void *run_group(void *context) {
+  struct tune_group *group = context;
+  group->status = group->all->tune(&group->cli, &group->options, group->all->top);
+  return NULL;
+}
+
+static void start_group(struct tune_group *group, const struct cli *cli, const cugen_tune_options *options) {
+  const int threads = group->cli.threads;
+  group->cli = *cli;
+  group->cli.group = group;
+  group->cli.threads = threads;
+  group->cli.values[OPTION_DEVICE] = group->list;
+  group->cli.self = group->cli.lost = NULL;
+  if (cli->answers) group->cli.answers = json_array();
+  group->options = *options;
+  group->options.threads = threads;
+  group->begun = pthread_create(&group->thread, NULL, run_group, group) == 0;
+}
+
+/* Where there is no thread for it, it is tuned now. */
+static int end_group(struct tune_group *group, struct cli *cli) {
+  struct groups *all = group->all;
+  pthread_mutex_lock(&all->lock);
+  all->turn = group->index;
+  pthread_cond_broadcast(&all->next);
+  pthread_mutex_unlock(&all->lock);
+  if (group->begun)
+    pthread_join(group->thread, NULL);
+  else
+    run_group(group);
+  fflush(stdout);
+  progress_board_silence(&all->board, false);
+  if (cli->answers) json_array_extend(cli->answers, group->cli.answers);
+  json_decref(group->cli.answers);
+  close_cli(&group->cli);
+  free(group->cli.self);
+  free(group->cli.lost);
+  return group->status;
+}
+
 /* The first failure is the command's; where there are several groups it says whose it is. */
-static void keep_failure(struct cli *cli, const char *list, cugen_error *first) {
-  cugen_error own = cli->error;
+static void keep_failure(struct cli *cli, const struct tune_group *group, cugen_error *first) {
+  const cugen_error *own = &group->cli.error;
   if (first->status) {
-    cli_remark(cli, "%s: %s", list, own.message);
+    cli_remark(cli, "%s: %s", group->list, own->message);
     return;
   }
-  cli_fail(cli, own.status, "%s: %s", list, own.message);
-  memcpy(own.message, cli->error.message, sizeof own.message);
-  *first = own;
+  *first = *own;
+  cli_fail(cli, own->status, "%s: %s", group->list, own->message);
+  memcpy(first->message, cli->error.message, sizeof first->message);
 }
 
 /* Each group reads the problems anew. */
@@ -112,22 +211,24 @@ static int check_stdin(struct cli *cli) {
   return CUGEN_OK;
 }
 
-static int tune_groups(struct cli *cli, const struct groups *groups, cugen_tune_options *options, size_t top,
-                       int (*tune)(struct cli *cli, cugen_tune_options *options, size_t top)) {
-  const bool text = !cli->answers && !options_given(cli, OPTION_QUIET);
+static int tune_groups(struct cli *cli, struct groups *groups, const cugen_tune_options *options) {
+  const char *names[MOST_GROUPS];
   cugen_error first = {0};
-  int status = check_stdin(cli);
+  int status = check_stdin(cli), worst = CUGEN_OK;
+  for (size_t i = 0; i < groups->count; i++) names[i] = groups->each[i].list;
+  if (!status && !progress_board_open(&groups->board, names, groups->count, options_given(cli, OPTION_QUIET)))
+    status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   if (status) return status;
-  for (size_t i = 0; i < groups->count && status != CUGEN_ERROR_INTERRUPTED; i++) {
-    cugen_tune_options own = *options;
-    if (i) close_group(cli);
-    if (i && text) putchar('\n');
-    cli->values[OPTION_DEVICE] = groups->lists[i];
-    status = tune(cli, &own, top);
-    if (status) keep_failure(cli, groups->lists[i], &first);
+  groups->spaced = !cli->answers && !options_given(cli, OPTION_QUIET);
+  for (size_t i = 0; i < groups->count; i++) start_group(&groups->each[i], cli, options);
+  for (size_t i = 0; i < groups->count; i++) {
+    status = end_group(&groups->each[i], cli);
+    if (status == CUGEN_ERROR_INTERRUPTED) worst = status;
+    if (status && status != CUGEN_ERROR_INTERRUPTED) keep_failure(cli, &groups->each[i], &first);
   }
+  progress_board_close(&groups->board);
   if (first.status) cli->error = first;
-  return status == CUGEN_ERROR_INTERRUPTED ? status : first.status;
+  return worst ? worst : first.status;
 }
 
 /* One object, of all groups. */
@@ -146,22 +247,25 @@ static int print_answers(struct cli *cli, int status) {
   return printed ? printed : status;
 }
 
-int tune_devices(struct cli *cli, cugen_tune_options *options, size_t top,
-                 int (*tune)(struct cli *cli, cugen_tune_options *options, size_t top)) {
+int tune_devices(struct cli *cli, cugen_tune_options *options, size_t top, tune_function *tune) {
   const char *named = cli->values[OPTION_DEVICE], *list = named ? named : getenv("CUGEN_DEVICE");
-  struct groups groups = {.count = 0};
   if (!list || cugen_device_parse(list).kind != CUGEN_DEVICE_LIST) return tune(cli, options, top);
-  int status = read_groups(cli, list, &groups);
-  if (!status && groups.count == 1) {
-    cli->values[OPTION_DEVICE] = groups.lists[0];
+  struct groups *groups = calloc(1, sizeof *groups);
+  if (!groups) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  *groups =
+      (struct groups){.tune = tune, .top = top, .lock = PTHREAD_MUTEX_INITIALIZER, .next = PTHREAD_COND_INITIALIZER};
+  int status = read_groups(cli, list, options->threads, groups);
+  if (!status && groups->count == 1) {
+    cli->values[OPTION_DEVICE] = groups->each[0].list;
     status = tune(cli, options, top);
   } else if (!status) {
     if (options_given(cli, OPTION_JSON)) cli->answers = json_array();
-    status = tune_groups(cli, &groups, options, top, tune);
+    status = tune_groups(cli, groups, options);
     if (cli->answers) status = print_answers(cli, status);
   }
-  close_group(cli); /* which may have hints with the names below */
+  close_cli(cli); /* which may have hints with the names below */
   cli->values[OPTION_DEVICE] = named;
-  for (size_t i = 0; i < groups.count; i++) free(groups.lists[i]);
+  for (size_t i = 0; i < groups->count; i++) free(groups->each[i].list);
+  free(groups);
   return status;
 }

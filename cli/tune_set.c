@@ -175,7 +175,7 @@ static void print_head(struct tuning *tuning) {
 
 static int on_progress(const cugen_progress *state, void *context) {
   struct tuning *tuning = context;
-  print_head(tuning);
+  if (!tuning->cli->group) print_head(tuning);
   tune_devices_say_lost(tuning->cli, &tuning->progress, state->lost);
   progress_draw(&tuning->progress, state);
   return stop_asked();
@@ -371,6 +371,7 @@ static int learn(struct tuning *tuning, size_t most, bool remembered) {
 
 static int print_results(struct tuning *tuning) {
   const bool quiet = options_given(tuning->cli, OPTION_QUIET);
+  tune_devices_take_turn(tuning->cli);
   print_head(tuning);
   if (options_given(tuning->cli, OPTION_JSON)) return print_json(tuning);
   if (!quiet) putchar('\n');
@@ -384,7 +385,7 @@ static int print_results(struct tuning *tuning) {
 /* What was measured before a failure is remembered, and shown where tuning itself has ended. */
 static int run(struct tuning *tuning, cugen_tune_options *options) {
   struct cli *cli = tuning->cli;
-  progress_open(&tuning->progress, options_given(cli, OPTION_QUIET));
+  tune_devices_open_progress(cli, &tuning->progress);
   options->progress = on_progress;
   options->context = tuning;
   options->weights = tuning->weights;
@@ -416,6 +417,7 @@ int tune_set(struct cli *cli, const struct problem_set *set, cugen_tune_options 
 
 static int print_learnt(struct tuning *tuning) {
   struct cli *cli = tuning->cli;
+  tune_devices_take_turn(cli);
   if (!options_given(cli, OPTION_JSON)) {
     int status = print_portfolios(tuning);
     if (!status && !options_given(cli, OPTION_QUIET)) putchar('\n'), print_kept(tuning, false);

@@ -3,7 +3,7 @@
 on two processors as on many.
 
 Eight share a space and are faster than one; a GPU that breaks, before or in the middle, is named once and the others finish; no variant is remembered as
-failed because of it; two models have a search each; Ctrl-C keeps what was measured; the winner is found on one GPU, however their clocks differ."""
+failed because of it; two models have a search each, at once; Ctrl-C keeps what was measured; the winner is found on one GPU, however their clocks differ."""
 import os
 import pathlib
 import signal
@@ -183,6 +183,20 @@ def models(folder):
         expect(f"sleeping n=3000 on NVIDIA {name}\n{list_}\n" in run.text, name, run.text)
     each = run.ask("SELECT count(DISTINCT variant) FROM record JOIN space ON space.id = space_id GROUP BY device")
     expect(each == [(VARIANTS,), (VARIANTS,)], "records of each model:", each)
+    when = "run_began + 1e6 * run_seconds"
+    begin, end = run.ask(f"SELECT max(first), min(last) FROM (SELECT min({when}) AS first, max({when}) AS last FROM record"
+                         " JOIN space ON space.id = space_id GROUP BY device)")[0]
+    expect(begin < end, "both models are measured at once:", begin, end)
+    expect(0 < run.text.find("--device cuda:0\n") < run.text.find("NVIDIA A100 (cuda:1)"), "one prints behind the other:", run.text)
+    run = Run(folder, FAKE_CUDA_MODELS="H200,A100", FAKE_CUDA_BAD="0")
+    run.environment["FAKE_CUDA_DEVICES"] = "2"
+    run.start("all")
+    expect(run.finish() == 7 and f"Tried {VARIANTS}," in run.text and "cugen: cuda:0: " in run.text, "a model that launches nothing:", run.text)
+    run = Run(folder, FAKE_CUDA_MODELS="H200,A100,H200,A100,A100,H200,H200,H200")
+    run.start("all")
+    run.wait_for_records(100)
+    run.process.send_signal(signal.SIGINT)
+    expect(run.finish() == 130 and run.text.count("Run the same command again to continue.") == 2, "Ctrl-C, two models:", run.text)
 
 
 def fair(folder):
