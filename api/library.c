@@ -9,6 +9,7 @@
 #include "runtime/cuda/compilers.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/devices.h"
+#include "tune/compiled_store.h"
 #include "tune/worker.h"
 
 const char *cugen_nearest(const char *name, const char *const *names, size_t count) {
@@ -169,7 +170,8 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
   pthread_mutex_init(&lib->lock, NULL);
   lib->stop = options->stop;
   lib->stop_context = options->stop_context;
-  int status = take_options(lib, options, error);
+  lib->with_ptx = compiled_store_open();
+  int status = lib->with_ptx ? take_options(lib, options, error) : error_memory(error);
   if (!status) status = take_measure(lib, options->measure, error);
   if (!status && lib->capture_path) status = capture_open(lib->capture_path, &lib->capture, error);
   if (!status) status = check_folders(lib, error);
@@ -198,6 +200,7 @@ void cugen_close(cugen *lib) {
   cache_close(lib->cache);
   cache_close(lib->nothing);
   cache_close(lib->images);
+  compiled_store_close(lib->with_ptx);
   worker_close(lib->looked);
   free(lib->gpus);
   compilers_close(lib->compilers);

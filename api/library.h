@@ -32,13 +32,14 @@ struct cugen {
   struct device_description *gpus; /* what that listed, under the lock; */
   int gpu_count;                   /* 0: nothing yet, or in vain */
   bool gpus_asked;
-  struct worker *_Atomic looked; /* that worker, until a tuning takes it; NULL: there is none */
-  struct compilers *compilers;   /* NULL: no worker program, so that NVRTC runs in this process */
-  struct cache *cache;           /* opened when first needed, */
-  struct cache *nothing;         /* what readers get while there is no file, likewise */
-  struct cache *images;          /* references and the like, which many runs share: in memory, likewise */
-  pthread_mutex_t lock;          /* under this: kernels of one cugen may be in several threads */
-  struct gpu_model *models;      /* the described GPUs that ship, likewise */
+  struct worker *_Atomic looked;   /* that worker, until a tuning takes it; NULL: there is none */
+  struct compilers *compilers;     /* NULL: no worker program, so that NVRTC runs in this process */
+  struct cache *cache;             /* opened when first needed, */
+  struct cache *nothing;           /* what readers get while there is no file, likewise */
+  struct compiled_store *with_ptx; /* images of what is predicted */
+  struct cache *images;            /* references and the like, which many runs share: in memory, likewise */
+  pthread_mutex_t lock;            /* under this: kernels of one cugen may be in several threads */
+  struct gpu_model *models;        /* the described GPUs that ship, likewise */
   size_t model_count;
   struct text where, why;
   struct text group;                     /* what cugen_device_group handed out */

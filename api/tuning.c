@@ -57,6 +57,7 @@ static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *er
                               .looked = &l->lib->looked,
                               .worker_places = text_get(&l->lib->worker_places),
                               .cache = cache,
+                              .with_ptx = l->lib->with_ptx,
                               .images = images,
                               .key = lookup_key(l),
                               .nvrtc_version = l->nvrtc_version,

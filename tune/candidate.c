@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "compiled_store.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/model/cubin.h"
 #include "runtime/model/model.h"
@@ -138,7 +139,9 @@ static int request_build(struct bench *bench, const struct kernel_spec *spec, st
   struct compiled compiled = {0};
   bool found = false;
   int status = image_key(bench, spec, &key, err);
-  if (!status && !bench->target->predicted) /* the PTX is wanted, too */
+  if (!status && bench->target->predicted)
+    found = compiled_store_find(bench->target->with_ptx, text_get(&key), &compiled);
+  else if (!status)
     status = cache_image_load(bench->target->cache, text_get(&key), &compiled, &found, err);
   if (!status)
     status = found ? compile_pool_adopt(bench->pool, spec, &compiled, out, err)
@@ -151,7 +154,10 @@ int candidate_keep_image(struct bench *bench, const struct candidate *c, cugen_e
   if (!c->real_build || c->real_build->status || c->real_build->kept) return CUGEN_OK;
   struct text key = {0};
   int status = image_key(bench, &c->real, &key, err);
-  if (!status) status = cache_image_store(bench->target->cache, text_get(&key), &c->real_build->compiled, err);
+  if (!status && bench->target->predicted)
+    compiled_store_keep(bench->target->with_ptx, text_get(&key), &c->real_build->compiled);
+  else if (!status)
+    status = cache_image_store(bench->target->cache, text_get(&key), &c->real_build->compiled, err);
   c->real_build->kept = !status;
   text_free(&key);
   return status;

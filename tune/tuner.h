@@ -41,6 +41,7 @@ struct tune_target {
   bool in_process;                        /* a thread in its place, */
   void *cuda_context;                     /* which works there; NULL: the primary one */
   struct cache *cache;
+  struct compiled_store *with_ptx; /* images of what is predicted, which several runs share */
   struct cache *images; /* of references, generators and verify kernels, which several runs share; NULL: none */
   struct cache_key key;
   int nvrtc_version;
