@@ -21,6 +21,7 @@ struct selection {
   struct text problem;     /* the one that the record is of */
   struct text other;       /* the GPU that it is of, where that is another one; "": it is not */
   bool same_model;         /* it is of this GPU's model */
+  bool predicted;          /* the default is by the model: by what is remembered, or by what ships */
   bool named;              /* the default is one of the config's tries */
   struct text failed;      /* every variant is known to fail, this one so; "": not every one is */
   double distance;
@@ -81,8 +82,6 @@ int api_select(struct lookup *lookup, double distance, bool by_portfolio, struct
 int api_select_other_gpu(struct lookup *lookup, struct failures *failures, struct selection *out, bool *found,
                          cugen_error *err);
 
-/* The default is the model's choice. */
-bool api_is_predicted(const struct selection *selection);
 void api_selection_free(struct selection *selection);
 
 /* ---- pinning.c ---- */

@@ -438,7 +438,7 @@ int cugen_kernel_portfolios(cugen_kernel *k, const cugen_portfolio **out, size_t
   *out = NULL, *count = 0;
   struct portfolio_holdings *h = kept_renew(&k->portfolios, sizeof *h, portfolio_holdings_clear, error);
   if (!h) return CUGEN_ERROR_MEMORY;
-  int status = portfolios_find(&k->lookup, &found, &all, error);
+  int status = portfolios_find(&k->lookup, NULL, &found, &all, error);
   for (size_t i = 0; i < all && !status; i++) {
     struct portfolio_holding *holding = portfolio_holding_add(h, error);
     if (!holding) {

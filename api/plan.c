@@ -124,7 +124,7 @@ static void describe_record(cugen_kernel *k, cugen_plan *p) {
         .variant = p->spec.variant, .reason = "", .flops = p->spec.flops, .bytes = p->spec.bytes, .limiter = ""};
     p->record.order = p->selection.index;
     p->record.throttle = "";
-    p->record.predicted = api_is_predicted(&p->selection);
+    p->record.predicted = p->selection.predicted;
     return;
   }
   api_publish(k, record, &p->record);

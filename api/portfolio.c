@@ -35,26 +35,27 @@ static int take(struct cache_portfolio *kept, struct portfolio_found **out, size
   return CUGEN_OK;
 }
 
-static int find(const struct lookup *l, struct cache *cache, const struct cache_key *class_key,
-                struct portfolio_found **out, size_t *count, cugen_error *err) {
-  const struct cache_key key = lookup_measured_key(l);
+static int find(const struct lookup *l, const struct cache_key *key, struct cache *cache,
+                const struct cache_key *class_key, struct portfolio_found **out, size_t *count, cugen_error *err) {
   struct cache_portfolio *kept;
   size_t all;
-  int status = cache_portfolios(cache, &key, &kept, &all, err);
+  int status = cache_portfolios(cache, key, &kept, &all, err);
   for (size_t i = 0; i < all && !status; i++)
     if (is_meant(l, &kept[i], class_key)) status = take(&kept[i], out, count, err);
   cache_portfolios_free(kept, all);
   return status;
 }
 
-int portfolios_find(const struct lookup *l, struct portfolio_found **out, size_t *count, cugen_error *err) {
+int portfolios_find(const struct lookup *l, const struct prediction_key *predictions, struct portfolio_found **out,
+                    size_t *count, cugen_error *err) {
+  const struct cache_key key = predictions ? lookup_predicted_key(l, predictions) : lookup_key(l);
   struct text class = {0}, settings = {0};
   struct cache *cache;
   *out = NULL, *count = 0;
   problem_print_class(l->config, l->problem, &class, &settings);
   const struct cache_key class_key = {.problem = text_get(&class), .settings = text_get(&settings)};
   int status = class.failed || settings.failed ? error_memory(err) : api_cache_to_read(l->lib, &cache, err);
-  if (!status) status = find(l, cache, &class_key, out, count, err);
+  if (!status) status = find(l, &key, cache, &class_key, out, count, err);
   text_free(&class);
   text_free(&settings);
   if (status) portfolios_free(*out, *count), *out = NULL, *count = 0;
@@ -319,13 +320,13 @@ int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body, bool
   return status ? status : serve(l, body, shipped, failures, out, found, err);
 }
 
-int portfolio_serve(struct lookup *l, struct failures *failures, struct portfolio_answer *out, bool *found,
-                    cugen_error *err) {
+int portfolio_serve(struct lookup *l, const struct prediction_key *predictions, struct failures *failures,
+                    struct portfolio_answer *out, bool *found, cugen_error *err) {
   struct portfolio_found *all;
   size_t count;
   *out = (struct portfolio_answer){0};
   *found = false;
-  int status = portfolios_find(l, &all, &count, err);
+  int status = portfolios_find(l, predictions, &all, &count, err);
   for (size_t i = 0; i < count && !*found && !status; i++)
     status = portfolio_serve_by(l, &all[i].body, false, failures, out, found, err);
   portfolios_free(all, count);

@@ -16,8 +16,10 @@ struct portfolio_found {
   struct cache_portfolio kept;
   struct portfolio_body body;
 };
-/* All of them, the latest first. Freed by portfolios_free. */
-int portfolios_find(const struct lookup *lookup, struct portfolio_found **out, size_t *count, cugen_error *err);
+/* All of them, the latest first; predictions: of those that were learnt from such, NULL: of what the look-up is of. Freed by
+   portfolios_free. */
+int portfolios_find(const struct lookup *lookup, const struct prediction_key *predictions,
+                    struct portfolio_found **out, size_t *count, cugen_error *err);
 void portfolios_free(struct portfolio_found *found, size_t count);
 
 /* Which variants are to serve, in this order: the one that the rule names, then by their times, those without one last. One whose time is more than
@@ -49,27 +51,30 @@ struct portfolio_answer {
   bool first;              /* it is the one that the rule names */
   bool same_model;         /* of what ships: it was measured on a GPU of this model */
 };
-int portfolio_serve(struct lookup *lookup, struct failures *failures, struct portfolio_answer *out, bool *found,
-                    cugen_error *err);
+int portfolio_serve(struct lookup *lookup, const struct prediction_key *predictions, struct failures *failures,
+                    struct portfolio_answer *out, bool *found, cugen_error *err);
 /* The same by this one. shipped: whatever its variants' sources were when they were measured, and nothing where the rule names none. */
 int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body, bool shipped,
                        struct failures *failures, struct portfolio_answer *out, bool *found, cugen_error *err);
 
 /* ---- shipped.c ---- */
 
-/* One that ships, of a shipped config: the one that was measured on this GPU, else on the most like it of its compute capability. Its rule
-   names none for problems larger than it was learnt from. Freed by portfolio_shipped_free. */
+/* One that ships, of a shipped config: the one that was measured on this GPU, else on the most like it of its compute capability; or, of
+   those that are predicted, that for this GPU or the most like it. Its rule names none for problems larger than it was learnt from. Freed by
+   portfolio_shipped_free. */
 struct portfolio_shipped {
   struct portfolio_body body;
   char *device;    /* that GPU */
+  bool predicted;  /* it was learnt from predictions */
   bool same_model; /* it is of the look-up's model */
 };
-int portfolio_find_shipped(const struct lookup *lookup, struct portfolio_shipped *out, bool *found, cugen_error *err);
+int portfolio_find_shipped(const struct lookup *lookup, bool predicted, struct portfolio_shipped *out, bool *found,
+                           cugen_error *err);
 void portfolio_shipped_free(struct portfolio_shipped *shipped);
 
 /* As portfolio_serve, by that one. device: that GPU is added. */
-int portfolio_serve_shipped(struct lookup *lookup, struct failures *failures, struct portfolio_answer *out,
-                            struct text *device, bool *found, cugen_error *err);
+int portfolio_serve_shipped(struct lookup *lookup, bool predicted, struct failures *failures,
+                            struct portfolio_answer *out, struct text *device, bool *found, cugen_error *err);
 
 /* ---- portfolio_problems.c ---- */
 

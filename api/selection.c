@@ -226,7 +226,7 @@ static int select_bucket(struct lookup *l, struct failures *failures, struct sel
 static int select_portfolio(struct lookup *l, struct failures *failures, struct selection *out, bool *found,
                             cugen_error *err) {
   struct portfolio_answer answer;
-  int status = portfolio_serve(l, failures, &answer, found, err);
+  int status = portfolio_serve(l, NULL, failures, &answer, found, err);
   if (status || !*found) return status;
   out->how = CUGEN_PLAN_PORTFOLIO;
   out->index = answer.index;
@@ -247,20 +247,31 @@ static int select_other(struct lookup *l, double distance, bool by_portfolio, st
   return policy->distance > 0 ? select_nearest(l, policy->distance, failures, out, found, err) : CUGEN_OK;
 }
 
-/* What ships for such a GPU: its records are not here, but its times are of real ones. */
-static int select_shipped(struct lookup *l, struct failures *failures, struct selection *out, cugen_error *err) {
+/* What ships for such a GPU: its records are not here, but its times are of real ones, unless it is predicted. */
+static int select_shipped(struct lookup *l, bool predicted, struct failures *failures, struct selection *out,
+                          cugen_error *err) {
   struct portfolio_answer answer;
   bool found;
   if (!l->device.facts.is_gpu) return CUGEN_OK;
-  int status = portfolio_serve_shipped(l, failures, &answer, &out->other, &found, err);
+  int status = portfolio_serve_shipped(l, predicted, failures, &answer, &out->other, &found, err);
   if (status || !found) return status;
   out->index = answer.index;
   out->same_model = answer.same_model;
+  out->predicted = predicted;
   out->best = (struct best_record){.found = true, .index = answer.index, .spec = answer.spec};
   return CUGEN_OK;
 }
 
-/* The model's choice, where predictions for this device and problem are remembered: a look-up, nothing is computed. */
+static int select_predicted_portfolio(struct lookup *l, const struct prediction_key *predictions,
+                                      struct failures *failures, struct best_record *out, cugen_error *err) {
+  struct portfolio_answer answer;
+  bool found;
+  const int status = portfolio_serve(l, predictions, failures, &answer, &found, err);
+  if (!status && found) *out = (struct best_record){.found = true, .index = answer.index, .spec = answer.spec};
+  return status;
+}
+
+/* The model's choice, where predictions for this device and problem, or a portfolio of predictions, are remembered: a look-up, nothing is computed. */
 static int select_predicted(struct lookup *l, struct failures *failures, struct selection *out, cugen_error *err) {
   struct prediction_key predictions;
   struct cache *cache;
@@ -270,13 +281,11 @@ static int select_predicted(struct lookup *l, struct failures *failures, struct 
   status = key_predictions(l, cache, &predictions, err);
   const struct cache_key key = lookup_predicted_key(l, &predictions);
   if (!status) status = api_best_under(l, &key, true, l->space, failures, &out->best, err);
+  if (!status && !out->best.found) status = select_predicted_portfolio(l, &predictions, failures, &out->best, err);
   api_prediction_key_free(&predictions);
   out->index = out->best.index;
+  out->predicted = out->best.found;
   return status;
-}
-
-bool api_is_predicted(const struct selection *selection) {
-  return selection->how == CUGEN_PLAN_DEFAULT && selection->best.found && !selection->other.length;
 }
 
 static int find_failure(const struct lookup *l, struct failures *failures, uint64_t index,
@@ -344,8 +353,9 @@ static int select_instead(struct lookup *l, double distance, bool by_portfolio, 
     status = api_select_other_gpu(l, failures, out, &found, err);
   if (status || found) return status;
   out->how = CUGEN_PLAN_DEFAULT;
-  status = select_shipped(l, failures, out, err);
+  status = select_shipped(l, false, failures, out, err);
   if (!status && !out->best.found) status = select_predicted(l, failures, out, err);
+  if (!status && !out->best.found) status = select_shipped(l, true, failures, out, err);
   return status || out->best.found ? status : select_default(l, failures, out, err);
 }
 
@@ -388,7 +398,7 @@ int cugen_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cug
   out->tuned_on = selection->other.length ? text_get(&selection->other) : NULL;
   out->same_model = selection->same_model;
   out->distance = selection->distance;
-  out->predicted = api_is_predicted(selection);
+  out->predicted = selection->predicted;
   out->named = selection->named;
   return CUGEN_OK;
 }

@@ -1,5 +1,6 @@
-/* Portfolios that ship: what was measured elsewhere, on GPUs of a kind, for the shipped configs. They serve a plan where nothing is
-   remembered here. tools/ship-portfolio writes portfolios/NAME.txt, of which each is
+/* Portfolios that ship: what was measured elsewhere, on GPUs of a kind, for the shipped configs, or predicted for such a GPU
+   ("device predicted NVIDIA A100 ..."). They serve a plan where nothing is remembered here. tools/ship-portfolio writes
+   portfolios/NAME.txt, of which each is
 
      device NVIDIA H200 sm_90 132 SMs
      kernel matmul
@@ -11,9 +12,11 @@
    and, behind an empty line, a portfolio's body (runtime/store/portfolio.h). Each class is served up to the largest problem that it
    was learnt from, or some times that: what lies beyond is the config's to suggest. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/device_name.h"
 #include "base/text.h"
 #include "portfolio.h"
 #include "priors.h"
@@ -68,16 +71,37 @@ static int has_class(const char *text, const struct cache_key *class_key, bool *
 
 /* ---- Which is nearest ------------------------------------------------------------------------------------------------ */
 
+static bool is_predicted(const char *device) {
+  return strncmp(device, DEVICE_NAME_PREDICTED, strlen(DEVICE_NAME_PREDICTED)) == 0;
+}
+
+/* Without what says that it is a prediction. */
+static const char *bare(const char *device) {
+  return is_predicted(device) ? device + strlen(DEVICE_NAME_PREDICTED) : device;
+}
+
+/* Whether its times are of that kind, and its GPU has that compute capability (" sm_90 "), by its text. */
+static bool may_serve(const char *text, const char *capability, bool predicted) {
+  char device[256];
+  size_t length;
+  const char *line = find_line(text, "device", &length);
+  if (!line || length >= sizeof device) return false;
+  memcpy(device, line, length);
+  device[length] = '\0';
+  return is_predicted(device) == predicted && strstr(device, capability);
+}
+
 /* 0: that very GPU; from 1 on: another one of its compute capability; INFINITY: neither. */
 static int device_distance(const struct lookup *l, const char *text, double *out, cugen_error *err) {
   struct device_description other;
-  *out = 0;
-  if (has_line(text, "device", l->device.fingerprint)) return CUGEN_OK;
   char *device = copy_line(text, "device", err);
   if (!device) return CUGEN_ERROR_MEMORY;
-  const bool like =
-      api_described(l->lib, device, &other) && other.facts.compute_capability == l->device.facts.compute_capability;
-  *out = like ? api_gpu_distance(&other.facts, &l->device.facts) : (double)INFINITY;
+  *out = INFINITY;
+  if (strcmp(bare(device), l->device.fingerprint) == 0)
+    *out = 0;
+  else if (api_described(l->lib, bare(device), &other) &&
+           other.facts.compute_capability == l->device.facts.compute_capability)
+    *out = api_gpu_distance(&other.facts, &l->device.facts);
   free(device);
   return CUGEN_OK;
 }
@@ -93,13 +117,15 @@ static int shipped_distance(const struct lookup *l, const char *text, const stru
 }
 
 /* *out: its text, which stays where it is embedded; NULL: there is none. */
-static int find_nearest(const struct lookup *l, const struct cache_key *class_key, const char **out,
+static int find_nearest(const struct lookup *l, const struct cache_key *class_key, bool predicted, const char **out,
                         cugen_error *err) {
   double nearest = INFINITY, distance;
+  char capability[32];
   int status = CUGEN_OK;
   *out = NULL;
+  snprintf(capability, sizeof capability, " sm_%d ", (int)l->device.facts.compute_capability);
   for (const struct embedded_file *file = embedded_files; file->path && !status; file++) {
-    if (strncmp(file->path, "portfolios/", 11) != 0) continue;
+    if (strncmp(file->path, "portfolios/", 11) != 0 || !may_serve(file->data, capability, predicted)) continue;
     status = shipped_distance(l, file->data, class_key, &distance, err);
     if (!status && distance < nearest) *out = file->data, nearest = distance;
   }
@@ -126,14 +152,19 @@ static int make_body(const char *shipped, struct portfolio_body *out, cugen_erro
 static int make_found(const struct lookup *l, const char *shipped, struct portfolio_shipped *out, cugen_error *err) {
   struct device_description there;
   int status = make_body(shipped, &out->body, err);
-  out->device = status ? NULL : copy_line(shipped, "device", err);
-  if (!out->device) return status ? status : CUGEN_ERROR_MEMORY;
+  char *device = status ? NULL : copy_line(shipped, "device", err);
+  if (!device) return status ? status : CUGEN_ERROR_MEMORY;
+  out->predicted = is_predicted(device);
+  out->device = strdup(bare(device));
+  free(device);
+  if (!out->device) return error_memory(err);
   out->same_model = strcmp(out->device, l->device.fingerprint) == 0 ||
                     (api_described(l->lib, out->device, &there) && strcmp(there.name, l->device.name) == 0);
   return CUGEN_OK;
 }
 
-int portfolio_find_shipped(const struct lookup *l, struct portfolio_shipped *out, bool *found, cugen_error *err) {
+int portfolio_find_shipped(const struct lookup *l, bool predicted, struct portfolio_shipped *out, bool *found,
+                           cugen_error *err) {
   struct text class = {0}, settings = {0};
   const char *shipped = NULL;
   *out = (struct portfolio_shipped){0};
@@ -141,7 +172,8 @@ int portfolio_find_shipped(const struct lookup *l, struct portfolio_shipped *out
   if (!l->config->shipped) return CUGEN_OK; /* somebody's own, of the same name */
   problem_print_class(l->config, l->problem, &class, &settings);
   const struct cache_key class_key = {.problem = text_get(&class), .settings = text_get(&settings)};
-  int status = class.failed || settings.failed ? error_memory(err) : find_nearest(l, &class_key, &shipped, err);
+  int status =
+      class.failed || settings.failed ? error_memory(err) : find_nearest(l, &class_key, predicted, &shipped, err);
   if (!status && shipped) status = make_found(l, shipped, out, err);
   *found = !status && shipped;
   if (status) portfolio_shipped_free(out);
@@ -156,12 +188,12 @@ void portfolio_shipped_free(struct portfolio_shipped *shipped) {
   *shipped = (struct portfolio_shipped){0};
 }
 
-int portfolio_serve_shipped(struct lookup *l, struct failures *failures, struct portfolio_answer *out,
+int portfolio_serve_shipped(struct lookup *l, bool predicted, struct failures *failures, struct portfolio_answer *out,
                             struct text *device, bool *found, cugen_error *err) {
   struct portfolio_shipped shipped;
   bool any;
   *found = false;
-  int status = portfolio_find_shipped(l, &shipped, &any, err);
+  int status = portfolio_find_shipped(l, predicted, &shipped, &any, err);
   if (status || !any) return status;
   status = portfolio_serve_by(l, &shipped.body, true, failures, out, found, err);
   if (*found) text_add(device, shipped.device);
@@ -174,14 +206,16 @@ int portfolio_shipped_leaders(struct lookup *l, struct priors *out, cugen_error 
   struct portfolio_shipped shipped;
   struct portfolio_order order;
   bool any;
-  int status = portfolio_find_shipped(l, &shipped, &any, err);
+  int status = portfolio_find_shipped(l, false, &shipped, &any, err);
+  if (!status && !any) status = portfolio_find_shipped(l, true, &shipped, &any, err);
   if (status || !any) return status;
   const struct portfolio_body *body = &shipped.body;
   const size_t before = out->count;
   status = portfolio_ask(body, l->config, l->problem, &order, err);
   for (size_t i = 0; i < order.count && !status && order.named; i++)
     priors_add(out, body->variants[order.at[i]].variant);
-  if (out->count > before) text_add(&out->shipped, shipped.device);
+  if (out->count > before)
+    text_addf(&out->shipped, "%s%s", shipped.predicted ? "predictions for " : "", shipped.device);
   portfolio_shipped_free(&shipped);
   return status;
 }

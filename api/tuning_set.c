@@ -114,22 +114,12 @@ static void choose_budget(struct set *set) {
   if (set->budget == 0 && !set->options->budget_count) set->budget = tune_default_budget(gpu) * (double)set->count;
 }
 
-/* A plan for a real device never asks what is of predictions. */
-static int refuse_predictions(const struct set *set, cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_USAGE,
-      "times for %s are predicted, and a portfolio is learnt from measurements: tune on the device itself. "
-      "A budget of 0 learns from what is remembered of it",
-      set->kernels[0]->lookup.device.name);
-}
-
 static int open_set(struct set *set, cugen_error *err) {
   set->order = calloc(set->count, sizeof *set->order);
   set->right = calloc(set->count, sizeof *set->right);
   if (!set->order || !set->right) return error_memory(err);
   int status = CUGEN_OK;
   for (size_t i = 0; i < set->count && !status; i++) status = prepare(set, i, err);
-  if (!status && set->options->portfolio && set->kernels[0]->lookup.predicted) status = refuse_predictions(set, err);
   size_t at = 0;
   for (size_t i = 0; i < set->count; i++)
     if (!set->right[i]) set->order[at++] = i;

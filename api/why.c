@@ -165,16 +165,16 @@ static const char *say_selected(struct why *why, const struct selection *selecti
     said = why_keepf(why, "%s. A plan takes '%s', the best on %s, which is of the same %s", verdict, text_get(&name),
                      text_get(&selection->other), selection->same_model ? "model" : "compute capability");
   else if (selection->other.length)
-    said = why_keepf(why, "%s. A plan takes '%s', which ships for such sizes: it was measured on %s", verdict,
-                     text_get(&name), text_get(&selection->other));
+    said = why_keepf(why, "%s. A plan takes '%s', which ships for such sizes: it was %s %s", verdict, text_get(&name),
+                     selection->predicted ? "predicted for" : "measured on", text_get(&selection->other));
   else if (selection->failed.length)
     said = why_keepf(why, "%s. No plan opens: every variant is remembered to have failed, the first with '%s'",
                      verdict, text_get(&selection->failed));
   else
     said = why_keepf(why, "%s. A plan takes the %s, '%s'", verdict,
-                     api_is_predicted(selection) ? "model's choice, predicted"
-                     : selection->named          ? "first that the config names as good"
-                                                 : "first valid variant",
+                     selection->predicted ? "model's choice, predicted"
+                     : selection->named   ? "first that the config names as good"
+                                          : "first valid variant",
                      text_get(&name));
   if (name.failed) why->failed = true;
   text_free(&name);

@@ -30,7 +30,7 @@ static bool choose(struct lookup *l, uint64_t *index) {
   struct portfolio_order order;
   bool any, found = false;
   cugen_error err;
-  require(portfolio_find_shipped(l, &shipped, &any, &err), &err);
+  require(portfolio_find_shipped(l, false, &shipped, &any, &err), &err);
   if (!any) return false;
   require(portfolio_ask(&shipped.body, l->config, l->problem, &order, &err), &err);
   for (size_t i = 0; i < order.count && order.named && !found; i++)

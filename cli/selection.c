@@ -49,8 +49,8 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
     fprintf(stderr, "cugen: not tuned on this GPU: the best on %s, which is of the same %s; ", choice->tuned_on,
             choice->same_model ? "model" : "compute capability");
   else if (choice->tuned_on)
-    fprintf(stderr, "cugen: not tuned for this problem: what ships for such sizes, measured on %s; ",
-            choice->tuned_on);
+    fprintf(stderr, "cugen: not tuned for this problem: what ships for such sizes, %s %s; ",
+            choice->predicted ? "predicted for" : "measured on", choice->tuned_on);
   else
     fprintf(stderr, "cugen: nothing is %s for this problem: using the %s; ",
             choice->predicted ? "measured" : "remembered",

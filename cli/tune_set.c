@@ -276,6 +276,10 @@ static void remark_bitwise(const struct tuning *tuning) {
 /* What a portfolio is for. A bundle has kernels of GPUs alone. */
 static void print_next(const struct cli *cli) {
   struct cli meant = *cli;
+  if (cugen_kernel_predicted(cli->kernel)) {
+    puts("A plan on such a GPU takes the portfolio where nothing was measured.");
+    return;
+  }
   const bool by_policy = strncmp(cugen_kernel_policy(cli->kernel), "portfolio", 9) == 0;
   printf("Plans take the portfolio %s.", by_policy ? "by the config's policy" : "with CUGEN_PLAN_BY_PORTFOLIO");
   if (!cli_on_cpu(cli)) {

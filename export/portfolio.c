@@ -229,7 +229,7 @@ static int add_class(struct exporter *x, size_t device, struct problem *problem,
   *own = *problem;
   classes[x->portfolio_class_count++] = own;
   int status = lookup_set_problem(l, own, err);
-  if (!status) status = portfolios_find(l, &found, &count, err);
+  if (!status) status = portfolios_find(l, NULL, &found, &count, err);
   for (size_t i = 0; i < count && !status; i++) status = add_portfolio(x, device, &found[i].body, own, false, err);
   portfolios_free(found, count);
   return status;
@@ -267,7 +267,7 @@ int export_shipped(struct exporter *x, size_t device, const struct problem *prob
   bool found;
   if (x->devices[device].ptx || x->devices[device].anonymous || is_done(x, device, problem, true)) return CUGEN_OK;
   int status = lookup_set_problem(l, problem, err);
-  if (!status) status = portfolio_find_shipped(l, &shipped, &found, err);
+  if (!status) status = portfolio_find_shipped(l, false, &shipped, &found, err);
   if (status || !found) return status;
   status = add_portfolio(x, device, &shipped.body, problem, true, err);
   portfolio_shipped_free(&shipped);

@@ -254,11 +254,11 @@ typedef struct cugen_plan_options {
 
 /* Where a plan's variant comes from. */
 typedef enum cugen_plan_choice {
-  CUGEN_PLAN_EXACT,   /* the best remembered for this problem */
-  CUGEN_PLAN_NEAR,    /* the best remembered for the problem that the policy selects: the nearest, or its bucket's */
-  CUGEN_PLAN_DEFAULT, /* never measured here. What ships for this GPU or its compute capability, else the fastest by
-                           remembered predictions, else on a GPU what the config suggests (try), else the first valid one */
-  CUGEN_PLAN_PINNED,  /* named by options.choice, or in the file of options.pin or $CUGEN_PIN */
+  CUGEN_PLAN_EXACT, /* the best remembered for this problem */
+  CUGEN_PLAN_NEAR,  /* the best remembered for the problem that the policy selects: the nearest, or its bucket's */
+  CUGEN_PLAN_DEFAULT, /* never measured here. What ships for such GPUs, else the fastest by remembered predictions, else what
+                           ships by predictions, else on a GPU what the config suggests (try), else the first valid one */
+  CUGEN_PLAN_PINNED,    /* named by options.choice, or in the file of options.pin or $CUGEN_PIN */
   CUGEN_PLAN_PORTFOLIO, /* by a portfolio's rule: measured for other sizes */
   CUGEN_PLAN_OTHER_GPU /* the best remembered for this problem on another GPU, of the same model or compute capability */
 } cugen_plan_choice;
@@ -269,10 +269,10 @@ typedef struct cugen_plan_info {
   const char *kernel, *problem;
   const char *variant; /* full text */
   cugen_plan_choice choice;
-  const char *tuned_for;             /* the problem that the record is of */
-  const char *tuned_on;              /* another GPU that it, or the portfolio that ships, is of; else NULL */
-  double distance;                   /* from this problem to that one */
-  double seconds;                    /* median time of one run of all launches, as it was measured for tuned_for */
+  const char *tuned_for; /* the problem that the record is of */
+  const char *tuned_on;  /* another GPU that it, or the portfolio that ships, is of; else NULL */
+  double distance;       /* from this problem to that one */
+  double seconds;        /* median time of one run of all launches, as it was measured for tuned_for */
   const struct cugen_record *record; /* all that was measured then: cugen_tools.h */
   int64_t measured_at;               /* seconds since the epoch */
   int driver_version, nvrtc_version; /* when it was measured */

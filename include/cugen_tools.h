@@ -322,7 +322,7 @@ typedef struct cugen_choice {
   const char *tuned_on;  /* likewise */
   int same_model;        /* that is of this GPU's model */
   double distance;
-  int predicted; /* the default is the model's choice */
+  int predicted; /* the default is the model's choice, or ships by predictions */
   int named;     /* the default is one that the config suggests (try) */
 } cugen_choice;
 

@@ -248,7 +248,7 @@ class PlanChoice(IntEnum):
 
     EXACT = 0  # the best remembered for this problem
     NEAR = 1  # the best remembered for the problem that the policy selects: the nearest, or its bucket's
-    DEFAULT = 2  # never measured here. What ships for this GPU or its compute capability, else the fastest by remembered predictions, else on a GPU what the config suggests (try), else the first valid one
+    DEFAULT = 2  # never measured here. What ships for such GPUs, else the fastest by remembered predictions, else what ships by predictions, else on a GPU what the config suggests (try), else the first valid one
     PINNED = 3  # named by options.choice, or in the file of options.pin or $CUGEN_PIN
     PORTFOLIO = 4  # by a portfolio's rule: measured for other sizes
     OTHER_GPU = 5  # the best remembered for this problem on another GPU, of the same model or compute capability
