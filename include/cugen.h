@@ -269,10 +269,10 @@ typedef struct cugen_plan_info {
   const char *kernel, *problem;
   const char *variant; /* full text */
   cugen_plan_choice choice;
-  const char *tuned_for; /* the problem that the record is of */
-  const char *tuned_on;  /* another GPU that it, or the portfolio that ships, is of; else NULL */
-  double distance;       /* from this problem to that one */
-  double seconds;        /* median time of one run of all launches, as it was measured for tuned_for */
+  const char *tuned_for;             /* the problem that the record is of */
+  const char *tuned_on;              /* another GPU that it, or the portfolio that ships, is of; else NULL */
+  double distance;                   /* from this problem to that one */
+  double seconds;                    /* median time of one run of all launches, as it was measured for tuned_for */
   const struct cugen_record *record; /* all that was measured then: cugen_tools.h */
   int64_t measured_at;               /* seconds since the epoch */
   int driver_version, nvrtc_version; /* when it was measured */
