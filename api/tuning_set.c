@@ -32,7 +32,9 @@ struct set {
   bool *right;          /* a correct record is there */
   double begin, budget; /* seconds; 0: no limit */
   double least;         /* a share below this would go into starting the worker */
+  double round_begin;   /* seconds of the budget */
   bool halves;          /* in rounds: predictions learn nothing from one another */
+  bool filling;         /* a portfolio's matrix, behind each round's search */
   uint64_t valid;       /* variants of all problems */
   size_t tried, failed; /* before the problem that is being tuned */
   size_t current;
@@ -140,8 +142,8 @@ static void close_set(struct set *set) {
    and so is none. */
 static double end_of_round(const struct set *set, size_t round) {
   const bool large = set->budget / (double)set->count >= 2 * set->least;
-  const bool halves = set->options->portfolio || (set->halves && large);
-  return round == 0 && halves ? set->budget / 2 : set->budget;
+  if (set->options->portfolio) return set->filling ? set->budget : (set->round_begin + set->budget) / 2;
+  return round == 0 && set->halves && large ? set->budget / 2 : set->budget;
 }
 
 static size_t count_of_round(const struct set *set, size_t round) {
@@ -158,10 +160,10 @@ static bool is_spent(const struct set *set) {
   return (set->budget > 0 && time_spent(set) >= set->budget) || (most && set->tried >= most);
 }
 
-/* Of a portfolio's only round: what was searched before is done. */
+/* Of a portfolio's first round: what was searched before is done, unless it is to be measured again. */
 static bool is_open(const struct set *set, size_t round, size_t i) {
-  if (set->options->portfolio) return !set->right[i];
-  return round == 0 || set->results[i].left > 0;
+  if (round == 0) return !set->options->portfolio || !set->right[i] || set->options->again;
+  return set->results[i].left > 0;
 }
 
 /* The part of the problem at this place in the order of what is left of the round, by weight among those that are still to come. */
@@ -366,12 +368,14 @@ static int tune_set(struct set *set, cugen_error *err) {
   int status = open_set(set, err);
   size_t before = 0;
   set->begin = clock_seconds();
-  const bool fills = set->options->portfolio > 0;
-  for (size_t round = 0; !status && (round == 0 || (!fills && has_next(set, round, before))); round++) {
+  for (size_t round = 0; !status && (round == 0 || has_next(set, round, before)); round++) {
     before = set->tried;
+    set->round_begin = time_spent(set);
     status = tune_round(set, round, err);
+    set->filling = true;
+    if (!status && set->options->portfolio && !is_spent(set)) status = fill_matrix(set, err);
+    set->filling = false;
   }
-  if (!status && fills && !is_spent(set)) status = fill_matrix(set, err);
   return status ? status : conclude(set, err);
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const size_t most_bytes = (size_t)512 << 20;
+static const size_t most_bytes = (size_t)128 << 20;
 
 struct entry {
   struct hash key;
