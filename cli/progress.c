@@ -173,18 +173,31 @@ void progress_open_part(struct progress *progress, struct progress_board *board,
   *progress = (struct progress){.begin = progress_now(), .board = board, .part = part};
 }
 
-/* All counts together, the least that is done and the longest that is left, then the best of each. */
+/* All counts together, the least that is done and the longest that is left. */
+static void add_up(const struct progress_board *board, cugen_progress *all, double *fraction, double *left) {
+  size_t begun = 0;
+  bool planned = true;
+  *fraction = 1, *left = -1;
+  for (size_t i = 0; i < board->count; i++) {
+    const struct progress_part *part = &board->parts[i];
+    const double own = part->ended ? 1 : part->begun ? fraction_done(&part->state) : 0;
+    const double time = part->begun && !part->ended ? time_left(&board->line, &part->state) : -1;
+    all->done += part->state.done, all->failed += part->state.failed, all->planned += part->state.planned;
+    planned &= part->state.planned > 0;
+    begun += part->begun;
+    if (own < *fraction) *fraction = own;
+    if (time > *left) *left = time;
+  }
+  if (!planned) all->planned = 0;
+  if (begun < board->count) *left = -1; /* who has not begun may take longest */
+}
+
 static void make_board_line(const struct progress_board *board, struct line *line) {
   cugen_progress all = {0};
   char text[128];
-  double fraction = 1, left = -1;
-  for (size_t i = 0; i < board->count; i++) {
-    const struct progress_part *part = &board->parts[i];
-    const double own = part->ended ? 1 : fraction_done(&part->state), time = time_left(&board->line, &part->state);
-    all.done += part->state.done, all.failed += part->state.failed;
-    if (own < fraction) fraction = own;
-    if (!part->ended && time > left) left = time;
-  }
+  double fraction, left;
+  const char *before = "  best ";
+  add_up(board, &all, &fraction, &left);
   *line = (struct line){.room = (size_t)terminal_progress_width() - 1};
   add_bar(line, fraction);
   add_counts(line, &all);
@@ -195,7 +208,8 @@ static void make_board_line(const struct progress_board *board, struct line *lin
     if (!part->found) continue;
     snprintf(text, sizeof text, "%.*s %s", (int)strcspn(part->name, ","), part->name,
              print_seconds(part->state.best_seconds).text);
-    add(line, i ? ", " : "  best ", text);
+    add(line, before, text);
+    before = ", ";
   }
 }
 
@@ -203,7 +217,7 @@ static void draw_part(struct progress_board *board, size_t at, const cugen_progr
   struct line line;
   struct progress_part *part = &board->parts[at];
   pthread_mutex_lock(&board->lock);
-  part->state = *state, part->found = state->best, part->ended = false;
+  part->state = *state, part->found = state->best, part->begun = true, part->ended = false;
   part->state.best = part->state.lost = NULL;
   if (!board->silent && is_due(&board->line)) {
     make_board_line(board, &line);
@@ -236,6 +250,7 @@ void progress_go_on(struct progress *progress) {
 
 void progress_close(struct progress *progress) {
   progress_pause(progress);
-  if (progress->board) progress->board->parts[progress->part].ended = true;
+  if (progress->board)
+    progress->board->parts[progress->part].begun = progress->board->parts[progress->part].ended = true;
   progress_go_on(progress);
 }

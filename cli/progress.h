@@ -15,16 +15,19 @@ struct progress {
   size_t part;                  /* of the board */
 };
 
+/* What of it is one search's. */
+struct progress_part {
+  const char *name;
+  bool begun, ended;
+  cugen_progress state; /* without pointers that end with the call */
+  bool found;           /* it has a best */
+};
+
 /* One line for several searches, each in a thread of its own. */
 struct progress_board {
   pthread_mutex_t lock;
   struct progress line;
-  struct progress_part {
-    const char *name;
-    bool ended;
-    cugen_progress state; /* without pointers that end with the call */
-    bool found;           /* it has a best */
-  } * parts;
+  struct progress_part *parts;
   size_t count;
   bool silent; /* results are being printed */
 };

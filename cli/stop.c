@@ -1,26 +1,29 @@
 /* Signals that ask for a clean stop; see stop.h. */
 #include "stop.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <time.h>
 
-/* The one thing that a signal handler may set. */
-static volatile sig_atomic_t stop_signal;
-
-static volatile sig_atomic_t stop_second; /* when it came first; of a clock that nobody sets */
+/* What a signal handler may set, and several threads read: atomics without locks. */
+static atomic_int stop_signal;
+static atomic_int stop_second; /* when it came first; of a clock that nobody sets */
 
 /* Within a second it is the same wish: a terminal or a supervisor may signal a process both by itself and with its
    group. */
 static void note_signal(int number) {
   struct timespec clock;
+  const int before = errno;
   clock_gettime(CLOCK_MONOTONIC, &clock);
-  const sig_atomic_t now = (sig_atomic_t)clock.tv_sec;
+  const int now = (int)clock.tv_sec;
   if (stop_signal && now - stop_second > 1) {
     signal(number, SIG_DFL);
     raise(number);
   }
   if (!stop_signal) stop_second = now;
   stop_signal = number;
+  errno = before;
 }
 
 void stop_catch(void) {
@@ -35,5 +38,5 @@ bool stop_asked(void) {
 }
 
 int stop_exit_code(void) {
-  return 128 + (int)stop_signal;
+  return 128 + stop_signal;
 }

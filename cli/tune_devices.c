@@ -87,6 +87,7 @@ struct groups {
   pthread_cond_t next;
   size_t turn; /* which group may print */
   bool spaced; /* a line between what they print */
+  bool named;  /* what they print does not say whose it is */
 };
 
 /* The processors of this machine that this process may use. */
@@ -139,6 +140,7 @@ void tune_devices_take_turn(struct cli *cli) {
   pthread_mutex_unlock(&all->lock);
   progress_board_silence(&all->board, true);
   if (group->index && all->spaced) putchar('\n');
+  if (all->named) printf("%s\n", group->list);
 }
 
 void tune_devices_open_progress(const struct cli *cli, struct progress *progress) {
@@ -150,7 +152,10 @@ void tune_devices_open_progress(const struct cli *cli, struct progress *progress
 
 static void *run_group(void *context) {
   struct tune_group *group = context;
+  struct progress part;
   group->status = group->all->tune(&group->cli, &group->options, group->all->top);
+  progress_open_part(&part, &group->all->board, group->index);
+  progress_close(&part); /* where it failed before it began */
   return NULL;
 }
 
@@ -191,6 +196,8 @@ static int end_group(struct tune_group *group, struct cli *cli) {
 /* The first failure is the command's; where there are several groups it says whose it is. */
 static void keep_failure(struct cli *cli, const struct tune_group *group, cugen_error *first) {
   const cugen_error *own = &group->cli.error;
+  const char *said = strstr(first->message, own->message); /* what is wrong for all of them is said once */
+  if (first->status && said && !said[strlen(own->message)]) return;
   if (first->status) {
     cli_remark(cli, "%s: %s", group->list, own->message);
     return;
@@ -219,7 +226,8 @@ static int tune_groups(struct cli *cli, struct groups *groups, const cugen_tune_
   if (!status && !progress_board_open(&groups->board, names, groups->count, options_given(cli, OPTION_QUIET)))
     status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   if (status) return status;
-  groups->spaced = !cli->answers && !options_given(cli, OPTION_QUIET);
+  groups->spaced = !cli->answers;
+  groups->named = !cli->answers && options_given(cli, OPTION_QUIET);
   for (size_t i = 0; i < groups->count; i++) start_group(&groups->each[i], cli, options);
   for (size_t i = 0; i < groups->count; i++) {
     status = end_group(&groups->each[i], cli);
@@ -228,6 +236,7 @@ static int tune_groups(struct cli *cli, struct groups *groups, const cugen_tune_
   }
   progress_board_close(&groups->board);
   if (first.status) cli->error = first;
+  if (first.status && worst) cli_remark(cli, "%s", first.message); /* the command ends as one that was interrupted */
   return worst ? worst : first.status;
 }
 
