@@ -22,6 +22,7 @@ struct selection {
   struct text other;       /* the GPU that it is of, where that is another one; "": it is not */
   bool same_model;         /* it is of this GPU's model */
   bool predicted;          /* the default is by the model: by what is remembered, or by what ships */
+  bool by_portfolio;       /* that is of a portfolio of predictions, for other problems */
   bool named;              /* the default is one of the config's tries */
   struct text failed;      /* every variant is known to fail, this one so; "": not every one is */
   double distance;

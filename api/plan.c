@@ -119,6 +119,7 @@ static void describe_record(cugen_kernel *k, cugen_plan *p) {
   const struct cache_record *record = &p->selection.best.record;
   const cugen_plan_choice how = p->selection.how;
   p->info.record = &p->record;
+  p->info.tuned_on = p->selection.other.length ? text_get(&p->selection.other) : NULL;
   if (how == CUGEN_PLAN_DEFAULT || how == CUGEN_PLAN_PINNED || how == CUGEN_PLAN_PORTFOLIO) {
     p->record = (cugen_record){
         .variant = p->spec.variant, .reason = "", .flops = p->spec.flops, .bytes = p->spec.bytes, .limiter = ""};
@@ -131,7 +132,6 @@ static void describe_record(cugen_kernel *k, cugen_plan *p) {
   p->record.from_cache = 1;
   p->info.seconds = p->record.seconds;
   p->info.tuned_for = text_get(&p->selection.problem);
-  p->info.tuned_on = p->selection.other.length ? text_get(&p->selection.other) : NULL;
   p->info.measured_at = record->measured_at;
   p->info.driver_version = record->driver_version;
   p->info.nvrtc_version = record->nvrtc_version;

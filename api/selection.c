@@ -262,16 +262,7 @@ static int select_shipped(struct lookup *l, bool predicted, struct failures *fai
   return CUGEN_OK;
 }
 
-static int select_predicted_portfolio(struct lookup *l, const struct prediction_key *predictions,
-                                      struct failures *failures, struct best_record *out, cugen_error *err) {
-  struct portfolio_answer answer;
-  bool found;
-  const int status = portfolio_serve(l, predictions, failures, &answer, &found, err);
-  if (!status && found) *out = (struct best_record){.found = true, .index = answer.index, .spec = answer.spec};
-  return status;
-}
-
-/* The model's choice, where predictions for this device and problem, or a portfolio of predictions, are remembered: a look-up, nothing is computed. */
+/* The model's choice, where predictions for this device and problem are remembered: a look-up, nothing is computed. */
 static int select_predicted(struct lookup *l, struct failures *failures, struct selection *out, cugen_error *err) {
   struct prediction_key predictions;
   struct cache *cache;
@@ -281,11 +272,30 @@ static int select_predicted(struct lookup *l, struct failures *failures, struct 
   status = key_predictions(l, cache, &predictions, err);
   const struct cache_key key = lookup_predicted_key(l, &predictions);
   if (!status) status = api_best_under(l, &key, true, l->space, failures, &out->best, err);
-  if (!status && !out->best.found) status = select_predicted_portfolio(l, &predictions, failures, &out->best, err);
   api_prediction_key_free(&predictions);
   out->index = out->best.index;
   out->predicted = out->best.found;
   return status;
+}
+
+/* What a portfolio has that was learnt from predictions for this device, of other problems. */
+static int select_predicted_portfolio(struct lookup *l, struct failures *failures, struct selection *out,
+                                      cugen_error *err) {
+  struct prediction_key predictions;
+  struct portfolio_answer answer;
+  struct cache *cache;
+  bool found = false;
+  if (!l->device.facts.is_gpu) return CUGEN_OK;
+  int status = api_cache_to_read(l->lib, &cache, err);
+  if (status) return status;
+  status = key_predictions(l, cache, &predictions, err);
+  if (!status) status = portfolio_serve(l, &predictions, failures, &answer, &found, err);
+  api_prediction_key_free(&predictions);
+  if (status || !found) return status;
+  out->index = answer.index;
+  out->predicted = out->by_portfolio = true;
+  out->best = (struct best_record){.found = true, .index = answer.index, .spec = answer.spec};
+  return CUGEN_OK;
 }
 
 static int find_failure(const struct lookup *l, struct failures *failures, uint64_t index,
@@ -346,6 +356,7 @@ static int select_exact(struct lookup *l, struct selection *out, bool *found, cu
 /* Of what was not measured for this very problem on this very device. */
 static int select_instead(struct lookup *l, double distance, bool by_portfolio, struct failures *failures,
                           struct selection *out, cugen_error *err) {
+  const bool asked = by_portfolio || l->config->policy.kind == POLICY_PORTFOLIO;
   bool found = false;
   int status = CUGEN_OK;
   if (!l->predicted) status = select_other(l, distance, by_portfolio, failures, out, &found, err);
@@ -355,7 +366,9 @@ static int select_instead(struct lookup *l, double distance, bool by_portfolio, 
   out->how = CUGEN_PLAN_DEFAULT;
   status = select_shipped(l, false, failures, out, err);
   if (!status && !out->best.found) status = select_predicted(l, failures, out, err);
+  if (!status && !out->best.found && asked) status = select_predicted_portfolio(l, failures, out, err);
   if (!status && !out->best.found) status = select_shipped(l, true, failures, out, err);
+  if (!status && !out->best.found && !asked) status = select_predicted_portfolio(l, failures, out, err);
   return status || out->best.found ? status : select_default(l, failures, out, err);
 }
 
@@ -399,6 +412,7 @@ int cugen_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cug
   out->same_model = selection->same_model;
   out->distance = selection->distance;
   out->predicted = selection->predicted;
+  out->by_portfolio = selection->by_portfolio;
   out->named = selection->named;
   return CUGEN_OK;
 }

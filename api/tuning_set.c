@@ -101,6 +101,7 @@ static int prepare(struct set *set, size_t i, cugen_error *err) {
   set->results[i].valid = set->results[i].left = space_valid(k->lookup.space);
   set->valid += set->results[i].valid;
   lookup_drop_space(&k->lookup);
+  set->results[i].remembered = cugen_kernel_records(k);
   set->right[i] = cugen_kernel_records(k) && cugen_kernel_record(k, 0, &best, &why) == CUGEN_OK &&
                   best.outcome == CUGEN_OUTCOME_OK;
   api_forget_records(k);

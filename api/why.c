@@ -172,9 +172,10 @@ static const char *say_selected(struct why *why, const struct selection *selecti
                      verdict, text_get(&selection->failed));
   else
     said = why_keepf(why, "%s. A plan takes the %s, '%s'", verdict,
-                     selection->predicted ? "model's choice, predicted"
-                     : selection->named   ? "first that the config names as good"
-                                          : "first valid variant",
+                     selection->by_portfolio ? "choice of a portfolio of predictions, for other sizes"
+                     : selection->predicted  ? "model's choice, predicted"
+                     : selection->named      ? "first that the config names as good"
+                                             : "first valid variant",
                      text_get(&name));
   if (name.failed) why->failed = true;
   text_free(&name);

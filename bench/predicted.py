@@ -94,6 +94,12 @@ def suggested(given, config, problem):
     return json.loads(done.stdout)["variant"] if done.returncode == 0 else None
 
 
+def copy_configs(folder):
+    for path in (ROOT / "configs").iterdir():
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, folder / path.name)
+    return folder
+
+
 class Class:
     """The sizes of one, and the variants on each."""
     def __init__(self, given, folder, fresh, configs):
@@ -136,14 +142,14 @@ class Class:
                 one = json.loads(line)
                 self.times.setdefault(one["problem"], {})[one["variant"]] = one["seconds"]
 
-    def losses(self, chosen):
-        """Of each size whose choice was timed."""
+    def losses(self):
+        """By predictions, and by the config alone: of the sizes where both were timed."""
         found = []
         for problem, times in self.times.items():
-            variant = next((one for one in chosen(problem) if one in times), None)
-            if variant:
-                found.append(times[variant] / min(times.values()))
-        return found
+            named = next((one for one in self.named[problem] if one in times), None)
+            if named and self.alone[problem] in times:
+                found.append((times[named] / min(times.values()), times[self.alone[problem]] / min(times.values())))
+        return [list(column) for column in zip(*found)] or [[], []]
 
 
 def shown(losses):
@@ -164,9 +170,7 @@ def main():
     given = options()
     given.build = given.build.resolve()
     with tempfile.TemporaryDirectory() as scratch:
-        configs = pathlib.Path(scratch)
-        for path in (ROOT / "configs").iterdir():
-            (shutil.copytree if path.is_dir() else shutil.copy)(path, configs / path.name)
+        configs = copy_configs(pathlib.Path(scratch))
         classes = list(find_classes(given, configs))
         sizes = sum(len(one.fastest) for one in classes)
         gpus = given.gpus.split(",")
@@ -182,7 +186,7 @@ def main():
     print(f"{'class':16}  by predictions alone   the config alone\n{'':16} sizes  slower   worst  sizes  slower   worst")
     every = [[], []]
     for one in classes:
-        losses = one.losses(one.named.get), one.losses(lambda problem, alone=one.alone: [alone[problem]])
+        losses = one.losses()
         for of, more in zip(every, losses):
             of.extend(more)
         print(f"{one.name:16} {shown(losses[0])}  {shown(losses[1])}")

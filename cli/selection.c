@@ -54,9 +54,10 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
   else
     fprintf(stderr, "cugen: nothing is %s for this problem: using the %s; ",
             choice->predicted ? "measured" : "remembered",
-            choice->predicted ? "model's choice, predicted"
-            : choice->named   ? "config's first suggestion (tuned on another GPU)"
-                              : "first valid variant");
+            choice->by_portfolio ? "choice of a portfolio of predictions, for other sizes"
+            : choice->predicted  ? "model's choice, predicted"
+            : choice->named      ? "config's first suggestion (tuned on another GPU)"
+                                 : "first valid variant");
   advise_tuning(cli, choice->how != CUGEN_PLAN_DEFAULT, choice->predicted);
   const struct cli here = cli_here(cli);
   fputc('\'', stderr);

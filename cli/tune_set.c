@@ -277,7 +277,7 @@ static void remark_bitwise(const struct tuning *tuning) {
 static void print_next(const struct cli *cli) {
   struct cli meant = *cli;
   if (cugen_kernel_predicted(cli->kernel)) {
-    puts("A plan on such a GPU takes the portfolio where nothing was measured.");
+    puts("A plan on such a GPU takes it where nothing was measured, and nothing predicted of the very problem.");
     return;
   }
   const bool by_policy = strncmp(cugen_kernel_policy(cli->kernel), "portfolio", 9) == 0;
@@ -433,11 +433,25 @@ static int print_learnt(struct tuning *tuning) {
   return cli_print_json(cli, object);
 }
 
+/* From predictions, where nothing was measured on a GPU that is described; *why stays where there are none, either. */
+static int learn_predicted(struct tuning *tuning, size_t most, bool remembered, const cugen_error *why) {
+  struct cli *cli = tuning->cli;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < tuning->count && !status; i++)
+    status = cugen_kernel_use_predictions(tuning->kernels[i], &cli->error);
+  if (!status) status = learn(tuning, most, remembered);
+  if (status) cli->error = *why;
+  return status ? why->status : CUGEN_OK;
+}
+
 int tune_set_learn(struct cli *cli, const struct problem_set *set, size_t most, size_t top) {
   struct tuning tuning = {.cli = cli, .top = top};
   int status = set->count ? open_all(&tuning, set, cli_use_check_on_cpu) : CUGEN_OK;
   if (!set->count) tuning.kernels = &cli->kernel, tuning.count = 1;
   if (!status) status = learn(&tuning, most, !set->count);
+  const cugen_error why = cli->error;
+  if (status == CUGEN_ERROR_USAGE && cli_device(cli) == CUGEN_DEVICE_MODEL)
+    status = learn_predicted(&tuning, most, !set->count, &why);
   if (!status) status = print_learnt(&tuning);
   if (set->count) close_all(&tuning);
   return status;

@@ -441,7 +441,7 @@ static int refuse_without_portfolio(const struct exporter *x, cugen_error *err) 
   return error_set(
       err, CUGEN_ERROR_USAGE,
       "no portfolio of %s is remembered for these devices and settings: 'cugen tune CONFIG --portfolio 8' "
-      "learns one, on such a GPU",
+      "learns one, on such a GPU; those of predictions are not exported",
       x->base->opened.config->name);
 }
 

@@ -322,8 +322,9 @@ typedef struct cugen_choice {
   const char *tuned_on;  /* likewise */
   int same_model;        /* that is of this GPU's model */
   double distance;
-  int predicted; /* the default is the model's choice, or ships by predictions */
-  int named;     /* the default is one that the config suggests (try) */
+  int predicted;    /* the default is the model's choice, or ships by predictions */
+  int by_portfolio; /* it is of a portfolio of predictions that is remembered, for other problems */
+  int named;        /* the default is one that the config suggests (try) */
 } cugen_choice;
 
 /* What a plan for this kernel would take; nothing is compiled. distance is that of cugen_plan_options. The strings live until

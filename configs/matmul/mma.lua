@@ -12,6 +12,8 @@ implementation "mma" {
   try { BM = 256, BN = 128, WM = 64, WN = 64, k_bytes = 64, stages = 5 },
   try { BM = 64, BN = 128, WM = 64, WN = 32, k_bytes = 128, stages = 3, f64_rows = 16 },
   try { BM = 128, BN = 64, WM = 64, WN = 32, k_bytes = 128, stages = 3, group = 16, f64_rows = 16 },
+  -- Where shared memory is too small for the others.
+  try { BM = 128, BN = 128, WM = 64, WN = 32, k_bytes = 64, stages = 4 },
 
   tunable "BM" { 128, 256, 64 },               -- the block's tile of C
   tunable "BN" { 128, 256, 64 },

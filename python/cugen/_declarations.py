@@ -773,6 +773,7 @@ class cugen_choice(Structure):
         ("same_model", c_int),
         ("distance", c_double),
         ("predicted", c_int),
+        ("by_portfolio", c_int),
         ("named", c_int),
     ]
 
