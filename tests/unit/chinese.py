@@ -45,7 +45,7 @@ CASES = (
     ("a figure that changed in English", edited("docs/memory.md", "2,048 threads", "1,024 threads"), 1, "numbers: lacks ['1024']"),
     ("a figure in 万", edited(MEMORY, "1680 万", "168 万"), 1, "numbers: lacks ['1.68e+07']"),
     ("a row too few", edited(MEMORY, r"^\| 64 KiB .*\n", ""), 1, "tables of"),
-    ("a link elsewhere", edited(README, r"docs/tuning\.md", "docs/export.md"), 1, "links: lacks ['docs/tuning.md']"),
+    ("a link elsewhere", edited(README, r"docs/tuning\.md\)", "docs/export.md)"), 1, "links: lacks ['docs/tuning.md']"),
     ("a heading's link", edited(MEMORY, r"\(#旧资料中的名称\)", "(#编译器的输出)"), 1, "links: lacks"),
     ("no link to the other page", edited(README, r"\[English\]\(README\.md\)", "English"), 1, "README.zh.md has no link to README.md"),
 )
