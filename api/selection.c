@@ -234,13 +234,17 @@ static int select_portfolio(struct lookup *l, struct failures *failures, struct 
   return CUGEN_OK;
 }
 
+/* The plan's options ask for it, or the config's policy, which they leave as it is. */
+static bool asks_portfolio(const struct lookup *l, double distance, bool by_portfolio) {
+  return distance >= 0 && (by_portfolio || (distance == 0 && l->config->policy.kind == POLICY_PORTFOLIO));
+}
+
 static int select_other(struct lookup *l, double distance, bool by_portfolio, struct failures *failures,
                         struct selection *out, bool *found, cugen_error *err) {
   const struct config_policy *policy = &l->config->policy;
   int status = CUGEN_OK;
   if (distance < 0) return CUGEN_OK;
-  if (by_portfolio || (distance == 0 && policy->kind == POLICY_PORTFOLIO))
-    status = select_portfolio(l, failures, out, found, err);
+  if (asks_portfolio(l, distance, by_portfolio)) status = select_portfolio(l, failures, out, found, err);
   if (status || *found) return status;
   if (distance > 0) return select_nearest(l, distance, failures, out, found, err);
   if (policy->kind == POLICY_BUCKETS) return select_bucket(l, failures, out, found, err);
@@ -262,14 +266,19 @@ static int select_shipped(struct lookup *l, bool predicted, struct failures *fai
   return CUGEN_OK;
 }
 
+/* What predictions for this device are kept under. To be freed whatever comes back. */
+static int find_predictions(const struct lookup *l, struct prediction_key *out, cugen_error *err) {
+  struct cache *cache;
+  *out = (struct prediction_key){0};
+  const int status = api_cache_to_read(l->lib, &cache, err);
+  return status ? status : key_predictions(l, cache, out, err);
+}
+
 /* The model's choice, where predictions for this device and problem are remembered: a look-up, nothing is computed. */
 static int select_predicted(struct lookup *l, struct failures *failures, struct selection *out, cugen_error *err) {
   struct prediction_key predictions;
-  struct cache *cache;
   if (!l->device.facts.is_gpu) return CUGEN_OK;
-  int status = api_cache_to_read(l->lib, &cache, err);
-  if (status) return status;
-  status = key_predictions(l, cache, &predictions, err);
+  int status = find_predictions(l, &predictions, err);
   const struct cache_key key = lookup_predicted_key(l, &predictions);
   if (!status) status = api_best_under(l, &key, true, l->space, failures, &out->best, err);
   api_prediction_key_free(&predictions);
@@ -283,12 +292,9 @@ static int select_predicted_portfolio(struct lookup *l, struct failures *failure
                                       cugen_error *err) {
   struct prediction_key predictions;
   struct portfolio_answer answer;
-  struct cache *cache;
   bool found = false;
   if (!l->device.facts.is_gpu) return CUGEN_OK;
-  int status = api_cache_to_read(l->lib, &cache, err);
-  if (status) return status;
-  status = key_predictions(l, cache, &predictions, err);
+  int status = find_predictions(l, &predictions, err);
   if (!status) status = portfolio_serve(l, &predictions, failures, &answer, &found, err);
   api_prediction_key_free(&predictions);
   if (status || !found) return status;
@@ -356,7 +362,7 @@ static int select_exact(struct lookup *l, struct selection *out, bool *found, cu
 /* Of what was not measured for this very problem on this very device. */
 static int select_instead(struct lookup *l, double distance, bool by_portfolio, struct failures *failures,
                           struct selection *out, cugen_error *err) {
-  const bool asked = by_portfolio || l->config->policy.kind == POLICY_PORTFOLIO;
+  const bool asked = asks_portfolio(l, distance, by_portfolio);
   bool found = false;
   int status = CUGEN_OK;
   if (!l->predicted) status = select_other(l, distance, by_portfolio, failures, out, &found, err);

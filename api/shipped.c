@@ -91,7 +91,7 @@ static bool may_serve(const char *text, const char *capability, bool predicted) 
   return is_predicted(device) == predicted && strstr(device, capability);
 }
 
-/* 0: that very GPU; from 1 on: another one of its compute capability; INFINITY: neither. */
+/* Of one that may serve. 0: it is of that very GPU; from 1 on: of another; INFINITY: of one that nothing describes. */
 static int device_distance(const struct lookup *l, const char *text, double *out, cugen_error *err) {
   struct device_description other;
   char *device = copy_line(text, "device", err);
@@ -99,8 +99,7 @@ static int device_distance(const struct lookup *l, const char *text, double *out
   *out = INFINITY;
   if (strcmp(bare(device), l->device.fingerprint) == 0)
     *out = 0;
-  else if (api_described(l->lib, bare(device), &other) &&
-           other.facts.compute_capability == l->device.facts.compute_capability)
+  else if (api_described(l->lib, bare(device), &other))
     *out = api_gpu_distance(&other.facts, &l->device.facts);
   free(device);
   return CUGEN_OK;

@@ -102,7 +102,7 @@ static int prepare(struct set *set, size_t i, cugen_error *err) {
   set->valid += set->results[i].valid;
   lookup_drop_space(&k->lookup);
   set->results[i].remembered = cugen_kernel_records(k);
-  set->right[i] = cugen_kernel_records(k) && cugen_kernel_record(k, 0, &best, &why) == CUGEN_OK &&
+  set->right[i] = set->results[i].remembered && cugen_kernel_record(k, 0, &best, &why) == CUGEN_OK &&
                   best.outcome == CUGEN_OUTCOME_OK;
   api_forget_records(k);
   return CUGEN_OK;
@@ -139,8 +139,8 @@ static void close_set(struct set *set) {
 
 /* ---- Rounds ------------------------------------------------------------------------------------------------------ */
 
-/* What of the budget is spent by the end of the round. One that is too small for halves is spent at once, unless a matrix is to be filled;
-   and so is none. */
+/* What of the budget is spent by the end of the round. One that is too small for halves is spent at once. For a portfolio a round searches
+   in half of what is left, and then fills the matrix. */
 static double end_of_round(const struct set *set, size_t round) {
   const bool large = set->budget / (double)set->count >= 2 * set->least;
   if (set->options->portfolio) return set->filling ? set->budget : (set->round_begin + set->budget) / 2;

@@ -56,24 +56,14 @@ class Learner:
         self.given = given
         self.scratch = scratch
         self.cugen = str(given.build.resolve() / "cugen")
-        for kind in ("*.lua", "*"):
-            for path in (ROOT / "configs").glob(kind):
-                target = scratch / "configs" / path.name
-                if path.is_dir():
-                    shutil.copytree(path, target, dirs_exist_ok=True)
-                elif path.suffix == ".lua":
-                    target.parent.mkdir(exist_ok=True)
-                    shutil.copy(path, target)
+        shutil.copytree(ROOT / "configs", scratch / "configs")
 
     def run(self, *words):
         done = subprocess.run([self.cugen, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
         return done.stdout if done.returncode == 0 else sys.exit(f"{' '.join(map(str, words))[:300]}: {done.stderr.strip()}")
 
     def untuned(self, config, problem):
-        """What a plan takes where nothing is remembered; a config's copy has nothing that ships."""
-        words = [word for setting in problem.split() for word in ("--set", setting)]
-        more = ["--template-dir", ROOT / "templates"] if str(config).endswith(".lua") else []
-        return json.loads(self.run("gen", config, "--device", self.given.device, "--cache", "none", "-q", "--json", *more, *words))["variant"]
+        return untuned(self.cugen, self.given.device, config, problem) or sys.exit(f"{config} {problem}: a plan takes nothing")
 
     def remember(self, config, cache, pairs):
         """How many of the pairs have a record now."""
@@ -197,6 +187,15 @@ def shown(values, of):
     return f"{100 * (mean - 1):8.1f} %{worst:7.2f}" + (f"  ({of - count} unknown)" if count < of else "")
 
 
+def untuned(cugen, device, config, problem):
+    """What a plan takes where nothing is remembered; None: nothing. A config's copy has nothing that ships."""
+    words = [word for setting in problem.split() for word in ("--set", setting)]
+    more = ["--template-dir", str(ROOT / "templates")] if str(config).endswith(".lua") else []
+    done = subprocess.run([str(cugen), "gen", str(config), "--device", device, "--cache", "none", "-q", "--json", *more, *words],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    return json.loads(done.stdout)["variant"] if done.returncode == 0 else None
+
+
 def evaluate(learner, config, portfolio, records, in_turn):
     """[(title, losses of the problems)], and of these titles some by times in turn alone"""
     problems = portfolio["problems"]
@@ -289,11 +288,15 @@ def compare(columns):
 
 def ship(folder, name, cache, classes, beyond, apart):
     """The file. apart: a condition, and the file that serves where it is false."""
-    words = [word for one in classes for word in ("--class", one)] + (["--config-beyond", str(beyond)] if beyond else [])
+    words = ["--problems", str(cache.with_suffix(".txt"))] + (["--config-beyond", str(beyond)] if beyond else [])
     words += [] if name.startswith("matmul") else ["--reach", str(REACH)]
     words += ["--where", apart[0], "--else", str(apart[1])] if apart else []
-    done = subprocess.run([str(ROOT / "tools/ship-portfolio"), str(cache), name, "--problems", str(cache.with_suffix(".txt")), "--folder", str(folder), *words],
-                          stdout=subprocess.PIPE, text=True, check=True)
+    return write_file(folder, name, cache, classes, words)
+
+
+def write_file(folder, name, cache, classes, words):
+    words = [word for one in classes for word in ("--class", one)] + words
+    done = subprocess.run([str(ROOT / "tools/ship-portfolio"), str(cache), name, "--folder", str(folder), *words], stdout=subprocess.PIPE, text=True, check=True)
     return pathlib.Path(done.stdout.strip())
 
 

@@ -12,6 +12,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import sqlite3
 import statistics
 import subprocess
@@ -19,8 +20,8 @@ import sys
 import tempfile
 
 import portfolio
-from learn_portfolios import ROOT, words_of
-from predicted import Portfolio, copy_configs, suggested
+from learn_portfolios import ROOT, read_records, untuned, words_of, write_file
+from predicted import Portfolio
 from run_portfolios import BF16, FAMILIES
 
 KERNELS = "8"
@@ -69,20 +70,10 @@ def tune(given, parsed, folder, device, log, problems, *words):
                           env=dict(os.environ, XDG_STATE_HOME=str(folder / "state"))).returncode
 
 
-def read_times(cache):
-    """[problem][variant] = seconds"""
-    times = {}
-    with sqlite3.connect(f"file:{cache}?mode=ro", uri=True) as database:
-        for problem, variant, seconds in database.execute(
-                "SELECT problem, variant, seconds FROM record JOIN space ON space.id = space_id WHERE superseded = 0 AND outcome = 0"):
-            times.setdefault(problem, {})[variant] = seconds
-    return times
-
-
 def against_config(given, parsed, folder, device, configs):
     """The portfolio's time by the config's suggestion, of each problem of which both are predicted."""
-    rule, times = Portfolio(folder / "cache.db"), read_times(folder / "cache.db")
-    alone = {problem: suggested(argparse.Namespace(build=given.build, device=device), configs / f"{parsed.config}.lua", problem) for problem in times}
+    rule, times = Portfolio(folder / "cache.db"), read_records(folder / "cache.db")
+    alone = {problem: untuned(given.build.resolve() / "cugen", device, configs / f"{parsed.config}.lua", problem) for problem in times}
     missing = {}
     for problem, variant in alone.items():
         if variant and variant not in times[problem]:
@@ -90,7 +81,7 @@ def against_config(given, parsed, folder, device, configs):
     for variant, problems in missing.items():
         (folder / "alone").write_text("".join(f"{problem}\n" for problem in problems), encoding="utf-8")
         tune(given, parsed, folder, device, subprocess.DEVNULL, folder / "alone", "--variant", variant, "--budget", "none")
-    times = read_times(folder / "cache.db")
+    times = read_records(folder / "cache.db")
     ratios = []
     for problem, found in times.items():
         named = next((variant for variant in rule.order(problem) if variant in found), None)
@@ -114,14 +105,6 @@ def learn(given, configs, name, words, device):
     return folder if mean < BETTER else None, said
 
 
-def ship(given, name, folder):
-    _, classes = words_of(name)
-    words = [word for one in classes for word in ("--class", one)] + ["--reach", REACH]
-    done = subprocess.run([str(ROOT / "tools/ship-portfolio"), str(folder / "cache.db"), name, "--folder", str(given.ship), *words],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    print(f"  {done.stdout.strip()}", flush=True)
-
-
 def read_jobs(given):
     families = [(name, words) for name, _, words in [BF16, *FAMILIES] if not name.startswith("copy")]
     only = given.only.split(",") if given.only else [name for name, _ in families]
@@ -136,11 +119,11 @@ def main():
     given = options()
     jobs = read_jobs(given)
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        configs = copy_configs(pathlib.Path(scratch))
+        configs = pathlib.Path(shutil.copytree(ROOT / "configs", pathlib.Path(scratch) / "configs"))
         for (name, _, device), (folder, said) in zip(jobs, pool.map(lambda job: learn(given, configs, *job), jobs)):
             print(f"{name} {device}: {said}", flush=True)
             if given.ship and folder and name not in LEFT_TO_CONFIG and device not in NO_TENSOR_CORES.get(name, ()):
-                ship(given, name, folder)
+                print(f"  {write_file(given.ship, name, folder / 'cache.db', words_of(name)[1], ['--reach', REACH])}", flush=True)
 
 
 if __name__ == "__main__":

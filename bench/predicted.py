@@ -19,7 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from learn_portfolios import ROOT, read_in_turn, untuned
+
 LEAST = -1 # a rule's word: the variant of the least time
 PARTS = 3 # of what is compiled for a class, side by side
 NAMED = 3 # of the portfolio's variants: the first one that is valid counts
@@ -76,39 +77,15 @@ def values_of(problem):
     return {name: int(value) if re.fullmatch(r"-?\d+", value) else {"true": True, "false": False}.get(value, value) for name, value in pairs}
 
 
-def fastest_of(path):
-    """[problem] = the fastest variant there"""
-    found = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        one = json.loads(line)
-        if one["seconds"] < found.get(one["problem"], (math.inf,))[0]:
-            found[one["problem"]] = one["seconds"], one["variant"]
-    return {problem: variant for problem, (_, variant) in found.items()}
-
-
-def suggested(given, config, problem):
-    """What the config alone suggests: a copy of it has nothing that ships."""
-    done = subprocess.run([str(given.build / "cugen"), "gen", str(config), "--device", given.device, "--cache", "none", "-q", "--json", "--template-dir",
-                           str(ROOT / "templates"), *(word for setting in problem.split() for word in ("--set", setting))],
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
-    return json.loads(done.stdout)["variant"] if done.returncode == 0 else None
-
-
-def copy_configs(folder):
-    for path in (ROOT / "configs").iterdir():
-        (shutil.copytree if path.is_dir() else shutil.copy)(path, folder / path.name)
-    return folder
-
-
 class Class:
     """The sizes of one, and the variants on each."""
     def __init__(self, given, folder, fresh, configs):
         self.name = fresh.name.split(".retimed")[0]
         self.config = re.split("-", self.name)[0]
         portfolio = Portfolio(folder / "cache.db")
-        self.fastest = fastest_of(fresh)
+        self.fastest = {problem: min(times, key=times.get) for problem, times in read_in_turn(fresh).items()}
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            alone = pool.map(lambda problem: suggested(given, configs / f"{self.config}.lua", problem), self.fastest)
+            alone = pool.map(lambda problem: untuned(given.build / "cugen", given.device, configs / f"{self.config}.lua", problem), self.fastest)
             self.alone = dict(zip(self.fastest, alone))
         self.named = {problem: portfolio.order(problem)[:NAMED] for problem in self.fastest}
         self.times = {}
@@ -170,7 +147,7 @@ def main():
     given = options()
     given.build = given.build.resolve()
     with tempfile.TemporaryDirectory() as scratch:
-        configs = copy_configs(pathlib.Path(scratch))
+        configs = pathlib.Path(shutil.copytree(ROOT / "configs", pathlib.Path(scratch) / "configs"))
         classes = list(find_classes(given, configs))
         sizes = sum(len(one.fastest) for one in classes)
         gpus = given.gpus.split(",")

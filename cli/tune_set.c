@@ -277,7 +277,7 @@ static void remark_bitwise(const struct tuning *tuning) {
 static void print_next(const struct cli *cli) {
   struct cli meant = *cli;
   if (cugen_kernel_predicted(cli->kernel)) {
-    puts("A plan on such a GPU takes it where nothing was measured, and nothing predicted of the very problem.");
+    puts("Plans on such a GPU take it where nothing was measured; docs/embedding.md has the order.");
     return;
   }
   const bool by_policy = strncmp(cugen_kernel_policy(cli->kernel), "portfolio", 9) == 0;

@@ -9,10 +9,12 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/system.h"
 #include "tune/compile_pool.h"
+#include "tune/compiled_store.h"
 
 static atomic_int begun, may_end;
 static size_t image_bytes;             /* of all images */
@@ -165,10 +167,45 @@ static void a_compile_knows_whether_many_follow(void **state) {
   assert_int_equal(second_of(1000, 0.2), COMPILE_FEW); /* five of 0.05 s do not fit */
 }
 
+/* ---- What is kept of compiles ---- */
+
+static struct compiled fake_compiled(size_t bytes) {
+  return (struct compiled){.image = calloc(1, bytes), .image_length = bytes, .log = strdup(""), .ptx = strdup("ptx")};
+}
+
+/* Copies, until there are too many bytes: then the oldest goes. */
+static void what_is_kept_for_predictions_is_found_until_it_is_too_much(void **state) {
+  const size_t much = (size_t)70 << 20; /* of 128 MiB */
+  struct compiled small = fake_compiled(3), large = fake_compiled(much), found;
+  struct compiled_store *store = compiled_store_open();
+  (void)state;
+  assert_non_null(store);
+  memcpy(small.image, "abc", 3);
+  compiled_store_keep(store, "small", &small);
+  memcpy(small.image, "xyz", 3);
+  compiled_store_keep(store, "small", &small); /* one is there */
+  assert_true(compiled_store_find(store, "small", &found));
+  assert_memory_equal(found.image, "abc", 3);
+  assert_string_equal(found.ptx, "ptx");
+  compiled_free(&found);
+  assert_false(compiled_store_find(store, "other", &found));
+  compiled_store_keep(store, "large", &large);
+  compiled_store_keep(store, "larger", &large);
+  assert_false(compiled_store_find(store, "small", &found));
+  assert_false(compiled_store_find(store, "large", &found));
+  assert_true(compiled_store_find(store, "larger", &found));
+  compiled_free(&found);
+  compiled_free(&small);
+  compiled_free(&large);
+  compiled_store_close(store);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_would_end_too_late_is_not_begun), cmocka_unit_test(without_a_limit_nothing_is_over),
-      cmocka_unit_test(a_compile_under_way_is_told_to_stop), cmocka_unit_test(a_compile_knows_whether_many_follow),
-      cmocka_unit_test(what_was_compiled_is_found_until_it_fills_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(what_would_end_too_late_is_not_begun),
+                                     cmocka_unit_test(without_a_limit_nothing_is_over),
+                                     cmocka_unit_test(a_compile_under_way_is_told_to_stop),
+                                     cmocka_unit_test(a_compile_knows_whether_many_follow),
+                                     cmocka_unit_test(what_was_compiled_is_found_until_it_fills_memory),
+                                     cmocka_unit_test(what_is_kept_for_predictions_is_found_until_it_is_too_much)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
