@@ -13,7 +13,7 @@ import termios
 WIDTH = 60
 BAR = re.compile(rb"\r(\[[#.]{20}\] ([\d,]+)[^\r\x1b]*)")
 # What is there is whole: tried/limit, failed, time left, what goes on behind the search, which of several problems, best (of each model), its rate, words of the variant.
-WHOLE = re.compile(rb"\[[#.]{20}\] [\d,]+(?P<limit>/[\d,]+)?(, [\d,]+ failed)?(?P<left>  [\d:]+ left)?(?P<stage>  racing the best|  verifying the best)?(  computing reference, [\d:]+)?(  problem \d+ of \d+)?(?P<best>  best (cuda:0 )?[\d.]+ [mun]?s(, cuda:1 [\d.]+ ms)?(, [\d.,]+ G\S+/s(  .*)?)?)?")
+WHOLE = re.compile(rb"\[[#.]{20}\] [\d,]+(?P<limit>/[\d,]+)?(, [\d,]+ failed)?(?P<left>  [\d:]+ left)?(?P<stage>  racing the best|  verifying the best)?(  computing reference, [\d:]+)?(  problem \d+ of \d+)?(?P<best>  best (cuda:\d )?[\d.]+ [mun]?s(, cuda:\d [\d.]+ [mun]?s)*(, [\d.,]+ G\S+/s(  .*)?)?)?")
 
 
 def main():

@@ -124,14 +124,14 @@ def look(browser, base, name):
 
 
 def search(browser, base):
-    """Types into the search of the home page, as a reader would."""
+    """Types into the search of the home page, as a reader would; its index is made beside the page, in seconds where a machine is busy."""
     browser.events.clear()
     browser.call("Page.navigate", url=base + "index.html")
     browser.wait_for("Page.loadEventFired")
     found = value(browser, """(async () => {
       const box = document.getElementById('mkdocs-search-query'), results = document.getElementById('mkdocs-search-results');
-      for (let tries = 0; tries < 100 && !results.querySelector('a'); tries++) {
-        box.value = 'wisdom'; box.dispatchEvent(new KeyboardEvent('keyup')); await new Promise(done => setTimeout(done, 50));
+      for (let tries = 0; tries < 240 && !results.querySelector('a'); tries++) {
+        box.value = 'wisdom'; box.dispatchEvent(new KeyboardEvent('keyup')); await new Promise(done => setTimeout(done, 250));
       }
       return [...results.querySelectorAll('a')].map(a => a.getAttribute('href')); })()""")
     return [] if any("cache.html" in link for link in found or []) else [f"the search for 'wisdom' finds {found}"]
