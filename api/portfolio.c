@@ -124,7 +124,7 @@ static const char *split_select(const char *text, const char *parts[3]) {
   int depth = 0, count = 0;
   if (strncmp(text, begin, length) != 0) return NULL;
   parts[count++] = text + length;
-  for (const char *at = parts[0]; *at; at++) {
+  for (const char *at = parts[0]; *(at += strcspn(at, "(),")); at++) {
     if (*at == ')' && depth == 0) return count == 3 && !at[1] ? at : NULL;
     depth += (*at == '(') - (*at == ')');
     if (*at != ',' || depth) continue;

@@ -19,6 +19,7 @@ struct parser {
   int nesting;
   /* The token at hand: source[start, at). */
   enum token_kind kind;
+  const struct symbol *infix; /* NULL: it is no operator between two values */
   size_t start, at;
   struct value number;
   struct text name; /* the text of a name, the contents of a string */
@@ -56,6 +57,55 @@ static int expected(struct parser *parser, const char *what) {
   return status;
 }
 
+/* ---- Symbols ---- */
+
+enum { PRIORITY_COMPARISON = 3, PRIORITY_UNARY = 7 };
+
+/* Operators between two values have a priority. What is not Lua's or not for here says what to write instead. A longer one stands before
+   what it begins with; else the most frequent come first. */
+static const struct symbol {
+  const char *text;
+  enum expr_op op;
+  int priority;
+  const char *instead;
+} symbols[] = {
+    {.text = "**", .instead = "there is no power operator: write x * x"},
+    {"*", OP_MULTIPLY, 6, NULL},
+    {.text = "("},
+    {.text = ")"},
+    {.text = ","},
+    {"+", OP_ADD, 5, NULL},
+    {"%", OP_MODULO, 6, NULL},
+    {"//", OP_FLOOR_DIVIDE, 6, NULL},
+    {"/", OP_DIVIDE, 6, NULL},
+    {.text = "--", .instead = "-- begins a comment in Lua: write a - (-b)"},
+    {"-", OP_SUBTRACT, 5, NULL},
+    {"==", OP_EQUAL, 3, NULL},
+    {.text = "=", .instead = "\"equal\" is written == as in Lua"},
+    {"~=", OP_DIFFER, 3, NULL},
+    {.text = "~", .instead = "there are no bit operations"},
+    {"<=", OP_LESS_EQUAL, 3, NULL},
+    {.text = "<<", .instead = "there is no shift: multiply"},
+    {"<", OP_LESS, 3, NULL},
+    {">=", OP_GREATER_EQUAL, 3, NULL},
+    {.text = ">>", .instead = "there is no shift: use //"},
+    {">", OP_GREATER, 3, NULL},
+    {.text = "["},
+    {.text = "]"},
+    {.text = "!=", .instead = "\"not equal\" is written ~= as in Lua"},
+    {.text = "!", .instead = "\"!\" is written not"},
+    {.text = "&&", .instead = "\"&&\" is written and"},
+    {.text = "&", .instead = "there are no bit operations"},
+    {.text = "||", .instead = "\"||\" is written or"},
+    {.text = "|", .instead = "there are no bit operations"},
+    {.text = "..", .instead = "strings cannot be joined here"},
+    {.text = "?", .instead = "a choice is written: select(condition, a, b)"},
+    {.text = "^", .instead = "there is no power operator: write x * x"},
+    {.text = "#", .instead = "there is no length operator"},
+};
+
+static const struct symbol words[] = {{"or", OP_OR, 1, NULL}, {"and", OP_AND, 2, NULL}};
+
 /* ---- Tokens ---- */
 
 static bool is_digit(char c) {
@@ -74,6 +124,14 @@ static bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
+/* Operators and keywords alike. */
+static bool token_is(const struct parser *parser, const char *text) {
+  if (parser->kind != TOKEN_SYMBOL && parser->kind != TOKEN_NAME) return false;
+  if (parser->source[parser->start] != *text) return false; /* most of them, without a call */
+  size_t length = strlen(text);
+  return parser->at - parser->start == length && memcmp(parser->source + parser->start, text, length) == 0;
+}
+
 /* A dot belongs to the name when a letter follows: device.sm_count. */
 static void read_name(struct parser *parser) {
   const char *s = parser->source;
@@ -82,6 +140,8 @@ static void read_name(struct parser *parser) {
   text_add_n(&parser->name, s + parser->at, at - parser->at);
   parser->at = at;
   parser->kind = TOKEN_NAME;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (token_is(parser, words[i].text)) parser->infix = &words[i];
 }
 
 static int read_float(struct parser *parser, size_t length) {
@@ -90,11 +150,12 @@ static int read_float(struct parser *parser, size_t length) {
   if (length > LONGEST) return fail_at(parser, parser->start, "this number is too long");
   memcpy(digits, parser->source + parser->start, length);
   digits[length] = '\0';
-  /* strtod wants the point of the application's locale, as Lua's own reader knows. */
-  char *point = strchr(digits, '.');
-  if (point) *point = localeconv()->decimal_point[0];
   errno = 0;
   double real = strtod(digits, &end);
+  if (*end == '.') { /* it wants the point of the application's locale, as Lua's own reader knows */
+    *end = localeconv()->decimal_point[0];
+    real = strtod(digits, &end);
+  }
   if (*end) return fail_at(parser, parser->start, "this is not a number");
   if (errno == ERANGE && (real > 1 || real < -1)) return fail_at(parser, parser->start, "this number is too large");
   parser->number = value_float(real);
@@ -155,53 +216,15 @@ static int read_string(struct parser *parser) {
   return CUGEN_OK;
 }
 
-/* The longest first. What is not Lua's or not for here says what to write instead. */
-static const struct {
-  const char *symbol, *instead;
-} symbols[] = {
-    {"==", NULL},
-    {"~=", NULL},
-    {"<=", NULL},
-    {">=", NULL},
-    {"//", NULL},
-    {"!=", "\"not equal\" is written ~= as in Lua"},
-    {"&&", "\"&&\" is written and"},
-    {"||", "\"||\" is written or"},
-    {"**", "there is no power operator: write x * x"},
-    {"--", "-- begins a comment in Lua: write a - (-b)"},
-    {"..", "strings cannot be joined here"},
-    {"<<", "there is no shift: multiply"},
-    {">>", "there is no shift: use //"},
-    {"=", "\"equal\" is written == as in Lua"},
-    {"!", "\"!\" is written not"},
-    {"?", "a choice is written: select(condition, a, b)"},
-    {"^", "there is no power operator: write x * x"},
-    {"#", "there is no length operator"},
-    {"&", "there are no bit operations"},
-    {"|", "there are no bit operations"},
-    {"~", "there are no bit operations"},
-    {"+", NULL},
-    {"-", NULL},
-    {"*", NULL},
-    {"/", NULL},
-    {"%", NULL},
-    {"<", NULL},
-    {">", NULL},
-    {"(", NULL},
-    {")", NULL},
-    {"[", NULL},
-    {"]", NULL},
-    {",", NULL},
-};
-
 static int read_symbol(struct parser *parser) {
   const char *s = parser->source + parser->at;
   parser->kind = TOKEN_SYMBOL;
   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-    if (*s != *symbols[i].symbol) continue; /* most of them, without a call */
-    size_t length = strlen(symbols[i].symbol);
-    if (strncmp(s, symbols[i].symbol, length) != 0) continue;
+    if (*s != *symbols[i].text) continue; /* most of them, without a call */
+    size_t length = strlen(symbols[i].text);
+    if (strncmp(s, symbols[i].text, length) != 0) continue;
     parser->at += length;
+    if (symbols[i].priority) parser->infix = &symbols[i];
     return symbols[i].instead ? fail_at(parser, parser->start, symbols[i].instead) : CUGEN_OK;
   }
   parser->at++;
@@ -212,6 +235,7 @@ static int advance(struct parser *parser) {
   while (is_space(parser->source[parser->at])) parser->at++;
   char c = parser->source[parser->at];
   parser->start = parser->at;
+  parser->infix = NULL;
   text_clear(&parser->name);
   int status = CUGEN_OK;
   if (c == '\0')
@@ -228,40 +252,11 @@ static int advance(struct parser *parser) {
   return status;
 }
 
-/* Operators and keywords alike. */
-static bool token_is(const struct parser *parser, const char *text) {
-  if (parser->kind != TOKEN_SYMBOL && parser->kind != TOKEN_NAME) return false;
-  if (parser->source[parser->start] != *text) return false; /* most of them, without a call */
-  size_t length = strlen(text);
-  return parser->at - parser->start == length && memcmp(parser->source + parser->start, text, length) == 0;
-}
-
 static int expect(struct parser *parser, const char *symbol, const char *what) {
   return token_is(parser, symbol) ? advance(parser) : expected(parser, what);
 }
 
-/* ---- Operators and functions ---- */
-
-enum { PRIORITY_COMPARISON = 3, PRIORITY_UNARY = 7 };
-
-static const struct infix {
-  const char *symbol;
-  enum expr_op op;
-  int priority;
-} operators[] = {
-    {"or", OP_OR, 1},           {"and", OP_AND, 2},       {"==", OP_EQUAL, 3},   {"~=", OP_DIFFER, 3},
-    {"<", OP_LESS, 3},          {"<=", OP_LESS_EQUAL, 3}, {">", OP_GREATER, 3},  {">=", OP_GREATER_EQUAL, 3},
-    {"+", OP_ADD, 5},           {"-", OP_SUBTRACT, 5},    {"*", OP_MULTIPLY, 6}, {"/", OP_DIVIDE, 6},
-    {"//", OP_FLOOR_DIVIDE, 6}, {"%", OP_MODULO, 6},
-};
-
-static const struct infix *find_operator(const struct parser *parser) {
-  const char first = parser->source[parser->start];
-  if (!first || !strchr("oa=~<>+-*/%", first)) return NULL; /* a comma, a parenthesis, most names */
-  for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-    if (token_is(parser, operators[i].symbol)) return &operators[i];
-  return NULL;
-}
+/* ---- Functions ---- */
 
 /* min and max take two or more, computed from left to right; select is parsed apart. */
 static const struct function {
@@ -305,7 +300,8 @@ static size_t function_count(const struct parser *parser) {
 }
 
 static const struct function *find_function(const struct parser *parser, const char *name) {
-  for (size_t i = 0; i < function_count(parser); i++)
+  const size_t count = function_count(parser);
+  for (size_t i = 0; i < count; i++)
     if (*functions[i].name == *name && strcmp(functions[i].name, name) == 0) return &functions[i];
   return NULL;
 }
@@ -464,7 +460,7 @@ static int read_indices(struct parser *parser, char **indices, size_t *count) {
   do {
     if (*count) status = expect(parser, ",", "\",\" or \"]\"");
     if (status) return status;
-    if (parser->kind != TOKEN_NAME || find_operator(parser)) return expected(parser, "the name of a parameter");
+    if (parser->kind != TOKEN_NAME || parser->infix) return expected(parser, "the name of a parameter");
     if (*count == MOST_INDICES) return fail_at(parser, parser->start, "a buffer has at most 4 dimensions");
     indices[*count] = text_take(&parser->name);
     if (!indices[(*count)++]) return error_memory(parser->err);
@@ -524,7 +520,7 @@ static bool find_literal(const char *name, struct value *out) {
 
 static int parse_name(struct parser *parser) {
   size_t column = parser->start;
-  if (find_operator(parser)) return expected(parser, "a value");
+  if (parser->infix) return expected(parser, "a value");
   struct value literal;
   struct text name = parser->name; /* advance may not overwrite it */
   parser->name = (struct text){0};
@@ -570,7 +566,7 @@ static int parse_simple(struct parser *parser) {
   return expected(parser, "a value");
 }
 
-static int parse_right(struct parser *parser, const struct infix *infix) {
+static int parse_right(struct parser *parser, const struct symbol *infix) {
   struct program_jump jump = {0};
   bool jumps = infix->op == OP_AND || infix->op == OP_OR;
   int status = jumps ? program_open_jump(parser->program, infix->op, &jump, parser->err) : CUGEN_OK;
@@ -585,8 +581,8 @@ static int parse_right(struct parser *parser, const struct infix *infix) {
 /* Operators that bind closer than `priority`; all are left associative. */
 static int parse_operators(struct parser *parser, int priority) {
   int status = parse_simple(parser), last = 0;
-  const struct infix *infix;
-  while (!status && (infix = find_operator(parser)) && infix->priority > priority) {
+  const struct symbol *infix;
+  while (!status && (infix = parser->infix) && infix->priority > priority) {
     if (infix->priority == PRIORITY_COMPARISON && last == PRIORITY_COMPARISON)
       return fail_at(parser, parser->start,
                      "comparisons cannot be chained (write a <= b and b <= c, or use parentheses)");

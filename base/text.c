@@ -59,17 +59,20 @@ void text_add_count(struct text *text, uint64_t n) {
 }
 
 void text_vaddf(struct text *text, const char *format, va_list args) {
+  if (!reserve(text, 0)) return;
+  const size_t room = text->capacity - text->length;
   va_list again;
   va_copy(again, args);
-  int length = vsnprintf(NULL, 0, format, again);
+  int length = vsnprintf(text->data + text->length, room, format, args);
+  if (length >= 0 && (size_t)length >= room)
+    length =
+        reserve(text, (size_t)length) ? vsnprintf(text->data + text->length, (size_t)length + 1, format, again) : -1;
   va_end(again);
-  if (length < 0) {
+  if (length >= 0)
+    text->length += (size_t)length;
+  else
     text->failed = true;
-    return;
-  }
-  if (!reserve(text, (size_t)length)) return;
-  vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
-  text->length += (size_t)length;
+  text->data[text->length] = '\0'; /* what is not whole was not added */
 }
 
 void text_addf(struct text *text, const char *format, ...) {
