@@ -24,6 +24,8 @@ struct walk {
   struct scopes scopes;
   bool line_start;
   bool in_directive, in_test; /* in_test: of an #if, #ifdef, #elif */
+  bool in_value;              /* of an #if or #elif: names are numbers there */
+  bool behind_defined;        /* the next name is asked whether it is one */
   int conditions;             /* #if that are open */
   const struct name *guarded; /* the innermost is an #ifndef of this name, and its first branch is open */
   bool templated;             /* `template` was seen since the last ; or brace */
@@ -46,9 +48,26 @@ static int error_at(struct walk *walk, const char *at, const char *format, const
 
 /* ---- Mentions ----------------------------------------------------------------------------------------------- */
 
+/* #if takes what is no macro for 0. Whoever asks whether it is one knows that. */
+static int test(struct walk *walk, struct name *name, struct source_token word) {
+  name->tested = true;
+  if (!walk->in_value || walk->behind_defined) {
+    name->doubted = true;
+    walk->behind_defined = false;
+    return CUGEN_OK;
+  }
+  if (name->doubted || !names_parameter(walk->names, name)) return CUGEN_OK;
+  return error_at(
+      walk, word.at,
+      names_tunable(walk->names, name)
+          ? " is passed at launch, and #if would take it for 0: use if, or pass it by a scalar of another name"
+          : " is passed at launch, and #if would take it for 0: use if, or specialize it",
+      name->text);
+}
+
 static int mention(struct walk *walk, struct name *name, struct source_token word) {
-  name->tested |= walk->in_test;
-  if (name->used) return CUGEN_OK;
+  int status = walk->in_test ? test(walk, name, word) : CUGEN_OK;
+  if (status || name->used) return status;
   if (names_only_lua(walk->names, name))
     return error_at(walk, word.at, " is a string: use it in a //@ line or in ${}", name->text);
   name->used = true;
@@ -155,6 +174,11 @@ static int open_condition(struct walk *walk, struct source_token mark) {
   return CUGEN_OK;
 }
 
+static int open_value(struct walk *walk, struct source_token mark) {
+  walk->in_value = true;
+  return open_condition(walk, mark);
+}
+
 static int open_guard(struct walk *walk, struct source_token mark) {
   struct source_reader ahead = walk->reader;
   struct source_token word = source_next_in_line(&ahead);
@@ -166,7 +190,7 @@ static int open_guard(struct walk *walk, struct source_token mark) {
 static int next_condition(struct walk *walk, struct source_token mark) {
   (void)mark;
   walk->guarded = NULL;
-  walk->in_test = true;
+  walk->in_test = walk->in_value = true;
   scopes_else(&walk->scopes);
   return CUGEN_OK;
 }
@@ -190,7 +214,7 @@ static const struct directive {
   const char *word;
   int (*handle)(struct walk *walk, struct source_token mark);
 } directives[] = {
-    {"include", include_line},  {"define", define_line}, {"if", open_condition},   {"ifdef", open_condition},
+    {"include", include_line},  {"define", define_line}, {"if", open_value},       {"ifdef", open_condition},
     {"ifndef", open_guard},     {"line", skip_line},     {"elif", next_condition}, {"else", next_condition},
     {"endif", close_condition}, {"error", skip_line},    {"warning", skip_line},
 };
@@ -258,6 +282,8 @@ static int visit_word(struct walk *walk, struct source_token word) {
     find_kernel(walk);
   else if (word.length == 8 && source_is(word, "template"))
     walk->templated = true;
+  else if (walk->in_value && source_is(word, "defined"))
+    walk->behind_defined = true;
   if (name) return meet_name(walk, name, word);
   if (!walk->in_directive) scopes_see(&walk->scopes, word, walk->reader, NULL);
   return CUGEN_OK;
@@ -274,7 +300,9 @@ static int visit(struct walk *walk, struct source_token token) {
   switch (token.kind) {
   case SOURCE_WORD: return visit_word(walk, token);
   case SOURCE_MARK: return visit_mark(walk, token);
-  case SOURCE_NEWLINE: walk->in_directive = walk->in_test = false; return CUGEN_OK;
+  case SOURCE_NEWLINE:
+    walk->in_directive = walk->in_test = walk->in_value = walk->behind_defined = false;
+    return CUGEN_OK;
   case SOURCE_NUMBER:
   case SOURCE_LITERAL:
     if (!walk->in_directive) scopes_see(&walk->scopes, token, walk->reader, NULL);

@@ -251,7 +251,7 @@ bool names_tunable(const struct names *names, const struct name *name) {
 }
 
 void names_forget(struct name *name) {
-  name->used = name->tested = name->scoped = name->hidden_by_variable = false;
+  name->used = name->tested = name->doubted = name->scoped = name->hidden_by_variable = false;
   name->declared = name->redefined = NULL;
 }
 

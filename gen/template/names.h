@@ -28,6 +28,7 @@ struct name {
   bool used;     /* the expansion mentions it */
   bool asked;    /* a //@ line or ${} has read its value */
   bool tested;   /* a directive mentions it: only a macro serves there */
+  bool doubted;  /* a directive asks whether it is one */
   bool scoped;   /* the source declares it, too: a constant leaves that alone, a macro would not */
   bool hidden_by_variable;
   const char *declared;  /* where it does, for messages; NULL: nowhere, or in a branch of the preprocessor alone */

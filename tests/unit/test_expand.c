@@ -91,6 +91,33 @@ static void test_sizes_known_at_launch(void **state) {
       "{ g(blocks, small, more, n, k, x_stride0, x_stride1, y_stride0); }\n");
 }
 
+/* #if takes what is no macro for 0: a branch that no variant would see is an error, unless it is asked whether there is one. */
+static void test_conditions_of_parameters(void **state) {
+  (void)state;
+  static const char body[] = IN_OUT "scalar 'n' { dtype = 'i64' }, implementation 'a' { tunable 'group' { 8, 4 },"
+                                    "scalar 'group' { dtype = 'i32' }, " ONE_LAUNCH " }";
+  static const char *const good[] = {"#if defined(n) && n > 4\n", "#if !defined n || n > 4\n",
+                                     "#ifdef n\n#endif\n#if n\n", "#ifndef group\n#endif\n#if 1\n#elif group > 4\n",
+                                     "#if 1 // group\n"};
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    struct text template = {0};
+    text_addf(&template, "%s#endif\n__global__ void f(${params}) {}\n", good[i]);
+    struct expanding *bench = expanding_open(body, NULL, 0);
+    expanding_add(bench, "t.cu", text_get(&template));
+    struct kernel_spec spec = expanding_one(bench, 0);
+    kernel_spec_free(&spec);
+    expanding_close(bench);
+    text_free(&template);
+  }
+  expanding_error(body, "\n#if n > 4\n#endif\n__global__ void f(${params}) {}\n", CUGEN_ERROR_TEMPLATE,
+                  "T/t.cu:2: n is passed at launch, and #if would take it for 0: use if, or specialize it\n"
+                  "  in variant 'a group=8'");
+  expanding_error(
+      body, "__global__ void f(${params}) {}\n#if defined(n)\n#elif n < group\n#endif\n", CUGEN_ERROR_TEMPLATE,
+      "T/t.cu:3: group is passed at launch, and #if would take it for 0: use if, or pass it by a scalar of "
+      "another name\n  in variant 'a group=8'");
+}
+
 static void test_lua_sees_sizes_known_at_launch(void **state) {
   (void)state;
   expanding_source(
@@ -364,6 +391,7 @@ int main(void) {
       cmocka_unit_test(test_nothing_mentioned),
       cmocka_unit_test(test_arguments),
       cmocka_unit_test(test_sizes_known_at_launch),
+      cmocka_unit_test(test_conditions_of_parameters),
       cmocka_unit_test(test_lua_sees_sizes_known_at_launch),
       cmocka_unit_test(test_wide_index),
       cmocka_unit_test(test_includes_move_to_the_top),
