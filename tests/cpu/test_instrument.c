@@ -55,19 +55,19 @@ enum { READS = 5 * 300 + 1 }; /* of `line`, by a warp of spread.cu */
 
 /* ---- Blocks in several processes ---- */
 
-/* finding -1: there is none */
+/* finding -1: there is none. spread: one launch is, or both where the short one takes long on a busy machine. */
 static const struct {
   const char *how;
   int finding;
-  uint32_t spread;
+  bool spread;
 } cases[] = {
-    {"spread how=apart", -1, 1},
-    {"spread how=reads", CUGEN_FINDING_BLOCK_RACE, 0},
-    {"spread how=writes", CUGEN_FINDING_BLOCK_RACE, 0},
-    {"spread how=half", CUGEN_FINDING_BLOCK_RACE, 0},
-    {"spread how=resets", CUGEN_FINDING_BLOCK_RACE, 0},
-    {"spread how=adds", -1, 0},      /* what was begun is dropped, */
-    {"spread how=each_adds", -1, 0}, /* and here nothing is begun */
+    {"spread how=apart", -1, true},
+    {"spread how=reads", CUGEN_FINDING_BLOCK_RACE, false},
+    {"spread how=writes", CUGEN_FINDING_BLOCK_RACE, false},
+    {"spread how=half", CUGEN_FINDING_BLOCK_RACE, false},
+    {"spread how=resets", CUGEN_FINDING_BLOCK_RACE, false},
+    {"spread how=adds", -1, false},      /* what was begun is dropped, */
+    {"spread how=each_adds", -1, false}, /* and here nothing is begun */
 };
 
 static void test_processes(void **state) {
@@ -76,7 +76,7 @@ static void test_processes(void **state) {
     struct instrument_result r;
     run(f, cases[i].how, 0, 4, &r);
     const bool clean = cases[i].finding < 0;
-    if (r.report->finding_count != !clean || r.report->spread != cases[i].spread || (clean && r.outcome))
+    if (r.report->finding_count != !clean || (r.report->spread > 0) != cases[i].spread || (clean && r.outcome))
       fail_msg("%s: %u findings, %u launches spread, outcome %d: %s", cases[i].how, r.report->finding_count,
                r.report->spread, (int)r.outcome, r.reason);
     if (!clean) assert_int_equal(r.report->findings[0].kind, cases[i].finding);
@@ -103,7 +103,7 @@ static void test_same_counts(void **state) {
   const struct watch_counter line = *counter(r.report, 0, "line", false), z = *counter(r.report, 0, "z", true);
   const double barriers = r.report->launches[0].barriers;
   run(f, "spread how=apart", 0, 3, &r);
-  assert_int_equal(r.report->spread, 1);
+  assert_true(r.report->spread > 0);
   assert_memory_equal(counter(r.report, 0, "line", false), &line, sizeof line);
   assert_memory_equal(counter(r.report, 0, "z", true), &z, sizeof z);
   assert_true(r.report->launches[0].barriers == barriers && barriers == 512);
