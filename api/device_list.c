@@ -66,8 +66,11 @@ static int find_one(cugen *lib, const char *name, struct device_list *out, cugen
   int status = api_find_device(lib, name, one, &ignored, err);
   text_free(&ignored);
   if (!status && (one->described || one->predicted))
-    status = error_set(err, CUGEN_ERROR_USAGE,
-                       "'%s' is described and not here: a list of devices names those of this machine", name);
+    status = error_set(
+        err, CUGEN_ERROR_USAGE,
+        "'%s' is described and not here: a list of devices names those of this machine, and predictions for "
+        "several GPUs are a command each",
+        name);
   return status ? status : check_new(out, err);
 }
 

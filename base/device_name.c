@@ -23,7 +23,7 @@ static bool is_id(const char *text, size_t length) {
 
 /* The text of a processor has commas, too. */
 static bool is_list(const char *text) {
-  if (strcmp(text, DEVICE_NAME_ALL) == 0) return true;
+  if (strcmp(text, DEVICE_NAME_ALL) == 0 || strstr(text, "," DEVICE_NAME_MODEL)) return true;
   bool list = false;
   const char *at = text;
   for (size_t length; strchr(text, ',') && !list; at += length + 1) {

@@ -41,6 +41,20 @@ static int no_argument(struct build *build, struct config_line line, const char 
                      name, name);
 }
 
+static bool is_word_tunable(const struct config_tunable *tunable) {
+  size_t i = 0;
+  while (i < tunable->value_count && tunable->values[i].type != VALUE_STRING) i++;
+  return i < tunable->value_count;
+}
+
+/* A tunable whose values are numbers names no argument in any variant. */
+static bool is_number(const struct build *build, const char *name) {
+  const struct config_implementation *implementation = build->implementation;
+  for (size_t i = 0; i < implementation->tunable_count; i++)
+    if (strcmp(implementation->tunables[i].name, name) == 0) return !is_word_tunable(&implementation->tunables[i]);
+  return false;
+}
+
 /* The value at the top: an argument's name, or an expression that gives one. */
 static int read_passed_name(struct build *build, struct config_line line, struct config_parameter *out) {
   const char *name = lua_type(build->L, -1) == LUA_TSTRING ? lua_tostring(build->L, -1) : NULL;
@@ -49,6 +63,12 @@ static int read_passed_name(struct build *build, struct config_line line, struct
                       config_keywords[KEYWORD_pass].example);
   if (find_argument(build->config, build->implementation, name, &out->argument)) return CUGEN_OK;
   if (names_identifier(name) && !scope_find(build, name)) return no_argument(build, line, name);
+  if (is_number(build, name))
+    return build_fail(
+        build, line,
+        "pass names '%.80s', a tunable, and passes arguments: a scalar \"%.80s\" { dtype = ... } of the "
+        "implementation passes its number",
+        name, name);
   return read_expr(build, line, "pass", &out->expr);
 }
 
