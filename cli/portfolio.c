@@ -15,6 +15,9 @@ static struct shown loss(double factor) {
   return out;
 }
 
+/* Left out of so few problems, the rest tell little of sizes in between. */
+enum { FEW_PROBLEMS = 16 };
+
 static void print_losses(const cugen_portfolio *p) {
   printf("On these problems it loses %s on average", loss(p->mean).text);
   printf(", %s at worst", loss(p->worst).text);
@@ -22,7 +25,7 @@ static void print_losses(const cugen_portfolio *p) {
     printf("; on others, by cross-validation, %s", loss(p->held_out_mean).text);
     printf(" and %s", loss(p->held_out_worst).text);
   }
-  puts(".");
+  puts(p->held_out_mean > 0 && p->problems < FEW_PROBLEMS ? ", which of so few problems says little." : ".");
 }
 
 static const char *state_of(const cugen_portfolio_variant *v) {
