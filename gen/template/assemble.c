@@ -24,8 +24,8 @@ struct walk {
   struct scopes scopes;
   bool line_start;
   bool in_directive, in_test; /* in_test: of an #if, #ifdef, #elif */
-  bool in_value;              /* of an #if or #elif: names are numbers there */
-  bool behind_defined;        /* the next name is asked whether it is one */
+  bool in_value, is_next;     /* in_value: of an #if or #elif, where names are numbers; is_next: of an #elif */
+  bool strange;               /* since the outermost #if they have words that the config does not know */
   int conditions;             /* #if that are open */
   const struct name *guarded; /* the innermost is an #ifndef of this name, and its first branch is open */
   bool templated;             /* `template` was seen since the last ; or brace */
@@ -48,21 +48,36 @@ static int error_at(struct walk *walk, const char *at, const char *format, const
 
 /* ---- Mentions ----------------------------------------------------------------------------------------------- */
 
-/* #if takes what is no macro for 0. Whoever asks whether it is one knows that. */
+/* Whether the compiler reaches this condition whatever it knows that the config does not: it stands outside of others, and an #elif behind
+   conditions of the config's names alone. */
+static bool is_reached(const struct walk *walk) {
+  return walk->in_value && walk->conditions == 1 && (!walk->is_next || !walk->strange);
+}
+
+/* #if takes what is no macro for 0. Who asks whether it is one knows that, and who defines it means something else. */
 static int test(struct walk *walk, struct name *name, struct source_token word) {
   name->tested = true;
-  if (!walk->in_value || walk->behind_defined) {
-    name->doubted = true;
-    walk->behind_defined = false;
-    return CUGEN_OK;
-  }
-  if (name->doubted || !names_parameter(walk->names, name)) return CUGEN_OK;
+  if (!walk->in_value) name->doubted = true;
+  if (name->doubted || name->redefined || !is_reached(walk) || !names_parameter(walk->names, name)) return CUGEN_OK;
   return error_at(
       walk, word.at,
       names_tunable(walk->names, name)
           ? " is passed at launch, and #if would take it for 0: use if, or pass it by a scalar of another name"
           : " is passed at launch, and #if would take it for 0: use if, or specialize it",
       name->text);
+}
+
+/* Of `defined(word)` the word; of other calls nothing is known. */
+static void call_in_condition(struct walk *walk, struct source_token word) {
+  struct source_reader ahead = walk->reader;
+  struct source_token next = source_next_in_line(&ahead);
+  const bool opens = next.kind == SOURCE_MARK && *next.at == '(';
+  walk->strange = true;
+  if (opens && !source_is(word, "defined")) walk->in_value = false;
+  if (!source_is(word, "defined")) return;
+  if (opens) next = source_next_in_line(&ahead);
+  struct name *name = next.kind == SOURCE_WORD ? names_find(walk->names, next.at, next.length) : NULL;
+  if (name) name->doubted = true;
 }
 
 static int mention(struct walk *walk, struct name *name, struct source_token word) {
@@ -167,6 +182,7 @@ static int define_line(struct walk *walk, struct source_token mark) {
 
 static int open_condition(struct walk *walk, struct source_token mark) {
   (void)mark;
+  walk->is_next = false;
   walk->conditions++;
   walk->guarded = NULL;
   walk->in_test = true;
@@ -175,14 +191,20 @@ static int open_condition(struct walk *walk, struct source_token mark) {
 }
 
 static int open_value(struct walk *walk, struct source_token mark) {
+  if (!walk->conditions) walk->strange = false;
   walk->in_value = true;
+  return open_condition(walk, mark);
+}
+
+static int open_ifdef(struct walk *walk, struct source_token mark) {
+  if (!walk->conditions) walk->strange = true;
   return open_condition(walk, mark);
 }
 
 static int open_guard(struct walk *walk, struct source_token mark) {
   struct source_reader ahead = walk->reader;
   struct source_token word = source_next_in_line(&ahead);
-  int status = open_condition(walk, mark);
+  int status = open_ifdef(walk, mark);
   if (word.kind == SOURCE_WORD) walk->guarded = names_find(walk->names, word.at, word.length);
   return status;
 }
@@ -190,9 +212,14 @@ static int open_guard(struct walk *walk, struct source_token mark) {
 static int next_condition(struct walk *walk, struct source_token mark) {
   (void)mark;
   walk->guarded = NULL;
-  walk->in_test = walk->in_value = true;
+  walk->in_test = true;
   scopes_else(&walk->scopes);
   return CUGEN_OK;
+}
+
+static int next_value(struct walk *walk, struct source_token mark) {
+  walk->in_value = walk->is_next = true;
+  return next_condition(walk, mark);
 }
 
 static int close_condition(struct walk *walk, struct source_token mark) {
@@ -214,8 +241,8 @@ static const struct directive {
   const char *word;
   int (*handle)(struct walk *walk, struct source_token mark);
 } directives[] = {
-    {"include", include_line},  {"define", define_line}, {"if", open_value},       {"ifdef", open_condition},
-    {"ifndef", open_guard},     {"line", skip_line},     {"elif", next_condition}, {"else", next_condition},
+    {"include", include_line},  {"define", define_line}, {"if", open_value},     {"ifdef", open_ifdef},
+    {"ifndef", open_guard},     {"line", skip_line},     {"elif", next_value},   {"else", next_condition},
     {"endif", close_condition}, {"error", skip_line},    {"warning", skip_line},
 };
 
@@ -282,8 +309,8 @@ static int visit_word(struct walk *walk, struct source_token word) {
     find_kernel(walk);
   else if (word.length == 8 && source_is(word, "template"))
     walk->templated = true;
-  else if (walk->in_value && source_is(word, "defined"))
-    walk->behind_defined = true;
+  else if (walk->in_test && !name)
+    call_in_condition(walk, word);
   if (name) return meet_name(walk, name, word);
   if (!walk->in_directive) scopes_see(&walk->scopes, word, walk->reader, NULL);
   return CUGEN_OK;
@@ -300,9 +327,7 @@ static int visit(struct walk *walk, struct source_token token) {
   switch (token.kind) {
   case SOURCE_WORD: return visit_word(walk, token);
   case SOURCE_MARK: return visit_mark(walk, token);
-  case SOURCE_NEWLINE:
-    walk->in_directive = walk->in_test = walk->in_value = walk->behind_defined = false;
-    return CUGEN_OK;
+  case SOURCE_NEWLINE: walk->in_directive = walk->in_test = walk->in_value = false; return CUGEN_OK;
   case SOURCE_NUMBER:
   case SOURCE_LITERAL:
     if (!walk->in_directive) scopes_see(&walk->scopes, token, walk->reader, NULL);
