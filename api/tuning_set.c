@@ -89,10 +89,19 @@ static int check_weights(const cugen_tune_options *options, size_t count, cugen_
   return CUGEN_OK;
 }
 
+/* Whether a correct record is remembered, by this run or another. */
+static bool has_right(cugen_kernel *k, size_t *remembered) {
+  cugen_record best;
+  *remembered = cugen_kernel_records(k);
+  const bool right =
+      *remembered && cugen_kernel_record(k, 0, &best, NULL) == CUGEN_OK && best.outcome == CUGEN_OUTCOME_OK;
+  api_forget_records(k);
+  return right;
+}
+
 /* The space is opened again when it is tuned: together they may take much memory. */
 static int prepare(struct set *set, size_t i, cugen_error *err) {
   cugen_kernel *k = set->kernels[i];
-  cugen_record best;
   cugen_error why;
   int status = api_tune_device(k, &why);
   if (!status) status = api_prepare_tuning(k, &why);
@@ -101,10 +110,7 @@ static int prepare(struct set *set, size_t i, cugen_error *err) {
   set->results[i].valid = set->results[i].left = space_valid(k->lookup.space);
   set->valid += set->results[i].valid;
   lookup_drop_space(&k->lookup);
-  set->results[i].remembered = cugen_kernel_records(k);
-  set->right[i] = set->results[i].remembered && cugen_kernel_record(k, 0, &best, &why) == CUGEN_OK &&
-                  best.outcome == CUGEN_OUTCOME_OK;
-  api_forget_records(k);
+  set->right[i] = has_right(k, &set->results[i].remembered);
   return CUGEN_OK;
 }
 
@@ -355,10 +361,11 @@ static int fill_matrix(struct set *set, cugen_error *err) {
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
+/* What this run has not reached another may have tuned meanwhile, on the same cache. */
 static int conclude(const struct set *set, cugen_error *err) {
-  size_t without = 0, first = 0;
+  size_t without = 0, first = 0, remembered;
   for (size_t i = set->count; i-- > 0;)
-    if (!set->right[i]) without++, first = i;
+    if (!set->right[i] && !has_right(set->kernels[i], &remembered)) without++, first = i;
   if (!without) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_WRONG, "%zu of %zu problems have no correct variant%s, such as %s", without,
                    set->count, set->budget > 0 || set->options->budget_count ? " yet" : "",

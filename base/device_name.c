@@ -23,12 +23,14 @@ static bool is_id(const char *text, size_t length) {
 
 /* The text of a processor has commas, too. */
 static bool is_list(const char *text) {
-  if (strcmp(text, DEVICE_NAME_ALL) == 0 || strstr(text, "," DEVICE_NAME_MODEL)) return true;
+  static const size_t model = sizeof DEVICE_NAME_MODEL - 1;
+  if (strcmp(text, DEVICE_NAME_ALL) == 0) return true;
   bool list = false;
   const char *at = text;
   for (size_t length; strchr(text, ',') && !list; at += length + 1) {
+    at += strspn(at, " ");
     length = strcspn(at, ",");
-    list = is_id(at, length);
+    list = is_id(at, length) || (at > text && strncmp(at, DEVICE_NAME_MODEL, model) == 0);
     if (!at[length]) break;
   }
   return list;

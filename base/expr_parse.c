@@ -152,8 +152,9 @@ static int read_float(struct parser *parser, size_t length) {
   digits[length] = '\0';
   errno = 0;
   double real = strtod(digits, &end);
-  if (*end == '.') { /* it wants the point of the application's locale, as Lua's own reader knows */
-    *end = localeconv()->decimal_point[0];
+  char *point = *end ? strchr(digits, '.') : NULL;
+  if (point) { /* it wants that of the application's locale, as Lua's own reader knows */
+    *point = localeconv()->decimal_point[0];
     real = strtod(digits, &end);
   }
   if (*end) return fail_at(parser, parser->start, "this is not a number");

@@ -47,11 +47,13 @@ static bool is_word_tunable(const struct config_tunable *tunable) {
   return i < tunable->value_count;
 }
 
-/* A tunable whose values are numbers names no argument in any variant. */
+/* A size, or a tunable whose values are numbers, names no argument in any variant. */
 static bool is_number(const struct build *build, const char *name) {
   const struct config_implementation *implementation = build->implementation;
   for (size_t i = 0; i < implementation->tunable_count; i++)
     if (strcmp(implementation->tunables[i].name, name) == 0) return !is_word_tunable(&implementation->tunables[i]);
+  for (size_t i = 0; i < build->config->problem_count; i++)
+    if (strcmp(build->config->problems[i].name, name) == 0) return config_is_size(build->config, i);
   return false;
 }
 
@@ -64,11 +66,10 @@ static int read_passed_name(struct build *build, struct config_line line, struct
   if (find_argument(build->config, build->implementation, name, &out->argument)) return CUGEN_OK;
   if (names_identifier(name) && !scope_find(build, name)) return no_argument(build, line, name);
   if (is_number(build, name))
-    return build_fail(
-        build, line,
-        "pass names '%.80s', a tunable, and passes arguments: a scalar \"%.80s\" { dtype = ... } of the "
-        "implementation passes its number",
-        name, name);
+    return build_fail(build, line,
+                      "pass names '%.80s', a number, and passes arguments: a scalar \"%.80s\" { dtype = ... } of the "
+                      "implementation passes it",
+                      name, name);
   return read_expr(build, line, "pass", &out->expr);
 }
 

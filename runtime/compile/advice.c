@@ -160,8 +160,10 @@ static bool advise_constant(const struct advice *advice, const struct diagnostic
   }
   text_add(out, ": ");
   if (found.name != found.size) text_addf(out, "%.*s comes from ", (int)found.name_length, found.name);
-  text_addf(out, "%.*s%s is passed at launch; specialize = true in its scalar compiles it in", (int)found.size_length,
-            found.size, found.name == found.size ? "" : ", which");
+  text_addf(out,
+            "%.*s%s is passed at launch; specialize = true in the kernel's scalar, or another name of an "
+            "implementation's, compiles it in",
+            (int)found.size_length, found.size, found.name == found.size ? "" : ", which");
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/expr.h"
 #include "base/text.h"
 #include "gen/config/sandbox.h"
 
@@ -359,6 +360,16 @@ static void environments_are_separate(void **state) {
   sandbox_close(sandbox);
 }
 
+static void expect_expression(const char *source, double value) {
+  struct expr *expr;
+  double found;
+  cugen_error err;
+  assert_int_equal(expr_parse(source, NULL, &expr, &err), CUGEN_OK);
+  assert_int_equal(expr_eval_float(expr, NULL, &found, &err), CUGEN_OK);
+  assert_true(found == value);
+  expr_free(expr);
+}
+
 static void numbers_ignore_the_locale(void **state) {
   (void)state;
   static const char *const locales[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "de_DE.utf8"};
@@ -369,6 +380,8 @@ static void numbers_ignore_the_locale(void **state) {
     skip();
   }
   expect("return 0.5 .. ''", "0.5");
+  expect_expression("0x.8 + 1.5", 2.0);
+  expect_expression(".5e1", 5.0);
   setlocale(LC_ALL, "C");
 }
 
