@@ -7,6 +7,9 @@
 #include <cmocka.h>
 
 #include <cugen_tools.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PROBLEMS = 3 };
@@ -15,11 +18,11 @@ static cugen *lib;
 static cugen_kernel *kernels[PROBLEMS];
 static cugen_error error;
 
-static cugen *open_library(void) {
+static cugen *open_library(const char *cache) {
   cugen *opened;
   cugen_options options = CUGEN_OPTIONS_INIT;
   options.device = "cpu";
-  options.cache = "none";
+  options.cache = cache;
   if (cugen_open(&options, &opened, &error)) fail_msg("%s", error.message);
   return opened;
 }
@@ -27,7 +30,7 @@ static cugen *open_library(void) {
 static int open_all(void **state) {
   static const char *const sizes[PROBLEMS] = {"n=64", "n=100", "n=1000"};
   (void)state;
-  lib = open_library();
+  lib = open_library("none");
   for (size_t i = 0; i < PROBLEMS; i++)
     if (cugen_kernel_open(lib, "tests/configs/planted.lua", &sizes[i], 1, &kernels[i], &error))
       fail_msg("%s", error.message);
@@ -132,6 +135,57 @@ static void a_count_is_shared(void **state) {
   assert_int_equal(tried, 7);
 }
 
+/* Another tuner, which takes the last problem as soon as this one has begun. */
+struct other {
+  const char *cache;
+  bool done;
+};
+
+static int tune_elsewhere(const cugen_progress *progress, void *context) {
+  static const char *const last = "n=1000";
+  struct other *other = context;
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_kernel *kernel;
+  if (other->done || !progress->done) return 0;
+  cugen *there = open_library(other->cache);
+  options.implementation = "right";
+  if (cugen_kernel_open(there, "tests/configs/planted.lua", &last, 1, &kernel, &error) ||
+      cugen_kernel_tune(kernel, &options, NULL, &error))
+    fail_msg("%s", error.message);
+  cugen_kernel_close(kernel);
+  cugen_close(there);
+  other->done = true;
+  return 0;
+}
+
+/* What the budget does not reach may have been tuned by another process on the same cache: it is no failure then. */
+static void what_others_tuned_counts(void **state) {
+  (void)state;
+  static const char *const sizes[] = {"n=64", "n=1000"};
+  char folder[] = "/tmp/cugen-set-XXXXXX", cache[64], command[64];
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  cugen_kernel *both[2];
+  assert_non_null(mkdtemp(folder));
+  snprintf(cache, sizeof cache, "%s/set.db", folder);
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  struct other other = {.cache = cache};
+  cugen *here = open_library(cache);
+  for (size_t i = 0; i < 2; i++)
+    if (cugen_kernel_open(here, "tests/configs/planted.lua", &sizes[i], 1, &both[i], &error))
+      fail_msg("%s", error.message);
+  options.implementation = "right,right_again";
+  options.budget_seconds = 0.01; /* the first problem takes all of it */
+  options.progress = tune_elsewhere;
+  options.context = &other;
+  cugen_tune_result results[2];
+  const int status = cugen_kernels_tune(both, 2, &options, results, &error);
+  if (status) fail_msg("%s", error.message);
+  assert_true(other.done && results[0].tried > 0 && results[1].tried == 0);
+  for (size_t i = 0; i < 2; i++) cugen_kernel_close(both[i]);
+  cugen_close(here);
+  assert_int_equal(system(command), 0);
+}
+
 static void what_is_wrong_is_said_first(void **state) {
   (void)state;
   static const char *const none = "n=0";
@@ -150,7 +204,7 @@ static void what_is_wrong_is_said_first(void **state) {
   assert_int_equal(cugen_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_EMPTY);
   assert_non_null(strstr(error.message, "planted n=0: "));
   cugen_kernel_close(other);
-  cugen *foreign = open_library();
+  cugen *foreign = open_library("none");
   assert_int_equal(cugen_kernel_open(foreign, "tests/configs/planted.lua", NULL, 0, &other, &error), CUGEN_OK);
   with[1] = other;
   assert_int_equal(cugen_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_USAGE);
@@ -248,6 +302,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(each_is_tuned, open_all, close_all),
       cmocka_unit_test_setup_teardown(a_stop_keeps_what_was_measured, open_all, close_all),
       cmocka_unit_test_setup_teardown(a_count_is_shared, open_all, close_all),
+      cmocka_unit_test(what_others_tuned_counts),
       cmocka_unit_test_setup_teardown(what_is_wrong_is_said_first, open_all, close_all),
       cmocka_unit_test_setup_teardown(one_that_fails_is_named, open_all, close_all),
       cmocka_unit_test_setup_teardown(the_problem_stays_the_callers, open_all, close_all),
