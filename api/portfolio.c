@@ -16,10 +16,17 @@ const char *portfolio_objective(const struct config *config) {
 
 /* ---- Which ones --------------------------------------------------------------------------------------------------- */
 
-static bool is_meant(const struct lookup *l, const struct cache_portfolio *p, const struct cache_key *class_key) {
+/* own: it was learnt from this very config file, or nobody knows from which. */
+static bool is_meant(const struct lookup *l, const struct cache_portfolio *p, const struct cache_key *class_key,
+                     bool own) {
   uint64_t lacks;
-  const bool own = !*p->origin || (l->origin && strcmp(p->origin, l->origin) == 0);
-  return own && strcmp(p->objective, portfolio_objective(l->config)) == 0 && cache_lacks(class_key, p->class, &lacks);
+  return own == (!*p->origin || (l->origin && strcmp(p->origin, l->origin) == 0)) &&
+         strcmp(p->objective, portfolio_objective(l->config)) == 0 && cache_lacks(class_key, p->class, &lacks);
+}
+
+static void free_found(struct portfolio_found *found) {
+  cache_portfolio_free(&found->kept);
+  portfolio_body_free(&found->body);
 }
 
 /* Takes what *kept has; what cannot be read is passed over: 'cugen cache verify' names it. */
@@ -36,17 +43,52 @@ static int take(struct cache_portfolio *kept, struct portfolio_found **out, size
 }
 
 static int find(const struct lookup *l, const struct cache_key *key, struct cache *cache,
-                const struct cache_key *class_key, struct portfolio_found **out, size_t *count, cugen_error *err) {
+                const struct cache_key *class_key, bool own, struct portfolio_found **out, size_t *count,
+                cugen_error *err) {
   struct cache_portfolio *kept;
   size_t all;
   int status = cache_portfolios(cache, key, &kept, &all, err);
   for (size_t i = 0; i < all && !status; i++)
-    if (is_meant(l, &kept[i], class_key)) status = take(&kept[i], out, count, err);
+    if (is_meant(l, &kept[i], class_key, own)) status = take(&kept[i], out, count, err);
   cache_portfolios_free(kept, all);
   return status;
 }
 
-int portfolios_find(const struct lookup *l, const struct prediction_key *predictions, struct portfolio_found **out,
+/* Whether it has a variant of this very kernel. */
+static int is_same_kernel(struct lookup *l, const struct portfolio_body *body, bool *same, cugen_error *err) {
+  *same = false;
+  int status = lookup_space(l, err);
+  if (!status) status = lookup_expander(l, err);
+  for (size_t i = 0; i < body->count && !status && !*same; i++) {
+    enum portfolio_state state;
+    struct kernel_spec spec;
+    uint64_t index;
+    status = portfolio_try(l, &body->variants[i], &state, &index, &spec, err);
+    kernel_spec_free(&spec);
+    *same = !status && state == PORTFOLIO_CURRENT;
+  }
+  return status;
+}
+
+/* A config that was moved or copied has its portfolios from the other file, as it has its records. */
+static int find_elsewhere(struct lookup *l, const struct cache_key *key, struct cache *cache,
+                          const struct cache_key *class_key, struct portfolio_found **out, size_t *count,
+                          cugen_error *err) {
+  size_t all = 0;
+  int status = find(l, key, cache, class_key, false, out, &all, err);
+  for (size_t i = 0; i < all; i++) {
+    const struct portfolio_found one = (*out)[i];
+    bool same = false;
+    if (!status) status = is_same_kernel(l, &one.body, &same, err);
+    (*out)[i] = (*out)[*count];
+    (*out)[*count] = one;
+    *count += same;
+  }
+  for (size_t i = *count; i < all; i++) free_found(&(*out)[i]);
+  return status;
+}
+
+int portfolios_find(struct lookup *l, const struct prediction_key *predictions, struct portfolio_found **out,
                     size_t *count, cugen_error *err) {
   const struct cache_key key = predictions ? lookup_predicted_key(l, predictions) : lookup_key(l);
   struct text class = {0}, settings = {0};
@@ -55,7 +97,8 @@ int portfolios_find(const struct lookup *l, const struct prediction_key *predict
   problem_print_class(l->config, l->problem, &class, &settings);
   const struct cache_key class_key = {.problem = text_get(&class), .settings = text_get(&settings)};
   int status = class.failed || settings.failed ? error_memory(err) : api_cache_to_read(l->lib, &cache, err);
-  if (!status) status = find(l, &key, cache, &class_key, out, count, err);
+  if (!status) status = find(l, &key, cache, &class_key, true, out, count, err);
+  if (!status && !*count) status = find_elsewhere(l, &key, cache, &class_key, out, count, err);
   text_free(&class);
   text_free(&settings);
   if (status) portfolios_free(*out, *count), *out = NULL, *count = 0;
@@ -63,10 +106,7 @@ int portfolios_find(const struct lookup *l, const struct prediction_key *predict
 }
 
 void portfolios_free(struct portfolio_found *found, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    cache_portfolio_free(&found[i].kept);
-    portfolio_body_free(&found[i].body);
-  }
+  for (size_t i = 0; i < count; i++) free_found(&found[i]);
   free(found);
 }
 
