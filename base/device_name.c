@@ -28,9 +28,8 @@ static bool is_list(const char *text) {
   bool list = false;
   const char *at = text;
   for (size_t length; strchr(text, ',') && !list; at += length + 1) {
-    at += strspn(at, " ");
     length = strcspn(at, ",");
-    list = is_id(at, length) || (at > text && strncmp(at, DEVICE_NAME_MODEL, model) == 0);
+    list = is_id(at, length) || (at > text && strncmp(at + strspn(at, " "), DEVICE_NAME_MODEL, model) == 0);
     if (!at[length]) break;
   }
   return list;
