@@ -16,7 +16,7 @@ from server import Server
 
 CUGEN, NO_LIBPQ, ROOT = sys.argv[1:4]
 SECRET = "Sesam-oeffne-dich%2F1"  # as it stands in an address; it is "Sesam-oeffne-dich/1"
-sys.path.insert(0, f"{ROOT}/bench")
+sys.path[:0] = [f"{ROOT}/bench", f"{ROOT}/python"]
 from make_wisdom import header, portfolio, record  # noqa: E402
 
 CONFIG = f"{ROOT}/tests/configs/launches.lua"
@@ -253,6 +253,33 @@ def nothing_is_lost_with_a_connection(bench, server):
     print(f"{ended} lost connections in {time.monotonic() - began:.1f} s, {stored.split('|')[0]} records")
 
 
+def a_lost_store_is_waited_for_once(bench, server):
+    """By an application: the first plan waits 20 seconds for it, the next ones get the error at once, until it is back."""
+    if "CUGEN_LIBRARY" not in os.environ: # a build without the shared library
+        return
+    import cugen
+
+    def timed(kernel):
+        began = time.monotonic()
+        try:
+            kernel.plan().close()
+            found = "plan"
+        except cugen.Error as error:
+            found = error.status.name
+        return found, time.monotonic() - began
+
+    with cugen.Library("cpu", cache=server.address()) as library:
+        kernels = [library.kernel(CONFIG, n=64 + i) for i in range(4)]
+        kernels[0].plan().close()
+        server.stop()
+        waited = [timed(kernel) for kernel in kernels[1:]]
+        server.start()
+        time.sleep(5)  # by then it is tried again
+        back = timed(kernels[3])
+    if [found for found, _ in waited] != ["IO"] * 3 or not waited[0][1] > 10 or max(waited[1][1], waited[2][1]) > 5 or back[0] != "plan":
+        complain("a store that is gone:", waited, back)
+
+
 def a_killed_import_leaves_nothing(bench, server):
     path = wisdom(f"{bench.folder}/many", [(1000 + i % 7, f"v={i}", i, "scale") for i in range(4000)])
     before = server.sql("SELECT count(*) FROM cugen.record")
@@ -286,7 +313,7 @@ def main():
         with Server() as server:
             for test in (same_as_a_file, tables_are_made_once, a_tuner_finds_what_it_stored, tables_of_others_are_refused, images_of_others_are_not_used,
                          wrong_rows_are_found, refusals_name_a_way_out, nothing_is_lost_with_a_connection,
-                         a_killed_import_leaves_nothing):
+                         a_lost_store_is_waited_for_once, a_killed_import_leaves_nothing):
                 began = time.monotonic()
                 test(bench, server)
                 print(f"{test.__name__}: {time.monotonic() - began:.1f} s", flush=True)

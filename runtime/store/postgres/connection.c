@@ -217,21 +217,27 @@ static void wait_for(double seconds) {
   nanosleep(&time, NULL);
 }
 
+enum { LONGEST_PAUSE = 5 };
+
 /* False: not by then. */
 static bool reconnect(struct pg_cache *cache, double until) {
   double pause = 0.1;
+  if (cache->lost && until - clock_seconds() <= 0 && clock_seconds() - cache->tried_at < LONGEST_PAUSE) return false;
   for (;;) {
     cache->pq.reset(cache->conn);
-    if (cache->pq.status(cache->conn) == PQ_CONNECTION_OK && set_up(cache)) return true;
+    cache->tried_at = clock_seconds();
+    cache->lost = cache->pq.status(cache->conn) != PQ_CONNECTION_OK || !set_up(cache);
     const double left = until - clock_seconds();
-    if (left <= 0) return false;
+    if (!cache->lost || left <= 0) return !cache->lost;
     wait_for(fmin(pause, left));
-    pause = fmin(2 * pause, 5);
+    pause = fmin(2 * pause, LONGEST_PAUSE);
   }
 }
 
+/* Whoever asks again after that was in vain does not wait: an application opens one plan after the other. */
 static double patience_of(const struct pg_cache *cache, bool store) {
-  return cache->patience >= 0 ? cache->patience : store ? CACHE_STORE_SECONDS : CACHE_BUSY_SECONDS;
+  if (cache->patience >= 0) return cache->patience;
+  return store ? CACHE_STORE_SECONDS : cache->lost ? 0 : CACHE_BUSY_SECONDS;
 }
 
 /* ---- Statements -------------------------------------------------------------------------------------------------- */
