@@ -8,6 +8,7 @@
 #include "bitwise.h"
 #include "capture.h"
 #include "exploring.h"
+#include "portfolio.h"
 #include "runtime/devices.h"
 #include "runtime/plan.h"
 #include "tune/race.h"
@@ -56,9 +57,23 @@ static int open_device(cugen_kernel *k, const cugen_plan_options *options, cugen
 
 /* ---- Opening: what ---------------------------------------------------------------------------------------------- */
 
-static int refuse_untuned(const cugen_kernel *k, const cugen_plan_options *options, cugen_error *err) {
+/* Why a portfolio that was asked for serves nothing. */
+static void say_portfolio(struct lookup *l, struct text *out) {
+  struct portfolio_found *found;
+  size_t count;
+  cugen_error ignored;
+  if (portfolios_find(l, NULL, &found, &count, &ignored)) return;
+  text_add(out, count ? "portfolio, as asked; of the one that is remembered no variant is valid here with the source "
+                        "that was measured"
+                      : "portfolio, as asked, and none is remembered");
+  portfolios_free(found, count);
+}
+
+static int refuse_untuned(cugen_kernel *k, const cugen_plan_options *options, cugen_error *err) {
   struct text range = {0};
-  if (options->distance > 0)
+  if (options->flags & CUGEN_PLAN_BY_PORTFOLIO && options->distance >= 0)
+    say_portfolio(&k->lookup, &range);
+  else if (options->distance > 0)
     text_addf(&range, "nearest { distance = %g }, as asked", options->distance);
   else if (options->distance < 0)
     text_add(&range, "exact, as asked");
