@@ -25,6 +25,7 @@ struct tuning {
   double *weights; /* of captured problems; NULL: they have none */
   double weight;   /* of all */
   struct progress progress;
+  bool begun; /* something ran */
   bool headed;
   const cugen_portfolio *portfolios; /* that were learnt from them */
   size_t portfolio_count, top;
@@ -32,9 +33,10 @@ struct tuning {
 
 /* ---- Opening ---- */
 
-/* The config was changed since an application asked for it. */
+/* The config was changed since an application asked for it. What rules out how many variants, further lines, is too much for a remark. */
 static int leave_out(const struct cli *cli, const struct problem_settings *problem) {
-  cli_remark(cli, "%sleft out: %s", problem->where, cli->error.message);
+  const int first_line = (int)strcspn(cli->error.message, "\n");
+  cli_remark(cli, "%sleft out: %.*s", problem->where, first_line, cli->error.message);
   return CUGEN_OK;
 }
 
@@ -175,6 +177,7 @@ static void print_head(struct tuning *tuning) {
 
 static int on_progress(const cugen_progress *state, void *context) {
   struct tuning *tuning = context;
+  tuning->begun = true;
   if (!tuning->cli->group) print_head(tuning);
   tune_devices_say_lost(tuning->cli, &tuning->progress, state->lost);
   progress_draw(&tuning->progress, state);
@@ -386,6 +389,90 @@ static int print_results(struct tuning *tuning) {
   return status;
 }
 
+/* Fails where no variant serves the problem: none is valid, or an argument cannot have such a size. The space is not kept: together they
+   may take much memory. */
+static int check_problem(struct tuning *tuning, size_t i) {
+  struct cli *cli = tuning->cli;
+  cugen_kernel *kernel = tuning->kernels[i];
+  cugen_argument_info ignored;
+  if (!cugen_kernel_arguments(kernel)) return CUGEN_OK;
+  int status = cugen_kernel_argument(kernel, 0, &ignored, &cli->error);
+  if (status) return status;
+  cli->kernel = kernel;
+  status = cli_filter(cli, options_given(cli, OPTION_EVERY));
+  cli->kernel = tuning->kernels[0];
+  return status;
+}
+
+/* As cugen_kernels_tune names it, with the place in front. */
+static int name_refused(struct tuning *tuning, size_t i) {
+  struct cli *cli = tuning->cli;
+  const cugen_kernel *kernel = tuning->kernels[i];
+  const cugen_error why = cli->error;
+  cli_fail(cli, why.status, "%s %s: %s", cugen_kernel_name(kernel), cugen_kernel_problem_short(kernel), why.message);
+  if (why.line) cli_place(cli, why.file, (size_t)why.line);
+  return fail_at(cli, tuning->problems[i]);
+}
+
+static void remove_problem(struct tuning *tuning, size_t i) {
+  const size_t after = --tuning->count - i;
+  cugen_kernel_close(tuning->kernels[i]);
+  tuning->weight -= tuning->weights[i];
+  memmove(&tuning->kernels[i], &tuning->kernels[i + 1], after * sizeof(cugen_kernel *));
+  memmove(&tuning->problems[i], &tuning->problems[i + 1], after * sizeof *tuning->problems);
+  memmove(&tuning->weights[i], &tuning->weights[i + 1], after * sizeof *tuning->weights);
+  tuning->cli->kernel = tuning->count ? tuning->kernels[0] : NULL;
+}
+
+/* The captured problems from i on that no variant serves; *left: whether there are any. */
+static int leave_out_unserved(struct tuning *tuning, size_t i, bool *left) {
+  struct cli *cli = tuning->cli;
+  while (i < tuning->count) {
+    const int status = check_problem(tuning, i);
+    if (status == CUGEN_ERROR_MEMORY) return status;
+    if (!status) {
+      i++;
+      continue;
+    }
+    leave_out(cli, tuning->problems[i]);
+    remove_problem(tuning, i);
+    *left = true;
+  }
+  return tuning->count ? CUGEN_OK
+                       : cli_fail(cli, CUGEN_ERROR_EMPTY, "%s has no variant for any of the problems in %s",
+                                  cli->operand, cli->values[OPTION_FROM]);
+}
+
+/* Tuning was refused before anything ran. Where a problem is at fault it is named with its place, or left out; *again: the others may be
+   tuned. */
+static int find_refused(struct tuning *tuning, int refused, bool *again) {
+  struct cli *cli = tuning->cli;
+  const cugen_error refusal = cli->error;
+  size_t i = 0;
+  int status = CUGEN_OK;
+  while (i < tuning->count && tuning->results[i].valid) i++; /* these have variants */
+  if (tuning->weights)
+    status = leave_out_unserved(tuning, i, again);
+  else if (i < tuning->count && check_problem(tuning, i))
+    return name_refused(tuning, i);
+  if (status || *again) return status;
+  cli->error = refusal;
+  return refused;
+}
+
+static int tune_kernels(struct tuning *tuning, const cugen_tune_options *options) {
+  int status;
+  bool again;
+  do {
+    again = false;
+    memset(tuning->results, 0, tuning->count * sizeof *tuning->results);
+    status = cugen_kernels_tune(tuning->kernels, tuning->count, options, tuning->results, &tuning->cli->error);
+    if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED && !tuning->begun)
+      status = find_refused(tuning, status, &again);
+  } while (again);
+  return status;
+}
+
 /* What was measured before a failure is remembered, and shown where tuning itself has ended. */
 static int run(struct tuning *tuning, cugen_tune_options *options) {
   struct cli *cli = tuning->cli;
@@ -393,7 +480,7 @@ static int run(struct tuning *tuning, cugen_tune_options *options) {
   options->progress = on_progress;
   options->context = tuning;
   options->weights = tuning->weights;
-  int status = cugen_kernels_tune(tuning->kernels, tuning->count, options, tuning->results, &cli->error);
+  int status = tune_kernels(tuning, options);
   progress_close(&tuning->progress);
   if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
   cugen_error tuned = cli->error;
