@@ -209,7 +209,9 @@ static int conclude(struct reading *reading, struct problem_set *out) {
     return cli_fail(reading->cli, CUGEN_ERROR_USAGE, "%s: no problem of %s is in it (lines of other configs: %zu)",
                     reading->path, cugen_kernel_name(reading->cli->kernel), reading->others);
   remark(reading);
-  return add_problems(reading, out);
+  const int status = add_problems(reading, out);
+  if (!status) problem_set_remark_unused(reading->cli, out, reading->path);
+  return status;
 }
 
 int capture_read(struct cli *cli, struct problem_set *out) {

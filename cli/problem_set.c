@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 1 << 24, MOST_NAMES = 64 };
+enum { MOST_BYTES = 1 << 24, MOST_NAMES = 64, MOST_TOLD = 64 };
 
 static int fail_memory(struct cli *cli) {
   return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
@@ -66,15 +66,16 @@ static int add_word(struct cli *cli, struct line *line, const char *text, size_t
 }
 
 /* What --set says of parameters that the line does not name. */
-static int add_settings(struct cli *cli, struct line *line) {
+static int add_settings(struct cli *cli, struct problem_set *set, struct line *line) {
   const size_t own = line->count;
   int status = CUGEN_OK;
   for (size_t i = 0; i < cli->setting_count && !status; i++) {
     struct word word = {0};
     status = split_word(cli, line, cli->settings[i], strlen(cli->settings[i]), &word);
     const struct word *found = status || !word.name ? NULL : find_word(line, &word);
-    if (!status && (!found || found >= line->words + own))
-      status = add_word(cli, line, cli->settings[i], strlen(cli->settings[i]));
+    if (status || (found && found < line->words + own)) continue;
+    status = add_word(cli, line, cli->settings[i], strlen(cli->settings[i]));
+    if (i < MOST_TOLD) set->taken |= (uint64_t)1 << i;
   }
   return status;
 }
@@ -139,7 +140,7 @@ static int add_line(struct cli *cli, struct problem_set *set, const char *where,
     if (word) status = add_word(cli, &line, text, word);
     text += word;
   }
-  if (!status) status = add_settings(cli, &line);
+  if (!status) status = add_settings(cli, set, &line);
   return status ? status : add_product(cli, set, &line);
 }
 
@@ -293,13 +294,24 @@ static int read_file(struct cli *cli, const char *path, struct problem_set *set)
 int problem_set_read(struct cli *cli, struct problem_set *out) {
   const char *path = cli->values[OPTION_PROBLEM_FILE];
   bool listed = false;
-  if (path) return read_file(cli, path, out);
+  if (path) {
+    const int status = read_file(cli, path, out);
+    if (!status) problem_set_remark_unused(cli, out, path);
+    return status;
+  }
   for (size_t i = 0; i < cli->setting_count; i++) listed |= strchr(cli->settings[i], ',') != NULL;
   return listed ? add_line(cli, out, "", "", 0) : CUGEN_OK;
 }
 
 int problem_set_add(struct cli *cli, struct problem_set *set, const char *where, const char *text) {
   return add_line(cli, set, where, text, strlen(text));
+}
+
+void problem_set_remark_unused(const struct cli *cli, const struct problem_set *set, const char *path) {
+  for (size_t i = 0; i < cli->setting_count && i < MOST_TOLD; i++)
+    if (!(set->taken >> i & 1))
+      cli_remark(cli, "--set %s changes nothing: every problem in %s has its own %.*s", cli->settings[i],
+                 strcmp(path, "-") == 0 ? "stdin" : path, (int)strcspn(cli->settings[i], "="), cli->settings[i]);
 }
 
 int problem_set_of_config(struct cli *cli, struct problem_set *out) {

@@ -2,6 +2,8 @@
 #ifndef CLI_PROBLEM_SET_H
 #define CLI_PROBLEM_SET_H
 
+#include <stdint.h>
+
 #include "cli.h"
 
 struct problem_set {
@@ -14,7 +16,8 @@ struct problem_set {
     double weight; /* of a captured one */
   } * problems;
   size_t count, capacity;
-  bool captured; /* of --from: what the config does not have is left out */
+  bool captured;  /* of --from: what the config does not have is left out */
+  uint64_t taken; /* bit i: --set number i gave a problem a value; the first 64 */
 };
 
 /* Those of --problems, each with what --set says of other parameters; without it those of --set if one has a list. None: one problem
@@ -26,6 +29,8 @@ int problem_set_of_config(struct cli *cli, struct problem_set *out);
 int problem_set_of_one(struct cli *cli, struct problem_set *out);
 /* "M=64,128 N=64": all combinations, with what --set says besides. where: for messages, "log:3: ". */
 int problem_set_add(struct cli *cli, struct problem_set *set, const char *where, const char *text);
+/* What --set says and no problem of the file takes, since each has a value of its own. */
+void problem_set_remark_unused(const struct cli *cli, const struct problem_set *set, const char *path);
 void problem_set_free(struct problem_set *set);
 
 #endif

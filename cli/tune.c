@@ -315,6 +315,10 @@ static int tune_one(struct cli *cli, cugen_tune_options *options, size_t top) {
 static int read_captured(struct cli *cli, struct problem_set *out) {
   if (options_given(cli, OPTION_PROBLEM_FILE))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--from and --problems both name the problems: give one of them");
+  for (size_t i = 0; i < cli->setting_count; i++)
+    if (strchr(cli->settings[i], ','))
+      return cli_fail(cli, CUGEN_ERROR_USAGE, "--set %s: --from names the problems, and takes no list beside them",
+                      cli->settings[i]);
   const int status = cli_open_kernel(cli);
   return status ? status : capture_read(cli, out);
 }
