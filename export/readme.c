@@ -85,11 +85,26 @@ static void add_portfolio_rows(const struct exporter *x, bool shipped, struct te
   }
 }
 
+/* In the order of choose() in templates/bundle/choose.c. */
+static void add_order(const struct exporter *x, struct text *out) {
+  if (x->tuned_count && export_portfolio_count(x, false))
+    text_add(out,
+             "the best variant measured for the problem on this device.\nFailing that it takes what the rule of a "
+             "portfolio below picks, then what the kernel's policy lends from another problem, then the default "
+             "variant.");
+  else if (x->tuned_count)
+    text_add(out, "the best variant measured for the problem on this device;\nfailing that what the kernel's policy "
+                  "lends from another problem; failing that the default variant.");
+  else if (x->portfolio_count)
+    text_addf(out, "what the rule of a portfolio below picks for the problem%s.",
+              x->default_count ? ";\nfailing that the first default below that is valid for it" : "");
+  else
+    text_add(out, "the first below that is valid for the problem.");
+}
+
 static void add_functions(const struct exporter *x, const char *name, struct text *out) {
   text_addf(out, "`%s.h` documents every function. `%s_pick` takes ", name, name);
-  text_add(out, x->tuned_count ? "the best variant measured for the problem on this device;\nfailing that what the "
-                                 "kernel's policy lends from another problem; failing that the default variant."
-                               : "the first below that is valid for the problem.");
+  add_order(x, out);
   text_addf(out, "\n`%s_about(plan)` says which and why, `%s_choose` the same without a driver.\n", name, name);
 }
 
@@ -183,9 +198,10 @@ void export_example(const struct exporter *x, struct text *out) {
             "  if (status) {\n    fprintf(stderr, \"%%s\\n\", error.message);\n    %s_close(library);\n"
             "    return status == %s_ERROR_MISSING ? 77 : 1;\n  }\n"
             "  const %s_info *info = %s_about(plan);\n"
-            "  printf(\"%%s on %%s: %%s\\n\", info->variant, info->device,\n"
-            "         info->tuned_for ? info->tuned_for : \"the default, never measured\");\n",
-            name, text_get(&upper), name, name);
+            "  const char *from = info->tuned_for ? info->tuned_for : \"the default, never measured\";\n"
+            "  if (info->choice == %s_PORTFOLIO) from = \"by the rule of a portfolio\";\n"
+            "  printf(\"%%s on %%s: %%s\\n\", info->variant, info->device, from);\n",
+            name, text_get(&upper), name, name, text_get(&upper));
   text_addf(out,
             "  for (size_t i = 0; i < %s_ARGUMENTS; i++) {\n    %s_argument_info argument;\n"
             "    if (%s_argument(plan, i, &argument, NULL) == %s_OK)\n"

@@ -457,6 +457,7 @@ static void test_picks_portfolio(void **state) {
   plant_portfolios();
   export_to("b", NULL, &result);
   assert_int_equal(result.portfolios, 2);
+  run("grep -q '^Failing that it takes what the rule of a portfolio below picks, then what ' $FOLDER/b/README.md");
   assert_non_null(
       strstr(result.notes, "'plain vec=1 threads=128' of the portfolio is left out: its source has changed"));
   add_case(500, 1000, false, false, &in, &want);
