@@ -182,6 +182,25 @@ static const char *say_selected(struct why *why, const struct selection *selecti
   return said;
 }
 
+/* What a plan would take of a portfolio that neither its caller nor the config asked for. */
+static int say_portfolio(struct why *why, cugen_why *out, cugen_error *err) {
+  struct selection selection;
+  int status = api_select(why->lookup, 0, true, &selection, err);
+  if (!status && selection.how == CUGEN_PLAN_PORTFOLIO) {
+    struct text name = {0};
+    const struct variant variant = lookup_variant(why->lookup, selection.index);
+    variant_print(&variant, &name);
+    out->verdict = why_keepf(why,
+                             "%s. A portfolio is remembered for such sizes: with CUGEN_PLAN_BY_PORTFOLIO, or the "
+                             "config's policy \"portfolio\", a plan takes its '%s'",
+                             out->verdict, text_get(&name));
+    if (name.failed) why->failed = true;
+    text_free(&name);
+  }
+  api_selection_free(&selection);
+  return status;
+}
+
 /* What a plan takes all the same. */
 static int say_instead(struct why *why, cugen_why *out, cugen_error *err) {
   struct selection selection;
@@ -189,8 +208,11 @@ static int say_instead(struct why *why, cugen_why *out, cugen_error *err) {
   int status = api_select(why->lookup, 0, false, &selection, &reason);
   if (!status) {
     out->verdict = say_selected(why, &selection, out->verdict);
+    if (selection.how != CUGEN_PLAN_PORTFOLIO) status = say_portfolio(why, out, &reason);
   } else if (status == CUGEN_ERROR_EMPTY) {
     out->verdict = why_keepf(why, "%s. No variant is valid here: %s", out->verdict, reason.message);
+    out->advice = "take other sizes, or correct the rule that leaves none; tuning tries only valid variants";
+    out->tune = false;
     status = CUGEN_OK;
   }
   api_selection_free(&selection);
