@@ -24,6 +24,10 @@ struct tuning {
   cugen_tune_result *results;
   double *weights; /* of captured problems; NULL: they have none */
   double weight;   /* of all */
+  struct spent {
+    double all, data; /* seconds; of them while its data and what the reference gives were made */
+  } * spent;          /* on each */
+  double heard;       /* when progress was last heard of */
   struct progress progress;
   bool begun; /* something ran */
   bool headed;
@@ -97,8 +101,10 @@ static int open_all(struct tuning *tuning, const struct problem_set *set, int (*
   tuning->kernels = calloc(set->count, sizeof(cugen_kernel *));
   tuning->problems = calloc(set->count, sizeof *tuning->problems);
   tuning->results = calloc(set->count, sizeof *tuning->results);
+  tuning->spent = calloc(set->count, sizeof *tuning->spent);
   if (set->captured) tuning->weights = calloc(set->count, sizeof *tuning->weights);
-  if (!status && (!tuning->kernels || !tuning->problems || !tuning->results || (set->captured && !tuning->weights)))
+  const bool got = tuning->kernels && tuning->problems && tuning->results && tuning->spent;
+  if (!status && (!got || (set->captured && !tuning->weights)))
     status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   for (size_t i = 0; tuning->kernels && tuning->problems && i < set->count && !status; i++)
     status = open_one(tuning, &set->problems[i], prepare);
@@ -113,6 +119,7 @@ static void close_all(struct tuning *tuning) {
   free(tuning->kernels);
   free(tuning->problems);
   free(tuning->results);
+  free(tuning->spent);
   free(tuning->weights);
 }
 
@@ -175,9 +182,18 @@ static void print_head(struct tuning *tuning) {
   cli_remark_cache(cli);
 }
 
+static void count_time(struct tuning *tuning, const cugen_progress *state) {
+  struct spent *spent = &tuning->spent[state->problem_index];
+  const double seconds = state->elapsed - tuning->heard;
+  spent->all += seconds;
+  if (state->stage == CUGEN_STAGE_DATA) spent->data += seconds;
+  tuning->heard = state->elapsed;
+}
+
 static int on_progress(const cugen_progress *state, void *context) {
   struct tuning *tuning = context;
   tuning->begun = true;
+  count_time(tuning, state);
   if (!tuning->cli->group) print_head(tuning);
   tune_devices_say_lost(tuning->cli, &tuning->progress, state->lost);
   progress_draw(&tuning->progress, state);
@@ -200,6 +216,12 @@ static double weight_of(const struct tuning *tuning, size_t i) {
   return tuning->weight > 0 ? tuning->weights[i] / tuning->weight : 0;
 }
 
+/* Nothing of it was tried, since the reference took its time. */
+static bool waited(const struct tuning *tuning, size_t i) {
+  const cugen_tune_result *result = &tuning->results[i];
+  return !result->tried && !result->remembered && tuning->spent[i].data > tuning->spent[i].all / 2;
+}
+
 static void add_row(const struct tuning *tuning, struct table *table, size_t i, const char *shared, bool rated) {
   cugen_record best;
   cugen_kernel *kernel = tuning->kernels[i];
@@ -215,6 +237,7 @@ static void add_row(const struct tuning *tuning, struct table *table, size_t i, 
   table_cell(table, print_count(result->left).text);
   table_cell(table, found                                 ? best.variant
                     : result->tried || result->remembered ? "none came out right"
+                    : waited(tuning, i)                   ? "none was tried: the reference took its time"
                                                           : "none was tried");
   free(own);
 }
@@ -244,7 +267,7 @@ static void print_failures(const struct tuning *tuning) {
   struct cli one = *tuning->cli;
   cugen_record best;
   for (size_t i = 0, printed = 0; i < tuning->count && printed < MOST; i++) {
-    if (find_best(tuning, i, &best)) continue;
+    if (find_best(tuning, i, &best) || !(tuning->results[i].tried || tuning->results[i].remembered)) continue;
     if (printed++ == 0) putchar('\n');
     one.kernel = tuning->kernels[i];
     records_print_failure(&one, cugen_kernel_problem_short(one.kernel));
@@ -266,6 +289,15 @@ static void append_failure(const struct tuning *tuning) {
   cli_append(cli, "; '");
   hint_append(cli, &one, "run");
   cli_append(cli, "' shows one of its failures in full");
+}
+
+static void append_waited(const struct tuning *tuning) {
+  size_t count = 0;
+  for (size_t i = 0; i < tuning->count; i++) count += waited(tuning, i);
+  if (count)
+    cli_append(tuning->cli,
+               "; of %zu the reference took all the time: give a longer budget, or correct it if it never ends",
+               count);
 }
 
 static void remark_bitwise(const struct tuning *tuning) {
@@ -490,7 +522,7 @@ static int run(struct tuning *tuning, cugen_tune_options *options) {
   int printed = print_results(tuning);
   if (printed) return printed;
   cli->error = tuned;
-  if (status == CUGEN_ERROR_WRONG) append_failure(tuning);
+  if (status == CUGEN_ERROR_WRONG) append_failure(tuning), append_waited(tuning);
   return status;
 }
 
