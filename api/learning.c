@@ -220,6 +220,7 @@ static int describe_problems(struct portfolio_holding *from, const struct portfo
     out->unserved += !(row->best_cost > 0);
   }
   out->problem = from->problems;
+  out->held_out_missed = l->held_loss.missed;
   return CUGEN_OK;
 }
 

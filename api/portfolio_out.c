@@ -29,6 +29,13 @@ struct portfolio_holding *portfolio_holding_add(struct portfolio_holdings *h, cu
   return &h->all[h->count++];
 }
 
+/* Each problem is served by one variant or by none. */
+static size_t count_missed(const struct portfolio_body *body) {
+  int64_t left = body->problems;
+  for (size_t i = 0; i < body->count; i++) left -= body->variants[i].serves;
+  return left > 0 ? (size_t)left : 0;
+}
+
 int portfolio_publish(struct portfolio_holding *from, cugen_portfolio *out, cugen_error *err) {
   const struct portfolio_body *body = &from->body;
   from->variants = calloc(body->count + 1, sizeof *from->variants);
@@ -52,6 +59,7 @@ int portfolio_publish(struct portfolio_holding *from, cugen_portfolio *out, cuge
                            .worst = body->tuned_worst,
                            .held_out_mean = body->held_mean,
                            .held_out_worst = body->held_worst,
-                           .learnt_at = from->kept.learnt_at};
+                           .learnt_at = from->kept.learnt_at,
+                           .missed = count_missed(body)};
   return CUGEN_OK;
 }

@@ -28,6 +28,20 @@ static void print_losses(const cugen_portfolio *p) {
   puts(p->held_out_mean > 0 && p->problems < FEW_PROBLEMS ? ", which of so few problems says little." : ".");
 }
 
+static void print_missed(const char *where, size_t missed, const cugen_portfolio *p) {
+  printf("%s%s of %s", where, print_count(missed).text, print_count(p->problems).text);
+}
+
+/* What has no loss, since nothing serves it. */
+static void print_not_counted(const cugen_portfolio *p) {
+  if (!p->missed && !p->held_out_missed) return;
+  fputs("Not counted are problems that it does not serve at all: ", stdout);
+  if (p->missed) print_missed("of these ", p->missed, p);
+  if (p->missed && p->held_out_missed) fputs("; ", stdout);
+  if (p->held_out_missed) print_missed("of others, by cross-validation, ", p->held_out_missed, p);
+  puts(".");
+}
+
 static const char *state_of(const cugen_portfolio_variant *v) {
   return v->stale ? "stale" : v->invalid ? "not valid here" : "";
 }
@@ -87,6 +101,7 @@ int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
   for (size_t i = 0; i < p->variant_count; i++)
     if (p->variants[i].time) printf("Time of %s: %s\n", print_count(i).text, p->variants[i].time);
   print_losses(p);
+  print_not_counted(p);
   if (p->unserved)
     printf("%s problem%s no correct variant yet.\n", print_count(p->unserved).text,
            p->unserved == 1 ? " has" : "s have");
@@ -197,6 +212,7 @@ static json_t *problem_json(const cugen_portfolio *p, const cugen_portfolio_prob
 }
 
 json_t *portfolio_json(const cugen_portfolio *p) {
+  const bool held = p->problem && (p->held_out_missed || p->held_out_mean > 0);
   json_t *object = json_object(), *variants = json_array(), *problems = json_array();
   json_object_set_new(object, "kernel", json_string(p->config));
   json_object_set_new(object, "class", json_string(p->problem_class));
@@ -213,6 +229,8 @@ json_t *portfolio_json(const cugen_portfolio *p) {
   json_object_set_new(object, "variants", variants);
   json_object_set_new(object, "doubted", p->doubted > 0 ? json_real(p->doubted) : json_null());
   json_object_set_new(object, "kernels", p->kernels ? json_integer((json_int_t)p->kernels) : json_null());
+  json_object_set_new(object, "missed", json_integer((json_int_t)p->missed));
+  json_object_set_new(object, "held_out_missed", held ? json_integer((json_int_t)p->held_out_missed) : json_null());
   for (size_t i = 0; i < p->variant_count; i++) json_array_append_new(variants, variant_json(&p->variants[i]));
   json_object_set_new(object, "problems", problems);
   for (size_t i = 0; i < p->problems && p->problem; i++)

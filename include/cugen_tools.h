@@ -923,6 +923,8 @@ typedef struct cugen_portfolio {
   double doubted;
   /* Compiled kernels that the variants are: those of one differ in what is passed at launch, or in the grid. 0: not known. */
   size_t kernels;
+  size_t missed;          /* problems that no variant of it serves: the losses leave them out */
+  size_t held_out_missed; /* cugen_kernels_learn: problems that nothing learnt from the others serves; else 0 */
 } cugen_portfolio;
 
 /* How to learn. */

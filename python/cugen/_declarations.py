@@ -1404,6 +1404,8 @@ class cugen_portfolio(Structure):
         ("unserved", c_size_t),
         ("doubted", c_double),
         ("kernels", c_size_t),
+        ("missed", c_size_t),
+        ("held_out_missed", c_size_t),
     ]
 
 

@@ -447,6 +447,25 @@ static void few_problems_are_served_each(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
+/* Of four problems two share a variant, and two have their own alone: these have no loss, and are counted. */
+static void what_nothing_serves_is_counted(void **unused) {
+  static const double ratios[] = {1, NONE, NONE, 1, NONE, NONE, NONE, 1, NONE, NONE, NONE, 1};
+  static const int64_t values[] = {64, 128, 256, 512};
+  const struct portfolio_matrix m = {
+      .problems = 4, .variants = 3, .ratios = ratios, .sizes = 1, .names = names, .values = values};
+  struct portfolio_learnt learnt;
+  (void)unused;
+  assert_int_equal(portfolio_learn(&m, 3, &learnt, NULL), CUGEN_OK);
+  assert_int_equal(learnt.tuned_loss.missed, 0);
+  assert_int_equal(learnt.held_loss.missed, 2);
+  assert_int_equal(learnt.held_loss.known, 2);
+  portfolio_learnt_free(&learnt);
+  assert_int_equal(portfolio_learn(&m, 2, &learnt, NULL), CUGEN_OK);
+  assert_int_equal(learnt.tuned_loss.missed, 1);
+  assert_int_equal(learnt.tuned_loss.known, 3);
+  portfolio_learnt_free(&learnt);
+}
+
 static void equal_input_gives_equal_output(void **unused) {
   enum { PROBLEMS = 150, VARIANTS = 40 };
   static double ratios[PROBLEMS * VARIANTS];
@@ -629,6 +648,7 @@ int main(void) {
       cmocka_unit_test(a_rule_that_asks_all_sizes_is_learnt),
       cmocka_unit_test(sets_of_one_and_of_nothing),
       cmocka_unit_test(few_problems_are_served_each),
+      cmocka_unit_test(what_nothing_serves_is_counted),
       cmocka_unit_test(equal_input_gives_equal_output),
       cmocka_unit_test(few_problems_do_not_decide_against_all_around),
       cmocka_unit_test(one_that_is_far_off_does_not_decide),

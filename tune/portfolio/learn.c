@@ -34,6 +34,7 @@ struct validation {
   size_t leaves;  /* at most */
   double *held;   /* [(leaves - 1) * problems + problem]: what it loses, */
   double *trusts; /* and what it would without doubts */
+  bool *missed;   /* problems that nothing of what was learnt from the others serves */
   bool doubts;
 };
 
@@ -111,6 +112,12 @@ static struct portfolio_loss sum_up(const double *losses, size_t count) {
   return loss;
 }
 
+static bool is_missed(const struct portfolio_matrix *m, size_t problem, const size_t *chosen, size_t count) {
+  size_t i = 0;
+  while (i < count && isinf(portfolio_ratio(m, problem, chosen[i]))) i++;
+  return i == count;
+}
+
 /* ---- Cross-validation ------------------------------------------------------------------------------------------------ */
 
 static int run_fold(struct validation *v, size_t fold, cugen_error *err) {
@@ -120,6 +127,8 @@ static int run_fold(struct validation *v, size_t fold, cugen_error *err) {
   size_t count;
   for (size_t p = 0; p < m->problems; p++) v->rows[p] = v->fold[p] != fold;
   int status = choose(m, v->rows, v->most, v->chosen, &count, err);
+  for (size_t p = 0; p < m->problems && !status; p++)
+    if (!v->rows[p]) v->missed[p] = is_missed(m, p, v->chosen, count);
   if (!status) status = portfolio_formulas_fit(m, v->rows, v->chosen, count, &formulas, err);
   if (!status) status = portfolio_tree_grow(m, v->rows, v->chosen, count, formulas.honest, v->leaves, &tree, err);
   for (size_t leaves = 1; leaves <= v->leaves && !status; leaves++)
@@ -142,7 +151,8 @@ static int open_validation(struct validation *v, const struct portfolio_matrix *
   v->chosen = calloc(portfolio_most_variants(m, most) + 1, sizeof *v->chosen);
   v->held = calloc(v->leaves * m->problems + 1, sizeof *v->held);
   v->trusts = calloc(v->leaves * m->problems + 1, sizeof *v->trusts);
-  return v->fold && v->rows && v->chosen && v->held && v->trusts ? CUGEN_OK : error_memory(err);
+  v->missed = calloc(m->problems + 1, sizeof *v->missed);
+  return v->fold && v->rows && v->chosen && v->held && v->trusts && v->missed ? CUGEN_OK : error_memory(err);
 }
 
 static void close_validation(struct validation *v) {
@@ -151,6 +161,7 @@ static void close_validation(struct validation *v) {
   free(v->chosen);
   free(v->held);
   free(v->trusts);
+  free(v->missed);
 }
 
 /* One that is far off counts no more than that: else a single one decides against every rule of some leaves. */
@@ -379,6 +390,16 @@ static void take_held(const struct validation *v, struct portfolio_learnt *out) 
     out->held[p] = problems > 2 && out->count ? v->held[(leaves - 1) * problems + p] : (double)NAN;
 }
 
+static void sum_losses(const struct validation *v, struct portfolio_learnt *out) {
+  const size_t problems = v->m->problems;
+  out->tuned_loss = sum_up(out->tuned, problems);
+  out->held_loss = sum_up(out->held, problems);
+  for (size_t p = 0; p < problems; p++) {
+    out->tuned_loss.missed += out->given[p] == out->count;
+    out->held_loss.missed += out->count && v->missed[p];
+  }
+}
+
 int portfolio_learn(const struct portfolio_matrix *m, size_t most, struct portfolio_learnt *out, cugen_error *err) {
   struct validation v;
   *out = (struct portfolio_learnt){0};
@@ -390,8 +411,7 @@ int portfolio_learn(const struct portfolio_matrix *m, size_t most, struct portfo
   if (!status) status = learn_from_all(m, &v, out, err);
   if (!status) {
     take_held(&v, out);
-    out->tuned_loss = sum_up(out->tuned, m->problems);
-    out->held_loss = sum_up(out->held, m->problems);
+    sum_losses(&v, out);
   }
   close_validation(&v);
   return status;

@@ -11,6 +11,7 @@
 struct portfolio_loss {
   double mean, worst; /* geometric mean */
   size_t known;       /* of so many problems */
+  size_t missed;      /* problems that nothing serves */
 };
 
 struct portfolio_learnt {
