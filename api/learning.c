@@ -241,11 +241,17 @@ static void sum_losses(struct portfolio_holding *from) {
   }
 }
 
+/* Not by heuristics alone. */
+static bool is_filtered(const struct lookup *l) {
+  return l->filter && (l->filter->where_count || l->filter->variant || l->filter->implementation);
+}
+
 static int refuse_untuned(const struct portfolio_data *data, cugen_error *err) {
   return error_set(
       err, CUGEN_ERROR_USAGE,
-      "no correct variant is remembered for %s%s of %s on %s: there is nothing to learn a portfolio from. "
+      "no correct variant%s is remembered for %s%s of %s on %s: there is nothing to learn a portfolio from. "
       "'cugen tune' with a budget measures them",
+      is_filtered(data->base) ? " that the filter admits" : "",
       data->row_count == 1 ? "" : "any of the problems such as ", data->rows[0].text, data->base->config->name,
       data->base->device.name);
 }

@@ -115,7 +115,8 @@ struct portfolio_data {
   size_t entry_count;
 };
 
-/* Problems are sorted by their texts: their order is nobody's choice. To be freed whatever comes back. */
+/* Problems are sorted by their texts: their order is nobody's choice. Records of variants that the look-up's filter does not admit are
+   left out. To be freed whatever comes back. */
 int portfolio_data_open(const struct lookup *base, const struct problem *const *problems, size_t count,
                         struct portfolio_data *out, cugen_error *err);
 void portfolio_data_free(struct portfolio_data *data);

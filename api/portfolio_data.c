@@ -75,6 +75,13 @@ static int take_best(struct lookup *l, struct portfolio_row *row, cugen_error *e
   return status;
 }
 
+/* Whether the filter admits it, if there is one. */
+static bool is_wanted(const struct lookup *l, const char *variant) {
+  uint64_t index;
+  cugen_error ignored;
+  return !l->filter || space_find_brief(l->space, variant, &index, &ignored) == CUGEN_OK;
+}
+
 static int load_records(struct lookup *l, size_t problem, struct loose_list *list, cugen_error *err) {
   const struct cache_key key = lookup_key(l);
   struct cache *cache;
@@ -83,22 +90,25 @@ static int load_records(struct lookup *l, size_t problem, struct loose_list *lis
   int status = api_cache_to_read(l->lib, &cache, err);
   if (!status) status = cache_load(cache, &key, &records, &count, err);
   for (size_t i = 0; i < count && !status; i++)
-    status = add_loose(list, problem, &records[i], l->config->objective, err);
+    if (is_wanted(l, records[i].variant)) status = add_loose(list, problem, &records[i], l->config->objective, err);
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
   free(records);
   return status;
 }
 
-static int open_row(const struct portfolio_data *data, size_t problem, struct lookup *out, cugen_error *err) {
+/* filter: of its space; NULL: none, as what serves is asked without one. */
+static int open_row(const struct portfolio_data *data, size_t problem, const struct space_filter *filter,
+                    struct lookup *out, cugen_error *err) {
   int status = lookup_for_problem(data->base, data->rows[problem].problem, out, err);
   out->origin = data->base->origin;
+  out->filter = filter;
   if (!status && data->base->predicted) status = lookup_use_predictions(out, err);
   return status ? status : lookup_space(out, err);
 }
 
 static int load_row(struct portfolio_data *data, size_t problem, struct loose_list *list, cugen_error *err) {
   struct lookup l = {0};
-  int status = open_row(data, problem, &l, err);
+  int status = open_row(data, problem, data->base->filter, &l, err);
   if (!status) status = take_best(&l, &data->rows[problem], err);
   if (!status) status = load_records(&l, problem, list, err);
   lookup_close(&l);
@@ -315,7 +325,7 @@ static bool is_valid(const struct lookup *l, const char *variant) {
 static int fill_row(struct portfolio_data *data, size_t problem, const size_t *variants, size_t count, double *out,
                     cugen_error *err) {
   struct lookup l = {0};
-  int status = open_row(data, problem, &l, err);
+  int status = open_row(data, problem, NULL, &l, err);
   for (size_t i = 0; i < count && !status; i++) {
     const struct portfolio_entry *entry = portfolio_entry_of(data, problem, variants[i]);
     const bool valid = entry || is_valid(&l, data->variants[variants[i]]);
