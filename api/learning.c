@@ -246,14 +246,70 @@ static bool is_filtered(const struct lookup *l) {
   return l->filter && (l->filter->where_count || l->filter->variant || l->filter->implementation);
 }
 
-static int refuse_untuned(const struct portfolio_data *data, cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_USAGE,
-      "no correct variant%s is remembered for %s%s of %s on %s: there is nothing to learn a portfolio from. "
-      "'cugen tune' with a budget measures them",
-      is_filtered(data->base) ? " that the filter admits" : "",
-      data->row_count == 1 ? "" : "any of the problems such as ", data->rows[0].text, data->base->config->name,
-      data->base->device.name);
+/* What is remembered of a class of which nothing is right and current. */
+struct remains {
+  size_t stale, failed; /* records */
+};
+
+static struct remains count_remains(const struct portfolio_data *data) {
+  struct remains remains = {0};
+  for (size_t i = 0; i < data->entry_count; i++)
+    if (isnan(data->entries[i].cost))
+      remains.failed++;
+    else
+      remains.stale++;
+  return remains;
+}
+
+/* "its 2 correct records are stale" */
+static void print_remains(const struct portfolio_data *data, struct text *out) {
+  const struct remains remains = count_remains(data);
+  const size_t count = remains.stale ? remains.stale : remains.failed;
+  if (!count)
+    text_addf(out, "nothing%s is remembered of it", is_filtered(data->base) ? " that the filter admits" : "");
+  else
+    text_addf(out, "its %zu%s record%s %s", count, remains.stale ? " correct" : "", count == 1 ? "" : "s",
+              !remains.stale ? "failed"
+              : count == 1   ? "is stale"
+                             : "are stale");
+}
+
+static void refuse_untuned(const struct portfolio_data *data, cugen_error *err) {
+  const bool stale = count_remains(data).stale;
+  error_set(err, CUGEN_ERROR_USAGE,
+            "%s%s%s for %s%s of %s on %s%s: there is nothing to learn a portfolio from. 'cugen tune' with a budget "
+            "measures them",
+            stale ? "all remembered correct variants" : "no correct variant",
+            is_filtered(data->base) ? " that the filter admits" : "", stale ? "" : " is remembered",
+            data->row_count == 1 ? "" : "any of the problems such as ", data->rows[0].text, data->base->config->name,
+            data->base->device.name, stale ? " are stale" : "");
+}
+
+/* The class that is the last of out. The others are learnt. */
+static int skip_class(struct portfolio_holdings *out, cugen_error *err) {
+  const struct portfolio_data *data = &out->all[out->count - 1].data;
+  const struct config *config = data->base->config;
+  struct text class = {0}, settings = {0};
+  problem_print_class(config, data->rows[0].problem, &class, &settings);
+  text_addf(&out->skipped, "%s%s%s%s: ", out->skipped.length ? "\n" : "", config->name, class.length ? " " : "",
+            text_get(&class));
+  print_remains(data, &out->skipped);
+  const bool failed = class.failed || settings.failed || out->skipped.failed;
+  text_free(&class);
+  text_free(&settings);
+  if (!out->why.status) refuse_untuned(data, &out->why);
+  portfolio_holding_drop(out);
+  return failed ? error_memory(err) : CUGEN_OK;
+}
+
+static int take_learnt(struct portfolio_holding *h, const struct portfolio_learnt *learnt, const size_t *columns,
+                       cugen_portfolio *out, cugen_error *err) {
+  int status = fill_key(&h->data, &h->kept, err);
+  if (!status) status = fill_body(&h->data, learnt, columns, &h->body, err);
+  if (!status) status = portfolio_publish(h, out, err);
+  if (!status) status = describe_problems(h, learnt, columns, out, err);
+  if (!status) sum_losses(h);
+  return status;
 }
 
 /* Of problems of one class. */
@@ -263,15 +319,10 @@ static int learn_class(const struct lookup *base, const struct problem *const *p
   size_t *columns = NULL;
   struct portfolio_holding *h = portfolio_holding_add(out, err);
   if (!h) return CUGEN_ERROR_MEMORY;
-  cugen_portfolio *shown = &out->out[out->count - 1];
   int status = portfolio_data_open(base, problems, count, &h->data, err);
   if (!status) status = learn(&h->data, options->most ? options->most : USUAL_MOST, &learnt, &columns, err);
-  if (!status && !learnt.count) status = refuse_untuned(&h->data, err);
-  if (!status) status = fill_key(&h->data, &h->kept, err);
-  if (!status) status = fill_body(&h->data, &learnt, columns, &h->body, err);
-  if (!status) status = portfolio_publish(h, shown, err);
-  if (!status) status = describe_problems(h, &learnt, columns, shown, err);
-  if (!status) sum_losses(h);
+  if (!status)
+    status = learnt.count ? take_learnt(h, &learnt, columns, &out->out[out->count - 1], err) : skip_class(out, err);
   portfolio_learnt_free(&learnt);
   free(columns);
   return status;
@@ -354,6 +405,7 @@ static int learn_classes(struct classes *c, const cugen_learn_options *options, 
       done[k] |= strcmp(text_get(&c->names[k]), text_get(&c->names[i])) == 0;
     if (count) status = learn_class(c->base, same, count, options, out, err);
   }
+  if (!status && !out->count) status = error_copy(err, &out->why);
   free(same);
   free(done);
   return status;
@@ -420,6 +472,11 @@ int cugen_kernels_learn(cugen_kernel *const *kernels, size_t count, const cugen_
   *out = h->out;
   *portfolios = h->count;
   return CUGEN_OK;
+}
+
+const char *cugen_kernel_unlearnt(const cugen_kernel *k) {
+  const struct portfolio_holdings *h = k ? k->learnt.data : NULL;
+  return h && h->skipped.length ? text_get(&h->skipped) : NULL;
 }
 
 /* Whether its variants still are what was measured, and are valid here. */

@@ -5,17 +5,21 @@
 
 #include "base/array.h"
 
+void portfolio_holding_drop(struct portfolio_holdings *h) {
+  struct portfolio_holding *last = &h->all[--h->count];
+  cache_portfolio_free(&last->kept);
+  portfolio_body_free(&last->body);
+  portfolio_data_free(&last->data);
+  free(last->variants);
+  free(last->problems);
+}
+
 void portfolio_holdings_clear(void *from) {
   struct portfolio_holdings *h = from;
-  for (size_t i = 0; i < h->count; i++) {
-    cache_portfolio_free(&h->all[i].kept);
-    portfolio_body_free(&h->all[i].body);
-    portfolio_data_free(&h->all[i].data);
-    free(h->all[i].variants);
-    free(h->all[i].problems);
-  }
+  while (h->count) portfolio_holding_drop(h);
   free(h->all);
   free(h->out);
+  text_free(&h->skipped);
 }
 
 struct portfolio_holding *portfolio_holding_add(struct portfolio_holdings *h, cugen_error *err) {

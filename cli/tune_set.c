@@ -348,6 +348,24 @@ static void print_numbers(const struct tuning *tuning) {
   if (all.tried || all.remembered || tuning->portfolio_count) print_kept(tuning, all.left > 0 && all.tried > 0);
 }
 
+/* ---- Classes without a portfolio ---- */
+
+/* Calls back with each class of which nothing was learnt, and why. */
+static void list_unlearnt(const struct tuning *tuning, void (*take)(const char *line, size_t length, void *context),
+                          void *context) {
+  const char *at = cugen_kernel_unlearnt(tuning->kernels[0]);
+  while (at && *at) {
+    const size_t length = strcspn(at, "\n");
+    take(at, length, context);
+    at += length + (at[length] != '\0');
+  }
+}
+
+static void remark_unlearnt(const char *line, size_t length, void *context) {
+  const struct tuning *tuning = context;
+  cli_remark(tuning->cli, "no portfolio of %.*s", (int)length, line);
+}
+
 /* ---- JSON ---- */
 
 static json_t *problem_json(const struct tuning *tuning, size_t i) {
@@ -368,6 +386,21 @@ static json_t *portfolios_json(const struct tuning *tuning) {
   return array;
 }
 
+static void add_unlearnt(const char *line, size_t length, void *context) {
+  json_array_append_new(context, json_stringn(line, length));
+}
+
+static json_t *unlearnt_json(const struct tuning *tuning) {
+  json_t *array = json_array();
+  list_unlearnt(tuning, add_unlearnt, array);
+  return array;
+}
+
+static void add_portfolios(const struct tuning *tuning, json_t *object) {
+  json_object_set_new(object, "portfolios", portfolios_json(tuning));
+  json_object_set_new(object, "skipped", unlearnt_json(tuning));
+}
+
 static int print_json(const struct tuning *tuning) {
   struct cli *cli = tuning->cli;
   json_t *object = json_object(), *problems = json_array();
@@ -379,7 +412,7 @@ static int print_json(const struct tuning *tuning) {
   json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
   json_object_set_new(object, "problems", problems);
   for (size_t i = 0; i < tuning->count; i++) json_array_append_new(problems, problem_json(tuning, i));
-  if (tuning->portfolio_count) json_object_set_new(object, "portfolios", portfolios_json(tuning));
+  if (tuning->portfolio_count) add_portfolios(tuning, object);
   return cli_print_json(cli, object);
 }
 
@@ -402,8 +435,10 @@ static int learn(struct tuning *tuning, size_t most, bool remembered) {
   cugen_learn_options options = CUGEN_LEARN_OPTIONS_INIT;
   options.most = most;
   options.remembered = remembered;
-  return cugen_kernels_learn(tuning->kernels, tuning->count, &options, &tuning->portfolios, &tuning->portfolio_count,
-                             &tuning->cli->error);
+  int status = cugen_kernels_learn(tuning->kernels, tuning->count, &options, &tuning->portfolios,
+                                   &tuning->portfolio_count, &tuning->cli->error);
+  if (!status) list_unlearnt(tuning, remark_unlearnt, tuning);
+  return status;
 }
 
 /* ---- The run ---- */
@@ -548,7 +583,7 @@ static int print_learnt(struct tuning *tuning) {
   }
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "portfolios", portfolios_json(tuning));
+  add_portfolios(tuning, object);
   return cli_print_json(cli, object);
 }
 

@@ -940,10 +940,15 @@ typedef struct cugen_learn_options {
 
 /* Learns a portfolio for each class of the kernels' problems from what is remembered of them, and remembers it in place of an earlier one.
    Nothing is measured and the device need not be here; cugen_tune_options.portfolio measures what it needs. The kernels are of one config
-   and library. *out has an element for each class, and lives until the next call on the first kernel. Where that has a filter
-   (cugen_kernel_filter), records of other variants are left out. CUGEN_ERROR_USAGE: no problem, or not one has a correct variant. */
+   and library. *out has an element for each class, but for those of which no correct record is current (cugen_kernel_unlearnt), and lives
+   until the next call on the first kernel. Where that has a filter (cugen_kernel_filter), records of other variants are left out.
+   CUGEN_ERROR_USAGE: no problem, or not one has a correct variant. */
 int cugen_kernels_learn(cugen_kernel *const *kernels, size_t count, const cugen_learn_options *options,
                         const cugen_portfolio **out, size_t *portfolios, cugen_error *error);
+
+/* The classes of which the last cugen_kernels_learn, whose first kernel this was, learnt nothing. Each has a line that says why: "NAME
+   dtype=i32: its 2 correct records are stale". NULL: there is none. */
+const char *cugen_kernel_unlearnt(const cugen_kernel *kernel);
 
 /* The portfolios that a plan for the kernel asks, in that order: of its class, device and options. *out lives until the next call. */
 int cugen_kernel_portfolios(cugen_kernel *kernel, const cugen_portfolio **out, size_t *count, cugen_error *error);

@@ -1626,6 +1626,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_kernel_stored": (c_int, [c_void_p, c_int, POINTER(POINTER(cugen_stored_record)), POINTER(c_size_t), POINTER(cugen_error)]),
     "cugen_kernel_why": (c_int, [c_void_p, c_char_p, POINTER(cugen_why), POINTER(cugen_error)]),
     "cugen_kernels_learn": (c_int, [POINTER(c_void_p), c_size_t, POINTER(cugen_learn_options), POINTER(POINTER(cugen_portfolio)), POINTER(c_size_t), POINTER(cugen_error)]),
+    "cugen_kernel_unlearnt": (c_char_p, [c_void_p]),
     "cugen_kernel_portfolios": (c_int, [c_void_p, POINTER(POINTER(cugen_portfolio)), POINTER(c_size_t), POINTER(cugen_error)]),
     "cugen_cache_portfolios": (c_int, [c_void_p, POINTER(cugen_cache_filter), POINTER(POINTER(cugen_portfolio)), POINTER(c_size_t), POINTER(cugen_error)]),
     "cugen_replay_open": (c_int, [c_char_p, POINTER(c_void_p), POINTER(cugen_error)]),

@@ -329,6 +329,7 @@ static void test_without_a_status(void **state) {
   assert_null(cugen_kernel_measure(NULL));
   assert_null(cugen_kernel_device(NULL));
   assert_null(cugen_kernel_fallback(NULL));
+  assert_null(cugen_kernel_unlearnt(NULL));
   assert_string_equal(cugen_kernel_printed(NULL), "");
   cugen_kernel_watch_run(NULL, NULL, NULL);
   assert_int_equal(cugen_clean_text("", 0, NULL, 0), 0);
