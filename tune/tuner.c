@@ -133,9 +133,10 @@ static int step(struct tuner *t, bool *over, cugen_error *err) {
   return status;
 }
 
-/* The strategy has nothing left, and neither this run nor another one is at a variant. */
+/* The strategy has nothing left, and neither this run nor another one is at a variant, or gave one back since its data came too late. */
 static bool is_done(const struct tuner *t) {
-  return t->exhausted && t->pending_count + tuner_busy(t) + t->sharing.count + t->sharing.batch_count == 0;
+  return t->exhausted && !t->late.status &&
+         t->pending_count + tuner_busy(t) + t->sharing.count + t->sharing.batch_count == 0;
 }
 
 /* Takes the results of all that is still being measured; stop: at once, and what has not ended is left. */
