@@ -45,9 +45,9 @@ static int check(const cugen_filter *filter, cugen_error *err) {
 }
 
 int cugen_kernel_filter(cugen_kernel *k, const cugen_filter *filter, cugen_error *error) {
-  struct lookup *l = &k->lookup;
   struct space_filter *wanted = NULL;
   if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
+  struct lookup *l = &k->lookup;
   int status = filter ? check(filter, error) : CUGEN_OK;
   if (status) return status;
   if (filter && !(wanted = copy(filter))) return error_memory(error);
