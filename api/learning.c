@@ -77,13 +77,13 @@ static int judge_record(struct judging *j, struct lookup *l, size_t problem, con
   size_t variant;
   if (record->outcome != CUGEN_OUTCOME_OK || !is_chosen(j, record->variant, &variant)) return CUGEN_OK;
   struct portfolio_entry *entry = portfolio_entry_of(j->data, problem, variant);
-  if (!entry || isnan(entry->cost)) return CUGEN_OK;
+  if (!entry || isnan(entry->cost) || strcmp(entry->source.hex, record->source_hash.hex) != 0) return CUGEN_OK;
   int status = api_judge(l, record, &judgement, err);
   if (status) return status;
   if (judgement.how == JUDGED_CURRENT)
     entry->passed = judgement.passed;
   else
-    entry->cost = NAN, j->stale++;
+    entry->cost = NAN, entry->stale = true, j->stale++;
   return CUGEN_OK;
 }
 
@@ -251,10 +251,12 @@ struct remains {
   size_t stale, failed; /* records */
 };
 
+/* What is right has a cost, but no best one that was current. */
+
 static struct remains count_remains(const struct portfolio_data *data) {
   struct remains remains = {0};
   for (size_t i = 0; i < data->entry_count; i++)
-    if (isnan(data->entries[i].cost))
+    if (isnan(data->entries[i].cost) && !data->entries[i].stale)
       remains.failed++;
     else
       remains.stale++;

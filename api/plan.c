@@ -62,16 +62,16 @@ static void say_portfolio(struct lookup *l, struct text *out) {
   struct portfolio_found *found;
   size_t count;
   cugen_error ignored;
-  if (portfolios_find(l, NULL, &found, &count, &ignored)) return;
-  text_add(out, count ? "portfolio, as asked; of the one that is remembered no variant is valid here with the source "
-                        "that was measured"
-                      : "portfolio, as asked, and none is remembered");
+  if (portfolios_find(l, NULL, &found, &count, &ignored)) count = 0, found = NULL;
+  text_add(out, count ? "portfolio; of what is remembered no variant is valid here with the source that was measured"
+                      : "portfolio, and none is remembered");
   portfolios_free(found, count);
 }
 
 static int refuse_untuned(cugen_kernel *k, const cugen_plan_options *options, cugen_error *err) {
   struct text range = {0};
-  if (options->flags & CUGEN_PLAN_BY_PORTFOLIO && options->distance >= 0)
+  const bool by_policy = options->distance == 0 && k->lookup.config->policy.kind == POLICY_PORTFOLIO;
+  if (by_policy || (options->flags & CUGEN_PLAN_BY_PORTFOLIO && options->distance >= 0))
     say_portfolio(&k->lookup, &range);
   else if (options->distance > 0)
     text_addf(&range, "nearest { distance = %g }, as asked", options->distance);

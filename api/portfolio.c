@@ -54,29 +54,51 @@ static int find(const struct lookup *l, const struct cache_key *key, struct cach
   return status;
 }
 
-/* Whether it has a variant of this very kernel. */
-static int is_same_kernel(struct lookup *l, const struct portfolio_body *body, bool *same, cugen_error *err) {
+static int expand(const struct lookup *l, uint64_t index, struct kernel_spec *out, cugen_error *why) {
+  const struct variant variant = lookup_variant(l, index);
+  return lookup_expand(l, &variant, out, why);
+}
+
+/* Where sizes are part of the source it is another one for each problem: the one that was measured is compared. */
+static int is_measured(const struct lookup *l, const struct portfolio_body_variant *v, bool *same, cugen_error *err) {
+  struct problem problem;
+  struct lookup other = {0};
+  struct kernel_spec spec = {0};
+  cugen_error why;
+  uint64_t index;
+  bool known;
   *same = false;
-  int status = lookup_space(l, err);
-  if (!status) status = lookup_expander(l, err);
-  for (size_t i = 0; i < body->count && !status && !*same; i++) {
-    enum portfolio_state state;
-    struct kernel_spec spec;
-    uint64_t index;
-    status = portfolio_try(l, &body->variants[i], &state, &index, &spec, err);
-    kernel_spec_free(&spec);
-    *same = !status && state == PORTFOLIO_CURRENT;
-  }
+  int status = api_read_problem(l->config, v->problem, &problem, &known, err);
+  if (status || !known) return status;
+  status = lookup_for_problem(l, &problem, &other, err);
+  if (!status) status = lookup_space(&other, &why);
+  if (!status) status = lookup_expander(&other, &why);
+  if (!status) status = space_find_brief(other.space, v->variant, &index, &why);
+  if (!status) status = expand(&other, index, &spec, &why);
+  if (!status) *same = strcmp(kernel_spec_passed(&spec).hex, v->source.hex) == 0;
+  kernel_spec_free(&spec);
+  lookup_close(&other);
+  problem_free(&problem);
+  return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+}
+
+/* Whether it has a variant of this very kernel, asked at the problem where that was measured. */
+static int is_same_kernel(const struct lookup *l, const struct portfolio_body *body, bool *same, cugen_error *err) {
+  int status = CUGEN_OK;
+  *same = false;
+  for (size_t i = 0; i < body->count && !status && !*same; i++)
+    status = is_measured(l, &body->variants[i], same, err);
   return status;
 }
 
 /* A config that was moved or copied has its portfolios from the other file, as it has its records. */
-static int find_elsewhere(struct lookup *l, const struct cache_key *key, struct cache *cache,
+static int find_elsewhere(const struct lookup *l, const struct cache_key *key, struct cache *cache,
                           const struct cache_key *class_key, struct portfolio_found **out, size_t *count,
                           cugen_error *err) {
-  size_t all = 0;
+  const size_t own = *count;
+  size_t all = own;
   int status = find(l, key, cache, class_key, false, out, &all, err);
-  for (size_t i = 0; i < all; i++) {
+  for (size_t i = own; i < all; i++) {
     const struct portfolio_found one = (*out)[i];
     bool same = false;
     if (!status) status = is_same_kernel(l, &one.body, &same, err);
@@ -88,7 +110,7 @@ static int find_elsewhere(struct lookup *l, const struct cache_key *key, struct 
   return status;
 }
 
-int portfolios_find(struct lookup *l, const struct prediction_key *predictions, struct portfolio_found **out,
+int portfolios_find(const struct lookup *l, const struct prediction_key *predictions, struct portfolio_found **out,
                     size_t *count, cugen_error *err) {
   const struct cache_key key = predictions ? lookup_predicted_key(l, predictions) : lookup_key(l);
   struct text class = {0}, settings = {0};
@@ -98,7 +120,7 @@ int portfolios_find(struct lookup *l, const struct prediction_key *predictions, 
   const struct cache_key class_key = {.problem = text_get(&class), .settings = text_get(&settings)};
   int status = class.failed || settings.failed ? error_memory(err) : api_cache_to_read(l->lib, &cache, err);
   if (!status) status = find(l, &key, cache, &class_key, true, out, count, err);
-  if (!status && !*count) status = find_elsewhere(l, &key, cache, &class_key, out, count, err);
+  if (!status) status = find_elsewhere(l, &key, cache, &class_key, out, count, err);
   text_free(&class);
   text_free(&settings);
   if (status) portfolios_free(*out, *count), *out = NULL, *count = 0;
@@ -263,33 +285,6 @@ int portfolio_ask(const struct portfolio_body *body, const struct config *config
 }
 
 /* ---- Its variants ------------------------------------------------------------------------------------------------- */
-
-static int expand(const struct lookup *l, uint64_t index, struct kernel_spec *out, cugen_error *why) {
-  const struct variant variant = lookup_variant(l, index);
-  return lookup_expand(l, &variant, out, why);
-}
-
-/* Where sizes are part of the source it is another one for each problem: the one that was measured is compared. */
-static int is_measured(const struct lookup *l, const struct portfolio_body_variant *v, bool *same, cugen_error *err) {
-  struct problem problem;
-  struct lookup other = {0};
-  struct kernel_spec spec = {0};
-  cugen_error why;
-  uint64_t index;
-  bool known;
-  *same = false;
-  int status = api_read_problem(l->config, v->problem, &problem, &known, err);
-  if (status || !known) return status;
-  status = lookup_for_problem(l, &problem, &other, err);
-  if (!status) status = lookup_space(&other, &why);
-  if (!status) status = space_find_brief(other.space, v->variant, &index, &why);
-  if (!status) status = expand(&other, index, &spec, &why);
-  if (!status) *same = strcmp(kernel_spec_passed(&spec).hex, v->source.hex) == 0;
-  kernel_spec_free(&spec);
-  lookup_close(&other);
-  problem_free(&problem);
-  return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
-}
 
 int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v, enum portfolio_state *state,
                   uint64_t *index, struct kernel_spec *spec, cugen_error *err) {

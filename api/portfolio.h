@@ -11,16 +11,16 @@
 /* The objective as a portfolio is kept under it. */
 const char *portfolio_objective(const struct config *config);
 
-/* A portfolio that is the look-up's: of its class, device, options and objective, from its own config file or of none that is known; where
-   there is none, from another file of the same kernel: at least one of its variants has the same source. */
+/* A portfolio that is the look-up's: of its class, device, options and objective, from its own config file or of none that is known, and behind these
+   from other files of the same kernel: at least one of its variants has the same source. */
 struct portfolio_found {
   struct cache_portfolio kept;
   struct portfolio_body body;
 };
 /* All of them, the latest first; predictions: of those that were learnt from such, NULL: of what the look-up is of. Freed by
    portfolios_free. */
-int portfolios_find(struct lookup *lookup, const struct prediction_key *predictions, struct portfolio_found **out,
-                    size_t *count, cugen_error *err);
+int portfolios_find(const struct lookup *lookup, const struct prediction_key *predictions,
+                    struct portfolio_found **out, size_t *count, cugen_error *err);
 void portfolios_free(struct portfolio_found *found, size_t count);
 
 /* Which variants are to serve, in this order: the one that the rule names, then by their times, those without one last. One whose time is more than
@@ -95,6 +95,7 @@ struct portfolio_entry {
   double cost, seconds;       /* NAN: it failed */
   struct hash source, passed; /* passed: kernel_spec_passed, of one that was judged */
   uint64_t lacks;
+  bool stale; /* as it turned out: its cost is no more */
 };
 
 struct portfolio_row {

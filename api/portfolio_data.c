@@ -82,6 +82,28 @@ static bool is_wanted(const struct lookup *l, const char *variant) {
   return !l->filter || space_find_brief(l->space, variant, &index, &ignored) == CUGEN_OK;
 }
 
+static int by_name(const void *a, const void *b) {
+  return strcmp(((const struct cache_record *)a)->variant, ((const struct cache_record *)b)->variant);
+}
+
+/* Of records of one variant those that are of the source as it is now; where none is, all. Two files that call their kernels alike have
+   records under the same names. */
+static int add_current(struct lookup *l, size_t problem, struct cache_record *records, size_t count,
+                       struct loose_list *list, cugen_error *err) {
+  bool any = false;
+  int status = count > 1 ? lookup_expander(l, err) : CUGEN_OK;
+  for (size_t i = 0; i < count && count > 1 && !status; i++) {
+    struct judgement judgement;
+    status = api_judge(l, &records[i], &judgement, err);
+    if (status || judgement.how != JUDGED_CURRENT) continue;
+    any = true;
+    status = add_loose(list, problem, &records[i], l->config->objective, err);
+  }
+  for (size_t i = 0; i < count && !any && !status; i++)
+    status = add_loose(list, problem, &records[i], l->config->objective, err);
+  return status;
+}
+
 static int load_records(struct lookup *l, size_t problem, struct loose_list *list, cugen_error *err) {
   const struct cache_key key = lookup_key(l);
   struct cache *cache;
@@ -89,8 +111,11 @@ static int load_records(struct lookup *l, size_t problem, struct loose_list *lis
   size_t count = 0;
   int status = api_cache_to_read(l->lib, &cache, err);
   if (!status) status = cache_load(cache, &key, &records, &count, err);
-  for (size_t i = 0; i < count && !status; i++)
-    if (is_wanted(l, records[i].variant)) status = add_loose(list, problem, &records[i], l->config->objective, err);
+  if (count) qsort(records, count, sizeof *records, by_name);
+  for (size_t i = 0, same; i < count && !status; i += same) {
+    for (same = 1; i + same < count && strcmp(records[i].variant, records[i + same].variant) == 0;) same++;
+    if (is_wanted(l, records[i].variant)) status = add_current(l, problem, &records[i], same, list, err);
+  }
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
   free(records);
   return status;
@@ -130,7 +155,7 @@ static int by_place(const void *a, const void *b) {
   return (x->variant > y->variant) - (x->variant < y->variant);
 }
 
-/* Of two records of one variant and problem, of two files, the faster one, unless one failed. */
+/* Of two records of one variant and problem, of two files and the same source, the faster one, unless one failed. */
 static void join(struct portfolio_entry *into, const struct portfolio_entry *from) {
   if (isnan(into->cost) || from->cost >= into->cost) return;
   *into = *from;

@@ -24,12 +24,14 @@ static bool is_id(const char *text, size_t length) {
 /* The text of a processor has commas, too. */
 static bool is_list(const char *text) {
   static const size_t model = sizeof DEVICE_NAME_MODEL - 1;
+  const bool processor = strncmp(text, DEVICE_NAME_CPU " ", sizeof DEVICE_NAME_CPU) == 0;
   if (strcmp(text, DEVICE_NAME_ALL) == 0) return true;
   bool list = false;
   const char *at = text;
   for (size_t length; strchr(text, ',') && !list; at += length + 1) {
+    if (!processor) at += strspn(at, " ");
     length = strcspn(at, ",");
-    list = is_id(at, length) || (at > text && strncmp(at + strspn(at, " "), DEVICE_NAME_MODEL, model) == 0);
+    list = is_id(at, length) || (at > text && strncmp(at, DEVICE_NAME_MODEL, model) == 0);
     if (!at[length]) break;
   }
   return list;

@@ -24,8 +24,7 @@ struct walk {
   struct scopes scopes;
   bool line_start;
   bool in_directive, in_test; /* in_test: of an #if, #ifdef, #elif */
-  bool in_value, is_next;     /* in_value: of an #if or #elif, where names are numbers; is_next: of an #elif */
-  bool strange;               /* since the outermost #if they have words that the config does not know */
+  bool in_value;              /* of an #if outside of other conditions: the compiler takes names for numbers there */
   int conditions;             /* #if that are open */
   const struct name *guarded; /* the innermost is an #ifndef of this name, and its first branch is open */
   bool templated;             /* `template` was seen since the last ; or brace */
@@ -48,17 +47,10 @@ static int error_at(struct walk *walk, const char *at, const char *format, const
 
 /* ---- Mentions ----------------------------------------------------------------------------------------------- */
 
-/* Whether the compiler reaches this condition whatever it knows that the config does not: it stands outside of others, and an #elif behind
-   conditions of the config's names alone. */
-static bool is_reached(const struct walk *walk) {
-  return walk->in_value && walk->conditions == 1 && (!walk->is_next || !walk->strange);
-}
-
 /* #if takes what is no macro for 0. Who asks whether it is one knows that, and who defines it means something else. */
 static int test(struct walk *walk, struct name *name, struct source_token word) {
   name->tested = true;
-  if (!walk->in_value) name->doubted = true;
-  if (name->doubted || name->redefined || !is_reached(walk) || !names_parameter(walk->names, name)) return CUGEN_OK;
+  if (!walk->in_value || name->doubted || name->redefined || !names_parameter(walk->names, name)) return CUGEN_OK;
   return error_at(
       walk, word.at,
       names_tunable(walk->names, name)
@@ -67,17 +59,20 @@ static int test(struct walk *walk, struct name *name, struct source_token word) 
       name->text);
 }
 
+static void doubt(struct walk *walk, struct source_token word) {
+  struct name *name = word.kind == SOURCE_WORD ? names_find(walk->names, word.at, word.length) : NULL;
+  if (name) name->doubted = true;
+}
+
 /* Of `defined(word)` the word; of other calls nothing is known. */
 static void call_in_condition(struct walk *walk, struct source_token word) {
   struct source_reader ahead = walk->reader;
   struct source_token next = source_next_in_line(&ahead);
   const bool opens = next.kind == SOURCE_MARK && *next.at == '(';
-  walk->strange = true;
-  if (opens && !source_is(word, "defined")) walk->in_value = false;
-  if (!source_is(word, "defined")) return;
-  if (opens) next = source_next_in_line(&ahead);
-  struct name *name = next.kind == SOURCE_WORD ? names_find(walk->names, next.at, next.length) : NULL;
-  if (name) name->doubted = true;
+  if (source_is(word, "defined"))
+    doubt(walk, opens ? source_next_in_line(&ahead) : next);
+  else if (opens)
+    walk->in_value = false;
 }
 
 static int mention(struct walk *walk, struct name *name, struct source_token word) {
@@ -182,22 +177,16 @@ static int define_line(struct walk *walk, struct source_token mark) {
 
 static int open_condition(struct walk *walk, struct source_token mark) {
   (void)mark;
-  walk->is_next = false;
-  walk->conditions++;
+  walk->in_value = !walk->conditions++;
   walk->guarded = NULL;
   walk->in_test = true;
   scopes_if(&walk->scopes);
   return CUGEN_OK;
 }
 
-static int open_value(struct walk *walk, struct source_token mark) {
-  if (!walk->conditions) walk->strange = false;
-  walk->in_value = true;
-  return open_condition(walk, mark);
-}
-
 static int open_ifdef(struct walk *walk, struct source_token mark) {
-  if (!walk->conditions) walk->strange = true;
+  struct source_reader ahead = walk->reader;
+  doubt(walk, source_next_in_line(&ahead));
   return open_condition(walk, mark);
 }
 
@@ -215,11 +204,6 @@ static int next_condition(struct walk *walk, struct source_token mark) {
   walk->in_test = true;
   scopes_else(&walk->scopes);
   return CUGEN_OK;
-}
-
-static int next_value(struct walk *walk, struct source_token mark) {
-  walk->in_value = walk->is_next = true;
-  return next_condition(walk, mark);
 }
 
 static int close_condition(struct walk *walk, struct source_token mark) {
@@ -241,8 +225,8 @@ static const struct directive {
   const char *word;
   int (*handle)(struct walk *walk, struct source_token mark);
 } directives[] = {
-    {"include", include_line},  {"define", define_line}, {"if", open_value},     {"ifdef", open_ifdef},
-    {"ifndef", open_guard},     {"line", skip_line},     {"elif", next_value},   {"else", next_condition},
+    {"include", include_line},  {"define", define_line}, {"if", open_condition},   {"ifdef", open_ifdef},
+    {"ifndef", open_guard},     {"line", skip_line},     {"elif", next_condition}, {"else", next_condition},
     {"endif", close_condition}, {"error", skip_line},    {"warning", skip_line},
 };
 

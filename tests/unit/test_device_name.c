@@ -32,6 +32,7 @@ static const struct {
     {"cuda:0,", CUGEN_DEVICE_LIST, 0, "cuda:0,"},
     {"model:H200,cuda", CUGEN_DEVICE_LIST, 0, "model:H200,cuda"},
     {"model:H200, model:A100", CUGEN_DEVICE_LIST, 0, "model:H200, model:A100"},
+    {"model:H200, cuda:0", CUGEN_DEVICE_LIST, 0, "model:H200, cuda:0"},
     {"model:./a,b.lua", CUGEN_DEVICE_MODEL, 0, "./a,b.lua"},
     {"cpus,cuda:x", CUGEN_DEVICE_NAMED, 0, "cpus,cuda:x"},
     {"cpu A, cpu, -O2", CUGEN_DEVICE_CPU, 0, "A, cpu, -O2"},

@@ -100,7 +100,7 @@ static void test_conditions_of_parameters(void **state) {
       "#if defined(n) && n > 4\n", "#if !defined n || n > 4\n", "#ifdef n\n#endif\n#if n\n",
       "#ifndef group\n#endif\n#if 1\n#elif group > 4\n", "#if 1 // group\n",
       /* what may not be reached, or means something else */
-      "#if 0\n#if n > 4\n#endif\n", "#ifdef NEVER\n#elif group > 1\n", "#if NEVER\n#elif n\n",
+      "#if 0\n#if n > 4\n#endif\n", "#ifdef NEVER\n#elif group > 1\n", "#if 1\n#elif n > 4\n", "#if NEVER\n#elif n\n",
       "#if __has_include(<n.h>)\n", "#define is(x) 1\n#if is(n)\n", "#if 1\n#else n\n",
       "#ifdef BIG\n#define n 32\n#else\n#define n 8\n#endif\n#if n > 16\n"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -120,8 +120,8 @@ static void test_conditions_of_parameters(void **state) {
                   "T/t.cu:1: n is passed at launch, and #if would take it for 0: use if, or specialize it\n"
                   "  in variant 'a group=8'");
   expanding_error(
-      body, "__global__ void f(${params}) {}\n#if 0\n#elif group > 4\n#endif\n", CUGEN_ERROR_TEMPLATE,
-      "T/t.cu:3: group is passed at launch, and #if would take it for 0: use if, or pass it by a scalar of "
+      body, "__global__ void f(${params}) {}\n#if 0\n#endif\n#if group > 4\n#endif\n", CUGEN_ERROR_TEMPLATE,
+      "T/t.cu:4: group is passed at launch, and #if would take it for 0: use if, or pass it by a scalar of "
       "another name\n  in variant 'a group=8'");
 }
 

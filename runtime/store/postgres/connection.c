@@ -222,10 +222,12 @@ enum { LONGEST_PAUSE = 5 };
 /* False: not by then. */
 static bool reconnect(struct pg_cache *cache, double until) {
   double pause = 0.1;
-  if (cache->lost && until - clock_seconds() <= 0 && clock_seconds() - cache->tried_at < LONGEST_PAUSE) return false;
+  if (cache->lost && until <= clock_seconds() && clock_seconds() < cache->again_at) return false;
   for (;;) {
+    const double begun = clock_seconds();
     cache->pq.reset(cache->conn);
-    cache->tried_at = clock_seconds();
+    /* One that does not answer takes its ten seconds each time: a tenth of the time at most goes into that. */
+    cache->again_at = clock_seconds() + fmax(1, 10 * (clock_seconds() - begun));
     cache->lost = cache->pq.status(cache->conn) != PQ_CONNECTION_OK || !set_up(cache);
     const double left = until - clock_seconds();
     if (!cache->lost || left <= 0) return !cache->lost;
