@@ -86,6 +86,11 @@ static int print_variants(struct cli *cli, const cugen_portfolio *p) {
   return table_close(&table, 0, stdout, &cli->error);
 }
 
+/* Of variants that --where and the like leave out nothing was read. */
+static bool is_filtered(const struct cli *cli) {
+  return cli->where_count || options_given(cli, OPTION_IMPLEMENTATION) || options_given(cli, OPTION_PATTERN);
+}
+
 int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
   printf("Portfolio of %s variant%s", print_count(p->variant_count).text, p->variant_count == 1 ? "" : "s");
   if (p->kernels && p->kernels < p->variant_count)
@@ -103,8 +108,8 @@ int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
   print_losses(p);
   print_not_counted(p);
   if (p->unserved)
-    printf("%s problem%s no correct variant yet.\n", print_count(p->unserved).text,
-           p->unserved == 1 ? " has" : "s have");
+    printf("%s problem%s no correct variant%s yet.\n", print_count(p->unserved).text,
+           p->unserved == 1 ? " has" : "s have", is_filtered(cli) ? " of those asked for" : "");
   return CUGEN_OK;
 }
 
@@ -117,7 +122,9 @@ static int by_loss(const void *a, const void *b) {
   return strcmp(x->problem, y->problem);
 }
 
-static void add_problem(struct table *table, const cugen_portfolio *p, const cugen_portfolio_problem *problem) {
+static void add_problem(const struct cli *cli, struct table *table, const cugen_portfolio *p,
+                        const cugen_portfolio_problem *problem) {
+  const char *none = is_filtered(cli) ? "none asked for is right" : "none is right";
   char *own = settings_take(problem->problem, p->problem_class, false);
   const bool served = problem->variant < p->variant_count;
   table_cell(table, own && *own ? own : problem->problem);
@@ -126,7 +133,7 @@ static void add_problem(struct table *table, const cugen_portfolio *p, const cug
   table_cell(table, problem->best_seconds > 0 ? print_seconds(problem->best_seconds).text : "-");
   table_cell(table, loss(problem->loss).text);
   table_cell(table, loss(problem->held_out_loss).text);
-  table_cell(table, *problem->best ? problem->best : "none is right");
+  table_cell(table, *problem->best ? problem->best : none);
   free(own);
 }
 
@@ -145,7 +152,7 @@ int portfolio_print_problems(struct cli *cli, const cugen_portfolio *p, size_t t
   qsort(sorted, p->problems, sizeof *sorted, by_loss);
   const size_t shown = options_given(cli, OPTION_WIDE) || p->problems < top ? p->problems : top;
   table_open(&table, cli, columns, sizeof columns / sizeof *columns);
-  for (size_t i = 0; i < shown; i++) add_problem(&table, p, sorted[i]);
+  for (size_t i = 0; i < shown; i++) add_problem(cli, &table, p, sorted[i]);
   free(sorted);
   int status = table_close(&table, 0, stdout, &cli->error);
   if (!status && shown < p->problems)

@@ -362,8 +362,9 @@ static void list_unlearnt(const struct tuning *tuning, void (*take)(const char *
 }
 
 static void remark_unlearnt(const char *line, size_t length, void *context) {
-  const struct tuning *tuning = context;
-  cli_remark(tuning->cli, "no portfolio of %.*s", (int)length, line);
+  const struct cli *cli = context;
+  if (options_given(cli, OPTION_QUIET) && options_given(cli, OPTION_JSON)) return;
+  fprintf(stderr, "cugen: no portfolio of %.*s\n", (int)length, line); /* with --quiet, too: it was asked for */
 }
 
 /* ---- JSON ---- */
@@ -437,7 +438,7 @@ static int learn(struct tuning *tuning, size_t most, bool remembered) {
   options.remembered = remembered;
   int status = cugen_kernels_learn(tuning->kernels, tuning->count, &options, &tuning->portfolios,
                                    &tuning->portfolio_count, &tuning->cli->error);
-  if (!status) list_unlearnt(tuning, remark_unlearnt, tuning);
+  if (!status) list_unlearnt(tuning, remark_unlearnt, tuning->cli);
   return status;
 }
 
@@ -600,7 +601,9 @@ static int learn_predicted(struct tuning *tuning, size_t most, bool remembered, 
 
 int tune_set_learn(struct cli *cli, const struct problem_set *set, size_t most, size_t top) {
   struct tuning tuning = {.cli = cli, .top = top};
+  bool left;
   int status = set->count ? open_all(&tuning, set, cli_use_check_on_cpu) : CUGEN_OK;
+  if (!status && tuning.weights) status = leave_out_unserved(&tuning, 0, &left);
   if (!set->count) tuning.kernels = &cli->kernel, tuning.count = 1;
   if (!status) status = learn(&tuning, most, !set->count);
   const cugen_error why = cli->error;

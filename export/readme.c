@@ -87,14 +87,12 @@ static void add_portfolio_rows(const struct exporter *x, bool shipped, struct te
 
 /* In the order of choose() in templates/bundle/choose.c. */
 static void add_order(const struct exporter *x, struct text *out) {
-  if (x->tuned_count && export_portfolio_count(x, false))
-    text_add(out,
-             "the best variant measured for the problem on this device.\nFailing that it takes what the rule of a "
-             "portfolio below picks, then what the kernel's policy lends from another problem, then the default "
-             "variant.");
-  else if (x->tuned_count)
-    text_add(out, "the best variant measured for the problem on this device;\nfailing that what the kernel's policy "
-                  "lends from another problem; failing that the default variant.");
+  if (x->tuned_count)
+    text_addf(out,
+              "the best variant measured for the problem on this device.\nFailing that it takes %swhat the kernel's "
+              "policy lends from another problem, then %sthe default variant.",
+              export_portfolio_count(x, false) ? "what the rule of a portfolio below picks, then " : "",
+              export_portfolio_count(x, true) ? "what the rule that ships with cugen picks, then " : "");
   else if (x->portfolio_count)
     text_addf(out, "what the rule of a portfolio below picks for the problem%s.",
               x->default_count ? ";\nfailing that the first default below that is valid for it" : "");
