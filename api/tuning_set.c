@@ -28,15 +28,16 @@ struct set {
   size_t count;
   const cugen_tune_options *options;
   cugen_tune_result *results;
-  size_t *order;        /* of kernels: which comes when */
-  bool *right;          /* a correct record is there */
-  double begin, budget; /* seconds; 0: no limit */
-  double least;         /* a share below this would go into starting the worker */
-  double round_begin;   /* seconds of the budget */
-  bool halves;          /* in rounds: predictions learn nothing from one another */
-  bool filling;         /* a portfolio's matrix, behind each round's search */
-  uint64_t valid;       /* variants of all problems */
-  size_t tried, failed; /* before the problem that is being tuned */
+  size_t *order;         /* of kernels: which comes when */
+  bool *right;           /* a correct record is there */
+  double begin, budget;  /* seconds; 0: no limit */
+  double least;          /* a share below this would go into starting the worker */
+  double round_begin;    /* seconds of the budget */
+  bool halves;           /* in rounds: predictions learn nothing from one another */
+  bool filling;          /* a portfolio's matrix, behind each round's search */
+  uint64_t valid;        /* variants of all problems */
+  cugen_error too_large; /* of the first problem that there was no memory for */
+  size_t tried, failed;  /* before the problem that is being tuned */
   size_t current;
 };
 
@@ -231,6 +232,7 @@ static int tune_one(struct set *set, size_t round, size_t i, double own, const s
   set->tried += result.tried;
   set->failed += result.failed;
   if (status == CUGEN_OK) set->right[i] = true;
+  if (status == CUGEN_ERROR_MEMORY) return refuse(k, &why, set->too_large.status ? NULL : &set->too_large), CUGEN_OK;
   if (status == CUGEN_ERROR_INTERRUPTED) return error_copy(err, &why);
   return !status || status == CUGEN_ERROR_WRONG ? CUGEN_OK : refuse(k, &why, err);
 }
@@ -367,9 +369,12 @@ static int conclude(const struct set *set, cugen_error *err) {
   for (size_t i = set->count; i-- > 0;)
     if (!set->right[i] && !has_right(set->kernels[i], &remembered)) without++, first = i;
   if (!without) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_WRONG, "%zu of %zu problems have no correct variant%s, such as %s", without,
-                   set->count, set->budget > 0 || set->options->budget_count ? " yet" : "",
-                   cugen_kernel_problem_short(set->kernels[first]));
+  if (without == set->count && set->too_large.status) return error_copy(err, &set->too_large);
+  error_set(err, CUGEN_ERROR_WRONG, "%zu of %zu problems have no correct variant%s, such as %s", without, set->count,
+            set->budget > 0 || set->options->budget_count ? " yet" : "",
+            cugen_kernel_problem_short(set->kernels[first]));
+  if (set->too_large.status) error_append(err, "; %s", set->too_large.message);
+  return CUGEN_ERROR_WRONG;
 }
 
 static int tune_set(struct set *set, cugen_error *err) {
