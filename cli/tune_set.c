@@ -413,7 +413,7 @@ static int print_json(const struct tuning *tuning) {
   json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
   json_object_set_new(object, "problems", problems);
   for (size_t i = 0; i < tuning->count; i++) json_array_append_new(problems, problem_json(tuning, i));
-  if (tuning->portfolio_count) add_portfolios(tuning, object);
+  if (options_given(cli, OPTION_PORTFOLIO)) add_portfolios(tuning, object);
   return cli_print_json(cli, object);
 }
 
