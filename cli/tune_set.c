@@ -1,39 +1,14 @@
-/* cugen tune of several problems: one budget, one progress bar, one table with a row for each. */
+/* cugen tune of several problems: one budget, one progress bar, one table with a row for each; what is shown of it stands in
+   tune_set_results.c. */
 #include "tune_set.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "option_names.h"
-#include "portfolio.h"
-#include "print.h"
-#include "progress.h"
-#include "records.h"
-#include "settings.h"
 #include "stop.h"
-#include "table.h"
 #include "tune_devices.h"
-
-/* The kernels, of problems that differ. */
-struct tuning {
-  struct cli *cli;
-  cugen_kernel **kernels;
-  const struct problem_settings **problems; /* of each kernel */
-  size_t count;
-  cugen_tune_result *results;
-  double *weights; /* of captured problems; NULL: they have none */
-  double weight;   /* of all */
-  struct spent {
-    double all, data; /* seconds; of them while its data and what the reference gives were made */
-  } * spent;          /* on each */
-  double heard;       /* when progress was last heard of */
-  struct progress progress;
-  bool begun; /* something ran */
-  bool headed;
-  const cugen_portfolio *portfolios; /* that were learnt from them */
-  size_t portfolio_count, top;
-};
+#include "tune_set_results.h"
 
 /* ---- Opening ---- */
 
@@ -123,64 +98,7 @@ static void close_all(struct tuning *tuning) {
   free(tuning->weights);
 }
 
-/* ---- The best of each ---- */
-
-/* What a plan takes of it: several may be as fast, and the records' order says nothing of those. False: there is none. */
-static bool find_best(const struct tuning *tuning, size_t problem, cugen_record *out) {
-  cugen_kernel *kernel = tuning->kernels[problem];
-  cugen_choice choice = {.variant = NULL};
-  cugen_error ignored;
-  bool chosen = !tuning->results[problem].outputs.known && /* what has those bits comes first */
-                cugen_kernel_choose(kernel, -1, &choice, &ignored) == CUGEN_OK &&
-                (choice.how == CUGEN_PLAN_EXACT || choice.predicted);
-  char *variant = chosen ? strdup(choice.variant) : NULL;
-  const size_t count = cugen_kernel_records(kernel);
-  size_t at = 0;
-  for (size_t i = 0; i < count && variant; i++)
-    if (cugen_kernel_record(kernel, i, out, &ignored) == CUGEN_OK && strcmp(out->variant, variant) == 0) {
-      at = i;
-      break;
-    }
-  free(variant);
-  if (at >= count || cugen_kernel_record(kernel, at, out, &ignored) != CUGEN_OK) return false;
-  if (cugen_kernel_objective(kernel) == CUGEN_OBJECTIVE_BYTES) out->flops = 0;
-  return out->outcome == CUGEN_OUTCOME_OK;
-}
-
-/* ---- Text ---- */
-
-/* What all problems have, to be freed; NULL: out of memory. */
-static char *shared_values(const struct tuning *tuning) {
-  const char *first = cugen_kernel_problem_short(tuning->kernels[0]);
-  char *shared = settings_take(first, tuning->count > 1 ? first : "", true);
-  for (size_t i = 1; i < tuning->count && shared; i++) {
-    char *fewer = settings_take(shared, cugen_kernel_problem_short(tuning->kernels[i]), true);
-    free(shared);
-    shared = fewer;
-  }
-  return shared;
-}
-
-static void print_head(struct tuning *tuning) {
-  struct cli *cli = tuning->cli;
-  if (tuning->headed || options_given(cli, OPTION_JSON) || options_given(cli, OPTION_QUIET)) return;
-  tuning->headed = true;
-  char *shared = shared_values(tuning);
-  const char *why = cugen_kernel_fallback(cli->kernel);
-  if (cli->fallback) printf("No GPU is here: predicted for %s. %s\n", cli->values[OPTION_DEVICE], cli->fallback);
-  printf("%s%s%s, %s problem%s on ", cugen_kernel_name(cli->kernel), shared && *shared ? " " : "",
-         shared ? shared : "", print_count(tuning->count).text, tuning->count > 1 ? "s" : "");
-  cli_print_device(cli, stdout);
-  puts(cli_on_cpu(cli)                       ? "; times are the CPU's own, not a GPU's"
-       : cugen_kernel_predicted(cli->kernel) ? ": predicted, not measured"
-                                             : "");
-  if (why) printf("No CUDA GPU: %s\n", message_own(why).text);
-  tune_devices_print_head(cli);
-  cli_print_way(cli);
-  fflush(stdout);
-  free(shared);
-  cli_remark_cache(cli);
-}
+/* ---- Progress ---- */
 
 static void count_time(struct tuning *tuning, const cugen_progress *state) {
   struct spent *spent = &tuning->spent[state->problem_index];
@@ -194,268 +112,13 @@ static int on_progress(const cugen_progress *state, void *context) {
   struct tuning *tuning = context;
   tuning->begun = true;
   count_time(tuning, state);
-  if (!tuning->cli->group) print_head(tuning);
+  if (!tuning->cli->group) tuning_print_head(tuning);
   tune_devices_say_lost(tuning->cli, &tuning->progress, state->lost);
   progress_draw(&tuning->progress, state);
   return stop_asked();
 }
 
-/* The unit of the rate's column. */
-static const char *rate_unit(const struct tuning *tuning) {
-  for (size_t i = 0; i < tuning->count; i++) {
-    cugen_record best;
-    if (!find_best(tuning, i, &best)) continue;
-    const char *unit = print_rate_unit(best.flops, best.bytes);
-    if (unit) return unit;
-  }
-  return NULL;
-}
-
-/* 0 to 1. */
-static double weight_of(const struct tuning *tuning, size_t i) {
-  return tuning->weight > 0 ? tuning->weights[i] / tuning->weight : 0;
-}
-
-/* Nothing of it was tried, since the reference took its time. */
-static bool waited(const struct tuning *tuning, size_t i) {
-  const cugen_tune_result *result = &tuning->results[i];
-  return !result->tried && !result->remembered && tuning->spent[i].data > tuning->spent[i].all / 2;
-}
-
-static void add_row(const struct tuning *tuning, struct table *table, size_t i, const char *shared, bool rated) {
-  cugen_record best;
-  cugen_kernel *kernel = tuning->kernels[i];
-  const cugen_tune_result *result = &tuning->results[i];
-  const bool found = find_best(tuning, i, &best);
-  char *own = settings_take(cugen_kernel_problem_short(kernel), shared, false);
-  table_cell(table, own && *own ? own : cugen_kernel_problem_short(kernel));
-  if (tuning->weights) table_cell(table, print_percent(weight_of(tuning, i)).text);
-  table_cell(table, found ? print_seconds(best.seconds).text : "-");
-  if (rated) table_cell(table, found ? print_rate(best.flops, best.bytes, best.seconds).text : "-");
-  table_cell(table, print_count(result->tried).text);
-  table_cell(table, print_count(result->failed).text);
-  table_cell(table, print_count(result->left).text);
-  table_cell(table, found                                 ? best.variant
-                    : result->tried || result->remembered ? "none came out right"
-                    : waited(tuning, i)                   ? "none was tried: the reference took its time"
-                                                          : "none was tried");
-  free(own);
-}
-
-static int print_table(const struct tuning *tuning) {
-  const char *unit = rate_unit(tuning);
-  const struct table_column columns[] = {{"problem", 0, 0},         {tuning->weights ? "weight" : "", TABLE_RIGHT, 5},
-                                         {"time", TABLE_RIGHT, 0},  {unit ? unit : "", TABLE_RIGHT, 1},
-                                         {"tried", TABLE_RIGHT, 2}, {"failed", TABLE_RIGHT | TABLE_FOLD, 3},
-                                         {"left", TABLE_RIGHT, 4},  {"best variant", TABLE_WRAP, 0}};
-  struct table_column shown[sizeof columns / sizeof *columns];
-  size_t count = 0;
-  for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
-    if (*columns[c].header) shown[count++] = columns[c];
-  struct table table;
-  char *shared = shared_values(tuning);
-  if (!shared) return cli_fail(tuning->cli, CUGEN_ERROR_MEMORY, "out of memory");
-  table_open(&table, tuning->cli, shown, count);
-  for (size_t i = 0; i < tuning->count; i++) add_row(tuning, &table, i, shared, unit != NULL);
-  free(shared);
-  return table_close(&table, 0, stdout, &tuning->cli->error);
-}
-
-/* Of what has no right variant, the first few. */
-static void print_failures(const struct tuning *tuning) {
-  enum { MOST = 3 };
-  struct cli one = *tuning->cli;
-  cugen_record best;
-  for (size_t i = 0, printed = 0; i < tuning->count && printed < MOST; i++) {
-    if (find_best(tuning, i, &best) || !(tuning->results[i].tried || tuning->results[i].remembered)) continue;
-    if (printed++ == 0) putchar('\n');
-    one.kernel = tuning->kernels[i];
-    records_print_failure(&one, cugen_kernel_problem_short(one.kernel));
-  }
-}
-
-/* The command that shows the first of them. */
-static void append_failure(const struct tuning *tuning) {
-  struct cli *cli = tuning->cli, one = *cli;
-  cugen_record record;
-  size_t i = 0;
-  while (i < tuning->count && find_best(tuning, i, &record)) i++;
-  if (i == tuning->count || cugen_kernel_predicted(tuning->kernels[i])) return;
-  one.kernel = tuning->kernels[i];
-  one.settings = (const char **)tuning->problems[i]->settings;
-  one.setting_count = tuning->problems[i]->count;
-  if (!records_failed(&one, &record)) return;
-  one.values[OPTION_VARIANT] = record.variant;
-  cli_append(cli, "; '");
-  hint_append(cli, &one, "run");
-  cli_append(cli, "' shows one of its failures in full");
-}
-
-static void append_waited(const struct tuning *tuning) {
-  size_t count = 0;
-  for (size_t i = 0; i < tuning->count; i++) count += waited(tuning, i);
-  if (count)
-    cli_append(tuning->cli,
-               "; of %zu the reference took all the time: give a longer budget, or correct it if it never ends",
-               count);
-}
-
-static void remark_bitwise(const struct tuning *tuning) {
-  size_t i = 0;
-  while (i < tuning->count && !tuning->results[i].outputs.known) i++;
-  if (i == tuning->count) return;
-  printf("\nEach gives the same bits as '%s' on its problem, with the data of seed %" PRIu64 ".\n",
-         tuning->cli->values[OPTION_BITWISE], tuning->results[i].outputs.seed);
-}
-
-/* What a portfolio is for. A bundle has kernels of GPUs alone. */
-static void print_next(const struct cli *cli) {
-  struct cli meant = *cli;
-  if (cugen_kernel_predicted(cli->kernel)) {
-    puts("Plans on such a GPU take it where nothing was measured; docs/embedding.md has the order.");
-    return;
-  }
-  const bool by_policy = strncmp(cugen_kernel_policy(cli->kernel), "portfolio", 9) == 0;
-  printf("Plans take the portfolio %s.", by_policy ? "by the config's policy" : "with CUGEN_PLAN_BY_PORTFOLIO");
-  if (!cli_on_cpu(cli)) {
-    meant.setting_count = 0; /* lists of sizes, and the sizes of other classes */
-    fputs(" As C: ", stdout);
-    hint_print(&meant, "export", stdout);
-    fputs(" --portfolio -o FOLDER", stdout);
-  }
-  putchar('\n');
-}
-
-/* Where the results are, and what comes next. */
-static void print_kept(const struct tuning *tuning, bool more) {
-  if (!cli_print_remembered(tuning->cli)) return;
-  if (more) puts("Run the same command again to continue.");
-  if (tuning->portfolio_count) print_next(tuning->cli);
-}
-
-static void print_numbers(const struct tuning *tuning) {
-  cugen_tune_result all = {0};
-  for (size_t i = 0; i < tuning->count; i++) {
-    const cugen_tune_result *one = &tuning->results[i];
-    all.tried += one->tried, all.failed += one->failed, all.refuted += one->refuted,
-        all.unpredicted += one->unpredicted;
-    all.compiled += one->compiled, all.seconds += one->seconds, all.remembered += one->remembered,
-        all.left += one->left;
-  }
-  print_tried(&all);
-  if (!options_given(tuning->cli, OPTION_AGAIN)) printf(", %s remembered before", print_count(all.remembered).text);
-  printf("; %s compiled in %s.\n", print_count(all.compiled).text, print_seconds(all.seconds).text);
-  if (all.tried || all.remembered || tuning->portfolio_count) print_kept(tuning, all.left > 0 && all.tried > 0);
-}
-
-/* ---- Classes without a portfolio ---- */
-
-/* Calls back with each class of which nothing was learnt, and why. */
-static void list_unlearnt(const struct tuning *tuning, void (*take)(const char *line, size_t length, void *context),
-                          void *context) {
-  const char *at = cugen_kernel_unlearnt(tuning->kernels[0]);
-  while (at && *at) {
-    const size_t length = strcspn(at, "\n");
-    take(at, length, context);
-    at += length + (at[length] != '\0');
-  }
-}
-
-static void remark_unlearnt(const char *line, size_t length, void *context) {
-  const struct cli *cli = context;
-  if (options_given(cli, OPTION_QUIET) && options_given(cli, OPTION_JSON)) return;
-  fprintf(stderr, "cugen: no portfolio of %.*s\n", (int)length, line); /* with --quiet, too: it was asked for */
-}
-
-/* ---- JSON ---- */
-
-static json_t *problem_json(const struct tuning *tuning, size_t i) {
-  cugen_record best;
-  cugen_kernel *kernel = tuning->kernels[i];
-  json_t *object = json_object();
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(kernel)));
-  if (tuning->weights) json_object_set_new(object, "weight", json_real(weight_of(tuning, i)));
-  json_object_set_new(object, "run", json_tune_result(&tuning->results[i]));
-  json_object_set_new(object, "best", find_best(tuning, i, &best) ? json_record(&best) : json_null());
-  return object;
-}
-
-static json_t *portfolios_json(const struct tuning *tuning) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < tuning->portfolio_count; i++)
-    json_array_append_new(array, portfolio_json(&tuning->portfolios[i]));
-  return array;
-}
-
-static void add_unlearnt(const char *line, size_t length, void *context) {
-  json_array_append_new(context, json_stringn(line, length));
-}
-
-static json_t *unlearnt_json(const struct tuning *tuning) {
-  json_t *array = json_array();
-  list_unlearnt(tuning, add_unlearnt, array);
-  return array;
-}
-
-static void add_portfolios(const struct tuning *tuning, json_t *object) {
-  json_object_set_new(object, "portfolios", portfolios_json(tuning));
-  json_object_set_new(object, "skipped", unlearnt_json(tuning));
-}
-
-static int print_json(const struct tuning *tuning) {
-  struct cli *cli = tuning->cli;
-  json_t *object = json_object(), *problems = json_array();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "fallback",
-                      json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
-  json_object_set_new(object, "objective", json_string(cugen_kernel_objective_text(cli->kernel)));
-  json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
-  json_object_set_new(object, "problems", problems);
-  for (size_t i = 0; i < tuning->count; i++) json_array_append_new(problems, problem_json(tuning, i));
-  if (options_given(cli, OPTION_PORTFOLIO)) add_portfolios(tuning, object);
-  return cli_print_json(cli, object);
-}
-
-/* ---- A portfolio ---- */
-
-static int print_portfolios(const struct tuning *tuning) {
-  struct cli *cli = tuning->cli;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < tuning->portfolio_count && !status; i++) {
-    const cugen_portfolio *p = &tuning->portfolios[i];
-    if (i) putchar('\n');
-    status = portfolio_print_problems(cli, p, tuning->top);
-    putchar('\n');
-    if (!status) status = portfolio_print(cli, p);
-  }
-  return status;
-}
-
-static int learn(struct tuning *tuning, size_t most, bool remembered) {
-  cugen_learn_options options = CUGEN_LEARN_OPTIONS_INIT;
-  options.most = most;
-  options.remembered = remembered;
-  int status = cugen_kernels_learn(tuning->kernels, tuning->count, &options, &tuning->portfolios,
-                                   &tuning->portfolio_count, &tuning->cli->error);
-  if (!status) list_unlearnt(tuning, remark_unlearnt, tuning->cli);
-  return status;
-}
-
-/* ---- The run ---- */
-
-static int print_results(struct tuning *tuning) {
-  const bool quiet = options_given(tuning->cli, OPTION_QUIET);
-  tune_devices_take_turn(tuning->cli);
-  print_head(tuning);
-  if (options_given(tuning->cli, OPTION_JSON)) return print_json(tuning);
-  if (!quiet) putchar('\n');
-  int status = tuning->portfolio_count ? print_portfolios(tuning) : print_table(tuning);
-  if (!status && !quiet) remark_bitwise(tuning);
-  if (!status && !quiet) print_failures(tuning);
-  if (!status && !quiet) print_numbers(tuning);
-  return status;
-}
+/* ---- What is refused ---- */
 
 /* Fails where no variant serves the problem: none is valid, or an argument cannot have such a size. The space is not kept: together they
    may take much memory. */
@@ -541,6 +204,18 @@ static int tune_kernels(struct tuning *tuning, const cugen_tune_options *options
   return status;
 }
 
+/* ---- The run ---- */
+
+static int learn(struct tuning *tuning, size_t most, bool remembered) {
+  cugen_learn_options options = CUGEN_LEARN_OPTIONS_INIT;
+  options.most = most;
+  options.remembered = remembered;
+  int status = cugen_kernels_learn(tuning->kernels, tuning->count, &options, &tuning->portfolios,
+                                   &tuning->portfolio_count, &tuning->cli->error);
+  if (!status) tuning_remark_unlearnt(tuning);
+  return status;
+}
+
 /* What was measured before a failure is remembered, and shown where tuning itself has ended. */
 static int run(struct tuning *tuning, cugen_tune_options *options) {
   struct cli *cli = tuning->cli;
@@ -555,10 +230,10 @@ static int run(struct tuning *tuning, cugen_tune_options *options) {
   int learnt =
       options->portfolio && status != CUGEN_ERROR_INTERRUPTED ? learn(tuning, options->portfolio, false) : CUGEN_OK;
   if (learnt && !status) status = learnt, tuned = cli->error;
-  int printed = print_results(tuning);
+  int printed = tuning_print_results(tuning);
   if (printed) return printed;
   cli->error = tuned;
-  if (status == CUGEN_ERROR_WRONG) append_failure(tuning), append_waited(tuning);
+  if (status == CUGEN_ERROR_WRONG) tuning_append_reasons(tuning);
   return status;
 }
 
@@ -573,20 +248,6 @@ int tune_set(struct cli *cli, const struct problem_set *set, cugen_tune_options 
 }
 
 /* ---- Without a run ---- */
-
-static int print_learnt(struct tuning *tuning) {
-  struct cli *cli = tuning->cli;
-  tune_devices_take_turn(cli);
-  if (!options_given(cli, OPTION_JSON)) {
-    int status = print_portfolios(tuning);
-    if (!status && !options_given(cli, OPTION_QUIET)) putchar('\n'), print_kept(tuning, false);
-    return status;
-  }
-  json_t *object = json_object();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  add_portfolios(tuning, object);
-  return cli_print_json(cli, object);
-}
 
 /* From predictions, where nothing was measured on a GPU that is described; *why stays where there are none, either. */
 static int learn_predicted(struct tuning *tuning, size_t most, bool remembered, const cugen_error *why) {
@@ -609,7 +270,7 @@ int tune_set_learn(struct cli *cli, const struct problem_set *set, size_t most, 
   const cugen_error why = cli->error;
   if (status == CUGEN_ERROR_USAGE && cli_device(cli) == CUGEN_DEVICE_MODEL)
     status = learn_predicted(&tuning, most, !set->count, &why);
-  if (!status) status = print_learnt(&tuning);
+  if (!status) status = tuning_print_learnt(&tuning);
   if (set->count) close_all(&tuning);
   return status;
 }
