@@ -126,7 +126,8 @@ static void test_constants(void **state) {
       "#define threads 64\n#define items ((index_t)((long long)cols / 64LL))\n\n#line 1 \"k.cu\"\n"
       "__global__ void k(float *x, index_t cols, int n) {\n  float v[items], w[threads];\n"
       "  float u[n /* items */];\n  int m = items, l = n; int q[m];\n#pragma unroll n\n}\n";
-  static const char hint[] = "specialize = true in the kernel's scalar, or another name of an implementation's, compiles it in";
+  static const char hint[] =
+      "specialize = true in the kernel's scalar, or another name of an implementation's, compiles it in";
   static const struct {
     const char *line, *advice;
   } rows[] = {

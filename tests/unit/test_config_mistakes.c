@@ -297,14 +297,12 @@ static void wrong_expressions(void **state) {
                      "c.lua:3: launch has grid twice");
   expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, pass { \"C\", \"q\" }",
                      "c.lua:3: pass names 'q', which is no argument of this kernel");
-  expect_parts_error(
-      "template \"t\", tunable \"g\" { 1, 2 },\ngrid { 1 }, block { 1 }, pass { \"C\", \"g\" }",
-      "c.lua:3: pass names 'g', a number, and passes arguments: a scalar \"g\" { dtype = ... } of the "
-      "implementation passes it");
-  expect_parts_error(
-      "template \"t\",\ngrid { 1 }, block { 1 }, pass { \"N\" }",
-      "c.lua:3: pass names 'N', a number, and passes arguments: a scalar \"N\" { dtype = ... } of the "
-      "implementation passes it");
+  expect_parts_error("template \"t\", tunable \"g\" { 1, 2 },\ngrid { 1 }, block { 1 }, pass { \"C\", \"g\" }",
+                     "c.lua:3: pass names 'g', a number, and passes arguments: a scalar \"g\" { dtype = ... } of the "
+                     "implementation passes it");
+  expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, pass { \"N\" }",
+                     "c.lua:3: pass names 'N', a number, and passes arguments: a scalar \"N\" { dtype = ... } of the "
+                     "implementation passes it");
   expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, pass \"C\"", "c.lua:3: pass is a list");
   expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, pass { { \"C\", worth = 3 } }",
                      "c.lua:3: pass: a scalar with its own value in this launch is written { \"n\", value =");
