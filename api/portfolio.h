@@ -12,7 +12,7 @@
 const char *portfolio_objective(const struct config *config);
 
 /* A portfolio that is the look-up's: of its class, device, options and objective, from its own config file or of none that is known, and behind these
-   from other files of the same kernel: at least one of its variants has the same source. */
+   from other files of the same kernel: one of its first variants has the same source. */
 struct portfolio_found {
   struct cache_portfolio kept;
   struct portfolio_body body;
