@@ -68,8 +68,7 @@ static int find_one(cugen *lib, const char *name, struct device_list *out, cugen
   if (!status && (one->described || one->predicted))
     status = error_set(
         err, CUGEN_ERROR_USAGE,
-        "'%s' is described and not here: a list of devices names those of this machine, and predictions for "
-        "several GPUs are a command each",
+        "'%s' is described and not here: a list takes devices of this machine alone; predict for one GPU at a time",
         name);
   return status ? status : check_new(out, err);
 }

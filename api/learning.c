@@ -246,20 +246,23 @@ static bool is_filtered(const struct lookup *l) {
   return l->filter && (l->filter->where_count || l->filter->variant || l->filter->implementation);
 }
 
-/* What is remembered of a class of which nothing is right and current. */
+/* The records of a class that no portfolio could be learnt of. worthless: their costs are not above 0, so that none can be said to lose. */
 struct remains {
-  size_t stale, failed; /* records */
+  size_t stale, failed, worthless;
 };
 
-/* What is right has a cost, but no best one that was current. */
-
+/* Where a row has a best record, that one is current. */
 static struct remains count_remains(const struct portfolio_data *data) {
   struct remains remains = {0};
-  for (size_t i = 0; i < data->entry_count; i++)
-    if (isnan(data->entries[i].cost) && !data->entries[i].stale)
+  for (size_t i = 0; i < data->entry_count; i++) {
+    const struct portfolio_entry *entry = &data->entries[i];
+    if (isnan(entry->cost) && !entry->stale)
       remains.failed++;
+    else if (data->rows[entry->problem].best && !entry->stale)
+      remains.worthless++;
     else
       remains.stale++;
+  }
   return remains;
 }
 
@@ -267,7 +270,9 @@ static struct remains count_remains(const struct portfolio_data *data) {
 static void print_remains(const struct portfolio_data *data, struct text *out) {
   const struct remains remains = count_remains(data);
   const size_t count = remains.stale ? remains.stale : remains.failed;
-  if (!count)
+  if (remains.worthless)
+    text_add(out, "what the objective gives is not above 0");
+  else if (!count)
     text_addf(out, "nothing%s is remembered of it", is_filtered(data->base) ? " that the filter admits" : "");
   else
     text_addf(out, "its %zu%s record%s %s", count, remains.stale ? " correct" : "", count == 1 ? "" : "s",
@@ -277,7 +282,15 @@ static void print_remains(const struct portfolio_data *data, struct text *out) {
 }
 
 static void refuse_untuned(const struct portfolio_data *data, cugen_error *err) {
-  const bool stale = count_remains(data).stale;
+  const struct remains remains = count_remains(data);
+  const bool stale = remains.stale;
+  if (remains.worthless) {
+    error_set(err, CUGEN_ERROR_USAGE,
+              "the objective gives nothing above 0 for %s of %s: a portfolio is learnt from what variants lose, in "
+              "factors of their costs",
+              data->rows[0].text, data->base->config->name);
+    return;
+  }
   error_set(err, CUGEN_ERROR_USAGE,
             "%s%s%s for %s%s of %s on %s%s: there is nothing to learn a portfolio from. 'cugen tune' with a budget "
             "measures them",

@@ -232,7 +232,10 @@ static int tune_one(struct set *set, size_t round, size_t i, double own, const s
   set->tried += result.tried;
   set->failed += result.failed;
   if (status == CUGEN_OK) set->right[i] = true;
-  if (status == CUGEN_ERROR_MEMORY) return refuse(k, &why, set->too_large.status ? NULL : &set->too_large), CUGEN_OK;
+  if (status == CUGEN_ERROR_MEMORY) { /* the others may fit */
+    if (!set->too_large.status) refuse(k, &why, &set->too_large);
+    return CUGEN_OK;
+  }
   if (status == CUGEN_ERROR_INTERRUPTED) return error_copy(err, &why);
   return !status || status == CUGEN_ERROR_WRONG ? CUGEN_OK : refuse(k, &why, err);
 }

@@ -133,7 +133,7 @@ static int step(struct tuner *t, bool *over, cugen_error *err) {
   return status;
 }
 
-/* The strategy has nothing left, and neither this run nor another one is at a variant, or gave one back since its data came too late. */
+/* The strategy has nothing left, no variant is under way, here or elsewhere, and none was given back for want of its data. */
 static bool is_done(const struct tuner *t) {
   return t->exhausted && !t->late.status &&
          t->pending_count + tuner_busy(t) + t->sharing.count + t->sharing.batch_count == 0;

@@ -66,10 +66,11 @@ static int read_passed_name(struct build *build, struct config_line line, struct
   if (find_argument(build->config, build->implementation, name, &out->argument)) return CUGEN_OK;
   if (names_identifier(name) && !scope_find(build, name)) return no_argument(build, line, name);
   if (is_number(build, name))
-    return build_fail(build, line,
-                      "pass names '%.80s', a number, and passes arguments: a scalar \"%.80s\" { dtype = ... } of the "
-                      "implementation passes it",
-                      name, name);
+    return build_fail(
+        build, line,
+        "pass names '%.80s', which is a number and no argument: declare scalar \"%.80s\" { dtype = ... } in the "
+        "implementation",
+        name, name);
   return read_expr(build, line, "pass", &out->expr);
 }
 

@@ -161,8 +161,8 @@ static bool advise_constant(const struct advice *advice, const struct diagnostic
   text_add(out, ": ");
   if (found.name != found.size) text_addf(out, "%.*s comes from ", (int)found.name_length, found.name);
   text_addf(out,
-            "%.*s%s is passed at launch; specialize = true in the kernel's scalar, or another name of an "
-            "implementation's, compiles it in",
+            "%.*s%s is passed at launch; to compile it in, give the kernel's scalar specialize = true, or an "
+            "implementation's scalar another name",
             (int)found.size_length, found.size, found.name == found.size ? "" : ", which");
   return true;
 }

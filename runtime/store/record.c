@@ -46,8 +46,7 @@ void *cache_place_of(struct cache_record *record, int column) {
 bool cache_has_control(const char *text, const char *allowed) {
   static const char controls[] =
       "\1\2\3\4\5\6\a\b\t\n\v\f\r\16\17\20\21\22\23\24\25\26\27\30\31\32\33\34\35\36\37\177";
-  for (text += strcspn(text, controls); *text && strchr(allowed, *text); text++, text += strcspn(text, controls)) {
-  }
+  while (*(text += strcspn(text, controls)) && strchr(allowed, *text)) text++;
   return *text != '\0';
 }
 

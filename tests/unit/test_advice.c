@@ -127,7 +127,7 @@ static void test_constants(void **state) {
       "__global__ void k(float *x, index_t cols, int n) {\n  float v[items], w[threads];\n"
       "  float u[n /* items */];\n  int m = items, l = n; int q[m];\n#pragma unroll n\n}\n";
   static const char hint[] =
-      "specialize = true in the kernel's scalar, or another name of an implementation's, compiles it in";
+      "to compile it in, give the kernel's scalar specialize = true, or an implementation's scalar another name";
   static const struct {
     const char *line, *advice;
   } rows[] = {

@@ -291,18 +291,24 @@ static void wrong_expressions(void **state) {
   expect_body_error("\nverify (3),", "c.lua:3: verify must be a string in quotes, not number");
   expect_body_error("\nverify \"none\",", "c.lua:3: verify \"none\" is no file: leave verify out");
   expect_body_error("verify \"x.cu\",\nverify \"x.cu\",", "c.lua:3: ");
+}
+
+static void wrong_launches(void **state) {
+  (void)state;
   expect_parts_error("template \"t\", launch { grid { 1 }, block { 1 } },\nblock { 1 }",
                      "c.lua:3: block stands beside launch { ... }");
   expect_parts_error("template \"t\",\nlaunch { grid { 1 }, grid = { 1 }, block { 1 } }",
                      "c.lua:3: launch has grid twice");
   expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, pass { \"C\", \"q\" }",
                      "c.lua:3: pass names 'q', which is no argument of this kernel");
-  expect_parts_error("template \"t\", tunable \"g\" { 1, 2 },\ngrid { 1 }, block { 1 }, pass { \"C\", \"g\" }",
-                     "c.lua:3: pass names 'g', a number, and passes arguments: a scalar \"g\" { dtype = ... } of the "
-                     "implementation passes it");
-  expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, pass { \"N\" }",
-                     "c.lua:3: pass names 'N', a number, and passes arguments: a scalar \"N\" { dtype = ... } of the "
-                     "implementation passes it");
+  expect_parts_error(
+      "template \"t\", tunable \"g\" { 1, 2 },\ngrid { 1 }, block { 1 }, pass { \"C\", \"g\" }",
+      "c.lua:3: pass names 'g', which is a number and no argument: declare scalar \"g\" { dtype = ... } in "
+      "the implementation");
+  expect_parts_error(
+      "template \"t\",\ngrid { 1 }, block { 1 }, pass { \"N\" }",
+      "c.lua:3: pass names 'N', which is a number and no argument: declare scalar \"N\" { dtype = ... } in "
+      "the implementation");
   expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, pass \"C\"", "c.lua:3: pass is a list");
   expect_parts_error("template \"t\",\ngrid { 1 }, block { 1 }, pass { { \"C\", worth = 3 } }",
                      "c.lua:3: pass: a scalar with its own value in this launch is written { \"n\", value =");
@@ -419,6 +425,7 @@ int main(void) {
       cmocka_unit_test(missing_pieces),
       cmocka_unit_test(wrong_values),
       cmocka_unit_test(wrong_expressions),
+      cmocka_unit_test(wrong_launches),
       cmocka_unit_test(wrong_options),
       cmocka_unit_test(wrong_tensors),
       cmocka_unit_test(wrong_attributes),

@@ -14,8 +14,8 @@ struct pg_cache {
   struct pg_conn *conn;
   char *address;      /* as libpq takes it */
   double patience;    /* seconds that a lost connection is tried again; below 0: as usual */
-  bool lost;          /* nobody could be reached for so long; */
-  double again_at;    /* not tried again before: clock_seconds */
+  bool lost;          /* the server could not be reached */
+  double again_at;    /* and is not tried before, by clock_seconds, where nobody waits */
   struct text memo;   /* device, config, problem, options of the set that was asked for last, each with its zero */
   int64_t memo_space; /* its id; 0: none */
 };
