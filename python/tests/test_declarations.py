@@ -49,7 +49,7 @@ class Declarations(unittest.TestCase):
     def test_initialisers(self):
         for name, kind in OPTIONS.items():
             macro = name.upper() + "_INIT"
-            (found,) = run_c([f"{name} o = {macro};", "for (size_t i = 0; i < sizeof o; i++) printf(\"%02x\", ((unsigned char *)&o)[i]);",
+            (found,) = run_c([f"static const {name} o = {macro};", "for (size_t i = 0; i < sizeof o; i++) printf(\"%02x\", ((const unsigned char *)&o)[i]);",
                               'printf("\\n");'])
             self.assertEqual(bytes(_library.options(kind)).hex(), found, name)
         self.assertIn("cugen_tune_options", OPTIONS)
