@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/source_place.h"
 #include "blame.h"
 #include "passed.h"
 #include "standard.h"
@@ -167,6 +168,43 @@ static bool advise_constant(const struct advice *advice, const struct diagnostic
   return true;
 }
 
+/* ---- Limits that ptxas knows -------------------------------------------------------------------------------------- */
+
+/* "ptxas error   : Entry function 'k' uses too much shared data (0x10000 bytes, 0xc000 max)": its texts name no line. */
+static const struct limit {
+  const char *words, *way_out;
+  enum source_cause cause;
+} limits[] = {
+    {"too much global constant data", "let the kernel read it by address (access = \"global\" in the config)",
+     SOURCE_CONSTANT},
+    {"too much shared data",
+     "give the array to dynamic shared memory, whose bytes 'shared' sets in the config; of a static one, sm_90a, "
+     "sm_100a, sm_103a and sm_110a take up to 227 KiB, sm_120a and sm_121a 99 KiB, all others 48 KiB",
+     SOURCE_SHARED}};
+
+static const struct limit *find_limit(const char *line, size_t length) {
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+    if (memmem(line, length, limits[i].words, strlen(limits[i].words))) return &limits[i];
+  return NULL;
+}
+
+static void add_limit(struct advice *advice, const struct limit *limit, const char *line, size_t length,
+                      struct text *out) {
+  const struct compile_request *request = advice->request;
+  struct text file = {0};
+  int number = 0;
+  if (source_place(request->source, request->entry_count == 1 ? request->entries[0] : NULL, limit->cause, &file,
+                   &number)) {
+    text_addf(out, "%s:%d: ", text_get(&file), number);
+    error_place(&advice->where, text_get(&file), number);
+  }
+  text_add_n(out, line, length);
+  text_addf(out, ": %s", limit->way_out);
+  advice->given = true;
+  out->failed |= file.failed;
+  text_free(&file);
+}
+
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
 static void advise_function(const struct blamed_function *function, struct text *out) {
@@ -285,7 +323,10 @@ void advice_add(struct advice *advice, const char *line, size_t length, const ch
   }
   struct diagnostic d = {.line = 0};
   int number = -1;
-  if (advice->given || !is_error(line, length) || !take_apart(line, length, &d))
+  const struct limit *limit = advice->cpu || advice->given ? NULL : find_limit(line, length);
+  if (limit)
+    add_limit(advice, limit, line, length, out);
+  else if (advice->given || !is_error(line, length) || !take_apart(line, length, &d))
     text_add_n(out, line, length);
   else if ((number = entry_number(advice, &d, line, length)) >= 0)
     add_entry(advice, number, line, length, out);

@@ -242,11 +242,14 @@ static int past_deadline(void *context, void *reserved) {
   return clock_seconds() > job->deadline;
 }
 
-static int job_start(struct job *job, cugen_error *err) {
+static bool is_late(const struct job *job) {
+  return job->deadline > 0 && clock_seconds() > job->deadline;
+}
+
+/* The program, not compiled yet. */
+static int job_create(struct job *job, cugen_error *err) {
   const struct nvrtc *nvrtc = job->nvrtc;
   const struct compile_request *request = job->request;
-  int status = choose_arch(nvrtc, request->arch, &job->arch, &job->note, err);
-  if (status) return status;
   const char *texts[STANDARD_MOST], *names[STANDARD_MOST];
   int count = standard_list(texts, names);
   nvrtcResult result = nvrtc->create(&job->program, request->source, request->name, count, texts, names);
@@ -254,11 +257,15 @@ static int job_start(struct job *job, cugen_error *err) {
   for (size_t i = 0; i < request->entry_count; i++)
     if ((result = nvrtc->add_name(job->program, request->entries[i])))
       return job_error(job, result, "take a kernel's name", err);
-  if (request->timeout > 0 && nvrtc->flow_callback) {
-    job->deadline = clock_seconds() + request->timeout;
-    nvrtc->flow_callback(job->program, past_deadline, job);
-  }
+  if (job->deadline > 0) nvrtc->flow_callback(job->program, past_deadline, job);
   return CUGEN_OK;
+}
+
+static int job_start(struct job *job, cugen_error *err) {
+  const struct compile_request *request = job->request;
+  int status = choose_arch(job->nvrtc, request->arch, &job->arch, &job->note, err);
+  if (request->timeout > 0 && job->nvrtc->flow_callback) job->deadline = clock_seconds() + request->timeout;
+  return status ? status : job_create(job, err);
 }
 
 /* NULL: no memory. */
@@ -276,9 +283,20 @@ static const char *job_log(struct job *job) {
 /* Diagnostics beyond the first few repeat the cause. */
 enum { DIAGNOSTIC_LINES = 16, LOG_LINES = 1000, OPTIONS_MOST = 32 };
 
+/* Whether the log has an error. */
+static bool says_why(struct job *job) {
+  struct text found = {0};
+  const char *log = job_log(job);
+  add_log(log ? log : "", LOG_LINES, &found);
+  const bool says = strstr(text_get(&found), "error") != NULL;
+  text_free(&found);
+  text_clear(&job->log);
+  return says;
+}
+
 static int job_refused(struct job *job, nvrtcResult result, cugen_error *err) {
   const struct compile_request *request = job->request;
-  if (job->deadline > 0 && clock_seconds() > job->deadline)
+  if (is_late(job))
     return error_set_cause(err, CUGEN_ERROR_COMPILE, CUGEN_CAUSE_COMPILE_TIME, "%s: " COMPILE_LATE "%g s",
                            request->name, request->timeout);
   const char *log = job_log(job);
@@ -337,15 +355,16 @@ static void add_requested(struct options *options, const char *requested) {
 enum { CACHES = 12090 };
 static const char no_cache[] = "--no-cache";
 
-static void list_options(const struct job *job, struct options *out) {
-  static const char *const fixed[] = {"-default-device", "--ptxas-options=-v"};
+/* figures: ptxas is to say what each kernel takes. */
+static void list_options(const struct job *job, bool figures, struct options *out) {
   const char *requested = job->request->options;
   struct text arch = {0};
   text_addf(&arch, "--gpu-architecture=%s", text_get(&job->arch));
   add_option(out, text_get(&arch), arch.length);
   out->failed |= arch.failed;
   text_free(&arch);
-  for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) add_option(out, fixed[i], strlen(fixed[i]));
+  add_option(out, "-default-device", strlen("-default-device"));
+  if (figures) add_option(out, "--ptxas-options=-v", strlen("--ptxas-options=-v"));
   if (job->nvrtc->number >= CACHES) add_option(out, no_cache, strlen(no_cache));
   if (!requested || !strstr(requested, "--std=")) add_option(out, "--std=c++17", strlen("--std=c++17"));
   add_requested(out, requested);
@@ -353,18 +372,33 @@ static void list_options(const struct job *job, struct options *out) {
   add_folder(out, &job->request->toolkit->core);
 }
 
-static int job_compile(struct job *job, cugen_error *err) {
+/* 0: what NVRTC says is *result; else there was no memory. */
+static int run_nvrtc(struct job *job, bool figures, nvrtcResult *result, cugen_error *err) {
   struct options options = {.count = 0};
-  int status = CUGEN_OK;
-  list_options(job, &options);
-  if (options.failed) {
-    status = error_memory(err);
-  } else {
-    nvrtcResult result = job->nvrtc->compile(job->program, options.count, (const char *const *)options.list);
-    if (result) status = job_refused(job, result, err);
-  }
+  list_options(job, figures, &options);
+  const int status = options.failed ? error_memory(err) : CUGEN_OK;
+  if (!status) *result = job->nvrtc->compile(job->program, options.count, (const char *const *)options.list);
   for (int i = 0; i < options.count; i++) free(options.list[i]);
   return status;
+}
+
+/* With figures asked for, NVRTC 13.0 leaves out of its log what ptxas refuses a source for. So that source is compiled once more. */
+static int explain(struct job *job, nvrtcResult *result, cugen_error *err) {
+  const nvrtcResult refusal = *result;
+  job->nvrtc->destroy(&job->program);
+  job->program = NULL;
+  int status = job_create(job, err);
+  if (!status) status = run_nvrtc(job, false, result, err);
+  if (!status && *result == NVRTC_SUCCESS) *result = refusal;
+  return status;
+}
+
+static int job_compile(struct job *job, cugen_error *err) {
+  nvrtcResult result = NVRTC_SUCCESS;
+  int status = run_nvrtc(job, true, &result, err);
+  if (!status && result == NVRTC_ERROR_COMPILATION && !is_late(job) && !says_why(job))
+    status = explain(job, &result, err);
+  return status || !result ? status : job_refused(job, result, err);
 }
 
 static int check_size(const struct job *job, size_t size, cugen_error *err) {

@@ -241,6 +241,36 @@ static void test_errors_name_the_template_line(void **state) {
                            "    C[0] = missing_name;");
 }
 
+/* What ptxas alone refuses: with --ptxas-options=-v NVRTC's log does not have it. */
+static void test_reasons_of_ptxas(void **state) {
+  (void)state;
+  static const char constants[] = "#line 1 \"k.cu\"\n"
+                                  "#define unused 1\n"
+                                  "__constant__ float w[20000];\n"
+                                  "extern \"C\" __global__ void k(float *a, int n) { a[n] = w[n]; }\n";
+  static const char shared[] = "#line 7 \"k.cu\"\n"
+                               "#pragma nv_diag_warning 177\n"
+                               "extern \"C\" __global__ void k(float *a, int n) {\n"
+                               "  int m = 1;\n"
+                               "  __shared__ float s[16384];\n"
+                               "  s[n] = a[n];\n"
+                               "  __syncthreads();\n"
+                               "  a[n] = s[n + threadIdx.x];\n"
+                               "}\n";
+  static const char *const entry[] = {"k"};
+  struct compile_request request = request_for(constants, "sm_90a", entry, 1);
+  assert_refused(&request, "k.cu:2: ptxas error   : File uses too much global constant data (0x13880 bytes, 0x10000 "
+                           "max): let the kernel read it by address");
+  request = request_for(shared, "sm_90", entry, 1);
+  assert_refused(&request, "k.cu:10: ptxas error   : Entry function 'k' uses too much shared data (0x10000 bytes, "
+                           "0xc000 max): give the array to dynamic shared memory");
+  struct compiled compiled;
+  request = request_for(shared, "sm_90a", entry, 1);
+  assert_int_equal(nvrtc_compile(nvrtc, &request, &compiled, NULL), CUGEN_OK);
+  assert_int_equal(compiled.resources[0].static_shared, 65536);
+  compiled_free(&compiled);
+}
+
 /* A message that goes on for ever helps nobody: the first lines are kept. */
 static void test_only_the_first_errors(void **state) {
   (void)state;
@@ -700,6 +730,7 @@ int main(void) {
       cmocka_unit_test(test_entries_are_lowered),
       cmocka_unit_test(test_unknown_entry),
       cmocka_unit_test(test_errors_name_the_template_line),
+      cmocka_unit_test(test_reasons_of_ptxas),
       cmocka_unit_test(test_only_the_first_errors),
       cmocka_unit_test(test_warnings_are_kept_without_figures),
       cmocka_unit_test(test_unknown_architectures),

@@ -1,0 +1,218 @@
+/* Places in a source; see source_place.h. One pass over its tokens, comments and literals left out. What a declaration or a
+   statement has said so far is forgotten at its end: ';', '{' or '}'. */
+#include "source_place.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct token {
+  const char *at;
+  size_t length; /* of a word; 1 for a mark */
+  const char *file;
+  size_t file_length;
+  int line;
+};
+
+struct scan {
+  const char *at, *file;
+  size_t file_length;
+  int line;
+  bool begins; /* nothing but blanks stands before `at` in its line */
+};
+
+/* `#line 12 "path"` says what the next line is; past the directive's line, or NULL: it is another one. */
+static const char *take_line(struct scan *s, const char *at) {
+  char *end;
+  if (strncmp(at, "#line ", 6) != 0) return NULL;
+  const long line = strtol(at + 6, &end, 10);
+  if (end == at + 6) return NULL;
+  s->line = (int)line - 1;
+  if (end[0] == ' ' && end[1] == '"') s->file = end + 2, s->file_length = strcspn(end + 2, "\"\n");
+  return at + strcspn(at, "\n");
+}
+
+static void skip_newline(struct scan *s) {
+  s->line++;
+  s->begins = true;
+  s->at++;
+}
+
+/* False: the source has ended. */
+static bool next(struct scan *s, struct token *out) {
+  for (const char *past; *s->at;) {
+    if (*s->at == '\n') {
+      skip_newline(s);
+    } else if (isspace((unsigned char)*s->at)) {
+      s->at++;
+    } else if (*s->at == '#' && s->begins && (past = take_line(s, s->at))) {
+      s->at = past;
+    } else if ((past = text_skip_opaque(s->at)) != s->at) {
+      for (; s->at < past; s->at++) s->line += *s->at == '\n';
+    } else {
+      size_t length = 0;
+      while (text_is_word(s->at[length])) length++;
+      *out = (struct token){s->at, length ? length : 1, s->file, s->file_length, s->line};
+      s->at += out->length;
+      s->begins = false;
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool is(const struct token *token, const char *word) {
+  return token->length == strlen(word) && memcmp(token->at, word, token->length) == 0;
+}
+
+static bool is_same(const struct token *a, const struct token *b) {
+  return a->length && a->length == b->length && memcmp(a->at, b->at, a->length) == 0;
+}
+
+static bool is_end(const struct token *token) {
+  return is(token, ";") || is(token, "{") || is(token, "}");
+}
+
+/* ---- Of a kernel's declaration or body ---- */
+
+/* What the declaration under way has. */
+struct declaration {
+  bool global, named;
+  struct token found; /* length 0: it has none */
+};
+
+struct search {
+  const char *word;  /* that is looked for */
+  struct token name; /* of the kernel; length 0: any */
+  bool in_body;      /* it stands there, not in the declaration */
+  struct declaration declaration;
+  int depth, body;          /* of braces; where the kernel's own begins, 0: outside */
+  struct token last, first; /* the token before; the first place in the source, whosever it is */
+};
+
+/* The last name of "scope::name<arguments>". */
+static struct token plain_name(const char *entry) {
+  const size_t end = entry ? strcspn(entry, "<") : 0;
+  size_t start = end;
+  while (start > 0 && entry[start - 1] != ':') start--;
+  return (struct token){.at = entry ? entry + start : "", .length = end - start};
+}
+
+static bool see_end(struct search *s, const struct token *token) {
+  const struct declaration *d = &s->declaration;
+  const bool kernel = d->global && (d->named || !s->name.length);
+  if (is(token, "{") && ++s->depth && kernel && !s->body) s->body = s->depth;
+  if (is(token, "}") && s->depth-- == s->body) s->body = 0;
+  if (kernel && d->found.length && !s->in_body) return true;
+  s->declaration = (struct declaration){0};
+  return false;
+}
+
+/* Whether the search is over. */
+static bool see(struct search *s, const struct token *token) {
+  struct declaration *d = &s->declaration;
+  bool over = false;
+  if (is_end(token)) {
+    over = see_end(s, token);
+  } else if (is(token, "__global__")) {
+    d->global = true;
+  } else if (is_same(token, &s->name)) {
+    d->named = true;
+  } else if (is(token, s->word) && !is(&s->last, "extern")) {
+    if (!s->first.length) s->first = *token;
+    d->found = *token;
+    over = s->in_body && s->body;
+  }
+  s->last = *token;
+  return over;
+}
+
+static struct token find_word(const char *source, const char *entry, const char *word, bool in_body) {
+  struct search s = {.word = word, .name = plain_name(entry), .in_body = in_body};
+  struct scan scan = {.at = source, .line = 1, .begins = true};
+  struct token token;
+  while (next(&scan, &token))
+    if (see(&s, &token)) return in_body ? token : s.declaration.found;
+  return s.first;
+}
+
+/* ---- Of a grid's barrier ---- */
+
+enum { GROUPS_MOST = 8 };
+
+struct grid_search {
+  struct token groups[GROUPS_MOST]; /* variables that hold a grid's group */
+  size_t group_count;
+  struct token before[2]; /* the last token, and the one before it */
+  /* Of the statement under way: */
+  struct token assigned;      /* the word before its '=' */
+  bool grid, declares, waits; /* it has this_grid, grid_group, "sync (" */
+  struct token first;         /* the first mention of a grid's group */
+};
+
+static bool is_group(const struct grid_search *s, const struct token *token) {
+  for (size_t i = 0; i < s->group_count; i++)
+    if (is_same(token, &s->groups[i])) return true;
+  return false;
+}
+
+static void add_group(struct grid_search *s, const struct token *token) {
+  if (token->length && s->group_count < GROUPS_MOST) s->groups[s->group_count++] = *token;
+}
+
+static bool is_wait(const struct token *token) {
+  return is(token, "sync") || is(token, "barrier_arrive") || is(token, "barrier_wait");
+}
+
+static bool see_grid(struct grid_search *s, const struct token *token) {
+  const struct token *last = &s->before[0], *behind = &s->before[1];
+  const bool word = text_is_word(*token->at), group = is_group(s, token);
+  bool found = group && is(last, "(") && is(behind, "sync"); /* sync(grid) */
+  if (is_end(token)) {
+    s->assigned = (struct token){0};
+    s->grid = s->declares = s->waits = false;
+  } else if (is(token, "=") && text_is_word(*last->at)) {
+    s->assigned = *last;
+  } else if (is(token, "this_grid") || is(token, "grid_group")) {
+    if (!s->first.length) s->first = *token;
+    found = s->waits && is(token, "this_grid");
+    add_group(s, &s->assigned);
+    s->grid |= is(token, "this_grid");
+    s->declares |= is(token, "grid_group");
+  } else if (is_wait(token)) {
+    const bool member = is(last, ".");
+    found = member && ((is(behind, ")") && s->grid) || is_group(s, behind));
+    s->waits |= is(token, "sync") && !member;
+  } else if (s->declares && word && !is(token, "const")) {
+    add_group(s, token);
+    s->declares = false;
+  }
+  s->before[1] = s->before[0];
+  s->before[0] = *token;
+  return found;
+}
+
+static struct token find_grid_sync(const char *source) {
+  struct grid_search s = {.before = {{.at = ""}, {.at = ""}}};
+  struct scan scan = {.at = source, .line = 1, .begins = true};
+  struct token token;
+  while (next(&scan, &token))
+    if (see_grid(&s, &token)) return token;
+  return s.first;
+}
+
+/* ---- All ---- */
+
+bool source_place(const char *source, const char *entry, enum source_cause cause, struct text *file, int *line) {
+  static const char *const words[] = {[SOURCE_BOUNDS] = "__launch_bounds__",
+                                      [SOURCE_CLUSTER] = "__cluster_dims__",
+                                      [SOURCE_SHARED] = "__shared__",
+                                      [SOURCE_CONSTANT] = "__constant__"};
+  const struct token found = cause == SOURCE_GRID_SYNC ? find_grid_sync(source)
+                                                       : find_word(source, cause == SOURCE_CONSTANT ? NULL : entry,
+                                                                   words[cause], cause == SOURCE_SHARED);
+  if (!found.length || !found.file) return false;
+  text_add_n(file, found.file, found.file_length);
+  *line = found.line;
+  return true;
+}
