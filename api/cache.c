@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/device_name.h"
 #include "base/system.h"
 #include "portfolio_out.h"
-#include "runtime/devices.h"
 #include "runtime/store/wisdom.h"
 #include "set_best.h"
 
@@ -38,13 +38,13 @@ static void clear_checked(void *data) {
 /* A filter with the names in it found out. */
 struct meant {
   struct cache_filter filter;
-  struct text config, origin;
-  struct device_description device;
+  struct text config, origin, device;
 };
 
 static void meant_free(struct meant *meant) {
   text_free(&meant->config);
   text_free(&meant->origin);
+  text_free(&meant->device);
 }
 
 static bool is_remembered(const char *config, const struct cache_space *spaces, size_t count) {
@@ -81,11 +81,21 @@ static int find_config(cugen *lib, const char *name, const struct cache_space *s
   return out->config.failed ? error_memory(err) : status;
 }
 
-static int find_device(cugen *lib, const char *id, struct device_description *out, cugen_error *err) {
-  const struct device_ops *ops;
-  int ordinal;
-  int status = device_find(id, &ops, &ordinal, err);
-  return status ? status : api_describe_device(lib, ops, ordinal, out, err);
+/* An identifier means one device, as for every other command. Any other text, and "cpu", is part of what devices are called. */
+static int find_device(cugen *lib, const char *name, struct meant *out, cugen_error *err) {
+  struct found_device found;
+  struct text ignored = {0};
+  const cugen_device_name named = cugen_device_parse(name);
+  out->filter.device = name;
+  if (named.kind == CUGEN_DEVICE_NAMED || named.kind == CUGEN_DEVICE_CPU) return CUGEN_OK;
+  int status = api_find_device(lib, name, &found, &ignored, err);
+  text_free(&ignored);
+  if (status) return status;
+  text_addf(&out->device, "%s%s", named.kind == CUGEN_DEVICE_MODEL ? DEVICE_NAME_PREDICTED : "",
+            found.description.fingerprint);
+  out->filter.device = text_get(&out->device);
+  out->filter.whole_device = true;
+  return out->device.failed ? error_memory(err) : CUGEN_OK;
 }
 
 static bool is_blank(const char *text) {
@@ -129,15 +139,10 @@ static int take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter
   if (!from) from = &all;
   int status = check_filter(from, err);
   if (status) return status;
-  out->filter = (struct cache_filter){
-      .device = from->device, .problem = from->problem, .before = from->before, .failed = from->failed != 0};
-  if (from->measure && (status = take_way(from->measure, &out->filter, err)) != CUGEN_OK) return status;
-  if (cugen_device_parse(from->device).kind == CUGEN_DEVICE_CUDA) {
-    status = find_device(lib, from->device, &out->device, err);
-    if (status) return status;
-    out->filter.device = out->device.fingerprint;
-  }
-  if (!from->config) return CUGEN_OK;
+  out->filter = (struct cache_filter){.problem = from->problem, .before = from->before, .failed = from->failed != 0};
+  if (from->measure) status = take_way(from->measure, &out->filter, err);
+  if (!status && from->device) status = find_device(lib, from->device, out, err);
+  if (status || !from->config) return status;
   status = cache_spaces(cache, &spaces, &count, err);
   if (!status) status = find_config(lib, from->config, spaces, count, out, err);
   cache_spaces_free(spaces, count);

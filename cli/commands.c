@@ -32,15 +32,16 @@ static const enum cli_option cache_show_options[] = {OPTION_HISTORY, OPTION_OBJE
                                                      OPTION_PREFER,  OPTION_WIDE,      OPTION_COUNT};
 static const enum cli_option cache_why_options[] = {OPTION_VARIANT, OPTION_OBJECTIVE, OPTION_MEASURE,
                                                     OPTION_PREFER,  OPTION_WIDE,      OPTION_COUNT};
-static const enum cli_option cache_ls_options[] = {OPTION_PROBLEM,    OPTION_MEASURE, OPTION_DEVICE, OPTION_CACHE,
-                                                   OPTION_CONFIG_DIR, OPTION_WIDE,    OPTION_JSON,   OPTION_QUIET,
-                                                   OPTION_HELP,       OPTION_COUNT};
+static const enum cli_option cache_ls_options[] = {OPTION_PROBLEM,    OPTION_MEASURE,    OPTION_DEVICE, OPTION_CACHE,
+                                                   OPTION_CONFIG_DIR, OPTION_DEVICE_DIR, OPTION_WIDE,   OPTION_JSON,
+                                                   OPTION_QUIET,      OPTION_HELP,       OPTION_COUNT};
 static const enum cli_option cache_rm_options[] = {
-    OPTION_PROBLEM, OPTION_MEASURE,    OPTION_DEVICE, OPTION_OLDER_THAN, OPTION_FAILED, OPTION_ALL,  OPTION_YES,
-    OPTION_CACHE,   OPTION_CONFIG_DIR, OPTION_JSON,   OPTION_QUIET,      OPTION_HELP,   OPTION_COUNT};
+    OPTION_PROBLEM, OPTION_MEASURE, OPTION_DEVICE, OPTION_OLDER_THAN, OPTION_FAILED,
+    OPTION_ALL,     OPTION_YES,     OPTION_CACHE,  OPTION_CONFIG_DIR, OPTION_DEVICE_DIR,
+    OPTION_JSON,    OPTION_QUIET,   OPTION_HELP,   OPTION_COUNT};
 static const enum cli_option cache_export_options[] = {
-    OPTION_OUTPUT, OPTION_FORMAT,     OPTION_PROBLEM, OPTION_MEASURE, OPTION_DEVICE,
-    OPTION_CACHE,  OPTION_CONFIG_DIR, OPTION_QUIET,   OPTION_HELP,    OPTION_COUNT};
+    OPTION_OUTPUT,     OPTION_FORMAT,     OPTION_PROBLEM, OPTION_MEASURE, OPTION_DEVICE, OPTION_CACHE,
+    OPTION_CONFIG_DIR, OPTION_DEVICE_DIR, OPTION_QUIET,   OPTION_HELP,    OPTION_COUNT};
 static const enum cli_option cache_verify_options[] = {OPTION_CACHE, OPTION_JSON, OPTION_QUIET, OPTION_HELP,
                                                        OPTION_COUNT};
 static const enum cli_option transfer_options[] = {OPTION_MEMORY,  OPTION_SIZES, OPTION_DEVICE,
@@ -236,7 +237,7 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
                           .details =
                               "Lists the sets of records in the cache, of every kernel or of CONFIG's: how many, the "
                               "best, when it was last measured. CONFIG is a kernel's name or a config. --device is "
-                              "an identifier such as cuda:0, or part of a device's text in the list.",
+                              "an identifier such as cuda:0 or model:H200, or part of a device's text in the list.",
                           .example = "cugen cache ls matmul --device H200",
                           .options = cache_ls_options},
     [COMMAND_CACHE_SHOW] =
@@ -266,7 +267,8 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
                     "otherwise --yes is needed.",
          .more =
              "CONFIG is a kernel's name or a config; with a config, records that were measured from another config "
-             "file stay. --device is an identifier such as cuda:0, or part of a device's text in 'cugen cache ls'.",
+             "file stay. --device is an identifier such as cuda:0 or model:H200, or part of a device's text in "
+             "'cugen cache ls'.",
          .example = "cugen cache rm --older-than 30d --yes",
          .options = cache_rm_options},
     [COMMAND_CACHE_EXPORT] =

@@ -75,9 +75,9 @@ static const struct item devices[] = {
     {"roofline", "cuda:0, cpu, model:H200 (default: the first GPU, else cpu; with CONFIG: as for report)"},
     {"occupancy", "cuda:0, model:H200 (default: this machine's GPUs and all that are described)"},
     {"transfer", "cuda:0 (default: the first GPU)"},
-    {"cache ls", "cuda:0, cpu, part of a device's text (default: all)"},
-    {"cache rm", "cuda:0, cpu, part of a device's text (default: all)"},
-    {"cache export", "cuda:0, cpu, part of a device's text (default: all)"},
+    {"cache ls", "cuda:0, cpu, model:H200, part of a device's text (default: all)"},
+    {"cache rm", "cuda:0, cpu, model:H200, part of a device's text (default: all)"},
+    {"cache export", "cuda:0, cpu, model:H200, part of a device's text (default: all)"},
     {NULL, NULL},
 };
 

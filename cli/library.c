@@ -11,6 +11,7 @@ int cli_open_cache(struct cli *cli) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   options.cache = cli->values[OPTION_CACHE];
   options.config_dir = cli->values[OPTION_CONFIG_DIR];
+  options.device_dir = cli->values[OPTION_DEVICE_DIR];
   return cugen_open(&options, &cli->lib, &cli->error);
 }
 

@@ -760,7 +760,7 @@ typedef struct cugen_cache_filter {
   size_t size;
   const char *config;  /* a kernel's name, or a config as for cugen_kernel_open, whose kernel is meant */
   const char *problem; /* "M=4096 dtype=f32": problems with these values */
-  const char *device;  /* "cuda:0", or part of a device's text in the cache, such as "H200" or "cpu" */
+  const char *device;  /* "cuda:0", "model:H200" (its predictions), or part of a device's text in the cache, such as "H200" or "cpu" */
   int64_t before;      /* for cugen_cache_remove: measured before that; seconds since the epoch */
   int failed;          /* for cugen_cache_remove: only those that failed */
   const char *measure; /* "cold": what was timed so (cugen_options.measure); "served": by plans that explored */

@@ -142,7 +142,8 @@ int cache_history(struct cache *cache, const struct cache_key *key, struct cache
 
 /* Which records are meant. */
 struct cache_filter {
-  const char *config, *device; /* NULL: any. device is part of a fingerprint */
+  const char *config, *device; /* NULL: any. device is part of a fingerprint, */
+  bool whole_device;           /* or all of it */
   const char *problem;         /* "M=64 N=32": these are among the problem's values; NULL: any */
   int64_t before;              /* measured before that; 0: whenever */
   bool failed;                 /* only those that failed */

@@ -25,9 +25,13 @@ static bool is_timed(const struct cache_key *key, enum measure_way way) {
   return !cugen_device_parse(key->device).predicted && measure_way_of(key->options, &length) == way;
 }
 
+static bool is_on(const struct cache_filter *filter, const char *device) {
+  if (!filter->device) return true;
+  return filter->whole_device ? strcmp(device, filter->device) == 0 : strstr(device, filter->device) != NULL;
+}
+
 bool cache_filter_takes(const struct cache_filter *filter, const struct cache_key *key) {
-  return (!filter->config || strcmp(filter->config, key->config) == 0) &&
-         (!filter->device || strstr(key->device, filter->device)) &&
+  return (!filter->config || strcmp(filter->config, key->config) == 0) && is_on(filter, key->device) &&
          (!filter->problem || has_words(key->problem, filter->problem)) &&
          (!filter->timed || is_timed(key, filter->measure));
 }
