@@ -246,14 +246,26 @@ static enum trouble apply_function(enum expr_op op, double a, struct value *out)
   case OP_ERF: return float_result(erf(a), out);
   case OP_SIN: return float_result(sin(a), out);
   case OP_COS: return float_result(cos(a), out);
-  case OP_FLOOR: return float_result(floor(a), out);
   default: return a < 0 ? TROUBLE_NEGATIVE : float_result(sqrt(a), out); /* OP_SQRT */
   }
 }
 
+/* A whole number stays as it is: a float would lose its last digits. */
+static enum trouble round_to_whole(enum expr_op op, const struct value *a, struct value *out) {
+  if (!is_number(a)) return TROUBLE_NUMBERS;
+  const double whole = op == OP_FLOOR ? floor(as_float(a)) : ceil(as_float(a));
+  if (a->type == VALUE_FLOAT && !(whole >= -0x1p63 && whole < 0x1p63)) return TROUBLE_OVERFLOW;
+  *out = value_int(a->type == VALUE_INT ? a->integer : (int64_t)whole);
+  return TROUBLE_NONE;
+}
+
 static enum trouble apply_unary(enum expr_op op, const struct value *a, struct value *out) {
   switch (op) {
-  case OP_NOT: *out = value_bool(!value_truthy(*a)); return TROUBLE_NONE;
+  case OP_NOT:
+    *out = value_bool(a->type == VALUE_BOOL && !a->boolean);
+    return a->type == VALUE_BOOL ? TROUBLE_NONE : TROUBLE_TRUTH;
+  case OP_FLOOR:
+  case OP_CEIL: return round_to_whole(op, a, out);
   case OP_NEGATE:
   case OP_ABS: return apply_sign(op, a, out);
   case OP_IS_POW2:
@@ -340,6 +352,10 @@ static bool run(const struct expr *expr, const struct value *slots, const struct
     } else if (op == OP_PUSH) {
       *++top = places[at->place][at->operand];
     } else if (op == OP_AND || op == OP_OR) {
+      if (op == OP_AND && top->type != VALUE_BOOL) { /* as above: NOLINT(clang-analyzer-core.*) */
+        *failure = (struct failure){TROUBLE_TRUTH, (size_t)(at - expr->code), *top, *top};
+        return false;
+      }
       if (value_truthy(*top) == (op == OP_AND))
         top--;
       else
@@ -390,6 +406,7 @@ static const char *const trouble_text[TROUBLE_COUNT] = {
     [TROUBLE_FORMULA] = "which is for formulas",
     [TROUBLE_LOGARITHM] = "which needs a number above zero",
     [TROUBLE_CONDITION] = "which is no condition: select needs true or false",
+    [TROUBLE_TRUTH] = "which needs true or false: compare it with something",
 };
 
 /* in "v[index + 1]": v[index + 1] has the index 8, and there are 0 to 7 */
@@ -420,7 +437,7 @@ static int explain(const struct expr *expr, const struct failure *failure, cugen
   expr_quote(expr->text, 0, &text);
   expr_print_operation(expr, failure->at, &operation);
   enum expr_op op = expr->code[failure->at].op;
-  expr_print_values(op == OP_SELECT ? OP_PUSH : op, &failure->left, &failure->right, &values);
+  expr_print_values(op == OP_SELECT || op == OP_AND ? OP_PUSH : op, &failure->left, &failure->right, &values);
   bool same = strcmp(text_get(&operation), text_get(&values)) == 0;
   error_set(err, CUGEN_ERROR_CONFIG, "in %s: %.300s%s%.300s, %s", text_get(&text), same ? "" : text_get(&operation),
             same ? "" : " is ", text_get(&values), trouble_text[failure->trouble]);

@@ -1,12 +1,12 @@
 /* Expressions: strings in Lua's own syntax (and or not, comparison, + - * / // %, parentheses, calls, strings,
    device.name), parsed once into small immutable programs. Integers have 64 bits; overflow, inexact `/` on
    integers, division by zero and a wrong type are errors, never a wrong number. `and`/`or` give their operand as
-   in Lua and skip what they need not evaluate.
+   in Lua and skip what they need not evaluate; the left operand of `and` and that of `not` are true or false, nothing else.
    select(condition, value, ..., otherwise) is the value of the first condition that is true, and evaluates no other.
    Functions: ceil_div(a, b), round_up(a, b), pow(a, b) of whole numbers, ceil_log(a, b) (the smallest k with
    b^k >= a), min(...), max(...), is_pow2(a), log2(a) (exact), abs(a),
    sizeof(dtype) in bytes, eps(dtype) (the type's machine epsilon, 0 for integers), sqrt(a), exp(a), log(a), tanh(a), erf(a),
-   sin(a), cos(a), floor(a), f32(a) (rounded to float, a float's literal in C). */
+   sin(a), cos(a), floor(a) and ceil(a) (whole numbers), f32(a) (rounded to float, a float's literal in C). */
 #ifndef BASE_EXPR_H
 #define BASE_EXPR_H
 
@@ -20,6 +20,10 @@ struct expr_symbol {
   int slot;
   struct value constant;
   const struct expr *expr;
+  /* Of a slot: what it can be, or only of which types (open). None: nothing is known of it. */
+  const struct value *values;
+  size_t value_count;
+  bool open;
 };
 
 /* A scope: find resolves a name ("tile", "device.sm_count"); names lists all known ones for suggestions. */
@@ -91,8 +95,8 @@ enum expr_kind { EXPR_WHOLE, EXPR_REAL, EXPR_BOOLEAN };
 
 /* The same, right for every operand: whole numbers (long long) go through the functions add(e, a, b), subtract, multiply,
    divide, divide_exactly, modulo, ceil_div, round_up, log2_exact(e, a), absolute(e, a), lesser(a, b), greater(a, b),
-   is_pow2(a), which set the int *e where the expression would be an error; numbers with a fraction are doubles, root(a)
-   their square root. An exported bundle brings them. *kind is what comes out. */
+   is_pow2(a), whole_below(e, x), whole_above(e, x), which set the int *e where the expression would be an error; numbers with a
+   fraction are doubles, root(a) their square root. An exported bundle brings them. *kind is what comes out. */
 int expr_print_checked(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
                        struct text *out, enum expr_kind *kind, cugen_error *err);
 

@@ -48,10 +48,36 @@ static void quote_token(struct parser *parser, struct text *out) {
   text_free(&token);
 }
 
+/* Words of other languages, where an operator or a name is looked for: what to write instead. */
+static const char *const foreign_words[][2] = {
+    {"in", "a == 1 or a == 2"},
+    {"not", "a ~= 1 and a ~= 2"},
+    {"is", "a == b"},
+    {"if", "select(condition, a, b)"},
+    {"xor", "a ~= b of conditions"},
+    {"True", "true"},
+    {"False", "false"},
+
+    {"TRUE", "true"},
+    {"FALSE", "false"},
+    {"mod", "a % b"},
+    {"div", "a // b"},
+};
+
+/* What is written in place of a word of another language; NULL: it is none. */
+static const char *instead_of(const char *word, size_t length) {
+  for (size_t i = 0; i < sizeof foreign_words / sizeof *foreign_words; i++)
+    if (strlen(foreign_words[i][0]) == length && memcmp(foreign_words[i][0], word, length) == 0)
+      return foreign_words[i][1];
+  return NULL;
+}
+
 static int expected(struct parser *parser, const char *what) {
   struct text message = {0};
   text_addf(&message, "expected %s, found ", what);
   quote_token(parser, &message);
+  const char *instead = instead_of(parser->source + parser->start, parser->at - parser->start);
+  if (instead) text_addf(&message, "; write %s", instead);
   int status = fail_at(parser, parser->start, text_get(&message));
   text_free(&message);
   return status;
@@ -60,6 +86,10 @@ static int expected(struct parser *parser, const char *what) {
 /* ---- Symbols ---- */
 
 enum { PRIORITY_COMPARISON = 3, PRIORITY_UNARY = 7 };
+
+#define BITS                                                                                                         \
+  "there are no bit operations: is_pow2(a) tells a power of two, a % 8 == 0 a multiple, and, or, not join "          \
+  "conditions"
 
 /* Operators between two values have a priority. What is not Lua's or not for here says what to write instead. A longer one stands before
    what it begins with; else the most frequent come first. */
@@ -83,7 +113,7 @@ static const struct symbol {
     {"==", OP_EQUAL, 3, NULL},
     {.text = "=", .instead = "\"equal\" is written == as in Lua"},
     {"~=", OP_DIFFER, 3, NULL},
-    {.text = "~", .instead = "there are no bit operations"},
+    {.text = "~", .instead = BITS},
     {"<=", OP_LESS_EQUAL, 3, NULL},
     {.text = "<<", .instead = "there is no shift: multiply"},
     {"<", OP_LESS, 3, NULL},
@@ -95,9 +125,9 @@ static const struct symbol {
     {.text = "!=", .instead = "\"not equal\" is written ~= as in Lua"},
     {.text = "!", .instead = "\"!\" is written not"},
     {.text = "&&", .instead = "\"&&\" is written and"},
-    {.text = "&", .instead = "there are no bit operations"},
+    {.text = "&", .instead = BITS},
     {.text = "||", .instead = "\"||\" is written or"},
-    {.text = "|", .instead = "there are no bit operations"},
+    {.text = "|", .instead = BITS},
     {.text = "..", .instead = "strings cannot be joined here"},
     {.text = "?", .instead = "a choice is written: select(condition, a, b)"},
     {.text = "^", .instead = "there is no power operator: write x * x"},
@@ -287,6 +317,7 @@ static const struct function {
     {"sin", OP_SIN, 1, false, false},
     {"cos", OP_COS, 1, false, false},
     {"floor", OP_FLOOR, 1, false, false},
+    {"ceil", OP_CEIL, 1, false, false},
     {"f32", OP_F32, 1, false, false},
     {"gelu", OP_GELU, 1, false, true},
     {"fast_gelu", OP_FAST_GELU, 1, false, true},
@@ -311,11 +342,10 @@ static int parse_expression(struct parser *parser, int priority);
 
 /* What other languages and libraries call them. */
 static const char *other_name(const char *name) {
-  static const char *const names[][2] = {{"ceil", "ceil_div"},     {"cdiv", "ceil_div"},  {"ceildiv", "ceil_div"},
-                                         {"div_up", "ceil_div"},   {"divup", "ceil_div"}, {"div_ceil", "ceil_div"},
-                                         {"align_up", "round_up"}, {"align", "round_up"}, {"power_of_two", "is_pow2"},
-                                         {"fmin", "min"},          {"fmax", "max"},       {"fabs", "abs"},
-                                         {"where", "select"}};
+  static const char *const names[][2] = {
+      {"cdiv", "ceil_div"},     {"ceildiv", "ceil_div"},  {"div_up", "ceil_div"}, {"divup", "ceil_div"},
+      {"div_ceil", "ceil_div"}, {"align_up", "round_up"}, {"align", "round_up"},  {"power_of_two", "is_pow2"},
+      {"fmin", "min"},          {"fmax", "max"},          {"fabs", "abs"},        {"where", "select"}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(names[i][0], name) == 0) return names[i][1];
   return NULL;
@@ -423,6 +453,8 @@ static int unknown_name(struct parser *parser, const char *name, size_t column) 
     text_addf(&message, "; a dtype is written in quotes: '%s'", name);
   else if (nearest && !find_function(parser, name))
     text_addf(&message, "; did you mean \"%s\"?", nearest);
+  else if (instead_of(name, strlen(name)))
+    text_addf(&message, "; write %s", instead_of(name, strlen(name)));
   int status = message.failed ? error_memory(parser->err) : fail_at(parser, column, text_get(&message));
   text_free(&message);
   return status;
@@ -613,6 +645,7 @@ static int parse_program(struct parser *parser, struct expr **out) {
   parser->program = program_new(parser->source);
   if (!parser->program) return error_memory(parser->err);
   int status = parse_all(parser);
+  if (!status) status = expr_check_types(parser->program, parser->scope, parser->err);
   text_free(&parser->name);
   if (status) {
     expr_free(parser->program);

@@ -29,6 +29,7 @@ static const char *const formula_patterns[OP_COUNT] = {
     [OP_SIN] = "sin(%a)",
     [OP_COS] = "cos(%a)",
     [OP_FLOOR] = "floor(%a)",
+    [OP_CEIL] = "ceil(%a)",
     [OP_EXP] = "exp(%a)",
     [OP_LOG] = "log(%a)",
     [OP_TANH] = "tanh(%a)",
@@ -207,6 +208,10 @@ static bool gives_real(enum expr_op op) {
   return op == OP_SQRT || op == OP_F32;
 }
 
+static bool gives_whole(enum expr_op op) {
+  return op == OP_FLOOR || op == OP_CEIL;
+}
+
 /* Whether C can do op on operands of these kinds as Lua does. */
 static bool check_kinds(struct printer *printer, enum expr_op op, const struct fragment *a,
                         const struct fragment *b) {
@@ -237,7 +242,7 @@ static void to_double(struct fragment *fragment) {
 
 /* Whole numbers are computed by functions that notice an overflow; with a fraction both operands are doubles. */
 static const char *checked_pattern(enum expr_op op, bool real, struct fragment *left, struct fragment *right) {
-  if (!real || gives_real(op)) return patterns[op].checked;
+  if (!real || gives_real(op) || gives_whole(op)) return patterns[op].checked;
   to_double(left);
   if (left != right) to_double(right);
   return patterns[op].c;
@@ -247,12 +252,13 @@ static void operate(struct printer *printer, enum expr_op op) {
   enum { LONGEST = 1 << 16 };
   struct fragment *right = &printer->stack[printer->top - 1], *left = op >= OP_FIRST_BINARY ? right - 1 : right;
   if (printer->c && !check_kinds(printer, op, left, right)) return;
+  if (printer->c && !printer->formula && gives_whole(op) && left->kind == FRAGMENT_NUMBER) return; /* it is whole */
   bool real = left->kind == FRAGMENT_REAL || right->kind == FRAGMENT_REAL;
   const char *pattern = printer->c ? patterns[op].c : patterns[op].lua;
   if (printer->checked) pattern = checked_pattern(op, real, left, right);
   if (printer->formula) pattern = formula_pattern(op);
   struct fragment result = {.text = fill(pattern, left, right)};
-  real = real || gives_real(op);
+  real = (real && (printer->formula || !gives_whole(op))) || gives_real(op);
   result.kind = patterns[op].boolean ? FRAGMENT_BOOLEAN : real ? FRAGMENT_REAL : FRAGMENT_NUMBER;
   bool call = op >= OP_CEIL_DIV || (op > OP_NEGATE && op < OP_ADD); /* brings its own parentheses in Lua */
   result.composite = printer->checked ? strchr("%!-", pattern[0]) != NULL : printer->c || !call;
@@ -307,12 +313,10 @@ static struct fragment *as_guard(struct fragment *view, const struct fragment *o
   return view;
 }
 
-/* left and right, by what they are: numbers count as true. */
 static void join_and_c(struct printer *printer, struct fragment *left, struct fragment *right) {
   struct fragment a, b, result = {.composite = true, .kind = right->kind};
-  if (is_numeric(left)) { /* always true: the right one */
-    result = *right;
-    *right = (struct fragment){0};
+  if (is_numeric(left)) {
+    refuse(printer, "a number may be a condition");
   } else if (right->kind == FRAGMENT_BOOLEAN) {
     result.text = fill("%A && %B", as_guard(&a, left), right);
   } else {

@@ -165,7 +165,9 @@ int program_operate(struct expr *program, enum expr_op op, cugen_error *err) {
 int program_open_jump(struct expr *program, enum expr_op op, struct program_jump *jump, cugen_error *err) {
   if (program->open_jumps >= EXPR_MAX_STACK) return too_deep(err);
   struct value *left = last_are_pushes(program, 1) ? last_constant(program, 1) : NULL;
-  jump->kind = !left ? JUMP_REAL : value_truthy(*left) == (op == OP_AND) ? JUMP_KEEPS_RIGHT : JUMP_KEEPS_LEFT;
+  bool known =
+      left && (op == OP_OR || left->type == VALUE_BOOL); /* what is no condition stays, to fail when evaluated */
+  jump->kind = !known ? JUMP_REAL : value_truthy(*left) == (op == OP_AND) ? JUMP_KEEPS_RIGHT : JUMP_KEEPS_LEFT;
   jump->depth = program->depth;
   if (jump->kind == JUMP_KEEPS_RIGHT) {
     drop_constants(program, program->constant_count - 1);
@@ -345,7 +347,7 @@ const char *expr_text(const struct expr *expr) {
 /* pow and ceil_log loop, the functions of floats take some 20 ns. */
 static size_t operation_cost(enum expr_op op) {
   if (op == OP_POW || op == OP_CEIL_LOG) return 32;
-  return op >= OP_SQRT && op <= OP_FLOOR ? 8 : 1;
+  return op >= OP_SQRT && op <= OP_CEIL ? 8 : 1;
 }
 
 size_t expr_cost(const struct expr *expr) {

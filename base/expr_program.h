@@ -35,7 +35,8 @@ enum { EXPR_MAX_CODE = 4096, EXPR_MAX_STACK = 128, EXPR_MAX_NESTING = 100 };
   X(ERF, 1, "erf(%a)", NULL, NULL, false)                                                                            \
   X(SIN, 1, "sin(%a)", NULL, NULL, false)                                                                            \
   X(COS, 1, "cos(%a)", NULL, NULL, false)                                                                            \
-  X(FLOOR, 1, "floor(%a)", NULL, NULL, false)                                                                        \
+  X(FLOOR, 1, "floor(%a)", "(long long)floor((double)%A)", "whole_below(e, (double)%A)", false)                      \
+  X(CEIL, 1, "ceil(%a)", "(long long)ceil((double)%A)", "whole_above(e, (double)%A)", false)                         \
   X(GELU, 1, "gelu(%a)", NULL, NULL, false)                                                                          \
   X(FAST_GELU, 1, "fast_gelu(%a)", NULL, NULL, false)                                                                \
   X(RELU, 1, "relu(%a)", NULL, NULL, false)                                                                          \
@@ -128,6 +129,7 @@ enum trouble {
   TROUBLE_LOGARITHM,
   TROUBLE_INDEX,
   TROUBLE_CONDITION,
+  TROUBLE_TRUTH,
   TROUBLE_COUNT
 };
 
@@ -165,6 +167,11 @@ int program_else(struct expr *program, struct program_jump *jump, cugen_error *e
 int program_append(struct expr *program, const struct expr *other, const struct value *slots, const bool *known,
                    size_t slot_count, cugen_error *err);
 int program_finish(struct expr *program, cugen_error *err);
+
+/* ---- Types (expr_types.c) ---- */
+
+/* Refuses comparisons that no value of the scope's slots makes true, and conditions that are never true or false. */
+int expr_check_types(const struct expr *expr, const struct expr_scope *scope, cugen_error *err);
 
 /* ---- Text (expr_print.c) ---- */
 

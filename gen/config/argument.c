@@ -218,8 +218,10 @@ static int complete_buffer(struct build *build, const struct config_argument *ar
 
 static int add_name(struct build *build, const struct config_argument *argument) {
   bool passes = argument->kind == CUGEN_ARGUMENT_SCALAR && !argument->value && !argument->struct_name;
-  return scope_add(build, &(struct scope_name){argument->name, ROLE_ARGUMENT, argument->line,
-                                               passes ? argument->slot : -1, NULL, false});
+  return scope_add(build, &(struct scope_name){.name = argument->name,
+                                               .role = ROLE_ARGUMENT,
+                                               .line = argument->line,
+                                               .slot = passes ? argument->slot : -1});
 }
 
 static const struct {

@@ -24,6 +24,10 @@ struct scope_name {
   int slot;
   const struct expr *expr;
   bool used; /* of a tunable: an expression or an argument mentions it */
+  /* As in struct expr_symbol. */
+  const struct value *values;
+  size_t value_count;
+  bool open;
 };
 
 struct build {
@@ -114,6 +118,8 @@ int scope_add(struct build *build, const struct scope_name *name);
 const struct scope_name *scope_find(const struct build *build, const char *name);
 /* Ends an implementation: only the first count names stay. */
 void scope_end(struct build *build, size_t count);
+/* What the last name added can be. */
+void scope_set_values(struct build *build, const struct value *values, size_t count, bool open);
 /* No name in force is one that templates get from an argument (A_t, A_stride0, ...). */
 /* Tells the tunables, of which the first has the first slot of all, whether they are used; of the names from `first` on. */
 void scope_note_used(const struct build *build, size_t first, struct config_tunable *tunables);

@@ -71,7 +71,8 @@ static int read_head(struct build *build, struct config_formula *formula, const 
     return build_fail(build, formula->line, "formula \"%s\" has no parameters: %s", formula->name,
                       config_keywords[KEYWORD_formula].example);
   if (!status)
-    status = scope_add(build, &(struct scope_name){formula->name, ROLE_FORMULA, formula->line, -1, NULL, false});
+    status = scope_add(
+        build, &(struct scope_name){.name = formula->name, .role = ROLE_FORMULA, .line = formula->line, .slot = -1});
   return status ? status : read_parameters(build, formula, head + 1);
 }
 

@@ -14,7 +14,8 @@ static int read_tunable(struct build *build, const struct item *item, int slot, 
   *out = (struct config_tunable){.line = line};
   out->name = arena_string(build->arena, item->name, strlen(item->name));
   if (!out->name) return build_memory(build);
-  int status = scope_add(build, &(struct scope_name){out->name, ROLE_TUNABLE, line, slot, NULL, false});
+  int status =
+      scope_add(build, &(struct scope_name){.name = out->name, .role = ROLE_TUNABLE, .line = line, .slot = slot});
   if (status) return status;
   text_addf(&what, "tunable \"%s\"", out->name);
   status = read_values(build, line, text_get(&what), &out->values, &out->value_count);
@@ -23,6 +24,7 @@ static int read_tunable(struct build *build, const struct item *item, int slot, 
       status = build_fail(build, line, "%s has the value %g: tunables are whole numbers, booleans or strings",
                           text_get(&what), out->values[i].real);
   text_free(&what);
+  if (!status) scope_set_values(build, out->values, out->value_count, false);
   return status;
 }
 
@@ -51,8 +53,11 @@ static int read_derived(struct build *build, const struct item *item, struct con
   int status = read_expr(build, line, text_get(&what), &out->expr);
   build->facts = facts; /* it asks nothing until it is mentioned */
   text_free(&what);
-  return status ? status
-                : scope_add(build, &(struct scope_name){out->name, ROLE_DERIVED, line, -1, out->expr, false});
+  return status
+             ? status
+             : scope_add(build,
+                         &(struct scope_name){
+                             .name = out->name, .role = ROLE_DERIVED, .line = line, .slot = -1, .expr = out->expr});
 }
 
 int read_rules(struct build *build, const struct list *list, struct config_derived *derived, size_t *derived_count,

@@ -32,11 +32,13 @@ static int read_problem(struct build *build, const struct item *item, int slot, 
   *out = (struct config_problem){.line = item->declaration->line, .check = {.type = VALUE_NIL}};
   out->name = arena_string(build->arena, item->name, strlen(item->name));
   if (!out->name) return build_memory(build);
-  int status = scope_add(build, &(struct scope_name){out->name, ROLE_PROBLEM, out->line, slot, NULL, false});
+  int status = scope_add(
+      build, &(struct scope_name){.name = out->name, .role = ROLE_PROBLEM, .line = out->line, .slot = slot});
   if (status) return status;
   text_addf(&what, "problem \"%s\"", out->name);
   status = read_problem_values(build, out, text_get(&what));
   text_free(&what);
+  if (!status) scope_set_values(build, out->values, out->value_count, !out->listed);
   return status;
 }
 

@@ -13,9 +13,11 @@
 int read_steps(struct build *build, struct config_line line, struct config_launch *out) {
   int status = read_expr(build, line, "steps", &out->steps);
   if (!status)
-    status = scope_add(build, &(struct scope_name){"step", ROLE_LAUNCH, line, out->step_slot, NULL, false});
+    status = scope_add(
+        build, &(struct scope_name){.name = "step", .role = ROLE_LAUNCH, .line = line, .slot = out->step_slot});
   return status ? status
-                : scope_add(build, &(struct scope_name){"steps", ROLE_LAUNCH, line, out->steps_slot, NULL, false});
+                : scope_add(build, &(struct scope_name){
+                                       .name = "steps", .role = ROLE_LAUNCH, .line = line, .slot = out->steps_slot});
 }
 
 /* Of the kernel, then the implementation's own scalars. */

@@ -82,6 +82,13 @@ void scope_note_used(const struct build *build, size_t first, struct config_tuna
       tunables[build->names[i].slot - build->config->first_tunable].used = build->names[i].used;
 }
 
+void scope_set_values(struct build *build, const struct value *values, size_t count, bool open) {
+  struct scope_name *name = &build->names[build->name_count - 1];
+  name->values = values;
+  name->value_count = count;
+  name->open = open;
+}
+
 void scope_end(struct build *build, size_t count) {
   build->name_count = count;
 }
@@ -125,6 +132,11 @@ static void note_facts(struct build *build, const struct expr *expr) {
   for (size_t i = 0; i < count && slots[i] < DEVICE_FACT_COUNT; i++) build->facts |= 1U << slots[i];
 }
 
+static struct expr_symbol scope_number(int slot) {
+  static const struct value number = {.type = VALUE_INT};
+  return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = slot, .values = &number, .value_count = 1, .open = true};
+}
+
 struct expr_symbol scope_symbol(void *context, const char *name) {
   struct build *build = context;
   const struct scope_name *found = scope_find(build, name);
@@ -133,11 +145,16 @@ struct expr_symbol scope_symbol(void *context, const char *name) {
     note_facts(build, found->expr);
     return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = found->expr};
   }
-  if (found && found->slot >= 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = found->slot};
+  if (found && found->slot >= 0)
+    return (struct expr_symbol){.kind = SYMBOL_SLOT,
+                                .slot = found->slot,
+                                .values = found->values,
+                                .value_count = found->value_count,
+                                .open = found->open};
   for (int i = 0; i < DEVICE_FACT_COUNT; i++) {
     if (strcmp(device_fact_names[i], name) != 0) continue;
     build->facts |= 1U << i;
-    return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
+    return scope_number(i);
   }
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }

@@ -197,8 +197,45 @@ struct scope {
   const struct config_implementation *implementation;
   const char **names; /* of all implementations, for suggestions */
   size_t count;
+  /* One a tunable of this implementation: the values that tunables of its name have in any implementation, since the filter is one for
+     all of them. */
+  struct expr_symbol *tunables;
+  struct value *values;
   bool elsewhere; /* a name was asked for that only others have */
 };
+
+static void add_values(const struct config *config, const char *name, struct value *values, size_t *count) {
+  for (size_t i = 0; i < config->implementation_count; i++) {
+    const struct config_implementation *one = &config->implementations[i];
+    for (size_t t = 0; t < one->tunable_count; t++) {
+      const struct config_tunable *tunable = &one->tunables[t];
+      if (strcmp(tunable->name, name) != 0) continue;
+      memcpy(values + *count, tunable->values, tunable->value_count * sizeof *values);
+      *count += tunable->value_count;
+    }
+  }
+}
+
+/* Each implementation has a name once, so that all values of all tunables are room enough. */
+static bool fill_values(struct scope *scope) {
+  const struct config *config = scope->config;
+  const struct config_implementation *one = scope->implementation;
+  size_t most = 0, at = 0;
+  for (size_t i = 0; i < config->implementation_count; i++)
+    for (size_t t = 0; t < config->implementations[i].tunable_count; t++)
+      most += config->implementations[i].tunables[t].value_count;
+  scope->values = calloc(most + 1, sizeof *scope->values);
+  scope->tunables = calloc(one->tunable_count + 1, sizeof *scope->tunables);
+  if (!scope->values || !scope->tunables) return false;
+  for (size_t t = 0; t < one->tunable_count; t++) {
+    struct expr_symbol *symbol = &scope->tunables[t];
+    *symbol = (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = config->first_tunable + (int)t};
+    symbol->values = scope->values + at;
+    add_values(config, one->tunables[t].name, scope->values + at, &symbol->value_count);
+    at += symbol->value_count;
+  }
+  return true;
+}
 
 static struct expr_symbol find_own(const struct config *config, const struct config_implementation *one,
                                    const char *name) {
@@ -218,8 +255,13 @@ static struct expr_symbol find_name(void *context, const char *name) {
     if (strcmp(device_fact_names[i], name) == 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
   for (size_t i = 0; i < config->problem_count; i++)
     if (strcmp(config->problems[i].name, name) == 0)
-      return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = config->first_problem + (int)i};
+      return (struct expr_symbol){.kind = SYMBOL_SLOT,
+                                  .slot = config->first_problem + (int)i,
+                                  .values = config->problems[i].values,
+                                  .value_count = config->problems[i].value_count,
+                                  .open = !config->problems[i].listed};
   struct expr_symbol own = find_own(config, scope->implementation, name);
+  if (own.kind == SYMBOL_SLOT) return scope->tunables[own.slot - config->first_tunable];
   for (size_t i = 0; i < config->implementation_count && own.kind == SYMBOL_UNKNOWN && !scope->elsewhere; i++)
     scope->elsewhere = find_own(config, &config->implementations[i], name).kind != SYMBOL_UNKNOWN;
   return own;
@@ -255,9 +297,11 @@ static int parse(const struct config *config, const struct config_implementation
   struct expr_scope names = {find_name, list_names, &scope};
   cugen_error why = {0};
   *out = NULL;
-  if (!fill_names(&scope)) return error_memory(err);
-  int status = expr_parse(text, &names, out, &why);
+  int status = fill_names(&scope) && fill_values(&scope) ? CUGEN_OK : error_memory(&why);
+  if (!status) status = expr_parse(text, &names, out, &why);
   free(scope.names);
+  free(scope.tunables);
+  free(scope.values);
   if (!status || scope.elsewhere) return CUGEN_OK;
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
   return error_set(err, CUGEN_ERROR_USAGE, "cugen_filter.where: %s", why.message);

@@ -93,6 +93,19 @@ MAYBE_UNUSED static double root(double a) {
   return x;
 }
 
+/* floor and ceil. */
+MAYBE_UNUSED static long long whole_below(int *e, double x) {
+  if (!(x >= -9223372036854775808.0 && x < 9223372036854775808.0)) return *e = 1, 0;
+  const long long whole = (long long)x;
+  return whole - ((double)whole > x);
+}
+
+MAYBE_UNUSED static long long whole_above(int *e, double x) {
+  if (!(x >= -9223372036854775808.0 && x < 9223372036854775808.0)) return *e = 1, 0;
+  const long long whole = (long long)x;
+  return whole + ((double)whole < x);
+}
+
 MAYBE_UNUSED static int word_is(const char *word, const char *wanted) {
   return word && strcmp(word, wanted) == 0;
 }

@@ -58,6 +58,18 @@ static void names_not_known(void **state) {
                     "c.lua:2: shape of \"A\": unknown name \"rowz\"; did you mean \"rows\"?");
   expect_parts_error("template \"t\", tunable \"a\" { 1 },\nwhere \"b > 1\", grid { 1 }, block { 1 }",
                      "c.lua:3: where: unknown name \"b\"");
+  expect_parts_error("template \"t\", tunable \"mode\" { \"fast\", \"slow\" }, derive \"m\" \"mode\",\n"
+                     "where \"m ~= 'fastt'\", grid { 1 }, block { 1 }",
+                     "c.lua:3: where: in \"m ~= 'fastt'\": mode ~= \"fastt\" compares what is never equal: mode is "
+                     "never \"fastt\", but \"fast\", \"slow\" (nearest \"fast\")");
+  expect_parts_error(
+      "template \"t\", tunable \"a\" { 1, 2 },\nwhere \"not a == 1\", grid { 1 }, block { 1 }",
+      "c.lua:3: where: in \"not a == 1\": a is a number (1, 2), and \"not\" needs true or false; \"not\" "
+      "comes before a comparison: write not (a == b), or a ~= b");
+  expect_parts_error(
+      "template \"t\",\nwhere \"device.sm_count == '132'\", grid { 1 }, block { 1 }",
+      "c.lua:3: where: in \"device.sm_count == '132'\": device.sm_count == \"132\" compares what is never "
+      "equal: device.sm_count is a number, the right side is a word");
   expect_parts_error("template \"t\",\nwhere \"device.sm_cout > 1\", grid { 1 }, block { 1 }",
                      "c.lua:3: where: unknown name \"device.sm_cout\"; did you mean \"device.sm_count\"?");
   expect_parts_error("template \"t\",\ngrid { \"ceil_dv(N, 2)\" }, block { 1 }",

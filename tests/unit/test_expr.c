@@ -155,7 +155,18 @@ static void test_singles(void **state) {
 static void test_mathematics(void **state) {
   (void)state;
   expect_result("exp(0) + log(1) + tanh(0) + erf(0) + sin(0) + cos(0)", "2.0");
-  expect_result("floor(rate * 7)", "3.0");
+  expect_result("floor(rate * 7)", "3");
+  expect_result("ceil(rate * 7)", "4");
+  expect_result("floor(-rate)", "-1");
+  expect_result("ceil(-rate)", "0");
+  expect_result("pow(2, floor(sqrt(rows))) // 10", "102"); /* 2^10: a whole number, so that pow and // take it */
+  expect_result("floor(device.big) + ceil(device.big) - device.big",
+                "in \"floor(device.big) + ceil(device.big) - "
+                "device.big\": floor(device.big) + ceil(device.big) is 9223372036854775807 + 9223372036854775807, "
+                "which does not fit into 64 bits");
+  expect_result("floor(1e19 * rate * 2)", "in \"floor(1e19 * rate * 2)\": floor((1e+19 * rate) * 2) is floor(1e+19), "
+                                          "which does not fit into 64 bits");
+  expect_result("ceil(dtype)", "in \"ceil(dtype)\": ceil(dtype) is ceil(\"f16\"), which needs numbers");
   expect_result("log(rate - 0.5)",
                 "in \"log(rate - 0.5)\": log(rate - 0.5) is log(0.0), which needs a number above zero");
 }
@@ -190,9 +201,7 @@ static void test_logic_gives_operands(void **state) {
   expect_result("1 + (vec == 4 and tile or rows)", "33");
   expect_result("1 + (vec == 5 and tile or rows) + vec", "105");
   expect_result("(nil or 3) + (true and vec)", "7");
-  expect_result("(vec and 3) * (false or (tile and rows))", "300");
-  expect_result("0 and 1", "1"); /* only nil and false are false in Lua */
-  expect_result("not 0", "false");
+  expect_result("(vec == 4 and 3) * (false or (tile == 32 and rows))", "300");
   expect_result("(tile == 32 or rows // 0 == 1) and (vec ~= 4 or rate < 1)", "true");
   expect_result("vec < 0 and rows // 0 == 1", "false");
 }
@@ -205,7 +214,7 @@ static void test_select(void **state) {
   expect_result("select(vec == 4, nil, 1)", "nil");
   expect_result("select(vec == 3, 1, vec == 4, 2, 3)", "2");
   expect_result("select(vec == 3, 1, vec == 5, 2, 3)", "3");
-  expect_result("select(vec == 4, 1, 1 // 0, 2, 3)", "1"); /* no more than is chosen is evaluated */
+  expect_result("select(vec == 4, 1, 1 // 0 == 1, 2, 3)", "1"); /* no more than is chosen is evaluated */
   expect_result("select(vec == 4, tile, rows // 0)", "32");
   expect_result("select(vec ~= 4, rows // 0, tile) * 2 + 1", "65");
   expect_result("1 + select(vec == 4, select(tile == 32, 10, 20), 30) + vec", "15");
@@ -217,12 +226,106 @@ static void test_select(void **state) {
   expect_result("select(vec, 1, 2)",
                 "in \"select(vec, 1, 2)\": vec is 4, which is no condition: select needs true or false");
   expect_result("select(rows > 1, 1, nil)", "1");
-  expect_result("select(1, 2, 3)", "in \"select(1, 2, 3)\": 1, which is no condition: select needs true or false");
+  expect_parse_error("select(1, 2, 3)",
+                     "in \"select(1, 2, 3)\": what is asked is a number, and \"select\" needs true or "
+                     "false; compare it with something");
   expect_result("select(vec == 4, tile // (vec - 4), 1)", "in \"select(vec == 4, tile // (vec - 4), 1)\": "
                                                           "tile // (vec - 4) is 32 // 0, which divides by zero");
   expect_result("1 // (select(vec == 4, tile, vec) - 32)",
                 "in \"1 // (select(vec == 4, tile, vec) - 32)\": 1 // (select(vec == 4, tile, vec) - 32) is "
                 "1 // 0, which divides by zero");
+}
+
+/* `not` and `and` ask for truth; a number is none, as in no `select`. */
+static void test_conditions(void **state) {
+  (void)state;
+  expect_parse_error("not vec == 4",
+                     "in \"not vec == 4\": (not vec) == 4 compares what is never equal: the left side "
+                     "is true or false, the right side is a number; \"not\" comes before a comparison: "
+                     "write not (a == b), or a ~= b");
+  expect_result("not vec", "in \"not vec\": not vec is not 4, which needs true or false: compare it with something");
+  expect_result("vec and true",
+                "in \"vec and true\": vec is 4, which needs true or false: compare it with something");
+  expect_result("dtype and true",
+                "in \"dtype and true\": dtype is \"f16\", which needs true or false: compare it with something");
+  expect_result("not not (vec == 4)", "true");
+}
+
+/* ---- Types, told before anything is evaluated ---- */
+
+static const struct value sizes[] = {{VALUE_INT, false, {.integer = 64}}, {VALUE_INT, false, {.integer = 96}}};
+static const struct value modes[] = {{VALUE_STRING, false, {.string = "fast"}},
+                                     {VALUE_STRING, false, {.string = "slow"}}};
+static const struct value flags[] = {{VALUE_BOOL, false, {.boolean = false}}, {VALUE_BOOL, false, {.boolean = true}}};
+static const struct value mixed[] = {{VALUE_INT, false, {.integer = 1}}, {VALUE_STRING, false, {.string = "auto"}}};
+
+static struct expr_symbol find_typed(void *context, const char *name) {
+  static const struct {
+    const char *name;
+    const struct value *values;
+    bool open;
+  } rows[] = {{"BS", sizes, false},     {"mode", modes, false}, {"FAST", flags, false},
+              {"unroll", mixed, false}, {"n", sizes, true},     {"kind", modes, true}};
+  (void)context;
+  for (int i = 0; i < 6; i++)
+    if (strcmp(rows[i].name, name) == 0)
+      return (struct expr_symbol){
+          .kind = SYMBOL_SLOT, .slot = i, .values = rows[i].values, .value_count = 2, .open = rows[i].open};
+  return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
+}
+
+static void expect_typed(const char *source, const char *want) {
+  struct expr_scope scope = {find_typed, NULL, NULL};
+  cugen_error err = {0};
+  struct expr *expr;
+  const int status = expr_parse(source, &scope, &expr, &err);
+  struct text message = {0};
+  if (want) text_addf(&message, "in \"%s\": %s", source, want);
+  assert_string_equal(status ? err.message : "", text_get(&message));
+  text_free(&message);
+  expr_free(expr);
+}
+
+static void test_types(void **state) {
+  (void)state;
+  expect_typed("not BS == 64", "BS is a number (64, 96), and \"not\" needs true or false; \"not\" comes before a "
+                               "comparison: write not (a == b), or a ~= b");
+  expect_typed("not BS", "BS is a number (64, 96), and \"not\" needs true or false; compare it, as in BS ~= 0");
+  expect_typed("mode and BS == 64",
+               "mode is a word (fast, slow), and \"and\" needs true or false; compare it with something");
+  expect_typed("select(n, 1, 2)", "n is a number, and \"select\" needs true or false; compare it, as in n ~= 0");
+  expect_typed("BS == '64'", "BS == \"64\" compares what is never equal: BS is a number (64, 96), the right side is "
+                             "a word");
+  expect_typed("true ~= n", "true ~= n compares what is never equal: the left side is true or false, n is a number");
+  expect_typed("FAST == 1 and BS == 64", "FAST == 1 compares what is never equal: FAST is true or false (false, "
+                                         "true), the right side is a number");
+  expect_typed("mode ~= 'fastt'", "mode ~= \"fastt\" compares what is never equal: mode is never \"fastt\", but "
+                                  "\"fast\", \"slow\" (nearest \"fast\")");
+  expect_typed("select(FAST, mode, 'none') == 'non'",
+               "select(FAST, mode, \"none\") == \"non\" compares what is never equal: the other side is never "
+               "\"non\", but \"fast\", \"slow\", \"none\" (nearest \"none\")");
+}
+
+static void test_types_that_may_be(void **state) {
+  (void)state;
+  static const char *const sources[] = {"not (BS == 64)",
+                                        "not FAST",
+                                        "FAST == true",
+                                        "FAST == (BS == 64)",
+                                        "mode == 'fast'",
+                                        "kind == 'other'",
+                                        "unroll == 'auto'",
+                                        "unroll == 1",
+                                        "BS == 48",
+                                        "(FAST and 'a' or 'b') == 'b'",
+                                        "(FAST and mode or 'none') == 'none'",
+                                        "select(FAST, mode, 'none') ~= 'none'",
+                                        "(BS == 64 and FAST) == true",
+                                        "kind == mode",
+                                        "mode < 'g'",
+                                        "n == 1.5",
+                                        "select(FAST, true, BS == 64) and mode == 'slow'"};
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) expect_typed(sources[i], NULL);
 }
 
 /* A choice whose condition is known is not there any more, nor what the other one reads. */
@@ -446,9 +549,21 @@ static void test_unknown_names(void **state) {
   expect_parse_error("min + 1", "\"min\" is a function: expected \"(\" after it, at column 1 of \"min + 1\"");
   expect_parse_error("cel_div(1, 2)",
                      "unknown function \"cel_div\"; did you mean \"ceil_div\"?, at column 1 of \"cel_div(1, 2)\"");
+  expect_parse_error("cdiv(rows, tile)",
+                     "unknown function \"cdiv\"; did you mean \"ceil_div\"?, at column 1 of \"cdiv(rows, tile)\"");
+  expect_parse_error("tile in (1, 2)",
+                     "expected an operator or the end, found \"in\"; write a == 1 or a == 2, at column "
+                     "6 of \"tile in (1, 2)\"");
+  expect_parse_error("tile not in (1, 2)",
+                     "expected an operator or the end, found \"not\"; write a ~= 1 and a ~= 2, at "
+                     "column 6 of \"tile not in (1, 2)\"");
+  expect_parse_error("vec if tile else 2",
+                     "expected an operator or the end, found \"if\"; write select(condition, a, "
+                     "b), at column 5 of \"vec if tile else 2\"");
+  expect_parse_error("True", "unknown name \"True\"; write true, at column 1 of \"True\"");
   expect_parse_error(
-      "ceil(1.0 * rows / tile)",
-      "unknown function \"ceil\"; did you mean \"ceil_div\"?, at column 1 of \"ceil(1.0 * rows / tile)\"");
+      "tile & 1", "there are no bit operations: is_pow2(a) tells a power of two, a % 8 == 0 a multiple, and, or, not "
+                  "join conditions, at column 6 of \"tile & 1\"");
   expect_parse_error("ceil_div(1)", "ceil_div needs 2 arguments, at column 1 of \"ceil_div(1)\"");
   expect_parse_error("ceil_div(1, 2, 3)", "ceil_div needs 2 arguments, at column 1 of \"ceil_div(1, 2, 3)\"");
   expect_parse_error("sizeof()", "sizeof needs 1 argument, at column 1 of \"sizeof()\"");
@@ -656,7 +771,7 @@ static void test_c(void **state) {
            "((vec == 1LL) ? (rows > 1LL) : (tile > 1LL)) && (rows > 2LL)");
   expect_c("select(vec == 1 and rows > 1, vec == 2 and 3 or 4, 5)",
            "((vec == 1LL) && (rows > 1LL)) ? ((vec == 2LL) ? 3LL : 4LL) : 5LL");
-  expect_c("rows and tile", "tile");
+  expect_c("floor(sqrt(rows)) + ceil(tile)", "((long long)floor((double)(sqrt((double)rows)))) + tile");
   expect_c("rows or tile", "rows");
   expect_c("is_pow2(vec) == true", "(vec > 0 && (vec & (vec - 1)) == 0) == 1");
   expect_c("sqrt(rows) * 0.5", "(sqrt((double)rows)) * 0.5");
@@ -707,6 +822,9 @@ int main(void) {
       TEST(test_priorities),
       TEST(test_logic_gives_operands),
       TEST(test_select),
+      TEST(test_conditions),
+      TEST(test_types),
+      TEST(test_types_that_may_be),
       TEST(test_select_binds),
       TEST(test_select_mistakes),
       TEST(test_integers),

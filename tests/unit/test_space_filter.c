@@ -223,6 +223,23 @@ static void check_refused(struct space_filter filter, const char *where, const c
   close_space(&f);
 }
 
+/* One filter is for all implementations: a word that another one's tunable of this name has is no mistake. */
+static void test_words_of_others(void **state) {
+  (void)state;
+  static const char modes[] =
+      "implementation \"a\" { template \"t\", tunable \"mode\" { \"fast\", \"slow\" }, grid { 1 }, block { 1 } },\n"
+      "implementation \"b\" { template \"t\", tunable \"mode\" { \"odd\", \"slow\" }, grid { 1 }, block { 1 } },\n";
+  const char *wheres[] = {"mode == 'odd'", "mode == 'oddd'", "n == 'odd'"};
+  struct fixture f;
+  for (int i = 0; i < 3; i++) {
+    const int status = open_space(&f, modes, &(struct space_filter){.where = &wheres[i], .where_count = 1});
+    assert_int_equal(status, i ? CUGEN_ERROR_USAGE : CUGEN_OK);
+    if (i == 1) assert_non_null(strstr(f.err.message, "mode is never \"oddd\", but \"fast\", \"slow\", \"odd\""));
+    if (i == 2) assert_non_null(strstr(f.err.message, "n is a number, the right side is a word"));
+    close_space(&f);
+  }
+}
+
 static void test_wrong_filters(void **state) {
   (void)state;
   check_refused((struct space_filter){0}, "tiel > 8",
@@ -393,6 +410,7 @@ int main(void) {
       cmocka_unit_test(test_refused_by_a_limit),
       cmocka_unit_test(test_limits_are_early),
       cmocka_unit_test(test_filters),
+      cmocka_unit_test(test_words_of_others),
       cmocka_unit_test(test_wrong_filters),
       cmocka_unit_test(test_emptied),
       cmocka_unit_test(test_heuristics),

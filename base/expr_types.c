@@ -1,0 +1,276 @@
+/* What an expression compares and what it asks for truth, told before it is evaluated: `not BS == 64` with a number BS, BS == '64', and
+   mode == 'fastt' where mode is never that word, are mistakes whatever the values are.
+
+   Algorithm: the program is run on sets of values (abstract interpretation): each operand is the types that it may have, and its
+   words where all of them are known, as those of a tunable are. Both choices of `and`, `or` and `select` are followed and joined. A set is never
+   too small, so that what is refused here is wrong for every value; what is not refused may still fail when evaluated. */
+#include "expr_program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  IS_NIL = 1,
+  IS_FALSE = 2,
+  IS_TRUE = 4,
+  IS_NUMBER = 8,
+  IS_WORD = 16,
+  IS_BOOLEAN = IS_FALSE | IS_TRUE,
+  IS_ANY = 31
+};
+
+enum { WORDS_MOST = 256, SHOWN_VALUES = 8 };
+
+/* What an operand may be. */
+struct set {
+  unsigned types;
+  bool open; /* its words are not all known; else they are words[first .. first + count) */
+  int first, count;
+  const char *name;        /* of the slot that it is; NULL: it is computed */
+  struct expr_symbol slot; /* likewise */
+};
+
+struct checker {
+  const struct expr *expr;
+  const struct expr_scope *scope;
+  const char *words[WORDS_MOST];
+  int word_count;
+  struct set stack[EXPR_MAX_STACK + 1];
+  int top;
+  struct {
+    size_t target;
+    enum expr_op op;
+    struct set left; /* of a select: its first choice */
+  } jumps[EXPR_MAX_STACK];
+  int open;
+  struct text what; /* a mistake; empty: none so far */
+};
+
+/* ---- Sets ---- */
+
+static unsigned type_of(const struct value *value) {
+  switch (value->type) {
+  case VALUE_NIL: return IS_NIL;
+  case VALUE_BOOL: return value->boolean ? IS_TRUE : IS_FALSE;
+  case VALUE_STRING: return IS_WORD;
+  default: return IS_NUMBER;
+  }
+}
+
+static void add_word(struct checker *checker, struct set *set, const char *word) {
+  if (checker->word_count == WORDS_MOST) {
+    set->open = true;
+    return;
+  }
+  checker->words[checker->word_count++] = word;
+  set->count++;
+}
+
+static struct set set_of(struct checker *checker, const struct value *values, size_t count, bool open) {
+  struct set set = {.open = open, .first = checker->word_count};
+  for (size_t i = 0; i < count; i++) {
+    set.types |= type_of(&values[i]);
+    if (values[i].type == VALUE_STRING && !set.open) add_word(checker, &set, values[i].string);
+  }
+  if (open && set.types & IS_BOOLEAN) set.types |= IS_BOOLEAN;
+  set.open = set.open && set.types & IS_WORD;
+  return set;
+}
+
+static struct set slot_set(struct checker *checker, int slot) {
+  const struct expr *expr = checker->expr;
+  struct set set = {.types = IS_ANY, .open = true};
+  for (size_t i = 0; i < expr->name_count; i++) {
+    if (expr->names[i].slot != slot) continue;
+    const struct expr_symbol symbol = checker->scope->find(checker->scope->context, expr->names[i].name);
+    if (symbol.kind != SYMBOL_SLOT || symbol.slot != slot || !symbol.value_count) continue;
+    set = set_of(checker, symbol.values, symbol.value_count, symbol.open);
+    set.name = expr->names[i].name;
+    set.slot = symbol;
+  }
+  return set;
+}
+
+static struct set joined(struct checker *checker, const struct set *a, const struct set *b) {
+  struct set set = {.types = a->types | b->types, .open = a->open || b->open, .first = checker->word_count};
+  for (int i = 0; i < a->count && !set.open; i++) add_word(checker, &set, checker->words[a->first + i]);
+  for (int i = 0; i < b->count && !set.open; i++) add_word(checker, &set, checker->words[b->first + i]);
+  return set;
+}
+
+static bool has_word(const struct checker *checker, const struct set *set, const char *word) {
+  for (int i = 0; i < set->count; i++)
+    if (strcmp(checker->words[set->first + i], word) == 0) return true;
+  return false;
+}
+
+static bool share_word(const struct checker *checker, const struct set *a, const struct set *b) {
+  for (int i = 0; i < a->count; i++)
+    if (has_word(checker, b, checker->words[a->first + i])) return true;
+  return false;
+}
+
+/* ---- Messages ---- */
+
+static void add_values(const struct set *set, struct text *out) {
+  if (!set->name || set->slot.open) return;
+  text_add(out, " (");
+  for (size_t i = 0; i < set->slot.value_count && i < SHOWN_VALUES; i++) {
+    if (i) text_add(out, ", ");
+    value_print(set->slot.values[i], out);
+  }
+  text_add(out, set->slot.value_count > SHOWN_VALUES ? ", ...)" : ")");
+}
+
+/* "BS is a number (64, 96, 128)". */
+static void describe(const struct set *set, const char *otherwise, struct text *out) {
+  static const struct {
+    unsigned type;
+    const char *text;
+  } rows[] = {{IS_NIL, "nil"}, {IS_BOOLEAN, "true or false"}, {IS_NUMBER, "a number"}, {IS_WORD, "a word"}};
+  bool begun = false;
+  text_addf(out, "%s is ", set->name ? set->name : otherwise);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (!(set->types & rows[i].type)) continue;
+    text_addf(out, "%s%s", begun ? " or " : "", rows[i].text);
+    begun = true;
+  }
+  add_values(set, out);
+}
+
+static struct text *begin(struct checker *checker) {
+  text_add(&checker->what, "in ");
+  expr_quote(checker->expr->text, 0, &checker->what);
+  text_add(&checker->what, ": ");
+  return &checker->what;
+}
+
+static const char not_binds[] = "; \"not\" comes before a comparison: write not (a == b), or a ~= b";
+
+/* An operand that is to be true or false. */
+static void refuse_condition(struct checker *checker, size_t at, const struct set *set) {
+  const struct expr *expr = checker->expr;
+  struct text *out = begin(checker);
+  describe(set, "what is asked", out);
+  const enum expr_op op = expr->code[at].op;
+  text_addf(out, ", and \"%s\" needs true or false", op == OP_NOT ? "not" : op == OP_AND ? "and" : "select");
+  const enum expr_op next = at + 1 < expr->count ? expr->code[at + 1].op : OP_PUSH;
+  if (op == OP_NOT && next >= OP_FIRST_COMPARISON && next <= OP_LAST_COMPARISON)
+    text_add(out, not_binds);
+  else if (set->name && set->types == IS_NUMBER)
+    text_addf(out, "; compare it, as in %s ~= 0", set->name);
+  else
+    text_add(out, "; compare it with something");
+}
+
+static void refuse_types(struct checker *checker, size_t at, const struct set *a, const struct set *b) {
+  struct text *out = begin(checker);
+  expr_print_operation(checker->expr, at, out);
+  text_add(out, " compares what is never equal: ");
+  describe(a, "the left side", out);
+  text_add(out, ", ");
+  describe(b, "the right side", out);
+  if (at && checker->expr->code[at - 1].op == OP_NOT) text_add(out, not_binds);
+}
+
+static void refuse_words(struct checker *checker, size_t at, const struct set *a, const struct set *b) {
+  struct text *out = begin(checker);
+  const struct set *odd = a->count < b->count ? a : b, *of = odd == a ? b : a;
+  const char *word = checker->words[odd->first];
+  const char *nearest = text_nearest(word, &checker->words[of->first], (size_t)of->count);
+  expr_print_operation(checker->expr, at, out);
+  text_addf(out, " compares what is never equal: %s is never \"%s\", but", of->name ? of->name : "the other side",
+            word);
+  for (int i = 0; i < of->count && i < SHOWN_VALUES; i++)
+    text_addf(out, "%s \"%s\"", i ? "," : "", checker->words[of->first + i]);
+  if (of->count > SHOWN_VALUES) text_add(out, ", ...");
+  if (nearest) text_addf(out, " (nearest \"%s\")", nearest);
+}
+
+/* ---- Running ---- */
+
+static bool ask_condition(struct checker *checker, size_t at, const struct set *set) {
+  if (set->types & IS_BOOLEAN) return true;
+  refuse_condition(checker, at, set);
+  return false;
+}
+
+/* true and false are one type to a comparison. */
+static unsigned compared(unsigned types) {
+  return types & IS_BOOLEAN ? types | IS_BOOLEAN : types;
+}
+
+static void compare(struct checker *checker, size_t at, const struct set *a, const struct set *b) {
+  if (!(compared(a->types) & compared(b->types)))
+    refuse_types(checker, at, a, b);
+  else if (a->types == IS_WORD && b->types == IS_WORD && !a->open && !b->open && !share_word(checker, a, b))
+    refuse_words(checker, at, a, b);
+}
+
+static void operate(struct checker *checker, size_t at) {
+  const enum expr_op op = checker->expr->code[at].op;
+  struct set *left = &checker->stack[checker->top - (op >= OP_FIRST_BINARY ? 2 : 1)];
+  const bool boolean = op == OP_NOT || op == OP_IS_POW2 || (op >= OP_FIRST_COMPARISON && op <= OP_LAST_COMPARISON);
+  if (op == OP_NOT) ask_condition(checker, at, left);
+  if (op == OP_EQUAL || op == OP_DIFFER) compare(checker, at, left, left + 1);
+  *left = (struct set){.types = boolean ? IS_BOOLEAN : IS_NUMBER};
+  checker->top = (int)(left - checker->stack) + 1;
+}
+
+static void open_jump(struct checker *checker, size_t at) {
+  const struct instruction *instruction = &checker->expr->code[at];
+  const size_t target = at + 1 + (size_t)instruction->operand;
+  const struct set left = checker->stack[--checker->top];
+  if (instruction->op == OP_ELSE) { /* the first choice of the select that is open */
+    checker->jumps[checker->open - 1].target = target;
+    checker->jumps[checker->open - 1].left = left;
+    return;
+  }
+  if (instruction->op != OP_OR && !ask_condition(checker, at, &left)) return;
+  checker->jumps[checker->open].op = instruction->op;
+  checker->jumps[checker->open].left = left;
+  checker->jumps[checker->open++].target = instruction->op == OP_SELECT ? SIZE_MAX : target;
+}
+
+static void close_jumps(struct checker *checker, size_t at) {
+  while (checker->open && checker->jumps[checker->open - 1].target == at) {
+    struct set left = checker->jumps[--checker->open].left, *right = &checker->stack[checker->top - 1];
+    const enum expr_op op = checker->jumps[checker->open].op;
+    if (op == OP_AND) left = (struct set){.types = left.types & IS_FALSE};
+    if (op == OP_OR) left.types &= ~(unsigned)(IS_FALSE | IS_NIL);
+    *right = joined(checker, &left, right);
+  }
+}
+
+static void step(struct checker *checker, size_t at) {
+  const struct instruction *instruction = &checker->expr->code[at];
+  if (instruction->place == OPERAND_JUMP) {
+    open_jump(checker, at);
+  } else if (instruction->op == OP_ELEMENT) {
+    checker->top -= element_rank(instruction->operand) - 1;
+    checker->stack[checker->top - 1] = (struct set){.types = IS_NUMBER};
+  } else {
+    if (instruction->place == OPERAND_SLOT)
+      checker->stack[checker->top++] = slot_set(checker, instruction->operand);
+    else if (instruction->place == OPERAND_CONSTANT)
+      checker->stack[checker->top++] = set_of(checker, &checker->expr->constants[instruction->operand], 1, false);
+    if (instruction->op != OP_PUSH) operate(checker, at);
+  }
+}
+
+int expr_check_types(const struct expr *expr, const struct expr_scope *scope, cugen_error *err) {
+  if (!scope || !scope->find) return CUGEN_OK;
+  struct checker *checker = calloc(1, sizeof *checker);
+  if (!checker) return error_memory(err);
+  checker->expr = expr;
+  checker->scope = scope;
+  for (size_t at = 0; at < expr->count && !checker->what.length; at++) {
+    close_jumps(checker, at);
+    step(checker, at);
+  }
+  int status = checker->what.failed ? error_memory(err) : CUGEN_OK;
+  if (!status && checker->what.length) status = error_set(err, CUGEN_ERROR_CONFIG, "%s", text_get(&checker->what));
+  text_free(&checker->what);
+  free(checker);
+  return status;
+}
