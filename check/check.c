@@ -399,6 +399,7 @@ static int keep_printed(const struct outcome *o, cugen_error *err) {
 }
 
 static enum counted counted_where(const struct check *c, const struct check_problem *problem) {
+  if (problem->around) return COUNTED_NOT; /* the variant has run on its family's first problem */
   if (!check_list_sized(&c->list, problem)) return COUNTED_ELSEWHERE;
   return problem->whole ? COUNTED_WHOLE_TILES : COUNTED_SIZE;
 }
@@ -657,7 +658,7 @@ static int keep_left(void *context, const char *what, size_t variants, const cha
   return s->what && s->why ? CUGEN_OK : error_memory(err);
 }
 
-/* What the list has for whoever reads the result. */
+/* What the list has for whoever reads the result: of problems those that differ from the check problem in sizes alone first. */
 static int publish_list(struct check *c, cugen_error *err) {
   struct check_result *r = c->result;
   r->done = c->done;
@@ -668,10 +669,14 @@ static int publish_list(struct check *c, cugen_error *err) {
   c->list.kept_count = 0;
   r->problem_texts = calloc(r->problems + 1, sizeof *r->problem_texts);
   size_t count = 0;
-  for (size_t i = 0; r->problem_texts && r->problems && i < c->list.problem_count; i++)
-    if (c->problems_seen[i] && !(r->problem_texts[count++] = strdup(c->list.problems[i].text)))
-      return error_memory(err);
-  return r->problem_texts ? CUGEN_OK : error_memory(err);
+  if (!r->problem_texts) return error_memory(err);
+  for (int sized = 1; sized >= 0 && r->problems; sized--)
+    for (size_t i = 0; i < c->list.problem_count; i++) {
+      const struct check_problem *p = &c->list.problems[i];
+      if (!c->problems_seen[i] || check_list_sized(&c->list, p) != sized) continue;
+      if (!(r->problem_texts[count++] = strdup(p->text))) return error_memory(err);
+    }
+  return CUGEN_OK;
 }
 
 static void mark_notes(struct check_result *r, bool strict) {

@@ -82,7 +82,7 @@ struct check_result {
   size_t variants_elsewhere;       /* of variants: none of variants_of */
   uint64_t variants_of;            /* in the space of the problem */
   size_t done, planned;            /* runs, also those that were skipped */
-  char **problem_texts;            /* of `problems`, the check problem first */
+  char **problem_texts; /* of `problems`: the check problem, its other sizes, its other types and layouts */
   struct check_kept *kept;
   size_t kept_count;
   struct reached reached; /* lines that access memory, in all runs */

@@ -80,6 +80,13 @@ int check_list_run(struct check_list *list, size_t problem, uint64_t index, cuge
   return status;
 }
 
+bool check_list_ran(const struct check_list *list, size_t problem, uint64_t index) {
+  const size_t last = list->run_count;
+  for (size_t i = last; i > 0 && list->runs[i - 1].text == list->runs[last - 1].text; i--)
+    if (list->runs[i - 1].problem == problem && list->runs[i - 1].index == index) return true;
+  return false;
+}
+
 int check_list_variant(struct check_list *list, size_t number, uint64_t index, size_t only, cugen_error *err) {
   const struct check_family *family = &list->families[number];
   struct text text = {0};
@@ -141,7 +148,7 @@ void check_list_explain(const struct tune_target *target, const struct check_lis
 bool check_list_sized(const struct check_list *list, const struct check_problem *problem) {
   const struct check_family *family = &list->families[problem->family];
   const size_t number = (size_t)(problem - list->problems);
-  return number >= family->first && number < family->first + family->count;
+  return problem->around || (number >= family->first && number < family->first + family->count);
 }
 
 bool check_list_has_run(const struct check_list *list, size_t implementation) {
@@ -195,6 +202,7 @@ void check_list_drop(struct check_list *list) {
 void check_list_free(struct check_list *list) {
   for (size_t i = 0; i < list->problem_count; i++) drop_problem(&list->problems[i]);
   free(list->problems);
+  for (size_t i = 0; i < list->family_count; i++) sizes_close(&list->families[i].sizes);
   free(list->families);
   free(list->family_of);
   free(list->runs);

@@ -3,6 +3,7 @@
 #define CHECK_LIST_H
 
 #include "check.h"
+#include "gen/space/sizes.h"
 
 struct check_problem {
   struct problem problem;
@@ -10,6 +11,7 @@ struct check_problem {
   char *text;
   size_t family;
   bool whole;    /* its sizes are whole tiles */
+  bool around;   /* it is around the tiles of a variant, and differs from its family's first in sizes alone */
   char *no_data; /* NULL, or why its data and reference could not be made: it is not tried again */
   int no_data_status;
 };
@@ -18,6 +20,8 @@ struct check_problem {
 struct check_family {
   const struct config_implementation *owner; /* whose check { } it is; NULL: the kernel's */
   size_t first, count;                       /* problems that differ in sizes alone */
+  struct problem base;                       /* the first of them: its values are that one's */
+  struct sizes sizes;
 };
 
 struct check_run {
@@ -74,6 +78,8 @@ void check_list_drop(struct check_list *list); /* the last one, which no run has
 /* Whether the user has set it. */
 bool check_list_fixed(const struct check_options *options, const char *name);
 int check_list_run(struct check_list *list, size_t problem, uint64_t index, cugen_error *err);
+/* Whether the variant, whose runs are the list's last, has one on the problem. */
+bool check_list_ran(const struct check_list *list, size_t problem, uint64_t index);
 /* The variant on its family's first problem, and where it is valid on the others: on all sizes, or on the `only`-th. */
 int check_list_variant(struct check_list *list, size_t family, uint64_t index, size_t only, cugen_error *err);
 /* The implementation on its family's first problem; *count: implementations there are. */

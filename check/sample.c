@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "coverage.h"
+#include "sizes.h"
 
 enum {
   DRAWS = 400,
@@ -19,9 +20,11 @@ enum {
 
 /* ---- Every value of every tunable ---- */
 
-/* Of one implementation: the first variant on all sizes, then those with a new value on the first and one other. */
-static int add_covering(struct check_list *list, size_t family, const struct space_implementation *implementation,
-                        uint64_t *state, struct check_covered *covered, cugen_error *err) {
+/* Of one implementation: the first variant on all sizes, then those with a new value on the first, on one other and on one around
+   their tiles. */
+static int add_covering(struct check_list *list, const struct tune_target *target, size_t family,
+                        const struct space_implementation *implementation, uint64_t *state,
+                        struct check_covered *covered, cugen_error *err) {
   const struct space *space = list->problems[list->families[family].first].space;
   struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
   if (!values) return error_memory(err);
@@ -35,6 +38,7 @@ static int add_covering(struct check_list *list, size_t family, const struct spa
     if (!check_covers_more(&variant, covered) && taken) continue; /* the first has perhaps no tunable */
     const size_t others = list->families[family].count - 1;
     status = check_list_variant(list, family, index, taken && others ? 1 + taken % others : 0, err);
+    if (!status) status = check_sizes_around(target, list, family, index, taken, err);
     taken++;
   }
   free(values);
@@ -76,14 +80,15 @@ static int add_elsewhere(struct check_list *list, size_t problem, uint64_t *stat
   return status;
 }
 
-int check_sample_values(struct check_list *list, uint64_t *state, cugen_error *err) {
+int check_sample_values(struct check_list *list, const struct tune_target *target, uint64_t *state,
+                        cugen_error *err) {
   size_t count = 1;
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status; i++) {
     const size_t family = list->family_of[i], first = list->families[family].first;
     const struct space_implementation *all = space_implementations(list->problems[first].space, &count);
     struct check_covered covered = {{0}};
-    status = add_covering(list, family, &all[i], state, &covered, err);
+    status = add_covering(list, target, family, &all[i], state, &covered, err);
     if (!status) status = add_sized(list, i, *state, &covered, err);
   }
   for (size_t p = 0; p < list->problem_count && !status; p++)

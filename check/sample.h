@@ -5,7 +5,7 @@
 #include "list.h"
 
 /* Of every implementation so many variants that every value of every tunable is in one, on several problems. */
-int check_sample_values(struct check_list *list, uint64_t *state, cugen_error *err);
+int check_sample_values(struct check_list *list, const struct tune_target *target, uint64_t *state, cugen_error *err);
 
 /* So many that every branch of a template that any of a large sample takes is taken by one of them. */
 int check_sample_branches(struct check_list *list, const struct tune_target *target,

@@ -111,16 +111,21 @@ static int add_named(const struct tune_target *target, struct check_list *list, 
   uint64_t index = 0;
   int status = space_find(list->problems[0].space, text, &index, err);
   if (status) check_list_explain(target, list, text, err);
-  return status ? status : check_list_variant(list, 0, index, 0, err);
+  if (!status) status = check_list_variant(list, 0, index, 0, err);
+  return status ? status : check_sizes_around(target, list, 0, index, 0, err);
 }
 
-/* The number-th of all. */
-static int add_numbered(struct check_list *list, uint64_t number, cugen_error *err) {
+/* The number-th of all, on all sizes but of those around its tiles on one. */
+static int add_numbered(const struct tune_target *target, struct check_list *list, uint64_t number, size_t only,
+                        cugen_error *err) {
   size_t i = 0, count;
   const struct space_implementation *implementation = check_list_home(list, i, &count);
   for (; number >= implementation->valid; implementation = check_list_home(list, ++i, &count))
     number -= implementation->valid;
-  return check_list_variant(list, list->family_of[i], implementation->first + number, 0, err);
+  const size_t family = list->family_of[i];
+  const uint64_t index = implementation->first + number;
+  const int status = check_list_variant(list, family, index, 0, err);
+  return status ? status : check_sizes_around(target, list, family, index, only, err);
 }
 
 static int choose(const struct tune_target *target, const struct check_options *options, struct check_list *out,
@@ -132,10 +137,10 @@ static int choose(const struct tune_target *target, const struct check_options *
   if (!valid) return space_explain_empty(out->problems[0].space, err);
   if (options->variant) return add_named(target, out, options->variant, err);
   if (options->branches) return check_sample_branches(out, target, options, &state, err);
-  if (!options->all && !options->sample) return check_sample_values(out, &state, err);
+  if (!options->all && !options->sample) return check_sample_values(out, target, &state, err);
   const uint64_t wanted = options->all || options->sample > valid ? valid : options->sample;
   for (uint64_t i = 0; i < wanted && !status; i++)
-    status = add_numbered(out, wanted == valid ? i : random_next(&state) % valid, err);
+    status = add_numbered(target, out, wanted == valid ? i : random_next(&state) % valid, (size_t)i + 1, err);
   return status;
 }
 

@@ -318,7 +318,7 @@ static void print_difference(const char *problem, const char *first) {
 
 /* "  on n=100; n=192; n=13": the check problem, and what the others have otherwise. */
 static void print_problems(const struct cli *cli, const cugen_check *check) {
-  enum { MOST = 8 };
+  enum { MOST = 16 };
   if (!check->problems) return;
   printf("  on %s", *check->problem_texts[0] ? check->problem_texts[0] : "the problem, which has no parameters");
   for (size_t i = 1; i < check->problems && i < MOST; i++)

@@ -1,0 +1,325 @@
+/* Sizes around a base problem's and around a variant's tiles; see sizes.h. */
+#include "sizes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Sizes made of the base problem's ---- */
+
+/* Whole tiles and more of them; less than one; more than the base problem's, and odd. */
+enum shape { SHAPE_WHOLE, SHAPE_SMALL, SHAPE_LARGER, SHAPE_COUNT };
+_Static_assert((int)SHAPE_COUNT == (int)SIZES_PLAIN, "sizes_plain makes one problem a shape");
+enum { TILE = 64, LARGE = 1 << 12 };
+
+static int64_t shaped(enum shape shape, int64_t size) {
+  int64_t tile = TILE;
+  while (tile > size) tile /= 2;
+  switch (shape) {
+  case SHAPE_WHOLE: return (size + tile - 1) / tile * tile + tile;
+  case SHAPE_SMALL: return (size / 8) | 1;
+  case SHAPE_LARGER: return size < LARGE ? (2 * size + 3) | 1 : size | 1;
+  default: return size;
+  }
+}
+
+/* Of an implementation's own sizes, which it may need to be multiples of something and large:
+   small ones are such multiples, too, and odd ones no larger. */
+static int64_t shaped_own(enum shape shape, int64_t size) {
+  int64_t multiple = 1;
+  while (multiple < TILE && size % (2 * multiple) == 0) multiple *= 2;
+  if (shape == SHAPE_SMALL) return (shaped(shape, size) + multiple - 1) / multiple * multiple;
+  return shape == SHAPE_LARGER ? (size + 3) | 1 : shaped(shape, size);
+}
+
+static int64_t shape_of(const struct sizes *s, enum shape shape, int64_t size) {
+  return s->owner ? shaped_own(shape, size) : shaped(shape, size);
+}
+
+/* ---- How large a problem is ---- */
+
+/* Of the first of its steps. */
+static double launch_threads(const struct config_launch *launch, struct value *slots) {
+  double threads = 1;
+  cugen_error ignored;
+  if (launch->steps) slots[launch->step_slot] = value_int(0), slots[launch->steps_slot] = value_int(1);
+  for (int i = 0; i < 3; i++) {
+    const struct expr *extents[] = {launch->grid[i], launch->block[i]};
+    for (int e = 0; e < 2; e++) {
+      struct value value = value_int(1);
+      if (extents[e] && expr_eval(extents[e], slots, &value, &ignored)) return -1;
+      threads *= value.type == VALUE_INT && value.integer > 0 ? (double)value.integer : 1;
+    }
+  }
+  return threads;
+}
+
+/* NULL: no memory. To be freed. */
+static struct value *slots_of(const struct sizes *s, const struct problem *problem, const struct variant *variant) {
+  struct value *slots = calloc(config_slot_count(s->config, variant->implementation) + 3, sizeof *slots);
+  if (!slots) return NULL;
+  config_slots(s->config, problem, s->facts, slots);
+  memcpy(slots + s->config->first_tunable, variant->values, variant->implementation->tunable_count * sizeof *slots);
+  return slots;
+}
+
+/* Bytes of all buffers and threads of all launches; below 0: there is no such problem. */
+static double extent_of(const struct sizes *s, const struct problem *problem, const struct variant *variant) {
+  struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
+  cugen_error ignored;
+  struct value *slots = slots_of(s, problem, variant);
+  if (!slots) return -1;
+  double extent = config_arguments(s->config, slots, arguments, &ignored) ? -1 : 0;
+  for (size_t i = 0; i < s->config->argument_count && extent >= 0; i++)
+    if (arguments[i].rank) extent += (double)kernel_argument_bytes(&arguments[i]);
+  for (size_t i = 0; i < variant->implementation->launch_count && extent >= 0; i++) {
+    const double threads = launch_threads(&variant->implementation->launches[i], slots);
+    extent = threads < 0 ? -1 : extent + threads;
+  }
+  free(slots);
+  return extent;
+}
+
+/* ---- Which parameters are sizes ---- */
+
+static bool is_whole_number(const struct value *value) {
+  return value && value->type == VALUE_INT;
+}
+
+/* What may be a size: a check { } gives it a value. */
+static bool is_candidate(const struct sizes *s, size_t i) {
+  const struct config_problem *p = &s->config->problems[i];
+  const struct value *own = s->owner ? &s->owner->check[i] : NULL;
+  return (is_whole_number(&p->check) || is_whole_number(own)) && !p->listed && is_whole_number(&s->base->values[i]) &&
+         s->base->values[i].integer > 3;
+}
+
+static void compare(double before, double after, double factor, int64_t at, struct size_growth *out) {
+  if (before <= 0 || after < 0) return;
+  out->known = true;
+  out->changes |= after < before || after > before;
+  if (after > 2 * factor * factor * factor * before && after > out->most * before) {
+    out->most = after / before;
+    out->at = at;
+  }
+}
+
+/* How the variant's extent grows with parameter i. changed: room for a problem's values. */
+static void find_growth(struct sizes *s, const struct variant *variant, size_t i, struct value *changed) {
+  const int64_t size = s->base->values[i].integer;
+  const double before = extent_of(s, s->base, variant);
+  memcpy(changed, s->base->values, s->base->count * sizeof *changed);
+  for (enum shape shape = 0; shape < SHAPE_COUNT; shape++) {
+    const int64_t other = shape_of(s, shape, size);
+    changed[i] = value_int(other);
+    const struct problem problem = {.values = changed, .count = s->base->count};
+    const double factor = other > size ? (double)other / (double)size : 1;
+    compare(before, extent_of(s, &problem, variant), factor, other, &s->growth[i]);
+  }
+}
+
+/* No problem around a variant's tiles is to take longer than the larger ones of the base
+   problem, or than one that takes no time. */
+static void find_most(struct sizes *s, const struct variant *variant, struct value *changed) {
+  enum { LITTLE = 1 << 20 };
+  const struct problem problem = {.values = changed, .count = s->base->count};
+  for (size_t i = 0; i < s->base->count; i++)
+    changed[i] = s->vary[i] ? value_int(shape_of(s, SHAPE_LARGER, s->base->values[i].integer)) : s->base->values[i];
+  const double extent = extent_of(s, &problem, variant);
+  if (s->most < LITTLE) s->most = LITTLE;
+  if (extent > s->most) s->most = extent;
+}
+
+/* Over the first variant of each implementation that has one. */
+static void find_sizes(struct sizes *s, const struct space *space, const bool *fixed, struct value *values,
+                       struct value *changed) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(space, &count);
+  struct variant variant;
+  for (size_t i = 0; i < s->base->count; i++) {
+    if ((fixed && fixed[i]) || !is_candidate(s, i)) continue;
+    for (size_t n = 0; n < count; n++) {
+      if (!all[n].valid) continue;
+      space_variant(space, all[n].first, &variant, values);
+      find_growth(s, &variant, i, changed);
+    }
+    const struct size_growth *growth = &s->growth[i];
+    s->vary[i] = !growth->known || (growth->changes && growth->most <= 0);
+  }
+  for (size_t n = 0; n < count; n++) {
+    if (!all[n].valid) continue;
+    space_variant(space, all[n].first, &variant, values);
+    find_most(s, &variant, changed);
+  }
+}
+
+int sizes_open(const struct config *config, const struct device_facts *facts, const struct problem *base,
+               const struct space *space, const struct config_implementation *owner, const bool *fixed,
+               struct sizes *out, cugen_error *err) {
+  *out = (struct sizes){.config = config, .facts = facts, .base = base, .owner = owner};
+  struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
+  struct value *changed = calloc(base->count + 1, sizeof *changed);
+  out->vary = calloc(base->count + 1, sizeof *out->vary);
+  out->growth = calloc(base->count + 1, sizeof *out->growth);
+  const bool room = values && changed && out->vary && out->growth;
+  if (room) find_sizes(out, space, fixed, values, changed);
+  free(values);
+  free(changed);
+  if (room) return CUGEN_OK;
+  sizes_close(out);
+  return error_memory(err);
+}
+
+void sizes_close(struct sizes *s) {
+  free(s->vary);
+  free(s->growth);
+  *s = (struct sizes){0};
+}
+
+/* ---- The tiles of a variant ---- */
+
+enum { MOST_TILES = 3, LARGEST_TILE = 1 << 12 };
+
+struct tiles { /* of one size */
+  int64_t of[MOST_TILES];
+  size_t count;
+};
+
+static void add_tile(struct tiles *tiles, int64_t tile) {
+  if (tile < 2 || tile > LARGEST_TILE || tiles->count == MOST_TILES) return;
+  for (size_t i = 0; i < tiles->count; i++)
+    if (tiles->of[i] == tile) return;
+  tiles->of[tiles->count++] = tile;
+}
+
+static bool depends_on(const struct expr *expr, int slot) {
+  size_t count;
+  const int *slots = expr_slots(expr, &count);
+  for (size_t i = 0; i < count; i++)
+    if (slots[i] == slot) return true;
+  return false;
+}
+
+/* The grid's extent for a size; below 0: it has none, as `n / 32` has none for 33. */
+static int64_t extent_at(const struct expr *grid, struct value *slots, int slot, int64_t size) {
+  int64_t extent;
+  cugen_error ignored;
+  slots[slot] = value_int(size);
+  return expr_eval_int(grid, slots, &extent, &ignored) ? -1 : extent;
+}
+
+/* How many elements of the size the first block covers: ceil_div(n, 48) is 1 for n up to 48, n /
+   48 has its first value at 48. 0: the extent stays as it is, as far as tiles go. */
+static int64_t tile_of(const struct expr *grid, struct value *slots, int slot) {
+  const int64_t least = extent_at(grid, slots, slot, 1);
+  int64_t low = 1, high = 2; /* the extent is the least at low */
+  if (least < 0) {
+    while (high <= LARGEST_TILE && extent_at(grid, slots, slot, high) < 0) high++;
+    return high <= LARGEST_TILE ? high : 0;
+  }
+  while (high <= LARGEST_TILE + 1 && extent_at(grid, slots, slot, high) == least) low = high, high *= 2;
+  if (extent_at(grid, slots, slot, high) == least) return 0;
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    *(extent_at(grid, slots, slot, middle) == least ? &low : &high) = middle;
+  }
+  return low;
+}
+
+/* slots are the variant's on the base problem, and are so again afterwards. */
+static void find_tiles(const struct sizes *s, const struct variant *variant, size_t i, struct value *slots,
+                       struct tiles *out) {
+  const struct config_implementation *implementation = variant->implementation;
+  const int slot = s->config->first_problem + (int)i;
+  *out = (struct tiles){.count = 0};
+  for (size_t l = 0; l < implementation->launch_count; l++) {
+    const struct config_launch *launch = &implementation->launches[l];
+    if (launch->steps) slots[launch->step_slot] = value_int(0), slots[launch->steps_slot] = value_int(1);
+    for (int d = 0; d < 3; d++)
+      if (launch->grid[d] && depends_on(launch->grid[d], slot)) add_tile(out, tile_of(launch->grid[d], slots, slot));
+  }
+  slots[slot] = s->base->values[i];
+  if (out->count) return;
+  for (size_t t = 0; t < implementation->tunable_count; t++)
+    if (is_whole_number(&variant->values[t])) add_tile(out, variant->values[t].integer);
+  for (size_t l = 0; l < implementation->launch_count; l++)
+    if (implementation->launches[l].block[0])
+      add_tile(out, extent_at(implementation->launches[l].block[0], slots, slot, s->base->values[i].integer));
+}
+
+/* ---- Problems ---- */
+
+static bool same_values(const struct value *a, const struct value *b, size_t count) {
+  size_t i = 0;
+  while (i < count && value_equal(a[i], b[i])) i++;
+  return i == count;
+}
+
+/* Keeps the problem behind the list's last one, unless it is known. */
+static void keep_new(const struct sizes *s, struct size_list *list) {
+  const size_t count = s->base->count;
+  const struct value *made = list->values + list->count * count;
+  bool known = same_values(made, s->base->values, count);
+  for (size_t j = 0; j < list->count && !known; j++) known = same_values(made, list->values + j * count, count);
+  list->count += !known;
+}
+
+/* Room for `most` problems and one more. */
+static int begin_list(const struct sizes *s, size_t most, struct size_list *out, cugen_error *err) {
+  *out = (struct size_list){.values = calloc((most + 1) * (s->base->count + 1), sizeof *out->values)};
+  return out->values ? CUGEN_OK : error_memory(err);
+}
+
+int sizes_plain(const struct sizes *s, struct size_list *out, cugen_error *err) {
+  const int status = begin_list(s, SIZES_PLAIN, out, err);
+  for (enum shape shape = 0; shape < SHAPE_COUNT && !status; shape++) {
+    struct value *made = out->values + out->count * s->base->count;
+    for (size_t i = 0; i < s->base->count; i++)
+      made[i] = s->vary[i] ? value_int(shape_of(s, shape, s->base->values[i].integer)) : s->base->values[i];
+    keep_new(s, out);
+  }
+  return status;
+}
+
+enum edge { EDGE_TILE, EDGE_BELOW, EDGE_ABOVE, EDGE_TWO_ABOVE, EDGE_ONE, EDGE_COUNT };
+
+static int64_t edge_of(enum edge edge, int64_t tile) {
+  switch (edge) {
+  case EDGE_BELOW: return tile - 1;
+  case EDGE_ABOVE: return tile + 1;
+  case EDGE_TWO_ABOVE: return 2 * tile + 1;
+  case EDGE_ONE: return 1;
+  default: return tile;
+  }
+}
+
+/* Problem 0 has all sizes at whole tiles; in the others the j-th of the sizes is j edges further
+   than the first. A size without a tile stays. Where a size has several tiles, each edge is one
+   of another tile. */
+static void make_around(const struct sizes *s, const struct tiles *tiles, size_t number, struct value *made) {
+  size_t turn = 0;
+  for (size_t i = 0; i < s->base->count; i++) {
+    made[i] = s->base->values[i];
+    if (!s->vary[i] || !tiles[i].count) continue;
+    const enum edge edge = number ? (enum edge)((number - 1 + turn++) % EDGE_COUNT) : EDGE_TILE;
+    made[i] = value_int(edge_of(edge, tiles[i].of[number % tiles[i].count]));
+  }
+}
+
+int sizes_around(const struct sizes *s, const struct variant *variant, struct size_list *out, cugen_error *err) {
+  int status = begin_list(s, SIZES_AROUND, out, err);
+  struct value *slots = slots_of(s, s->base, variant);
+  struct tiles *tiles = calloc(s->base->count + 1, sizeof *tiles);
+  if (!status && !(slots && tiles)) status = error_memory(err);
+  for (size_t i = 0; i < s->base->count && !status; i++)
+    if (s->vary[i]) find_tiles(s, variant, i, slots, &tiles[i]);
+  for (size_t number = 0; number < SIZES_AROUND && !status; number++) {
+    struct value *made = out->values + out->count * s->base->count;
+    make_around(s, tiles, number, made);
+    const struct problem problem = {.values = made, .count = s->base->count};
+    const double extent = extent_of(s, &problem, variant);
+    if (extent >= 0 && extent <= s->most) keep_new(s, out);
+  }
+  free(slots);
+  free(tiles);
+  return status;
+}

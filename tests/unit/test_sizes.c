@@ -1,0 +1,137 @@
+/* Sizes around a base problem's and around a variant's tiles: gen/space/sizes.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "configs.h"
+#include "gen/space/sizes.h"
+
+struct made {
+  struct config *config;
+  struct problem problem;
+  struct device_facts facts;
+  struct space *space;
+  struct sizes sizes;
+  struct value values[8];
+  struct variant variant;
+};
+
+static void make(const char *text, const bool *fixed, struct made *m) {
+  cugen_error err = {0};
+  *m = (struct made){.config = parse(text)};
+  assert_int_equal(problem_set(m->config, NULL, 0, true, &m->problem, &err), CUGEN_OK);
+  assert_int_equal(space_open(m->config, &m->problem, &m->facts, &m->space, &err), CUGEN_OK);
+  assert_int_equal(sizes_open(m->config, &m->facts, &m->problem, m->space, NULL, fixed, &m->sizes, &err), CUGEN_OK);
+  space_variant(m->space, 0, &m->variant, m->values);
+}
+
+static void drop(struct made *m) {
+  sizes_close(&m->sizes);
+  space_close(m->space);
+  problem_free(&m->problem);
+  config_close(m->config);
+}
+
+/* expected: the sizes in the order of the config, "192,96 13,7 ". */
+static void expect(const struct made *m, struct size_list *list, const char *expected) {
+  struct text text = {0};
+  for (size_t j = 0; j < list->count; j++)
+    for (size_t i = 0; i < m->problem.count; i++) {
+      value_print(list->values[j * m->problem.count + i], &text);
+      text_add(&text, i + 1 < m->problem.count ? "," : " ");
+    }
+  assert_string_equal(text_get(&text), expected);
+  text_free(&text);
+  free(list->values);
+}
+
+static void expect_around(const char *text, const bool *fixed, const char *expected) {
+  struct made m;
+  struct size_list list;
+  make(text, fixed, &m);
+  assert_int_equal(sizes_around(&m.sizes, &m.variant, &list, NULL), CUGEN_OK);
+  expect(&m, &list, expected);
+  drop(&m);
+}
+
+#define CONFIG(sizes, launch)                                                                                        \
+  "kernel 'k' { " sizes " tunable 'tile' { 48 }, input 'x' { dtype = 'f32', shape = { 'm' } }, "                     \
+  "output 'y' { dtype = 'f32', shape = { 'm' } }, reference 'r.cu', implementation 'i' { template 'k.cu', " launch   \
+  " } }"
+#define ONE "problem 'm' (4096), check { m = 100 },"
+
+static void plain_sizes_are_whole_tiles_small_and_large(void **state) {
+  struct made m;
+  struct size_list list;
+  (void)state;
+  make(CONFIG(ONE, "grid { 1 }, block { 32 }"), NULL, &m);
+  assert_int_equal(sizes_plain(&m.sizes, &list, NULL), CUGEN_OK);
+  expect(&m, &list, "192 13 203 ");
+  drop(&m);
+}
+
+static void a_tile_is_where_the_grid_grows(void **state) {
+  (void)state;
+  expect_around(CONFIG(ONE, "grid { 'ceil_div(m, tile * 2)' }, block { 32 }"), NULL, "96 95 97 193 1 ");
+  expect_around(CONFIG(ONE, "grid { '(m + 2 * tile - 1) // (2 * tile)' }, block { 32 }"), NULL, "96 95 97 193 1 ");
+  expect_around(CONFIG(ONE, "grid { 'min(ceil_div(m, tile), 2)' }, block { 32 }"), NULL, "48 47 49 97 1 ");
+}
+
+/* A grid that is `m / tile` has no extent for other sizes. */
+static void a_grid_of_whole_tiles_has_whole_tiles_alone(void **state) {
+  (void)state;
+  expect_around(CONFIG("problem 'm' (4096), check { m = 96 },", "grid { 'm / tile' }, block { 32 }"), NULL, "48 ");
+}
+
+/* Each edge is one of the next tile. */
+static void without_a_grid_tunables_and_block_are_tiles(void **state) {
+  (void)state;
+  expect_around(CONFIG(ONE, "grid { 7 }, block { 32 }"), NULL, "48 32 47 33 97 1 ");
+}
+
+static const char two[] = CONFIG("problem 'm' (4096), problem 'n' (4096), check { m = 100, n = 50 },",
+                                 "grid { 'ceil_div(m, 96)', 'ceil_div(n, 8)' }, block { 32 }");
+
+static void every_size_has_every_edge(void **state) {
+  (void)state;
+  expect_around(two, NULL, "96,8 96,7 95,9 97,17 193,1 1,8 ");
+}
+
+static void what_is_fixed_stays(void **state) {
+  static const bool fixed[] = {true, false};
+  (void)state;
+  expect_around(two, fixed, "100,8 100,7 100,9 100,17 100,1 ");
+}
+
+/* A million bytes and threads take no time; more is made where the base problem's larger sizes are as large. */
+static void nothing_large_is_made(void **state) {
+  static const char text[] = "kernel 'k' { problem 'm' (64), check { m = %s },"
+                             "output 'y' { dtype = 'f32', shape = { 'm', 'm' } }, reference 'r.cu',"
+                             "implementation 'i' { template 'k.cu', grid { 'ceil_div(m, 500)' }, block { 32 } } }";
+  char config[512];
+  (void)state;
+  snprintf(config, sizeof config, text, "40");
+  expect_around(config, NULL, "500 499 501 1 ");
+  snprintf(config, sizeof config, text, "600");
+  expect_around(config, NULL, "500 499 501 1001 1 ");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(plain_sizes_are_whole_tiles_small_and_large),
+      cmocka_unit_test(a_tile_is_where_the_grid_grows),
+      cmocka_unit_test(a_grid_of_whole_tiles_has_whole_tiles_alone),
+      cmocka_unit_test(without_a_grid_tunables_and_block_are_tiles),
+      cmocka_unit_test(every_size_has_every_edge),
+      cmocka_unit_test(what_is_fixed_stays),
+      cmocka_unit_test(nothing_large_is_made),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
