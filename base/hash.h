@@ -17,6 +17,8 @@ struct hash_piece {
   size_t length;
 };
 struct hash hash_pieces(const struct hash_piece *pieces, size_t count);
+/* The same of bytes that come one piece after the other. next: gives the next piece, of length 0 at the end; CUGEN_OK, or what went wrong. */
+int hash_stream(int (*next)(void *context, struct hash_piece *out), void *context, struct hash *out);
 /* 64 bits, of contents that come in pieces: `before` is what the pieces before gave, 0 at first. */
 uint64_t hash_next(uint64_t before, const void *piece, size_t length);
 

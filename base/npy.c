@@ -156,9 +156,9 @@ static bool check_length(struct reader *r, size_t length) {
   return (uint64_t)bytes == length - r->out->offset || refuse(r, "it goes on behind its last element");
 }
 
-int npy_parse(const void *data, size_t length, struct npy *out, cugen_error *err) {
+int npy_parse(const void *head, size_t head_length, size_t length, struct npy *out, cugen_error *err) {
   *out = (struct npy){0};
   struct reader r = {.out = out};
-  if (find_header(data, length, &r) && read_header(&r) && check_length(&r, length)) return CUGEN_OK;
+  if (find_header(head, head_length, &r) && read_header(&r) && check_length(&r, length)) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_CONFIG, "no .npy file that can be read: %s", r.wrong);
 }

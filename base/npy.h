@@ -9,7 +9,7 @@
 
 #include "error.h"
 
-enum { NPY_MOST_RANK = 4, NPY_MOST_HEADER = 4096 };
+enum { NPY_MOST_RANK = 4, NPY_MOST_HEADER = 4096, NPY_HEAD = NPY_MOST_HEADER + 12 };
 
 struct npy {
   char type[8]; /* as NumPy writes it, without the byte order: "f4", "i8", "V2" */
@@ -20,8 +20,9 @@ struct npy {
   size_t offset;                /* of the elements */
 };
 
-/* CUGEN_ERROR_CONFIG, the message without the file's name: it is no such file, has something that is not read here, or
+/* head: the first head_length bytes of a file of `length` bytes, NPY_HEAD where it is as long: no more is looked at.
+   CUGEN_ERROR_CONFIG, the message without the file's name: it is no such file, has something that is not read here, or
    more or fewer bytes than its elements. */
-int npy_parse(const void *data, size_t length, struct npy *out, cugen_error *err);
+int npy_parse(const void *head, size_t head_length, size_t length, struct npy *out, cugen_error *err);
 
 #endif

@@ -270,41 +270,114 @@ static struct kernel_argument file_layout(const struct kernel_argument *a, const
   return out;
 }
 
-static void copy_elements(struct making *m, const char *from, const struct kernel_argument *layout) {
-  const struct kernel_argument *a = m->argument;
-  size_t bytes = (size_t)a->dtype->bytes;
-  int64_t elements = element_count(a);
-  struct walk w;
-  for (walk_begin(&w, a, 0); w.flat < elements; walk_next(&w)) {
-    int64_t offset = 0;
-    for (int i = 0; i < a->rank; i++) offset += w.at[i] * layout->stride[i];
-    memcpy(m->to + (size_t)w.offset * bytes, from + (size_t)offset * bytes, bytes);
+/* A part of a file that is being read. Elements that lie side by side in the file and in the buffer are a run, which is read at once;
+   runs and single elements that do not lie so are gathered from `gathered`, the whole of what is wanted of the file. */
+struct reading {
+  struct making *making;
+  const struct source_data *file;
+  size_t offset; /* of the elements */
+  const struct kernel_argument *layout;
+  const char *gathered;     /* NULL: runs are read in their place */
+  int64_t run, first, last; /* runs */
+  int status;
+  cugen_error error;
+};
+
+/* Where the file has the element that the walk is at. */
+static int64_t file_offset(const struct reading *r, const struct walk *w) {
+  int64_t offset = 0;
+  for (int i = 0; i < w->argument->rank; i++) offset += w->at[i] * r->layout->stride[i];
+  return offset;
+}
+
+/* How many elements, from each multiple of it on, lie side by side on both sides. */
+static int64_t common_run(const struct kernel_argument *a, const struct kernel_argument *layout) {
+  int64_t run = 1;
+  for (int i = a->rank - 1; i >= 0 && a->stride[i] == run && layout->stride[i] == run; i--) run *= a->shape[i];
+  return run;
+}
+
+static void read_runs(void *context) {
+  struct reading *r = context;
+  const struct kernel_argument *a = r->making->argument;
+  const size_t bytes = (size_t)a->dtype->bytes;
+  for (int64_t run = r->first; run < r->last && !r->status; run++) {
+    struct walk w;
+    walk_begin(&w, a, run * r->run);
+    r->status = sources_data_read(r->file, r->offset + (size_t)file_offset(r, &w) * bytes,
+                                  r->making->to + (size_t)w.offset * bytes, (size_t)r->run * bytes, &r->error);
   }
 }
 
-static int copy_npy(struct making *m, const struct text *content) {
+static void gather_elements(void *context) {
+  struct reading *r = context;
+  const size_t bytes = (size_t)r->making->argument->dtype->bytes;
+  struct walk w;
+  for (walk_begin(&w, r->making->argument, r->first); w.flat < r->last; walk_next(&w))
+    memcpy(r->making->to + (size_t)w.offset * bytes, r->gathered + (size_t)file_offset(r, &w) * bytes, bytes);
+}
+
+static int read_parts(const struct reading *whole, void (*run)(void *part), int64_t count) {
+  struct reading parts[PARALLEL_MOST];
+  const int64_t elements = count * whole->run;
+  const int most = parallel_count(elements), part_count = count < most ? (int)count : most;
+  for (int i = 0; i < part_count; i++) {
+    parts[i] = *whole;
+    parts[i].first = parallel_begin(count, i, part_count);
+    parts[i].last = parallel_begin(count, i + 1, part_count);
+  }
+  parallel_for(run, parts, sizeof *parts, part_count);
+  for (int i = 0; i < part_count; i++)
+    if (parts[i].status) return *whole->making->err = parts[i].error, parts[i].status;
+  return CUGEN_OK;
+}
+
+/* Runs so short that as many calls would take longer than bringing all of it here; so long that threads share one. */
+enum { SHORT_RUN = 4096, LONG_RUN = 1 << 18 };
+
+static int copy_elements(struct making *m, const struct source_data *file, size_t offset,
+                         const struct kernel_argument *layout) {
+  const struct kernel_argument *a = m->argument;
+  const int64_t elements = element_count(a), bytes = a->dtype->bytes;
+  struct reading r = {.making = m, .file = file, .offset = offset, .layout = layout, .run = common_run(a, layout)};
+  if (r.run * bytes >= SHORT_RUN || r.run == elements) {
+    while (r.run > LONG_RUN && r.run % 2 == 0) r.run /= 2;
+    return read_parts(&r, read_runs, elements / r.run);
+  }
+  int64_t reach = 1;
+  for (int i = 0; i < a->rank; i++) reach += (a->shape[i] - 1) * layout->stride[i];
+  char *all = malloc((size_t)(reach * bytes));
+  int status = all ? sources_data_read(file, offset, all, (size_t)(reach * bytes), m->err) : error_memory(m->err);
+  r.gathered = all, r.run = 1;
+  if (!status) status = read_parts(&r, gather_elements, elements);
+  free(all);
+  return status;
+}
+
+static int copy_npy(struct making *m, const struct source_data *file) {
+  char head[NPY_HEAD];
+  const size_t length = file->bytes < NPY_HEAD ? file->bytes : NPY_HEAD;
   struct npy npy;
-  int status = npy_parse(text_get(content), content->length, &npy, m->err);
+  int status = sources_data_read(file, 0, head, length, m->err);
+  if (!status) status = npy_parse(head, length, file->bytes, &npy, m->err);
   if (status) return error_prefix(m->err, "'%s'", m->data->file), status;
   status = check_npy(m, &npy);
   if (status) return status;
   struct kernel_argument layout = file_layout(m->argument, &npy);
-  copy_elements(m, text_get(content) + npy.offset, &layout);
-  return CUGEN_OK;
+  return copy_elements(m, file, npy.offset, &layout);
 }
 
 /* The elements in row-major order, nothing around them. */
-static int copy_raw(struct making *m, const struct text *content) {
+static int copy_raw(struct making *m, const struct source_data *file) {
   const struct kernel_argument *a = m->argument;
   struct npy npy = {.rank = a->rank};
   int64_t bytes = element_count(a) * a->dtype->bytes;
   memcpy(npy.shape, a->shape, sizeof npy.shape);
-  if ((uint64_t)bytes > content->length)
+  if ((uint64_t)bytes > file->bytes)
     return error_set(m->err, CUGEN_ERROR_CONFIG, "'%s' has %zu bytes, and this problem needs %lld", m->data->file,
-                     content->length, (long long)bytes);
+                     file->bytes, (long long)bytes);
   struct kernel_argument layout = file_layout(a, &npy);
-  copy_elements(m, text_get(content), &layout);
-  return CUGEN_OK;
+  return copy_elements(m, file, 0, &layout);
 }
 
 static bool is_npy(const char *name) {
@@ -313,17 +386,18 @@ static bool is_npy(const char *name) {
 }
 
 static int make_file(struct making *m) {
-  struct text content = {0};
-  int status = data_file_read(m->request->sources, m->data->file, m->request->config->path, &content, m->err);
-  if (!status) status = is_npy(m->data->file) ? copy_npy(m, &content) : copy_raw(m, &content);
-  text_free(&content);
+  struct source_data file;
+  int status = data_file_open(m->request->sources, m->data->file, m->request->config->path, &file, m->err);
+  if (!status) status = is_npy(m->data->file) ? copy_npy(m, &file) : copy_raw(m, &file);
+  sources_data_close(&file);
   return status;
 }
 
 /* ---- All ---- */
 
 static int make_one(struct making *m, const char *shared) {
-  memset(m->to, 0xff, (size_t)kernel_argument_bytes(m->argument));
+  if (m->argument->elements != element_count(m->argument)) /* what lies between rows */
+    memset(m->to, 0xff, (size_t)kernel_argument_bytes(m->argument));
   switch (m->argument->data) {
   case DATA_VALUES: return make_values(m, shared);
   case DATA_LIST: return make_list(m);

@@ -21,7 +21,7 @@ _Static_assert(DATA_RANK >= KERNEL_MAX_RANK, "dimensions");
 #define DATA_ENTRIES(X)                                                                                              \
   X(fill, 0)                                                                                                         \
   X(widen, 1)                                                                                                        \
-  X(reverse, 1) X(compare, 2) X(sums, 3) X(digest, 3) X(bits, 4) X(find, 5) X(unwritten, 5) X(errors, 5)
+  X(reverse, 1) X(narrow, 1) X(compare, 2) X(sums, 3) X(digest, 3) X(bits, 4) X(find, 5) X(unwritten, 5) X(errors, 5)
 #define ENTRY_ID(name, part) ENTRY_##name,
 enum { DATA_ENTRIES(ENTRY_ID) ENTRY_COUNT };
 #define ENTRY_NAME(name, part) "cugen_data_" #name,
@@ -258,6 +258,20 @@ int data_kernels_bits(struct data_kernels *k, const struct kernel_argument *a, c
   int64_t count = element_count(a);
   void *parameters[] = {&from, &layout, &bytes, &count, &tally};
   return launch(k, ENTRY_bits, count, parameters, err);
+}
+
+int data_kernels_narrow(struct data_kernels *k, const struct kernel_argument *a, const void *from,
+                        unsigned char poison, void *to, cugen_error *err) {
+  struct data_tally *tally = next_tally(k);
+  struct data_layout layout = layout_of(a, false);
+  struct data_type type = type_of(a->dtype), wide = type_of(a->dtype->wide);
+  uint64_t word = poison * UINT64_C(0x0101010101010101);
+  int64_t count = element_count(a);
+  int status = CUGEN_OK;
+  if (a->elements != count) /* what lies between rows */
+    status = k->device->ops->fill(k->device, to, 0xff, (size_t)kernel_argument_bytes(a), err);
+  void *parameters[] = {&from, &wide, &to, &layout, &type, &word, &count, &tally};
+  return status ? status : launch(k, ENTRY_narrow, count, parameters, err);
 }
 
 static int find(struct data_kernels *k, const void *from, struct verify_gaps where, uint64_t pattern,

@@ -172,6 +172,35 @@ extern "C" __global__ void cugen_data_widen(const void *from, data_layout layout
   }
 }
 
+// Whether the type holds the number: as element_put, but a float type without infinities is asked for no rounding at its end, so that
+// some numbers are left to the host, which knows exactly.
+__device__ bool holds(const data_type &t, double value, double stored) {
+  if (t.kind >= KIND_SIGNED) return stored == value;
+  if (value != value) return true;
+  const bool finite = value - value == 0.0;
+  if (t.kind == KIND_SMALL && !t.infinities) return finite && fabs(value) <= t.largest;
+  return finite == (stored - stored == 0.0);
+}
+
+// What a generator wrote, packed and in the wide type, where the argument has it. Counts the elements that still hold the poison or
+// that the argument's type does not hold.
+extern "C" __global__ void cugen_data_narrow(const u64 *from, data_type wide, void *to, data_layout layout, data_type type,
+                                             u64 poison, i64 count, data_tally *tally) {
+  const i64 step = (i64)gridDim.x * blockDim.x;
+  const bool copied = type.bytes == 8;
+  u64 wrong = 0;
+#pragma unroll 1
+  for (i64 n = (i64)blockIdx.x * blockDim.x + threadIdx.x; n < count; n += step) {
+    i64 ignored;
+    const i64 at = place(layout, n, &ignored);
+    const u64 bits = from[n];
+    const double value = load(wide, from, n);
+    store_bits(to, at, type.bytes, copied ? bits : to_bits(type, value));
+    wrong += bits == poison || (!copied && !holds(type, value, load(type, to, at)));
+  }
+  if (wrong) atomicAdd(&tally->wrong, wrong);
+}
+
 // The elements from the last to the first, or the samples so.
 extern "C" __global__ void cugen_data_reverse(i64 *to, const i64 *samples, i64 count) {
   const i64 step = (i64)gridDim.x * blockDim.x;

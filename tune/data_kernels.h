@@ -56,6 +56,11 @@ int data_kernels_compare(struct data_kernels *kernels, const struct kernel_argum
 /* tally.first: the first of a reference's results, of 8 bytes each, that is due and holds that byte alone. */
 int data_kernels_unwritten(struct data_kernels *kernels, const struct kernel_argument *output, const void *results,
                            const int64_t *samples, int64_t count, unsigned char poison, cugen_error *err);
+/* The elements of an argument from `from`, where they lie packed and in the wide type, which has 8 bytes, into `to`, as element_put has
+   them there. tally.wrong: how many hold the poison alone or may be no number of the argument's type, for the host to look at; 0: all
+   are right. */
+int data_kernels_narrow(struct data_kernels *kernels, const struct kernel_argument *argument, const void *from,
+                        unsigned char poison, void *to, cugen_error *err);
 /* As data_kernels_compare, of errors in units of what is allowed. */
 int data_kernels_errors(struct data_kernels *kernels, const double *errors, int64_t count, cugen_error *err);
 /* *tallies: theirs, until the next data_kernels_begin. */

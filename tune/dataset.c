@@ -113,7 +113,7 @@ static int compute_there(struct device *device, const struct dataset_request *re
 
 static int compute_here(struct device *device, const struct dataset_request *request, struct dataset *d,
                         cugen_error *err) {
-  int status = dataset_run_apart(&(const struct loading){device, d, request, NULL}, reference_step, err);
+  int status = dataset_run_apart(&(const struct loading){device, d, request, NULL, NULL}, reference_step, err);
   if (!status) dataset_head(d)->reference = 1;
   return status;
 }
@@ -150,7 +150,7 @@ static int take_proofs(struct device *device, const struct dataset_request *requ
   int status = take_results(device, request, d, err);
   d->late = request->apart && request->verify ? request : NULL;
   if (!status && d->late)
-    return dataset_run_apart(&(const struct loading){device, d, request, NULL}, verifier_step, err);
+    return dataset_run_apart(&(const struct loading){device, d, request, NULL, NULL}, verifier_step, err);
   if (!status && request->verify) status = verifier_open(device, d, request, &d->verifier, err);
   return status;
 }

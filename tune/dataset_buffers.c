@@ -145,9 +145,26 @@ int dataset_run_apart(const struct loading *l, int (*step)(void *context, cugen_
   return l->request->apart ? l->request->apart(l->request->apart_context, step, context, err) : step(context, err);
 }
 
+/* memory: its inputs. Where there are data kernels and nothing is found fault with, set 0 is made on the device and copied from there. */
+static int make_generated(const struct loading *l, struct memory *memory, cugen_error *err) {
+  struct device *device = l->device;
+  const struct dataset *d = l->dataset;
+  const struct dataset_generator *generator = l->generator;
+  const struct kernel_argument *a = &d->spec.arguments[generator->argument];
+  void *at = d->sets[0][generator->argument].device,
+       *shared = d->shared + dataset_data_offset(&d->spec, generator->argument);
+  int status = CUGEN_OK;
+  if (d->kernels) status = generated_make_there(device, d->kernels, a, generator, memory, at, l->there, err);
+  if (status) return status;
+  if (*l->there) return device->ops->download(device, shared, at, (size_t)kernel_argument_bytes(a), err);
+  return generated_make(device, a, generator, memory, shared, err);
+}
+
 /* The inputs before it are filled. */
-static int run_generator(struct device *device, struct dataset *d, const struct dataset_generator *generator,
-                         cugen_error *err) {
+static int run_generator(const struct loading *l, cugen_error *err) {
+  struct device *device = l->device;
+  struct dataset *d = l->dataset;
+  const struct dataset_generator *generator = l->generator;
   size_t i = generator->argument;
   struct memory *memory = calloc(d->spec.argument_count + 1, sizeof *memory);
   int status = memory ? CUGEN_OK : error_memory(err);
@@ -156,9 +173,7 @@ static int run_generator(struct device *device, struct dataset *d, const struct 
   for (size_t k = 0; k < i && !status; k++) /* which kernels that ran before may have changed */
     if (is_restored(&d->spec.arguments[k])) status = write_input(device, d, k, err);
   dataset_begin(d->doing, generator->name);
-  if (!status)
-    status = generated_make(device, &d->spec.arguments[i], generator, memory,
-                            d->shared + dataset_data_offset(&d->spec, i), err);
+  if (!status) status = make_generated(l, memory, err);
   dataset_end(d->doing);
   free(memory);
   if (!status) dataset_head(d)->generated[i] = 1;
@@ -166,17 +181,18 @@ static int run_generator(struct device *device, struct dataset *d, const struct 
 }
 
 static int generator_step(void *context, cugen_error *err) {
-  const struct loading *l = context;
-  return run_generator(l->device, l->dataset, l->generator, err);
+  return run_generator(context, err);
 }
 
+/* *there: set 0 holds it now. */
 static int generate(struct device *device, struct dataset *d, const struct dataset_request *request, size_t i,
-                    cugen_error *err) {
+                    bool *there, cugen_error *err) {
+  *there = false;
   if (dataset_head(d)->generated[i]) return CUGEN_OK;
   for (size_t k = 0; k < request->generator_count; k++)
     if (request->generators[k].argument == i)
-      return dataset_run_apart(&(const struct loading){device, d, request, &request->generators[k]}, generator_step,
-                               err);
+      return dataset_run_apart(&(const struct loading){device, d, request, &request->generators[k], there},
+                               generator_step, err);
   return error_set(err, CUGEN_ERROR_INTERNAL, "'%s' has no generator", d->spec.arguments[i].name);
 }
 
@@ -190,13 +206,13 @@ static void alloc_kept(struct device *device, struct dataset *d, size_t i) {
                      &no_room);
 }
 
-/* Made on the device, or brought there once. */
-static int fill_there(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
+/* Made on the device, or brought there once. first_made: set 0 holds it already. */
+static int fill_there(struct device *device, struct dataset *d, size_t i, bool first_made, cugen_error *err) {
   const struct kernel_argument *a = &d->spec.arguments[i];
   const bool made = data_kernels_make(a);
   const size_t bytes = (size_t)kernel_argument_bytes(a);
   const struct memory *first = &d->sets[0][i];
-  int status = made ? CUGEN_OK : write_from_host(device, d, i, first, err);
+  int status = made || first_made ? CUGEN_OK : write_from_host(device, d, i, first, err);
   for (size_t s = 0; s < d->set_count && !status; s++)
     if (made)
       status = data_kernels_fill(d->kernels, a, d->seed, i, d->sets[s][i].device, err);
@@ -209,8 +225,8 @@ static int fill_there(struct device *device, struct dataset *d, size_t i, cugen_
   return status ? status : digest_of(d, i, first, &d->digests[i], err);
 }
 
-static int fill_argument(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
-  if (d->kernels) return fill_there(device, d, i, err);
+static int fill_argument(struct device *device, struct dataset *d, size_t i, bool first_made, cugen_error *err) {
+  if (d->kernels) return fill_there(device, d, i, first_made, err);
   const struct kernel_argument *a = &d->spec.arguments[i];
   const size_t bytes = (size_t)kernel_argument_bytes(a);
   void *made;
@@ -233,9 +249,10 @@ int dataset_fill_buffers(struct device *device, struct dataset *d, const struct 
   int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
+    bool there = false;
     if (!has_input(a)) continue;
-    if (a->data == DATA_GENERATOR) status = generate(device, d, request, i, err);
-    if (!status) status = fill_argument(device, d, i, err);
+    if (a->data == DATA_GENERATOR) status = generate(device, d, request, i, &there, err);
+    if (!status) status = fill_argument(device, d, i, there, err);
   }
   return status;
 }
@@ -350,8 +367,9 @@ int dataset_restore(struct device *device, struct dataset *d, cugen_error *err) 
 int dataset_generate_all(struct device *device, struct dataset *d, const struct dataset_request *request,
                          cugen_error *err) {
   int status = CUGEN_OK;
+  bool ignored;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++)
-    if (d->spec.arguments[i].data == DATA_GENERATOR) status = generate(device, d, request, i, err);
+    if (d->spec.arguments[i].data == DATA_GENERATOR) status = generate(device, d, request, i, &ignored, err);
   return status;
 }
 

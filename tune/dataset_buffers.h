@@ -27,6 +27,7 @@ struct loading {
   struct dataset *dataset;
   const struct dataset_request *request;
   const struct dataset_generator *generator;
+  bool *there; /* whether a generator's data lies in set 0 already; never where the step runs in another process */
 };
 
 /* Carries out the step, whose context is the loading, where the request wants it. */

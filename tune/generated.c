@@ -11,8 +11,8 @@ struct generation {
   struct device *device;
   const struct kernel_argument *argument;
   const struct dtype *wide;
-  int64_t count;
-  size_t bytes; /* of the result, packed and in the wide type */
+  int64_t count; /* as sample_count is passed: a long long */
+  size_t bytes;  /* of the result, packed and in the wide type */
   struct memory own;
   struct plan *plan;
   struct call *call;
@@ -22,8 +22,7 @@ struct generation {
 
 static int open_generation(struct generation *g, const struct dataset_generator *generator, struct memory *memory,
                            cugen_error *err) {
-  long long count = g->count;
-  void *extra[] = {&count};
+  void *extra[] = {&g->count}; /* which the call reads at each launch */
   int status = g->device->ops->alloc(g->device, MEMORY_DEVICE, g->bytes, true, &g->own, err);
   memory[generator->argument] = g->own;
   if (!status) status = plan_open(g->device, generator->spec, generator->compiled, &g->plan, err);
@@ -37,13 +36,17 @@ static void close_generation(struct generation *g) {
 }
 
 /* One launch, into memory that holds nothing but that byte before. */
-static int run_once(struct generation *g, unsigned char poison, void *host, cugen_error *err) {
+static int launch_once(struct generation *g, unsigned char poison, cugen_error *err) {
   const struct device_ops *ops = g->device->ops;
   int status = ops->fill(g->device, g->own.device, poison, g->bytes, err);
   if (!status) status = call_launch(g->call, err);
   if (!status) status = ops->sync(g->device, err);
-  if (!status) status = ops->memory_check(g->device, &g->own, err);
-  return status ? status : ops->download(g->device, host, g->own.device, g->bytes, err);
+  return status ? status : ops->memory_check(g->device, &g->own, err);
+}
+
+static int run_once(struct generation *g, unsigned char poison, void *host, cugen_error *err) {
+  int status = launch_once(g, poison, err);
+  return status ? status : g->device->ops->download(g->device, host, g->own.device, g->bytes, err);
 }
 
 /* ---- What it wrote ---- */
@@ -121,11 +124,32 @@ static int take(const struct generation *g, const char *host, char *to, cugen_er
   return CUGEN_OK;
 }
 
-int generated_make(struct device *device, const struct kernel_argument *argument,
-                   const struct dataset_generator *generator, struct memory *memory, void *to, cugen_error *err) {
+static struct generation generation_of(struct device *device, const struct kernel_argument *argument) {
   struct generation g = {
       .device = device, .argument = argument, .wide = argument->dtype->wide, .count = element_count(argument)};
   g.bytes = (size_t)g.count * (size_t)g.wide->bytes;
+  return g;
+}
+
+int generated_make_there(struct device *device, struct data_kernels *kernels, const struct kernel_argument *argument,
+                         const struct dataset_generator *generator, struct memory *memory, void *to, bool *done,
+                         cugen_error *err) {
+  static const unsigned char poison = 0x5a; /* 0xff is -1, which is no rare number */
+  struct generation g = generation_of(device, argument);
+  const struct data_tally *tallies;
+  int status = open_generation(&g, generator, memory, err);
+  if (!status) status = launch_once(&g, poison, err);
+  if (!status) status = data_kernels_begin(kernels, err);
+  if (!status) status = data_kernels_narrow(kernels, argument, g.own.device, poison, to, err);
+  if (!status) status = data_kernels_await(kernels, &tallies, err);
+  *done = !status && tallies[0].wrong == 0;
+  close_generation(&g);
+  return status ? error_prefix(err, "%s", generator->name), status : CUGEN_OK;
+}
+
+int generated_make(struct device *device, const struct kernel_argument *argument,
+                   const struct dataset_generator *generator, struct memory *memory, void *to, cugen_error *err) {
+  struct generation g = generation_of(device, argument);
   char *host = malloc(g.bytes);
   int status = host ? open_generation(&g, generator, memory, err) : error_memory(err);
   if (!status) status = run_once(&g, poisons[0], host, err);

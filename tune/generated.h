@@ -11,4 +11,10 @@
 int generated_make(struct device *device, const struct kernel_argument *argument,
                    const struct dataset_generator *generator, struct memory *memory, void *to, cugen_error *err);
 
+/* The same on the device alone, by its data kernels: into `to`, which lies there. *done false: something is to be found fault with, which
+   is for the other function. Nothing of the input's size crosses the bus. */
+int generated_make_there(struct device *device, struct data_kernels *kernels, const struct kernel_argument *argument,
+                         const struct dataset_generator *generator, struct memory *memory, void *to, bool *done,
+                         cugen_error *err);
+
 #endif

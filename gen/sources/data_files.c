@@ -12,12 +12,42 @@ struct data_file {
   struct hash hash;
 };
 
-int data_file_read(const struct sources *sources, const char *name, const char *from, struct text *content,
+int data_file_open(const struct sources *sources, const char *name, const char *from, struct source_data *out,
                    cugen_error *err) {
   struct text path = {0};
-  int status = sources_data(sources, name, from, &path, content, err);
+  int status = sources_data_open(sources, name, from, &path, out, err);
   text_free(&path);
   return status;
+}
+
+/* A file that is being hashed, piece by piece. */
+struct hashing {
+  struct source_data data;
+  size_t at;
+  char *piece;
+};
+
+enum { PIECE = 1 << 20 };
+
+static int next_piece(void *context, struct hash_piece *out) {
+  struct hashing *h = context;
+  cugen_error ignored;
+  const size_t left = h->data.bytes - h->at, length = left < PIECE ? left : PIECE;
+  int status = sources_data_read(&h->data, h->at, h->piece, length, &ignored);
+  *out = (struct hash_piece){h->piece, length};
+  h->at += length;
+  return status;
+}
+
+static struct hash hash_data(const struct sources *sources, const char *name, const char *from, struct text *path) {
+  struct hashing h = {.piece = malloc(PIECE)};
+  struct hash hash = {0};
+  cugen_error ignored;
+  int status = sources_data_open(sources, name, from, path, &h.data, &ignored);
+  if (!status && h.piece && hash_stream(next_piece, &h, &hash)) hash = (struct hash){0};
+  sources_data_close(&h.data);
+  free(h.piece);
+  return hash;
 }
 
 static void forget(struct data_file *file) {
@@ -68,16 +98,11 @@ static void remember(struct data_files *files, const char *name, const char *fro
 struct hash data_file_hash(struct data_files *files, const struct sources *sources, const char *name,
                            const char *from) {
   struct data_file *known = find_known(files, name, from);
-  struct text path = {0}, content = {0};
-  struct hash hash = {0};
-  cugen_error ignored;
+  struct text path = {0};
   if (known && known->path && unchanged(known)) return known->hash;
-  if (sources_data(sources, name, from, &path, &content, &ignored) == CUGEN_OK) {
-    hash = hash_bytes(text_get(&content), content.length);
-    remember(files, name, from, text_get(&path), hash);
-  }
+  const struct hash hash = hash_data(sources, name, from, &path);
+  if (hash.hex[0]) remember(files, name, from, text_get(&path), hash);
   text_free(&path);
-  text_free(&content);
   return hash;
 }
 

@@ -10,8 +10,8 @@ struct data_files {
   struct data_file *list;
 };
 
-/* Looked for as a template is; at most 4 GiB. */
-int data_file_read(const struct sources *sources, const char *name, const char *from, struct text *content,
+/* Looked for as a template is; at most 4 GiB. sources_data_close in any case. */
+int data_file_open(const struct sources *sources, const char *name, const char *from, struct source_data *out,
                    cugen_error *err);
 /* Empty where there is no such file, or none that can be read: who needs its content finds out why. */
 struct hash data_file_hash(struct data_files *files, const struct sources *sources, const char *name,

@@ -1,6 +1,7 @@
 /* Finding configs and templates; see sources.h. */
 #include "sources.h"
 
+#include <errno.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 struct search {
   const struct source_file *files;
   struct text *path, *content;
+  struct source_data *data;       /* it is opened instead, and nothing is read; NULL: it is read */
   struct text looked;             /* "a.lua, b/a.lua" */
   const struct file_roots *roots; /* NULL: anywhere, since it is the user who names the file */
   size_t most;                    /* bytes */
@@ -41,15 +43,33 @@ static void found(struct search *search, const char *path) {
   text_add(search->path, path);
 }
 
+/* What is found. */
+static void take(struct search *search, const void *memory, size_t length) {
+  if (search->data)
+    *search->data = (struct source_data){-1, memory, length};
+  else
+    text_add_n(search->content, memory, length);
+}
+
+/* Whether the descriptor is the search's now. What is too large is refused by reading it. */
+static bool take_descriptor(struct search *search, int fd) {
+  struct stat info;
+  if (!search->data || fd < 0 || fstat(fd, &info) || info.st_size < 0 || (uintmax_t)info.st_size > search->most)
+    return false;
+  *search->data = (struct source_data){fd, NULL, (size_t)info.st_size};
+  return true;
+}
+
 static void try_file(struct search *search, const char *path) {
   if (search->found || search->status) return;
   note_place(search, path, "");
   int fd;
   const enum file_kind kind = file_open(path, search->roots, &fd);
-  if (fd >= 0) close(fd);
   search->folder |= kind == FILE_FOLDER;
+  const bool taken = take_descriptor(search, fd);
+  if (fd >= 0 && !taken) close(fd);
   if (kind == FILE_MISSING || kind == FILE_FOLDER) return;
-  search->status = file_read_beneath(path, search->roots, search->most, search->content, search->err);
+  if (!taken) search->status = file_read_beneath(path, search->roots, search->most, search->content, search->err);
   found(search, path);
 }
 
@@ -69,7 +89,7 @@ static void try_memory(struct search *search, const char *folder, const char *na
   note_place(search, name, " (in memory)");
   search->status = sources_find(search->files, folder, name, &file, search->err);
   if (search->status || !file) return;
-  text_add_n(search->content, file->data, file->length);
+  take(search, file->data, file->length);
   found(search, file->name);
 }
 
@@ -87,7 +107,7 @@ static void try_shipped(struct search *search, const char *folder, const char *n
   const struct embedded_file *file = path.failed ? NULL : embedded_find(text_get(&path));
   note_place(search, text_get(&path), " (shipped)");
   if (file) {
-    text_add_n(search->content, file->data, file->length);
+    take(search, file->data, file->length);
     found(search, file->path);
     search->shipped = true;
   }
@@ -471,8 +491,35 @@ int sources_template(const struct sources *sources, const char *name, const char
   return find_in_tree(sources, "template", name, from, config, &search);
 }
 
-int sources_data(const struct sources *sources, const char *name, const char *config, struct text *path,
-                 struct text *content, cugen_error *err) {
-  struct search search = {.path = path, .content = content, .most = SIZE_DATA, .err = err};
-  return find_in_tree(sources, "data file", name, config, config, &search);
+int sources_data_open(const struct sources *sources, const char *name, const char *config, struct text *path,
+                      struct source_data *out, cugen_error *err) {
+  struct text nothing = {0};
+  struct search search = {.path = path, .content = &nothing, .data = out, .most = SIZE_DATA, .err = err};
+  *out = (struct source_data){.fd = -1};
+  int status = find_in_tree(sources, "data file", name, config, config, &search);
+  text_free(&nothing);
+  return status;
+}
+
+int sources_data_read(const struct source_data *data, size_t offset, void *to, size_t bytes, cugen_error *err) {
+  if (offset > data->bytes || bytes > data->bytes - offset)
+    return error_set(err, CUGEN_ERROR_INTERNAL, "a data file is read beyond its end");
+  if (data->fd < 0) {
+    if (bytes) memcpy(to, data->memory + offset, bytes);
+    return CUGEN_OK;
+  }
+  for (size_t done = 0; done < bytes;) {
+    const ssize_t got = pread(data->fd, (char *)to + done, bytes - done, (off_t)(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0)
+      return error_set(err, CUGEN_ERROR_IO, "cannot read: %s",
+                       got ? strerror(errno) : "it has become shorter while it was read");
+    done += (size_t)got;
+  }
+  return CUGEN_OK;
+}
+
+void sources_data_close(struct source_data *data) {
+  if (data->fd >= 0) close(data->fd);
+  data->fd = -1;
 }

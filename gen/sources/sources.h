@@ -69,9 +69,18 @@ int sources_device(const char *device_dir, const char *name, struct text *path, 
 int sources_template(const struct sources *sources, const char *name, const char *from, const char *config,
                      struct text *path, struct text *content, cugen_error *err);
 
-/* A file of data, found like a template. */
-int sources_data(const struct sources *sources, const char *name, const char *config, struct text *path,
-                 struct text *content, cugen_error *err);
+/* A file of data that is open, of which parts are read as they are needed: on the disk, or in memory (fd -1). */
+struct source_data {
+  int fd;
+  const char *memory;
+  size_t bytes;
+};
+/* Found like a template. sources_data_close in any case. */
+int sources_data_open(const struct sources *sources, const char *name, const char *config, struct text *path,
+                      struct source_data *out, cugen_error *err);
+/* From so many bytes behind its beginning; CUGEN_ERROR_IO where it has become shorter. Threads may read side by side. */
+int sources_data_read(const struct source_data *data, size_t offset, void *to, size_t bytes, cugen_error *err);
+void sources_data_close(struct source_data *data);
 
 /* A plain header that a template includes. Quoted, it is looked for beside `from`, the file that mentions it; then, and in angle
    brackets only there, in the folders, which are named relative to the config. *found: false is no error, since the compiler

@@ -250,11 +250,11 @@ int expand_generator(struct expander *expander, const struct config *config, con
 /* An empty hash: it could not be read, and reading it says why. */
 static int find_data_file(struct expander *expander, const struct config *config,
                           const struct config_argument *argument, cugen_error *err) {
-  struct text content = {0};
+  struct source_data data;
   const char *file = argument->data.file;
   if (data_file_hash(&expander->data_files, expander->sources, file, config->path).hex[0]) return CUGEN_OK;
-  int status = data_file_read(expander->sources, file, config->path, &content, err);
-  text_free(&content);
+  int status = data_file_open(expander->sources, file, config->path, &data, err);
+  sources_data_close(&data);
   if (status) error_prefix_at(err, argument->line.path, argument->line.number, "data of '%s'", argument->name);
   return status;
 }

@@ -185,6 +185,57 @@ static void digests_are_of_the_elements(void **state) {
   for_each_layout(*state, bits_of);
 }
 
+/* ---- What a generator writes ---- */
+
+/* As the host has it there: how many elements their type does not hold. */
+static int narrow_here(const struct kernel_argument *a, const void *wide, void *to) {
+  int wrong = 0;
+  memset(to, 0xff, (size_t)kernel_argument_bytes(a));
+  for (int64_t i = 0; i < element_count(a); i++) {
+    const struct value value = value_float(element_load(a->dtype->wide, wide, i));
+    const int64_t at = element_offset(a, i);
+    if (a->dtype->bytes == 8)
+      memcpy((char *)to + 8 * at, (const char *)wide + 8 * i, 8);
+    else
+      wrong += !element_put(a->dtype, to, at, &value);
+  }
+  return wrong;
+}
+
+/* An odd number among ordinary ones, of which the argument's type holds some. */
+static void narrowings(struct fixture *f, const struct kernel_argument *a) {
+  static const double odd[] = {0,   NAN, INFINITY, -INFINITY, -1,   0.5,   255,   256,
+                               448, 449, 65504,    1e5,       1e10, 1e300, 5e-324};
+  const struct dtype *wide = a->dtype->wide;
+  const size_t bytes = (size_t)kernel_argument_bytes(a);
+  char from[8 * 1000], *here = malloc(bytes), *there = malloc(bytes);
+  for (size_t i = 0; i <= sizeof odd / sizeof *odd; i++) {
+    const struct data_tally *tallies;
+    const bool poisoned = i == sizeof odd / sizeof *odd;
+    cugen_error err = {0};
+    for (int64_t k = 0; k < element_count(a); k++) element_store(wide, from, k, (double)(k % 13));
+    if (!poisoned) element_store(wide, from, 5, odd[i]);
+    if (poisoned) memset(from + 40, 0x5a, 8);
+    const int wrong = narrow_here(a, from, here);
+    check(data_kernels_begin(f->kernels, &err), &err);
+    check(data_kernels_narrow(f->kernels, a, from, 0x5a, there, &err), &err);
+    check(data_kernels_await(f->kernels, &tallies, &err), &err);
+    /* a number just beyond the end of a type without infinities is the host's to round */
+    const bool doubtful = a->dtype->kind == DTYPE_SMALL && !a->dtype->format.infinities;
+    if (poisoned   ? !tallies[0].wrong
+        : doubtful ? tallies[0].wrong < (unsigned)wrong
+                   : tallies[0].wrong != (unsigned)wrong)
+      fail_msg("%s, odd number %zu: %d wrong, on the device %llu", a->dtype->name, i, wrong, tallies[0].wrong);
+    if (!tallies[0].wrong && memcmp(here, there, bytes) != 0) fail_msg("%s, odd number %zu", a->dtype->name, i);
+  }
+  free(here);
+  free(there);
+}
+
+static void numbers_become_what_the_host_makes_of_them(void **state) {
+  for_each_layout(*state, narrowings);
+}
+
 /* ---- Comparisons ---- */
 
 struct verdict {
@@ -378,7 +429,7 @@ int main(void) {
       cmocka_unit_test(any_byte_that_changes_shows),  cmocka_unit_test(digests_are_of_the_elements),
       cmocka_unit_test(verdicts_are_the_same),        cmocka_unit_test(writes_into_padding_are_found),
       cmocka_unit_test(any_byte_of_a_range_is_found), cmocka_unit_test(errors_are_summarised),
-      cmocka_unit_test(unwritten_results_are_found),
+      cmocka_unit_test(unwritten_results_are_found),  cmocka_unit_test(numbers_become_what_the_host_makes_of_them),
   };
   return cmocka_run_group_tests_name("data_kernels", tests, set_up, tear_down);
 }

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *copy = malloc(size + !size); /* exactly this size, so that a read past the end is seen */
   require(copy);
   memcpy(copy, data, size);
-  int status = npy_parse(copy, size, &npy, &err);
+  int status = npy_parse(copy, size, size, &npy, &err);
   if (status == CUGEN_OK)
     check(&npy, size);
   else

@@ -26,7 +26,7 @@ static void build(int version, const char *dictionary, size_t bytes, struct text
 static int parse(int version, const char *dictionary, size_t bytes, struct npy *out, cugen_error *err) {
   struct text file = {0};
   build(version, dictionary, bytes, &file);
-  int status = npy_parse(text_get(&file), file.length, out, err);
+  int status = npy_parse(text_get(&file), file.length, file.length, out, err);
   text_free(&file);
   return status;
 }
@@ -90,9 +90,9 @@ static void shortened_files_are_refused(void **state) {
   struct npy npy;
   build(1, WITH("'<f4'", "(3,)"), 12, &file);
   for (size_t i = 0; i < file.length; i++)
-    assert_int_equal(npy_parse(text_get(&file), i, &npy, NULL), CUGEN_ERROR_CONFIG);
+    assert_int_equal(npy_parse(text_get(&file), i, i, &npy, NULL), CUGEN_ERROR_CONFIG);
   file.data[6] = 3;
-  assert_int_equal(npy_parse(text_get(&file), file.length, &npy, NULL), CUGEN_ERROR_CONFIG);
+  assert_int_equal(npy_parse(text_get(&file), file.length, file.length, &npy, NULL), CUGEN_ERROR_CONFIG);
   text_free(&file);
 }
 
