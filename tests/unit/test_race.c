@@ -119,6 +119,16 @@ static void test_alone_and_none(void **state) {
   assert_true(alone.runners[0].median == 2e-3);
 }
 
+/* The median of an even number of rounds lies between the middle two. */
+static void test_even_median(void **state) {
+  static const double seconds[] = {4e-3, 1e-3, 9e-3, 2e-3};
+  struct race race = {.count = 1};
+  (void)state;
+  for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) race_note(&race, 0, seconds[i]);
+  race_judge(&race, tie);
+  assert_true(fabs(race.runners[0].median - 3e-3) < 1e-12);
+}
+
 /* A round that broke off: who did not run in it keeps its state, and nothing is read that is not there. */
 static void test_unfinished(void **state) {
   (void)state;
@@ -131,9 +141,9 @@ static void test_unfinished(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal),     cmocka_unit_test(test_slower),
-                                     cmocka_unit_test(test_soon),      cmocka_unit_test(test_open),
-                                     cmocka_unit_test(test_many),      cmocka_unit_test(test_alone_and_none),
-                                     cmocka_unit_test(test_unfinished)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal),       cmocka_unit_test(test_slower),
+                                     cmocka_unit_test(test_soon),        cmocka_unit_test(test_open),
+                                     cmocka_unit_test(test_many),        cmocka_unit_test(test_alone_and_none),
+                                     cmocka_unit_test(test_even_median), cmocka_unit_test(test_unfinished)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
