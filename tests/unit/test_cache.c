@@ -127,6 +127,7 @@ static void problems_may_lack_what_has_its_default(void **state) {
               {"M=64 N=64 p=4", "counted", "e", 4, 1},
               {"M=64 N=64 p=4 dtype=f32", "renewed", "b", 3, 1},
               {"M=64 N=64 p=4 dtype=f32", "changed", "f", 5, 1},
+              {"M=64 N=64 p=4 dtype=f32", "late", "h", 9, 1},
               {"M=64 N=64 p=8", "other", "g", 1, 1},
               {"M=64 dtype=f32", "other", "g", 1, 1},
               {"M=6 N=64 dtype=f32", "other", "g", 1, 1},
@@ -143,8 +144,8 @@ static void problems_may_lack_what_has_its_default(void **state) {
   failed.outcome = CUGEN_OUTCOME_WRONG;
   other.problem = "M=64 N=64";
   store(fixture->cache, &other, failed);
-  assert_variants(fixture->cache, &now, "typed oldest renewed counted changed changed failed");
-  assert_variants(fixture->cache, &by_flops, "typed changed oldest renewed counted changed failed");
+  assert_variants(fixture->cache, &now, "typed oldest renewed counted changed changed late failed");
+  assert_variants(fixture->cache, &by_flops, "typed changed oldest renewed counted changed late failed");
   objective_close(flops);
   assert_variants(fixture->cache, &other, "renewed oldest changed failed");
   struct fastest fastest = {.most = 3};
@@ -156,9 +157,46 @@ static void problems_may_lack_what_has_its_default(void **state) {
   assert_true(cache_lacks(&now, now.problem, &lacks) && lacks == 0);
   assert_false(cache_lacks(&now, "M=64 N=64 dtype=f321", &lacks));
   now.settings = "M=64\nN=64\np=4\n?dtype=f32\n"; /* p has another value than its default */
-  assert_variants(fixture->cache, &now, "renewed counted changed");
+  assert_variants(fixture->cache, &now, "renewed counted changed late");
   now.problem = "M=64 N=64 p=4 dtype=f32", now.settings = NULL;
-  assert_variants(fixture->cache, &now, "renewed changed");
+  assert_variants(fixture->cache, &now, "renewed changed late");
+}
+
+/* A record of the shorter problem is dropped only where source, launches and arguments are the later record's. */
+static void only_the_same_kernel_is_renewed(void **state) {
+  struct fixture *fixture = *state;
+  struct cache_key older = key, now = key;
+  older.problem = "M=64";
+  now.problem = "M=64 p=4", now.settings = "M=64\n?p=4\n";
+  static const char *const names[] = {"same", "source", "launches", "arguments"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    struct cache_record record = record_of(names[i], (double)(i + 1));
+    store(fixture->cache, &older, record);
+    record.seconds += 10;
+    if (i == 1) record.source_hash = hash_bytes("x", 1);
+    if (i == 2) record.launches_hash = hash_bytes("x", 1);
+    if (i == 3) record.arguments_hash = hash_bytes("x", 1);
+    record.hash = hash_bytes(names[i], strlen(names[i]));
+    store(fixture->cache, &now, record);
+  }
+  assert_variants(fixture->cache, &now, "source launches arguments same source launches arguments");
+}
+
+/* A record that takes as much energy as a faster one is dominated; one that is equal in both is not. */
+static void dominated_records_are_told(void **state) {
+  static const struct {
+    double seconds, energy;
+    bool non_dominated;
+  } rows[] = {{1, 5, true}, {2, 5, false}, {3, 4, true}, {3, 4, true}, {4, 4.5, false}, {0.5, 0, false}};
+  enum { COUNT = sizeof rows / sizeof *rows };
+  struct cache_record records[COUNT];
+  (void)state;
+  for (size_t i = 0; i < COUNT; i++) {
+    records[i] = record_of("v", rows[i].seconds);
+    records[i].energy = rows[i].energy;
+  }
+  assert_int_equal(cache_records_mark(records, COUNT, NULL), CUGEN_OK);
+  for (size_t i = 0; i < COUNT; i++) assert_int_equal(records[i].non_dominated, rows[i].non_dominated);
 }
 
 /* Its proof aside from what the record's problem lacked, a record is of the kernel that has all its parts. */
@@ -373,6 +411,8 @@ int main(void) {
       WITH_CACHE(right_ones_come_first_by_time),
       WITH_CACHE(cost_is_by_the_objective),
       WITH_CACHE(problems_may_lack_what_has_its_default),
+      WITH_CACHE(only_the_same_kernel_is_renewed),
+      cmocka_unit_test(dominated_records_are_told),
       cmocka_unit_test(what_is_lacked_is_no_part_of_the_proof),
       WITH_CACHE(other_work_is_another_record),
       WITH_CACHE(keys_keep_records_apart),
