@@ -1,0 +1,79 @@
+/* Records are found again by the text that describes a kernel's arguments: whatever a kernel, its data or its verification
+   depends on has to change that text. Each row changes one field and names the aspect that has to tell it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/kernel.h"
+
+/* A square tensor map whose rows are packed: its extent stays the same whichever dimension is contiguous. */
+static struct kernel_argument square(void) {
+  return (struct kernel_argument){.name = "A",
+                                  .kind = CUGEN_ARGUMENT_INPUT,
+                                  .dtype = &dtype_table[DTYPE_f32],
+                                  .rank = 2,
+                                  .shape = {64, 64},
+                                  .stride = {64, 1},
+                                  .elements = 64 * 64,
+                                  .access = ACCESS_TENSOR,
+                                  .box = {8, 32},
+                                  .tolerance = 1e-3};
+}
+
+static void change(int i, struct kernel_argument *a) {
+  switch (i) {
+  case 0: a->kind = CUGEN_ARGUMENT_INOUT; break;
+  case 1: a->dtype = &dtype_table[DTYPE_i32]; break;
+  case 2: a->memory = MEMORY_PINNED; break;
+  case 3: a->elements += 64; break;
+  case 4: a->stride[0] = 1, a->stride[1] = 64; break;
+  case 5: a->shape[1] = 32; break;
+  case 6: a->fill = FILL_ONES; break;
+  case 7: a->overwrite = true; break;
+  case 8: a->data = DATA_GENERATOR, a->data_hash = hash_bytes("x", 1); break;
+  case 9: a->tolerance = 2e-3; break;
+  case 10: a->norm = 1e-3; break;
+  case 11: a->box[0] = 16; break;
+  case 12: a->swizzle = 128; break;
+  case 13: a->parts = 2; break;
+  default: a->access = ACCESS_SYMBOL; break;
+  }
+}
+
+static void every_change_is_told(void **state) {
+  static const unsigned aspects[] = {ARGUMENT_STORAGE, ARGUMENT_STORAGE,   ARGUMENT_STORAGE,   ARGUMENT_STORAGE,
+                                     ARGUMENT_STORAGE, ARGUMENT_SHAPE,     ARGUMENT_FILL,      ARGUMENT_FILL,
+                                     ARGUMENT_FILL,    ARGUMENT_TOLERANCE, ARGUMENT_TOLERANCE, ARGUMENT_ACCESS,
+                                     ARGUMENT_ACCESS,  ARGUMENT_ACCESS,    ARGUMENT_ACCESS};
+  (void)state;
+  for (size_t i = 0; i < sizeof aspects / sizeof *aspects; i++) {
+    struct kernel_argument before = square(), after = square();
+    struct text was = {0}, is = {0};
+    change((int)i, &after);
+    kernel_argument_describe(&before, aspects[i], &was);
+    kernel_argument_describe(&after, aspects[i], &is);
+    if (strcmp(text_get(&was), text_get(&is)) == 0) fail_msg("change %zu: both are '%s'", i, text_get(&was));
+    text_free(&was);
+    text_free(&is);
+  }
+}
+
+/* The proof of a problem that lacks the first of two parameters leaves out the first of their lines, which stand last. */
+static void the_lacked_line_is_left_out(void **state) {
+  char proof[] = "reference\nM=1\nN=2", first[] = "reference\nN=2", second[] = "reference\nM=1";
+  const struct kernel_spec spec = {.proof = proof, .proof_lines = 2, .proof_hash = hash_bytes(proof, strlen(proof))};
+  (void)state;
+  assert_string_equal(kernel_spec_proof_without(&spec, 0).hex, spec.proof_hash.hex);
+  assert_string_equal(kernel_spec_proof_without(&spec, 1).hex, hash_bytes(first, strlen(first)).hex);
+  assert_string_equal(kernel_spec_proof_without(&spec, 2).hex, hash_bytes(second, strlen(second)).hex);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_change_is_told),
+                                     cmocka_unit_test(the_lacked_line_is_left_out)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
