@@ -15,6 +15,7 @@
 
 #include "cubin.h"
 #include "occupancy.h"
+#include "ptx_survey.h"
 #include "runtime/plan.h"
 
 const char *const model_part_names[MODEL_PARTS] = {"instructions", "fetching code", "L1 and shared memory", "latency",
@@ -49,7 +50,7 @@ static const double sustained_clock = 0.9, /* of the highest */
         4, /* cycles in which a line that is stored leaves L1, at 32 bytes a cycle; what is loaded passes meanwhile */
     block_cycles = 150,      /* to start a block where one has ended */
     block_seconds = 0.05e-9, /* to hand out a block */
-    atomic_seconds = 2e-9,   /* of an operation on one place, one after the other */
+    atomic_seconds = 1.6e-9, /* of a pass over one line: 1.2 to 1.8 on an H200, for 1 to 64 words of it */
     first_launch = 2.5e-6, next_launch = 0.7e-6,
                     usual_length =
                         1100; /* instructions a warp for which a spilled register is written and read once */
@@ -137,7 +138,7 @@ static int fill_parameters(const struct kernel_spec *spec, const struct kernel_l
     const struct value value = passed[i].value.type == VALUE_NIL ? a->value : passed[i].value;
     structs[i] = (struct ptx_struct){a->packed, a->struct_bytes};
     boxes[i] = box_bytes(a);
-    out[i] = a->kind != CUGEN_ARGUMENT_SCALAR ? (int64_t)(passed[i].argument + 1) << 40
+    out[i] = a->kind != CUGEN_ARGUMENT_SCALAR ? (int64_t)(passed[i].argument + 1) << PTX_BUFFER_SHIFT
              : value.type == VALUE_FLOAT      ? 0 /* floats are not followed */
                                               : value.integer;
   }
@@ -152,7 +153,8 @@ struct situation {
   const struct kernel_launch *launch;
   const struct kernel_resources *resources;
   double distant;              /* of the accesses to a cluster's shared memory those that are to another block's */
-  double clock, blocks, share; /* blocks of the grid, and of each multiprocessor that can have some */
+  double clock, blocks, share; /* blocks of the grid that work, and of each multiprocessor that can have some */
+  double idle, idle_cycles;    /* blocks that have nothing to do, and how long one takes */
   const atomic_bool *stop;     /* NULL, or set to give it up */
 };
 
@@ -261,10 +263,12 @@ static void fill_parts(const struct situation *s, double bytes, struct model_lau
   out->parts[MODEL_L1] = passes * per_block;
   out->parts[MODEL_LATENCY] = (between(c->alone, from_memory) + block_cycles) * per_round;
   out->waiting = (between(c->path, from_memory) + block_cycles) * per_round;
-  out->parts[MODEL_L2] = 32 * sectors / (r->l2_bytes_per_clock * s->clock * l2_efficiency);
+  out->parts[MODEL_L2] = 32 * (sectors + c->atomics * s->blocks) / (r->l2_bytes_per_clock * s->clock * l2_efficiency);
   out->parts[MODEL_MEMORY] =
       least / (1e9 * r->memory_gb_per_second * memory_efficiency) * memory_slowness(s, out, moved);
-  out->parts[MODEL_BLOCKS] = s->blocks * (block_seconds + c->atomics * atomic_seconds);
+  out->parts[MODEL_BLOCKS] =
+      (s->blocks + s->idle) * block_seconds + s->blocks * c->crowded * atomic_seconds +
+      s->idle / ((double)out->resident * (double)s->device->facts.sm_count) * s->idle_cycles / s->clock;
 }
 
 /* Parts overlap, the less the more of them are large: norms between the sum and the maximum. What comes from memory comes
@@ -297,10 +301,13 @@ static int walk(struct situation *s, const struct ptx_machine *machine, const st
   int64_t parameters[KERNEL_MAX_ARGUMENTS];
   struct ptx_struct structs[KERNEL_MAX_ARGUMENTS];
   double boxes[KERNEL_MAX_ARGUMENTS];
+  struct ptx_buffer buffers[KERNEL_MAX_ARGUMENTS];
   struct ptx_kernel kernel;
   struct ptx_launch launch = {.shared_bytes = s->launch->shared_bytes,
                               .parameters = parameters,
                               .parameter_count = fill_parameters(s->spec, s->launch, parameters, structs, boxes),
+                              .buffers = buffers,
+                              .buffer_count = (int)s->spec->argument_count,
                               .structs = structs,
                               .boxes = boxes,
                               .l1_bytes = l1_of_block(s, out->resident),
@@ -310,13 +317,22 @@ static int walk(struct situation *s, const struct ptx_machine *machine, const st
                               .shared_pairs = compiled->code[entry].shared_pairs,
                               .texel_bytes = texel_bytes(s->spec),
                               .stop = s->stop};
+  for (size_t i = 0; i < s->spec->argument_count; i++)
+    buffers[i] = (struct ptx_buffer){s->spec->arguments[i].name, kernel_argument_bytes(&s->spec->arguments[i])};
   memcpy(launch.grid, s->launch->grid, sizeof launch.grid);
   memcpy(launch.block, s->launch->block, sizeof launch.block);
   int status = ptx_open(compiled->ptx, compiled->entries[entry], &kernel, err);
   if (status) return status;
-  s->share /= usable_by_clusters(kernel.cluster);
+  struct ptx_survey survey;
+  status = ptx_survey(&kernel, machine, &launch, &survey, err);
+  memcpy(launch.at, survey.at, sizeof launch.at);
+  const double blocks = (double)launch.grid[0] * launch.grid[1] * launch.grid[2];
+  s->blocks = out->blocks = survey.working * blocks;
+  s->idle = blocks - s->blocks;
+  s->idle_cycles = block_cycles + survey.idle * int_latency;
+  s->share = s->blocks / (double)s->device->facts.sm_count / usable_by_clusters(kernel.cluster);
   s->distant = 1 - 1.0 / kernel.cluster;
-  status = ptx_walk(&kernel, machine, &launch, &out->counts, err);
+  if (!status) status = ptx_walk(&kernel, machine, &launch, &out->counts, err);
   ptx_close(&kernel);
   return status;
 }
@@ -356,8 +372,6 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
                        (long long)s->resources->static_shared + (long long)l->shared_bytes);
   if (status) return status;
   out->resident = occupancy.blocks;
-  s->blocks = (double)l->grid[0] * l->grid[1] * l->grid[2];
-  s->share = s->blocks / (double)s->device->facts.sm_count;
   fill_machine(s->device, &machine);
   status = walk(s, &machine, compiled, entry, out, err);
   if (!status) fill_parts(s, bytes, out);
@@ -392,8 +406,8 @@ static int check_memory(const struct kernel_spec *spec, cugen_error *err) {
 /* ---- What is asked of memory ------------------------------------------------------------------------------------- */
 
 /* NaN: not known. */
-static double launch_requested(const struct kernel_launch *l, const struct ptx_counts *c) {
-  return c->unknown > 0 ? NAN : c->requested * l->grid[0] * l->grid[1] * l->grid[2];
+static double launch_requested(const struct model_launch *launch) {
+  return launch->counts.unknown > 0 ? NAN : launch->counts.requested * launch->blocks;
 }
 
 /* How long anything takes does not matter; only a product whose rate is 0 would be refused. */
@@ -419,7 +433,7 @@ double model_requested(const struct device_description *device, const struct ker
                           .stop = stop};
     struct model_launch launch = {.resident = 1};
     if (walk(&s, &any_machine, compiled, entry, &launch, &ignored)) return 0;
-    sum += launch_requested(&spec->launches[i], &launch.counts);
+    sum += launch_requested(&launch);
   }
   return isnan(sum) ? 0 : sum;
 }
@@ -442,7 +456,7 @@ int model_predict(const struct device_description *device, const struct kernel_s
     status = check_parameters(spec, i, compiled, entry, err);
     if (!status) status = predict_launch(&s, compiled, entry, i ? -1 : spec->bytes, &out->launches[i], err);
     if (status) break;
-    out->requested += launch_requested(&spec->launches[i], &out->launches[i].counts);
+    out->requested += launch_requested(&out->launches[i]);
     out->seconds += combine(&out->launches[i]) + out->launches[i].exchange + (i ? next_launch : first_launch);
     for (int p = 0; p < MODEL_PARTS; p++) totals[p] += out->launches[i].parts[p];
   }

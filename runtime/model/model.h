@@ -7,7 +7,7 @@
 #include "runtime/device.h"
 
 /* Part of the key of every prediction: one of another model is not taken for one of this. */
-enum { MODEL_VERSION = 5 };
+enum { MODEL_VERSION = 6 };
 
 /* What a launch spends its time on, each as if it were the only thing; seconds. */
 enum model_part {
@@ -28,6 +28,7 @@ struct model_launch {
   double waiting;           /* MODEL_LATENCY without what keeps the block's units busy; seconds */
   double exchange;          /* between the blocks of a cluster, after all else; seconds */
   int resident;             /* blocks on a multiprocessor */
+  double blocks;            /* of the grid those that have something to do */
   struct ptx_counts counts; /* of a block */
 };
 

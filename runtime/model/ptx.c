@@ -10,25 +10,20 @@
 #include "ptx_join.h"
 #include "ptx_opcode.h"
 
-struct word {
-  const char *text;
-  size_t length;
-};
-
 struct range { /* .reg .b32 %r<513>: the names %r0 to %r512 */
-  struct word name;
+  struct ptx_name name;
   int first, count;
 };
 
 struct symbol {
-  struct word name;
+  struct ptx_name name;
   bool is_register;
   int64_t value; /* slot, address, or a label's instruction */
 };
 
 struct fixup {
   size_t operand;
-  struct word name;
+  struct ptx_name name;
 };
 
 struct reader {
@@ -41,11 +36,12 @@ struct reader {
   struct fixup *fixups;
   size_t range_count, symbol_count, fixup_count;
   int64_t shared, local, other; /* bytes given away */
-  const char *called;           /* the first function whose name is known; NULL: none */
+  int passed;                   /* .param variables of calls */
+  int file, source_line;        /* by the last .loc */
   cugen_error *err;
 };
 
-static int refuse(struct reader *r, const char *what, struct word word) {
+static int refuse(struct reader *r, const char *what, struct ptx_name word) {
   return error_set(r->err, CUGEN_ERROR_COMPILE, "PTX line %d: %s '%.*s'", r->line, what, (int)word.length, word.text);
 }
 
@@ -56,20 +52,28 @@ static void *room(struct reader *r, void *array, size_t count, size_t size) {
   return bigger ? bigger : array;
 }
 
-static bool is_word(struct word word, const char *text) {
+static bool is_word(struct ptx_name word, const char *text) {
   return strlen(text) == word.length && strncmp(word.text, text, word.length) == 0;
 }
 
-static bool begins(struct word word, const char *text) {
+static bool begins(struct ptx_name word, const char *text) {
   return strlen(text) <= word.length && strncmp(word.text, text, strlen(text)) == 0;
 }
 
 /* ---- The text ---------------------------------------------------------------------------------------------------- */
 
+/* Behind the end of a comment. */
+static void skip_comment(struct reader *r) {
+  for (r->at += 2; *r->at && !(r->at[0] == '*' && r->at[1] == '/'); r->at++) r->line += *r->at == '\n';
+  if (*r->at) r->at += 2;
+}
+
 static void skip_space(struct reader *r) {
   for (;;) {
     if (r->at[0] == '/' && r->at[1] == '/')
       r->at += strcspn(r->at, "\n");
+    else if (r->at[0] == '/' && r->at[1] == '*')
+      skip_comment(r);
     else if (*r->at && isspace((unsigned char)*r->at))
       r->line += *r->at++ == '\n';
     else
@@ -81,9 +85,9 @@ static bool in_name(char c) {
   return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%' || c == '.';
 }
 
-static struct word next_word(struct reader *r) {
+static struct ptx_name next_word(struct reader *r) {
   skip_space(r);
-  struct word word = {r->at, 0};
+  struct ptx_name word = {r->at, 0};
   while (in_name(r->at[word.length]) || (r->at[word.length] == ':' && r->at[word.length + 1] == ':'))
     word.length += r->at[word.length] == ':' ? 2 : 1; /* shared::cta */
   if (!word.length && *r->at) word.length = 1;
@@ -97,10 +101,12 @@ static void skip_behind(struct reader *r, const char *any) {
   if (*r->at) r->at++;
 }
 
+/* Behind a function: its body, or the end of a declaration. */
 static void skip_body(struct reader *r) {
   int depth = 0;
   for (; *r->at; r->at++) {
     r->line += *r->at == '\n';
+    if (*r->at == ';' && !depth) break;
     if (*r->at == '{') depth++;
     if (*r->at == '}' && --depth == 0) break;
   }
@@ -109,7 +115,7 @@ static void skip_body(struct reader *r) {
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
-static struct symbol *find_symbol(struct reader *r, struct word name) {
+static struct symbol *find_symbol(struct reader *r, struct ptx_name name) {
   for (size_t i = r->symbol_count; i > 0; i--) {
     struct symbol *symbol = &r->symbols[i - 1];
     if (symbol->name.length == name.length && memcmp(symbol->name.text, name.text, name.length) == 0) return symbol;
@@ -117,19 +123,31 @@ static struct symbol *find_symbol(struct reader *r, struct word name) {
   return NULL;
 }
 
-static void add_symbol(struct reader *r, struct word name, bool is_register, int64_t value) {
+static void add_symbol(struct reader *r, struct ptx_name name, bool is_register, int64_t value) {
   r->symbols = room(r, r->symbols, r->symbol_count, sizeof *r->symbols);
   if (!r->failed) r->symbols[r->symbol_count++] = (struct symbol){name, is_register, value};
 }
 
+/* .func (.param .b32 func_retval0) name: its address is a number like any other. */
+static void read_function(struct reader *r) {
+  struct ptx_name name = next_word(r);
+  while (begins(name, ".")) name = next_word(r);
+  if (*name.text == '(') {
+    skip_behind(r, ")");
+    name = next_word(r);
+  }
+  add_symbol(r, name, false, 0);
+  skip_body(r);
+}
+
 /* %r12 of the range %r<513>; -1: none. */
-static int find_in_range(const struct reader *r, struct word name) {
+static int find_in_range(const struct reader *r, struct ptx_name name) {
   size_t letters = name.length;
   while (letters > 0 && isdigit((unsigned char)name.text[letters - 1])) letters--;
   if (letters == name.length) return -1;
   long number = strtol(name.text + letters, NULL, 10);
-  for (size_t i = 0; i < r->range_count; i++) {
-    const struct range *range = &r->ranges[i];
+  for (size_t i = r->range_count; i > 0; i--) {
+    const struct range *range = &r->ranges[i - 1];
     if (range->name.length == letters && memcmp(range->name.text, name.text, letters) == 0 && number < range->count)
       return range->first + (int)number;
   }
@@ -147,14 +165,16 @@ static void add_slots(struct reader *r, int count, bool valueless) {
   for (int i = 0; i < count; i++) k->valueless[k->slots++] = valueless;
 }
 
-enum { MOST_REGISTERS = 1 << 20, MOST_CLUSTER = 16 };
+enum { MOST_REGISTERS = 1 << 20, MOST_CLUSTER = 16, PASSED = 1 << 20 };
 
-/* .reg .b32 %r<513>, %SP; */
-static void read_registers(struct reader *r) {
-  struct word type = next_word(r);
+/* .reg .b32 %r<513>, %SP; the type may follow at once: .reg.b32 */
+static void read_registers(struct reader *r, struct ptx_name directive) {
+  enum { REG = sizeof ".reg" - 1 };
+  struct ptx_name type = {directive.text + REG, directive.length - REG};
+  if (!type.length) type = next_word(r);
   bool valueless = begins(type, ".f");
   while (*r->at && !r->failed) {
-    struct word name = next_word(r);
+    struct ptx_name name = next_word(r);
     if (is_word(name, ";")) return;
     if (is_word(name, ",")) continue;
     skip_space(r);
@@ -166,7 +186,7 @@ static void read_registers(struct reader *r) {
       r->ranges = room(r, r->ranges, r->range_count, sizeof *r->ranges);
       if (!r->failed) r->ranges[r->range_count++] = (struct range){name, r->out->slots, (int)count};
       add_slots(r, (int)count, valueless);
-    } else if (!find_symbol(r, name)) { /* an inline asm's own, declared in each of its copies */
+    } else {
       add_symbol(r, name, true, r->out->slots);
       add_slots(r, 1, valueless);
     }
@@ -174,9 +194,9 @@ static void read_registers(struct reader *r) {
 }
 
 /* .shared .align 16 .b8 tile[1024]; what lies there does not matter. */
-static void read_variable(struct reader *r, struct word space) {
+static void read_variable(struct reader *r, struct ptx_name space) {
   int64_t align = 1, size = 4, elements = 1;
-  struct word word = next_word(r), name = {"", 0};
+  struct ptx_name word = next_word(r), name = {"", 0};
   for (; *r->at && !strchr(";={", *word.text); word = next_word(r)) {
     if (is_word(word, ".align")) {
       align = strtoll(next_word(r).text, NULL, 10);
@@ -192,6 +212,10 @@ static void read_variable(struct reader *r, struct word space) {
     }
   }
   if (*word.text != ';') skip_behind(r, ";");
+  if (is_word(space, ".param")) { /* what a call is passed, or returns: no parameter of the kernel */
+    add_symbol(r, name, false, (int64_t)(PASSED + r->passed++) << PTX_PARAM_SHIFT);
+    return;
+  }
   int64_t *given = is_word(space, ".shared") ? &r->shared : is_word(space, ".local") ? &r->local : &r->other;
   int64_t base = given == &r->other ? PTX_CONST_BASE : 0;
   if (align > 1) *given = (*given + align - 1) / align * align;
@@ -214,7 +238,7 @@ static size_t add_operand(struct reader *r, struct ptx_operand operand) {
 }
 
 /* A register, a special one, or a name to be looked up at the end. */
-static struct ptx_operand named(struct reader *r, struct word name) {
+static struct ptx_operand named(struct reader *r, struct ptx_name name) {
   struct symbol *symbol;
   int slot = find_in_range(r, name);
   if (slot >= 0) return (struct ptx_operand){PTX_REGISTER, slot, 0};
@@ -231,7 +255,7 @@ static struct ptx_operand named(struct reader *r, struct word name) {
   return (struct ptx_operand){PTX_NUMBER, -1, 0};
 }
 
-static struct ptx_operand number(struct reader *r, struct word word) {
+static struct ptx_operand number(struct reader *r, struct ptx_name word) {
   bool negative = *word.text == '-';
   if (negative) word = next_word(r);
   if (word.length > 2 && word.text[0] == '0' && strchr("fFdD", word.text[1])) /* 0f3F800000 */
@@ -240,7 +264,7 @@ static struct ptx_operand number(struct reader *r, struct word word) {
   return (struct ptx_operand){PTX_NUMBER, -1, negative ? -value : value};
 }
 
-static struct ptx_operand plain(struct reader *r, struct word word) {
+static struct ptx_operand plain(struct reader *r, struct ptx_name word) {
   return isdigit((unsigned char)*word.text) || *word.text == '-' ? number(r, word) : named(r, word);
 }
 
@@ -256,7 +280,7 @@ static void read_address(struct reader *r) {
     address->slot = base.slot;
   else
     address->value = base.value;
-  for (struct word word = next_word(r); *r->at && *word.text != ']'; word = next_word(r)) {
+  for (struct ptx_name word = next_word(r); *r->at && *word.text != ']'; word = next_word(r)) {
     if (*word.text == '+')
       r->out->operands[at].value += number(r, next_word(r)).value;
     else if (!strchr(",{}", *word.text))
@@ -272,7 +296,7 @@ static int read_operands(struct reader *r, int *first) {
   bool counted = false;
   *first = 0;
   for (;;) {
-    struct word word = next_word(r);
+    struct ptx_name word = next_word(r);
     if (!word.length) return refuse(r, "the file ends in a statement", word);
     if (*word.text == ';') break;
     if (*word.text == '{') depth++;
@@ -294,18 +318,29 @@ static int read_operands(struct reader *r, int *first) {
 
 /* ---- Statements -------------------------------------------------------------------------------------------------- */
 
-/* As the source has it. */
-static const char *name_called(const char *statement, size_t length) {
-  static const char *const names[][2] = {{"vprintf", "printf"}, {"__assertfail", "assert"}, {"malloc", "malloc"}};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (memmem(statement, length, names[i][0], strlen(names[i][0]))) return names[i][1];
-  return NULL;
+/* call (retval0), name, (param0); or of a register. What is passed has names that are not read. */
+static void read_call(struct reader *r, struct ptx_instruction *out) {
+  const int print_weight =
+      400; /* roughly: it reserves room in a buffer and copies the text's address and the values there */
+  struct ptx_kernel *k = r->out;
+  struct ptx_name name = next_word(r);
+  if (*name.text == '(') {
+    skip_behind(r, ")");
+    next_word(r); /* the comma */
+    name = next_word(r);
+  }
+  skip_behind(r, ";");
+  out->op = is_word(name, "__assertfail") ? PTX_FAIL : is_word(name, "vprintf") ? PTX_PRINT : PTX_CALL;
+  if (out->op == PTX_PRINT) out->weight = print_weight;
+  k->called = room(r, k->called, k->called_count, sizeof *k->called);
+  out->immediate = (int64_t)k->called_count;
+  if (!r->failed) k->called[k->called_count++] = name;
 }
 
-static int read_instruction(struct reader *r, struct word word) {
+static int read_instruction(struct reader *r, struct ptx_name word) {
   struct ptx_kernel *k = r->out;
   struct ptx_instruction made = {.guard = -1, .line = r->line, .first = k->operand_count};
-  int first, status;
+  int first = 0, status = CUGEN_OK;
   if (*word.text == '@') {
     word = next_word(r);
     made.guard_not = *word.text == '!';
@@ -315,10 +350,13 @@ static int read_instruction(struct reader *r, struct word word) {
     if (made.guard < 0) return refuse(r, "no predicate", word);
   }
   ptx_opcode_read(word.text, word.length, &made);
-  status = read_operands(r, &first);
+  made.file = r->file, made.source_line = r->source_line;
+  if (made.op == PTX_CALL)
+    read_call(r, &made);
+  else
+    status = read_operands(r, &first);
   if (status) return status;
   made.count = (int)(k->operand_count - made.first);
-  if (made.op == PTX_CALL && !r->called) r->called = name_called(word.text, (size_t)(r->at - word.text));
   if (made.results) made.results = first; /* a vector or pair is its whole first operand */
   k->instructions = room(r, k->instructions, k->count, sizeof *k->instructions);
   if (r->failed) return error_memory(r->err);
@@ -326,14 +364,43 @@ static int read_instruction(struct reader *r, struct word word) {
   return CUGEN_OK;
 }
 
-static int read_statement(struct reader *r, struct word word) {
-  if (is_word(word, ".reg")) {
-    read_registers(r);
-  } else if (is_word(word, ".shared") || is_word(word, ".local") || is_word(word, ".const") ||
-             is_word(word, ".global")) {
+/* .loc 1 12 3, function_name NAME, inlined_at 1 7 5: of what was inlined the line of its caller. Line 0 is none. */
+static void read_location(struct reader *r) {
+  static const char inlined[] = "inlined_at";
+  const size_t length = strcspn(r->at, "\n");
+  const char *at = memmem(r->at, length, inlined, sizeof inlined - 1);
+  char *end;
+  const long file = strtol(at ? at + sizeof inlined - 1 : r->at, &end, 10), line = strtol(end, NULL, 10);
+  if (line > 0) r->file = (int)file, r->source_line = (int)line;
+  r->at += length;
+}
+
+/* .branchtargets $L_1, $L_2;: the table's label stands in front. It leads to an operand that counts the targets' behind it. */
+static int read_targets(struct reader *r) {
+  const size_t first = add_operand(r, (struct ptx_operand){PTX_NUMBER, -1, 0});
+  int ignored, status;
+  if (!r->symbol_count) return refuse(r, "no label in front of", (struct ptx_name){".branchtargets", 14});
+  r->symbols[r->symbol_count - 1].value = (int64_t)first;
+  status = r->failed ? error_memory(r->err) : read_operands(r, &ignored);
+  if (!status) r->out->operands[first].value = (int64_t)(r->out->operand_count - first - 1);
+  return status;
+}
+
+static int read_statement(struct reader *r, struct ptx_name word) {
+  static const char *const spaces[] = {".shared", ".local", ".const", ".global", ".param"};
+  for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
+    if (!is_word(word, spaces[i])) continue;
     read_variable(r, word);
+    return r->failed ? error_memory(r->err) : CUGEN_OK;
+  }
+  if (begins(word, ".reg")) {
+    read_registers(r, word);
+  } else if (is_word(word, ".loc")) {
+    read_location(r);
+  } else if (is_word(word, ".branchtargets")) {
+    return read_targets(r);
   } else if (*word.text == '.') {
-    skip_behind(r, ";\n"); /* .pragma, .loc */
+    skip_behind(r, ";\n"); /* .pragma, .callprototype */
   } else {
     skip_space(r);
     if (*r->at != ':') return read_instruction(r, word);
@@ -343,25 +410,42 @@ static int read_statement(struct reader *r, struct word word) {
   return r->failed ? error_memory(r->err) : CUGEN_OK;
 }
 
-static int read_body(struct reader *r) {
-  int depth = 1, status = CUGEN_OK;
-  while (!status && depth > 0) {
-    struct word word = next_word(r);
+/* Labels that were used ahead of their place get their value; what has no such name here may have it further out. */
+static void leave_scope(struct reader *r, size_t ranges, size_t symbols, size_t fixups) {
+  size_t kept = fixups;
+  for (size_t i = fixups; i < r->fixup_count; i++) {
+    struct symbol *symbol = find_symbol(r, r->fixups[i].name);
+    if (symbol && symbol >= r->symbols + symbols)
+      r->out->operands[r->fixups[i].operand].value += symbol->value;
+    else
+      r->fixups[kept++] = r->fixups[i];
+  }
+  r->fixup_count = kept, r->symbol_count = symbols, r->range_count = ranges;
+}
+
+/* Up to the brace that closes it. An inline asm's scope has names of its own, in each of its copies. */
+static int read_scope(struct reader *r, int depth) {
+  enum { MOST_SCOPES = 64 };
+  const size_t ranges = r->range_count, symbols = r->symbol_count, fixups = r->fixup_count;
+  for (int status = CUGEN_OK; !status;) {
+    struct ptx_name word = next_word(r);
     if (!word.length) return refuse(r, "the file ends in a kernel", word);
+    if (depth > MOST_SCOPES) return refuse(r, "too many scopes at", word);
+    if (*word.text == '}') break;
     if (*word.text == '{')
-      depth++;
-    else if (*word.text == '}')
-      depth--;
+      status = read_scope(r, depth + 1);
     else if (*word.text != ';')
       status = read_statement(r, word);
+    if (status) return status;
   }
-  return status;
+  if (depth) leave_scope(r, ranges, symbols, fixups);
+  return CUGEN_OK;
 }
 
 /* .param .u64 NAME, .param .align 64 .b8 NAME[128] */
 static void read_parameters(struct reader *r) {
-  struct word last = {"", 0};
-  for (struct word word = next_word(r); *r->at; word = next_word(r)) {
+  struct ptx_name last = {"", 0};
+  for (struct ptx_name word = next_word(r); *r->at; word = next_word(r)) {
     bool ends = *word.text == ',' || *word.text == ')';
     if (ends && last.length) add_symbol(r, last, false, (int64_t)r->out->parameters++ << PTX_PARAM_SHIFT);
     if (*word.text == ')') return;
@@ -380,21 +464,34 @@ static bool is_predicated(const struct ptx_kernel *k, size_t branch, int64_t tar
     return false;
   for (size_t i = branch + 1; i < (size_t)target && i < k->count; i++) {
     enum ptx_op op = k->instructions[i].op;
-    if (op == PTX_BRANCH || op == PTX_BARRIER || op == PTX_EXIT || op == PTX_CALL) return false;
+    if (op == PTX_BARRIER || op >= PTX_BRANCH) return false; /* those that are behind it go elsewhere */
   }
   return true;
 }
 
+struct ptx_targets ptx_targets_of(const struct ptx_kernel *k, const struct ptx_instruction *in) {
+  const struct ptx_targets none = {NULL, 0};
+  if (in->op == PTX_BRANCH && in->count) return (struct ptx_targets){&k->operands[in->first], 1};
+  if (in->op != PTX_BRANCH_TABLE || in->count < 2) return none;
+  const int64_t table = k->operands[in->first + 1].value, most = (int64_t)k->operand_count;
+  if (table < 0 || table >= most || k->operands[table].kind != PTX_NUMBER) return none;
+  const int64_t count = k->operands[table].value;
+  return count < 1 || count >= most - table ? none : (struct ptx_targets){&k->operands[table + 1], (size_t)count};
+}
+
+static void mark_leader(struct ptx_kernel *k, int64_t at) {
+  if (at >= 0 && at < (int64_t)k->count) k->instructions[at].leader = true;
+}
+
 /* Where a branch leads, and behind it, a block begins. */
 static void mark_leaders(struct ptx_kernel *k) {
-  if (k->count) k->instructions[0].leader = true;
+  mark_leader(k, 0);
   for (size_t i = 0; i < k->count; i++) {
     const struct ptx_instruction *in = &k->instructions[i];
-    if (in->op != PTX_BRANCH || !in->count) continue;
-    int64_t target = k->operands[in->first].value;
-    if (is_predicated(k, i, target)) continue;
-    if (i + 1 < k->count) k->instructions[i + 1].leader = true;
-    if (target >= 0 && target < (int64_t)k->count) k->instructions[target].leader = true;
+    const struct ptx_targets targets = ptx_targets_of(k, in);
+    const bool alone = in->op == PTX_BRANCH && targets.count && is_predicated(k, i, targets.first[0].value);
+    for (size_t j = 0; j < targets.count && !alone; j++) mark_leader(k, targets.first[j].value);
+    if (targets.count && !alone) mark_leader(k, (int64_t)i + 1);
   }
 }
 
@@ -406,6 +503,9 @@ static int resolve(struct reader *r) {
     if (!symbol) return refuse(r, "unknown name", r->fixups[i].name);
     operand->value += symbol->value;
   }
+  for (size_t i = 0; i < k->count; i++)
+    if (k->instructions[i].op == PTX_BRANCH_TABLE && !ptx_targets_of(k, &k->instructions[i]).count)
+      return error_set(r->err, CUGEN_ERROR_COMPILE, "PTX line %d: a branch without targets", k->instructions[i].line);
   mark_leaders(k);
   ptx_join(k);
   k->static_shared = r->shared;
@@ -416,7 +516,7 @@ static int resolve(struct reader *r) {
 static void read_directives(struct reader *r) {
   r->out->cluster = 1;
   for (bool counts = false; *r->at;) {
-    struct word word = next_word(r);
+    struct ptx_name word = next_word(r);
     if (!word.length || *word.text == '{') return;
     if (*word.text == '.') counts = is_word(word, ".reqnctapercluster");
     if (!counts || !isdigit((unsigned char)*word.text)) continue;
@@ -425,22 +525,44 @@ static void read_directives(struct reader *r) {
   }
 }
 
+/* .file 1 "k.cu" */
+static void read_file(struct reader *r) {
+  struct ptx_kernel *k = r->out;
+  struct ptx_file file = {.number = (int)strtol(next_word(r).text, NULL, 10)};
+  skip_space(r);
+  if (*r->at != '"') return;
+  const size_t length = strcspn(r->at + 1, "\"\n");
+  const char *slash = memrchr(r->at + 1, '/', length); /* NVRTC puts the folder of its process in front of the name */
+  file.name.text = slash ? slash + 1 : r->at + 1;
+  file.name.length = (size_t)(r->at + 1 + length - file.name.text);
+  k->files = room(r, k->files, k->file_count, sizeof *k->files);
+  if (!r->failed) k->files[k->file_count++] = file;
+  r->at = file.name.text + file.name.length;
+}
+
+static int read_entry(struct reader *r, const char *entry, bool *found) {
+  if (*found || !is_word(next_word(r), entry)) {
+    skip_behind(r, ")");
+    skip_body(r);
+    return CUGEN_OK;
+  }
+  *found = true;
+  read_parameters(r);
+  read_directives(r);
+  return read_scope(r, 0);
+}
+
+/* The names of files stand at the end. */
 static int read_module(struct reader *r, const char *entry, bool *found) {
   int status = CUGEN_OK;
-  while (!status && !*found) {
-    struct word word = next_word(r);
-    if (!word.length) break;
+  while (!status) {
+    struct ptx_name word = next_word(r);
+    if (!word.length || (*found && !r->source_line)) break;
     if (is_word(word, ".shared") || is_word(word, ".const") || is_word(word, ".global")) read_variable(r, word);
-    if (is_word(word, ".func")) skip_body(r);
-    if (!is_word(word, ".entry")) continue;
-    *found = is_word(next_word(r), entry);
-    if (!*found) {
-      skip_body(r);
-      continue;
-    }
-    read_parameters(r);
-    read_directives(r);
-    status = read_body(r);
+    if (is_word(word, ".func")) read_function(r);
+    if (is_word(word, ".file")) read_file(r);
+    if (is_word(word, ".section")) skip_body(r);
+    if (is_word(word, ".entry")) status = read_entry(r, entry, found);
   }
   if (!status && r->failed) status = error_memory(r->err);
   return status;
@@ -452,11 +574,6 @@ int ptx_open(const char *text, const char *entry, struct ptx_kernel *out, cugen_
   bool found = false;
   int status = read_module(&r, entry, &found);
   if (!status && !found) status = error_set(err, CUGEN_ERROR_COMPILE, "the PTX holds no kernel '%s'", entry);
-  for (size_t i = 0; i < out->count && !status; i++) /* what is passed to them has names that are not read */
-    if (out->instructions[i].op == PTX_CALL)
-      status = r.called ? error_set(err, CUGEN_ERROR_COMPILE,
-                                    "the kernel calls %s, which is not followed; leave it out to predict", r.called)
-                        : error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls functions, which are not followed");
   if (!status) status = resolve(&r);
   free(r.ranges);
   free(r.symbols);
@@ -465,9 +582,20 @@ int ptx_open(const char *text, const char *entry, struct ptx_kernel *out, cugen_
   return status;
 }
 
+void ptx_append_place(const struct ptx_kernel *kernel, const struct ptx_instruction *in, cugen_error *err) {
+  for (size_t i = 0; i < kernel->file_count && in->source_line; i++) {
+    const struct ptx_name name = kernel->files[i].name;
+    if (kernel->files[i].number != in->file) continue;
+    error_append(err, ", %.*s:%d", (int)name.length, name.text, in->source_line);
+    return;
+  }
+}
+
 void ptx_close(struct ptx_kernel *kernel) {
   free(kernel->instructions);
   free(kernel->operands);
+  free(kernel->called);
+  free(kernel->files);
   free(kernel->valueless);
   *kernel = (struct ptx_kernel){0};
 }

@@ -63,8 +63,11 @@ enum ptx_op {
   PTX_WGMMA_WAIT,
   PTX_BARRIER,
   PTX_BRANCH,
+  PTX_BRANCH_TABLE, /* brx.idx: to one of a table's labels */
   PTX_EXIT,
-  PTX_CALL
+  PTX_FAIL,  /* trap, and what a failed assert calls: never reached by a kernel that is right */
+  PTX_PRINT, /* a call of printf */
+  PTX_CALL   /* any other call that was not inlined */
 };
 
 /* The units of a multiprocessor that an instruction keeps busy. */
@@ -78,7 +81,8 @@ enum ptx_pipe {
   PTX_PIPE_SPECIAL, /* square roots, reciprocals, conversions */
   PTX_PIPE_TENSOR,
   PTX_PIPE_TEXTURE,
-  PTX_PIPE_MEMORY, /* loads and stores: 128 bytes a cycle */
+  PTX_PIPE_CONSTANT, /* constants by an index, one word after the other */
+  PTX_PIPE_MEMORY,   /* loads and stores: 128 bytes a cycle */
   PTX_PIPE_COUNT
 };
 
@@ -107,6 +111,7 @@ struct ptx_instruction {
   bool guard_not;
   bool is_signed, from_signed, is_float, high, wide, left;
   bool past_l1;             /* ld.global.cg and the like */
+  bool swaps;               /* an atomic compare-and-swap */
   bool leader;              /* begins a basic block */
   int size, from_size;      /* bytes of one element */
   int operand_size;         /* bytes of an element of mma's A */
@@ -116,7 +121,19 @@ struct ptx_instruction {
   size_t first;             /* of its operands */
   int results, count;       /* operands: results first */
   enum ptx_part quad, pair; /* whether the load may be part of one of 16 bytes, and of 8: see ptx_join.h */
-  int line;
+  int line;                 /* of the PTX */
+  int file, source_line;    /* of the source, by .loc; 0: the PTX was made without */
+};
+
+/* A name in the PTX, or in the source. */
+struct ptx_name {
+  const char *text;
+  size_t length;
+};
+
+struct ptx_file { /* .file 1 "k.cu" */
+  int number;
+  struct ptx_name name;
 };
 
 struct ptx_kernel {
@@ -124,6 +141,9 @@ struct ptx_kernel {
   size_t count;
   struct ptx_operand *operands;
   size_t operand_count;
+  struct ptx_name *called; /* the functions of PTX_CALL, by its immediate */
+  struct ptx_file *files;
+  size_t called_count, file_count;
   int slots;       /* registers */
   bool *valueless; /* by slot: floats, whose values are not kept */
   int parameters;
@@ -157,8 +177,21 @@ enum ptx_special {
 #define PTX_GLOBAL_BASE (INT64_C(1) << 55)
 enum { PTX_PARAM_SHIFT = 16 };
 
-/* The kernel called entry (as lowered). CUGEN_ERROR_COMPILE names the line of what is not understood. */
+/* The caller's buffers lie apart: buffer i begins at (i + 1) << PTX_BUFFER_SHIFT. */
+enum { PTX_BUFFER_SHIFT = 40 };
+
+/* The kernel called entry (as lowered). CUGEN_ERROR_COMPILE names the line of what is not understood. text is kept until ptx_close. */
 int ptx_open(const char *text, const char *entry, struct ptx_kernel *out, cugen_error *err);
 void ptx_close(struct ptx_kernel *kernel);
+
+/* The labels that a branch may lead to; 0: it is no branch. Their values are instructions. */
+struct ptx_targets {
+  const struct ptx_operand *first;
+  size_t count;
+};
+struct ptx_targets ptx_targets_of(const struct ptx_kernel *kernel, const struct ptx_instruction *in);
+
+/* Adds the instruction's place to an error, ", k.cu:12", where the PTX has lines of the source. */
+void ptx_append_place(const struct ptx_kernel *kernel, const struct ptx_instruction *in, cugen_error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "ptx_memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
   LINES = 1 << 16,
@@ -131,6 +132,47 @@ void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes,
   out->ideal = at_least_one((bytes + SECTOR - 1) / SECTOR);
   if (out->ideal > out->sectors) out->ideal = out->sectors; /* lanes that read the same */
   out->wavefronts = at_least_one(pass_count);
+}
+
+/* How many of the lanes in `mask` have a lane's address. */
+static int count_alike(const struct ptx_lanes *lanes, int lane) {
+  int count = 0;
+  for (uint32_t rest = lanes->mask; rest; rest &= rest - 1)
+    count += lanes->address[__builtin_ctz(rest)] == lanes->address[lane];
+  return count;
+}
+
+int ptx_most_alike(const struct ptx_lanes *lanes) {
+  int most = 0;
+  for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
+    const int count = count_alike(lanes, __builtin_ctz(rest));
+    if (count > most) most = count;
+  }
+  return most;
+}
+
+int ptx_atomic_passes(const struct ptx_lanes *lanes) {
+  int passes = 0;
+  for (uint32_t rest = lanes->mask; rest;) {
+    struct ptx_lanes sector = {.mask = 0};
+    const uint64_t number = lanes->address[__builtin_ctz(rest)] / SECTOR;
+    for (uint32_t lane = rest; lane; lane &= lane - 1)
+      if (lanes->address[__builtin_ctz(lane)] / SECTOR == number) sector.mask |= lane & -lane;
+    memcpy(sector.address, lanes->address, sizeof sector.address);
+    passes += ptx_most_alike(&sector);
+    rest &= ~sector.mask;
+  }
+  return passes;
+}
+
+int ptx_distinct_words(const struct ptx_lanes *lanes) {
+  uint64_t words[MOST_SECTORS];
+  int count = 0;
+  for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
+    const uint64_t address = lanes->address[__builtin_ctz(rest)], end = address + (uint64_t)lanes->bytes - 1;
+    for (uint64_t word = address / 4; word <= end / 4; word++) count = add_distinct(words, count, word);
+  }
+  return at_least_one(count);
 }
 
 /* The most distinct words that one bank is asked for. */

@@ -44,6 +44,13 @@ struct ptx_pattern {
   struct ptx_access access;     /* wavefronts 0: nothing yet */
 };
 
+/* Of an atomic operation on global memory: the level 2 cache does one pass over a sector for each lane that asks for the word that most
+   lanes ask for. Of shared memory the most lanes that ask for one word. */
+int ptx_atomic_passes(const struct ptx_lanes *lanes);
+int ptx_most_alike(const struct ptx_lanes *lanes);
+/* Words of 4 bytes. */
+int ptx_distinct_words(const struct ptx_lanes *lanes);
+
 /* 32 banks of 4 bytes. Lanes of 8 bytes go in two halves, of 16 in four quarters, and two of these together where neighbours
    (or next but one) ask for the same, as an H200 was seen to do it: docs/check.md. Lanes that read one word share it. */
 void ptx_shared_access(struct ptx_pattern *pattern, const struct ptx_lanes *lanes, struct ptx_access *out);

@@ -46,9 +46,10 @@ static const struct {
     {"barrier.cluster.arrive", PTX_NOTHING, PTX_PIPE_NONE, false},
     {"barrier", PTX_BARRIER, PTX_PIPE_NONE, false},
     {"bra", PTX_BRANCH, PTX_PIPE_NONE, false},
+    {"brx", PTX_BRANCH_TABLE, PTX_PIPE_NONE, false},
     {"ret", PTX_EXIT, PTX_PIPE_NONE, false},
     {"exit", PTX_EXIT, PTX_PIPE_NONE, false},
-    {"trap", PTX_EXIT, PTX_PIPE_NONE, false},
+    {"trap", PTX_FAIL, PTX_PIPE_NONE, false},
     {"call", PTX_CALL, PTX_PIPE_NONE, false},
     {"mov", PTX_MOV, PTX_PIPE_NONE, true},
     {"cvta", PTX_CVTA, PTX_PIPE_NONE, true},
@@ -194,6 +195,7 @@ static void take_word(const char *word, size_t length, struct ptx_instruction *o
   if (same(word, length, "hi")) out->high = true;
   if (same(word, length, "l")) out->left = true;
   if (same(word, length, "cg") || same(word, length, "cv") || same(word, length, "volatile")) out->past_l1 = true;
+  if (out->op == PTX_ATOMIC && same(word, length, "cas")) out->swaps = true;
   if (same(word, length, "bfly")) out->immediate = 1;
   if (same(word, length, "down")) out->immediate = 2;
   if (same(word, length, "up")) out->immediate = 3;

@@ -13,7 +13,7 @@ static void place_threads(const struct ptx_launch *l, int index, struct ptx_valu
     v->thread[lane][1] = flat / l->block[0] % l->block[1];
     v->thread[lane][2] = flat / l->block[0] / l->block[1];
   }
-  for (int d = 0; d < 3; d++) v->block[d] = l->grid[d] / 2;
+  for (int d = 0; d < 3; d++) v->block[d] = l->at[d];
 }
 
 int ptx_values_open(const struct ptx_kernel *kernel, const struct ptx_launch *launch, int index,
@@ -24,13 +24,17 @@ int ptx_values_open(const struct ptx_kernel *kernel, const struct ptx_launch *la
   if (!out->place) return error_memory(err);
   for (int i = 0; i < kernel->slots; i++) out->place[i] = kernel->valueless[i] ? -1 : (int)kept++;
   out->lanes = calloc(kept + 1, sizeof *out->lanes);
-  if (!out->lanes) return error_memory(err);
+  out->origin = calloc((size_t)kernel->slots + 1, sizeof *out->origin);
+  out->by_block = calloc((size_t)kernel->slots + 1, sizeof *out->by_block);
+  if (!out->lanes || !out->origin || !out->by_block) return error_memory(err);
   place_threads(launch, index, out);
   return CUGEN_OK;
 }
 
 void ptx_values_close(struct ptx_values *values) {
   free(values->lanes);
+  free(values->origin);
+  free(values->by_block);
   free(values->place);
 }
 
@@ -85,13 +89,50 @@ int64_t ptx_operand_number(const struct ptx_kernel *kernel, const struct ptx_ins
   return index < in->count && operand->kind == PTX_NUMBER ? operand->value : otherwise;
 }
 
+static enum ptx_origin operand_origin(const struct ptx_values *v, const struct ptx_operand *operand) {
+  const bool is_register = operand->kind == PTX_REGISTER || operand->kind == PTX_ADDRESS;
+  return is_register && operand->slot >= 0 ? (enum ptx_origin)v->origin[operand->slot] : PTX_KNOWN;
+}
+
+static bool is_by_block(const struct ptx_values *v, const struct ptx_operand *operand) {
+  if (operand->kind == PTX_SPECIAL) return operand->slot >= PTX_CTAID_X && operand->slot <= PTX_CTAID_Z;
+  const bool is_register = operand->kind == PTX_REGISTER || operand->kind == PTX_ADDRESS;
+  return is_register && operand->slot >= 0 && v->by_block[operand->slot];
+}
+
+enum ptx_origin ptx_origin_of(const struct ptx_values *v, const struct ptx_kernel *kernel,
+                              const struct ptx_instruction *in, int first) {
+  enum ptx_origin most = PTX_KNOWN;
+  for (int i = first; i < in->count; i++) {
+    const enum ptx_origin one = operand_origin(v, &kernel->operands[in->first + (size_t)i]);
+    if (one > most) most = one;
+  }
+  return most;
+}
+
+/* An address that was made of what is not known, within what it may lie in. */
+static uint64_t wrap(const struct ptx_values *v, const struct ptx_kernel *kernel, enum ptx_space space,
+                     uint64_t address, int bytes) {
+  const uint64_t tags = PTX_SHARED_TAG | PTX_LOCAL_TAG, buffer = (address >> PTX_BUFFER_SHIFT) - 1;
+  int64_t size = 0;
+  uint64_t base = 0;
+  if (space == PTX_SHARED || address & PTX_SHARED_TAG)
+    size = kernel->static_shared + v->launch->shared_bytes, base = address & tags;
+  else if (!(address & tags) && buffer < (uint64_t)v->launch->buffer_count)
+    size = v->launch->buffers[buffer].bytes, base = (buffer + 1) << PTX_BUFFER_SHIFT;
+  return size > bytes ? base + (address - base) % (uint64_t)(size / bytes * bytes) : address;
+}
+
 void ptx_lanes_read(const struct ptx_values *v, const struct ptx_kernel *kernel, const struct ptx_instruction *in,
                     int index, uint32_t mask, int bytes, struct ptx_lanes *out) {
   *out = (struct ptx_lanes){.mask = mask, .bytes = bytes};
   if (index >= in->count) out->mask = 0;
+  out->known = !out->mask || operand_origin(v, &kernel->operands[in->first + (size_t)index]) == PTX_KNOWN;
+  out->by_block = out->mask && is_by_block(v, &kernel->operands[in->first + (size_t)index]);
   for (uint32_t rest = out->mask; rest; rest &= rest - 1) {
     int lane = __builtin_ctz(rest);
-    out->address[lane] = (uint64_t)ptx_value_of(v, kernel, in, index, lane);
+    uint64_t address = (uint64_t)ptx_value_of(v, kernel, in, index, lane);
+    out->address[lane] = out->known ? address : wrap(v, kernel, in->space, address, bytes);
   }
 }
 
@@ -220,6 +261,52 @@ static uint64_t compute(const struct ptx_instruction *in, const uint64_t x[5]) {
   }
 }
 
+/* ---- What is not known ---- */
+
+/* Of what a load brings. An address without a space is shared or local memory's by its tag. */
+static enum ptx_origin loaded_from(const struct ptx_values *v, const struct ptx_kernel *kernel,
+                                   const struct ptx_instruction *in, uint32_t mask) {
+  const int64_t address = ptx_value_of(v, kernel, in, in->results, __builtin_ctz(mask));
+  const bool generic = in->space == PTX_GENERIC;
+  if (in->space == PTX_PARAM) return PTX_KNOWN;
+  if (in->space == PTX_CONST) return PTX_FROM_CONSTANT;
+  if (in->space == PTX_LOCAL || (generic && address & PTX_LOCAL_TAG)) return PTX_FROM_LOCAL;
+  if (in->space == PTX_SHARED || in->space == PTX_DISTANT || (generic && address & PTX_SHARED_TAG))
+    return v->stored ? (enum ptx_origin)v->stored : PTX_FROM_SHARED;
+  const int64_t buffer = (address >> PTX_BUFFER_SHIFT) - 1;
+  return buffer >= 0 && buffer < v->launch->buffer_count ? (enum ptx_origin)(PTX_FROM_BUFFER + buffer)
+                                                         : PTX_FROM_GLOBAL;
+}
+
+static enum ptx_origin result_origin(const struct ptx_values *v, const struct ptx_kernel *kernel,
+                                     const struct ptx_instruction *in, uint32_t mask) {
+  enum ptx_origin origin = ptx_origin_of(v, kernel, in, in->results);
+  if (in->op == PTX_ATOMIC) return in->swaps ? PTX_FROM_SWAP : loaded_from(v, kernel, in, mask);
+  if (in->op == PTX_WAIT_BARRIER) return PTX_KNOWN;
+  if (in->op == PTX_LOAD) return loaded_from(v, kernel, in, mask);
+  if (in->op == PTX_TEXTURE) return PTX_FROM_GLOBAL;
+  const bool floats = in->op == PTX_FLOAT || (in->op == PTX_SETP && in->is_float);
+  return floats && origin == PTX_KNOWN ? PTX_FROM_FLOAT : origin;
+}
+
+/* A register that is written under a guard keeps its other lanes. */
+static void note_origins(struct ptx_values *v, const struct ptx_kernel *kernel, const struct ptx_instruction *in,
+                         uint32_t mask) {
+  const struct ptx_operand *operands = &kernel->operands[in->first];
+  if (in->op == PTX_STORE && !v->stored && (in->space == PTX_SHARED || in->space == PTX_GENERIC))
+    v->stored = (uint8_t)ptx_origin_of(v, kernel, in, 1);
+  if (!in->results || !mask) return;
+  enum ptx_origin origin = result_origin(v, kernel, in, mask);
+  if (in->guard >= 0 && v->origin[in->guard] > origin) origin = (enum ptx_origin)v->origin[in->guard];
+  bool by_block = in->op == PTX_LOAD && origin != PTX_KNOWN;
+  for (int i = in->results; i < in->count; i++) by_block |= is_by_block(v, &operands[i]);
+  for (int i = 0; i < in->results; i++) {
+    if (operands[i].kind != PTX_REGISTER) continue;
+    v->origin[operands[i].slot] = (uint8_t)origin;
+    v->by_block[operands[i].slot] = by_block;
+  }
+}
+
 /* ---- Whole instructions ------------------------------------------------------------------------------------------ */
 
 static void write_operand(struct ptx_values *v, const struct ptx_operand *operand, int lane, uint64_t value) {
@@ -309,6 +396,13 @@ static uint64_t load_field(const struct ptx_values *v, const struct ptx_instruct
   return narrow(bits, in->size, in->is_signed);
 }
 
+/* What stands for a value that is not known: the same for the same place, and different for others. */
+static uint64_t stand_in(uint64_t place) {
+  const int bits = 24; /* so that an index by it stays in its buffer's region */
+  place = (place ^ place >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+  return place >> (64 - bits);
+}
+
 static void load(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
                  uint32_t mask) {
   for (; mask; mask &= mask - 1) {
@@ -320,14 +414,18 @@ static void load(struct ptx_values *v, const struct ptx_instruction *in, const s
       value = narrow((uint64_t)v->launch->parameters[index], in->size, in->is_signed);
     const bool field =
         index >= 0 && index < v->launch->parameter_count && v->launch->structs && v->launch->structs[index].bytes;
-    for (int i = 0; i < in->results; i++)
-      write_operand(v, &operands[i], lane, field ? load_field(v, in, index, offset, i) : i ? 0 : value);
+    const uint64_t place = index < 0 ? read_operand(v, &operands[in->results], lane) : 0;
+    for (int i = 0; i < in->results; i++) {
+      if (index < 0) value = narrow(stand_in(place + (uint64_t)(i * in->size)), in->size, false);
+      write_operand(v, &operands[i], lane, field ? load_field(v, in, index, offset, i) : index >= 0 && i ? 0 : value);
+    }
   }
 }
 
 void ptx_execute(struct ptx_values *v, const struct ptx_kernel *kernel, const struct ptx_instruction *in,
                  uint32_t mask) {
   const struct ptx_operand *operands = &kernel->operands[in->first];
+  note_origins(v, kernel, in, mask);
   bool kept = in->results > 0 && (operands[0].kind == PTX_REGISTER || in->results > 1);
   if (!kept || (in->op == PTX_FLOAT && v->place[operands[0].slot < 0 ? 0 : operands[0].slot] < 0)) return;
   switch (in->op) {
@@ -336,6 +434,14 @@ void ptx_execute(struct ptx_values *v, const struct ptx_kernel *kernel, const st
   case PTX_SHFL:
     if (in->count >= in->results + 2) shuffle(v, in, operands, mask);
     return;
+  case PTX_FLOAT:
+    if (v->origin[operands[0].slot] > PTX_FROM_FLOAT) {
+      for (; mask; mask &= mask - 1) {
+        const int lane = __builtin_ctz(mask);
+        write_operand(v, &operands[0], lane, narrow(stand_in(in->first << 5 | (uint64_t)lane), in->size, false));
+      }
+      return;
+    } /* fall through */
   default:
     for (; mask; mask &= mask - 1) compute_lane(v, in, operands, __builtin_ctz(mask));
   }

@@ -72,6 +72,10 @@ struct walk {
   int alike;                     /* of them, that do as each of those that are walked */
   bool wgmma;                    /* warps are specialised by fours */
   bool joins_quads, joins_pairs; /* ptxas made one load of several that bring 16 bytes together, or 8 */
+  unsigned char *turns;          /* by instruction: enum turn */
+  /* What cannot be followed, and why: a call, or a loop on what is not known. */
+  const struct ptx_instruction *refused;
+  enum ptx_origin because;
 };
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */
@@ -220,10 +224,68 @@ static struct ptx_pattern *pattern_of(const struct walk *walk, const struct ptx_
   return &walk->patterns[in - walk->kernel->instructions];
 }
 
+static bool has_index(const struct walk *walk, const struct ptx_instruction *in) {
+  return walk->kernel->operands[in->first + (size_t)in->results].slot >= 0;
+}
+
+/* Lines of 128 bytes that lanes go to, if they lie side by side or all apart. */
+static double lines_of(const struct ptx_lanes *lanes) {
+  const int shift = 7;
+  uint64_t least = UINT64_MAX, most = 0;
+  for (uint32_t rest = lanes->mask; rest; rest &= rest - 1) {
+    const uint64_t at = lanes->address[__builtin_ctz(rest)] >> shift;
+    if (at < least) least = at;
+    if (at > most) most = at;
+  }
+  return fmin((double)(most - least + 1), __builtin_popcount(lanes->mask));
+}
+
 static enum ptx_space space_of(const struct ptx_instruction *in, const struct ptx_lanes *lanes) {
   if (in->space != PTX_GENERIC) return in->space;
   int64_t first = lanes->mask ? (int64_t)lanes->address[__builtin_ctz(lanes->mask)] : 0;
   return first & PTX_SHARED_TAG ? PTX_SHARED : first & PTX_LOCAL_TAG ? PTX_LOCAL : PTX_GLOBAL;
+}
+
+/* What stands at a fixed place is an operand of the machine's instruction. By an index the constant cache gives a word every second
+   cycle, to all lanes that ask for it: measured on an H200 with 1 to 32 words a warp. */
+static void read_constant(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+                          const struct ptx_lanes *lanes, double latency[PTX_SCENARIOS]) {
+  const double word = 2;
+  both(latency, walk->machine->latency[PTX_PIPE_INT]);
+  if (!has_index(walk, in)) return;
+  const double cycles = word * ptx_distinct_words(lanes);
+  spend(w, PTX_PIPE_CONSTANT, cycles);
+  both(latency, walk->machine->latency_shared + cycles);
+}
+
+/* Integers are added where they lie, read and written. For floats the machine goes round a loop of compare-and-swap, once for each
+   lane that asks for the same word: 4.7 cycles a round on an H200, twice that for f64. */
+static int shared_atomic_passes(const struct ptx_instruction *in, const struct ptx_lanes *lanes) {
+  return in->is_float ? 4 * ptx_most_alike(lanes) : 2;
+}
+
+/* The level 2 cache reads and writes a sector in each pass, and gives it back where the result is used. Its atomic unit does the passes
+   over one line one after the other. Of blocks that go to different places nothing is known but how large the buffer is. */
+static void count_atomic(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
+                         const struct ptx_lanes *lanes, int sectors) {
+  const int64_t line = 128;
+  const struct ptx_launch *l = walk->launch;
+  const uint64_t first = lanes->address[__builtin_ctz(lanes->mask)], buffer = (first >> PTX_BUFFER_SHIFT) - 1;
+  const double passes = ptx_atomic_passes(lanes);
+  const double lines = buffer < (uint64_t)l->buffer_count && l->buffers[buffer].bytes > line
+                           ? (double)(l->buffers[buffer].bytes / line)
+                           : 1;
+  w->counts.atomics += passes * (in->results ? 3 : 2) - sectors;
+  w->counts.crowded += passes / (lanes->by_block || !lanes->known ? lines : fmin(lines, lines_of(lanes)));
+}
+
+/* Words of a lane lie apart by those of its warp, so that each is a line of its own. Stores leave L1 as those to global memory do. */
+static void access_local(struct warp *w, const struct ptx_instruction *in, bool load) {
+  const double sectors = 4, words = in->vector * (in->size > 4 ? in->size / 4.0 : 1);
+  spend(w, PTX_PIPE_MEMORY, words);
+  if (load) return;
+  w->counts.store_wavefronts += words;
+  w->counts.store_sectors += sectors * words;
 }
 
 /* A load, a store, or an atomic operation. */
@@ -234,10 +296,10 @@ static void access_memory(struct walk *walk, struct warp *w, const struct ptx_in
   struct ptx_access access;
   switch (space_of(in, lanes)) {
   case PTX_PARAM: both(latency, 0); return;
-  case PTX_CONST: both(latency, m->latency[PTX_PIPE_INT]); return;
+  case PTX_CONST: read_constant(walk, w, in, lanes, latency); return;
   case PTX_LOCAL:
+    access_local(w, in, load);
     both(latency, m->latency_l1);
-    spend(w, PTX_PIPE_MEMORY, in->vector);
     return;
   case PTX_DISTANT:
     w->counts.exchange += (double)lanes->bytes * __builtin_popcount(lanes->mask) / m->cluster_bytes;
@@ -245,7 +307,7 @@ static void access_memory(struct walk *walk, struct warp *w, const struct ptx_in
     return;
   case PTX_SHARED:
     ptx_shared_access(pattern_of(walk, in), lanes, &access);
-    if (in->op == PTX_ATOMIC) access.wavefronts *= 2; /* read and written */
+    if (in->op == PTX_ATOMIC) access.wavefronts *= shared_atomic_passes(in, lanes);
     count_shared(w, &access);
     both(latency, m->latency_shared + access.wavefronts - 1);
     return;
@@ -255,7 +317,7 @@ static void access_memory(struct walk *walk, struct warp *w, const struct ptx_in
   count_global(w, &access, load ? &w->counts.load_sectors : &w->counts.store_sectors);
   request_lanes(w, lanes);
   if (!load) w->counts.store_wavefronts += access.wavefronts;
-  if (in->op == PTX_ATOMIC) w->counts.atomics += __builtin_popcount(lanes->mask);
+  if (in->op == PTX_ATOMIC) count_atomic(walk, w, in, lanes, access.sectors);
   from_global(walk, &access, latency);
 }
 
@@ -473,16 +535,18 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
   double begin[PTX_SCENARIOS], latency[PTX_SCENARIOS];
   struct ptx_lanes lanes;
   bool follows = read_lanes(walk, w, in, mask, &lanes);
-  bool free = follows || in->op == PTX_MOV || in->op == PTX_CVTA || (in->op == PTX_LOAD && in->space == PTX_PARAM);
+  const bool operand =
+      in->op == PTX_LOAD && (in->space == PTX_PARAM || (in->space == PTX_CONST && !has_index(walk, in)));
+  bool free = follows || operand || in->op == PTX_MOV || in->op == PTX_CVTA;
   if (in->leader) close_basic_block(w);
   start(walk, w, in, begin);
-  if (in->op == PTX_LOAD && in->space != PTX_PARAM) wait_for_registers(walk, w, in, begin);
+  if (in->op == PTX_LOAD && !operand) wait_for_registers(walk, w, in, begin);
   both(latency, free ? 0 : walk->machine->latency[in->pipe] * (in->weight > 1 ? in->weight / 2.0 : 1));
   if (!free) issue(walk, w, in);
   if (!mask) return;
   perform(walk, w, in, mask, follows, &lanes, begin, latency);
   if (in->op == PTX_WGMMA) return;
-  if (in->op == PTX_LOAD && in->space != PTX_PARAM) take_off(w, in, begin, latency);
+  if (in->op == PTX_LOAD && !operand) take_off(w, in, begin, latency);
   finish(walk, w, in, begin, latency);
 }
 
@@ -509,6 +573,114 @@ static void move_lanes(struct warp *w, uint32_t lanes, int pc) {
   for (; lanes; lanes &= lanes - 1) w->pc[__builtin_ctz(lanes)] = pc;
 }
 
+/* What a branch does whose condition is not known. */
+enum turn {
+  TURN_UNSEEN,
+  TURN_LOOP,   /* decides how often a loop is gone through */
+  TURN_ALWAYS, /* what follows it fails */
+  TURN_NEVER,  /* where it leads fails, or it leaves out what is counted */
+  TURN_BOTH    /* chooses between two sides: some lanes go to each */
+};
+
+/* Whether a kernel that is right never comes to an instruction: straight on from there it fails. */
+static bool fails(const struct ptx_kernel *k, size_t at) {
+  while (at < k->count && k->instructions[at].op < PTX_BRANCH) at++;
+  return at < k->count && k->instructions[at].op == PTX_FAIL;
+}
+
+/* Whether a loop's last instruction can be reached without passing its first: what can reach it is part of the loop. */
+static bool in_loop(const struct ptx_kernel *k, size_t from, size_t first, size_t last, unsigned char *seen,
+                    size_t *left) {
+  size_t count = 0;
+  if (from == first) return true;
+  memset(seen, 0, k->count);
+  for (left[count++] = from; count;) {
+    size_t at = left[--count];
+    for (bool goes_on = true; goes_on && at < k->count && at != first && !seen[at]; at++) {
+      const struct ptx_instruction *in = &k->instructions[at];
+      const struct ptx_targets targets = ptx_targets_of(k, in);
+      if (at == last) return true;
+      seen[at] = 1;
+      for (size_t i = 0; i < targets.count && count < k->count; i++) left[count++] = (size_t)targets.first[i].value;
+      goes_on = in->guard >= 0 || (!targets.count && in->op != PTX_EXIT && in->op != PTX_FAIL);
+    }
+  }
+  return false;
+}
+
+/* Whether a branch decides to stay in a loop or to leave it. */
+static bool leaves_loop(const struct ptx_kernel *k, size_t at, size_t target) {
+  unsigned char *seen = malloc(k->count + 1);
+  size_t *left = malloc((k->count + 1) * sizeof *left);
+  bool leaves = !seen || !left;
+  for (size_t last = 0; last < k->count && !leaves; last++) {
+    const struct ptx_targets back = ptx_targets_of(k, &k->instructions[last]);
+    for (size_t j = 0; j < back.count && !leaves; j++) {
+      const size_t first = (size_t)back.first[j].value;
+      if (first <= last)
+        leaves = in_loop(k, at + 1, first, last, seen, left) != in_loop(k, target, first, last, seen, left);
+    }
+  }
+  free(seen);
+  free(left);
+  return leaves;
+}
+
+static enum turn find_turn(const struct ptx_kernel *k, size_t at) {
+  const struct ptx_targets targets = ptx_targets_of(k, &k->instructions[at]);
+  const size_t target = targets.count ? (size_t)targets.first[0].value : k->count;
+  if (target <= at) return TURN_LOOP;
+  if (fails(k, target)) return TURN_NEVER;
+  if (fails(k, at + 1)) return TURN_ALWAYS;
+  if (leaves_loop(k, at, target)) return TURN_LOOP;
+  const struct ptx_instruction *before = &k->instructions[target - 1];
+  const bool jumps = target - 1 > at && before->op == PTX_BRANCH && before->guard < 0;
+  return jumps && k->operands[before->first].value > (int64_t)target ? TURN_BOTH : TURN_NEVER;
+}
+
+static void refuse(struct walk *walk, struct warp *w, const struct ptx_instruction *in, enum ptx_origin because) {
+  if (!walk->refused) walk->refused = in, walk->because = because;
+  w->live = 0;
+}
+
+/* The lanes that a branch or exit moves, if its guard is not known. Lanes beside each other part: what both sides access stays as
+   spread as it was. */
+static uint32_t guess_lanes(struct walk *walk, struct warp *w, size_t at, uint32_t mask) {
+  const uint32_t every_second = 0x55555555u;
+  const struct ptx_instruction *in = &walk->kernel->instructions[at];
+  const enum ptx_origin origin = (enum ptx_origin)w->values.origin[in->guard];
+  if (!walk->turns[at]) walk->turns[at] = (unsigned char)find_turn(walk->kernel, at);
+  switch ((enum turn)walk->turns[at]) {
+  case TURN_LOOP:
+    if (origin != PTX_FROM_SWAP) return refuse(walk, w, in, origin), 0;
+    return ptx_targets_of(walk->kernel, in).first[0].value <= (int64_t)at ? 0 : mask;
+  case TURN_ALWAYS: return mask;
+  case TURN_BOTH: return mask & every_second && mask & ~every_second ? mask & every_second : 0;
+  default: return 0;
+  }
+}
+
+/* The lanes that an instruction is for. A load or store under a guard that is not known is counted for all. */
+static uint32_t find_active(struct walk *walk, struct warp *w, size_t at, uint32_t mask) {
+  const struct ptx_instruction *in = &walk->kernel->instructions[at];
+  if (in->guard < 0) return mask;
+  if (w->values.origin[in->guard] == PTX_KNOWN) return mask & ptx_predicate(&w->values, in->guard, in->guard_not);
+  const bool turns = in->op == PTX_BRANCH || in->op == PTX_EXIT || in->op == PTX_FAIL;
+  return turns ? guess_lanes(walk, w, at, mask) : mask;
+}
+
+/* Each lane to the label that its index chooses; to all of them in turn where it is not known. */
+static void move_by_table(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t lanes) {
+  const struct ptx_targets targets = ptx_targets_of(walk->kernel, in);
+  const bool known = ptx_origin_of(&w->values, walk->kernel, in, 0) == PTX_KNOWN;
+  w->together = false;
+  for (; lanes; lanes &= lanes - 1) {
+    const int lane = __builtin_ctz(lanes);
+    const uint64_t index = known ? (uint64_t)ptx_value_of(&w->values, walk->kernel, in, 0, lane) : (uint64_t)lane;
+    w->pc[lane] = (int)targets.first[index % targets.count].value;
+  }
+}
+
 /* True when the warp has reached a place where others should go on: behind a backward branch, or at a barrier. */
 static bool step(struct walk *walk, struct warp *w) {
   int pc;
@@ -518,7 +690,9 @@ static bool step(struct walk *walk, struct warp *w) {
     return true;
   }
   const struct ptx_instruction *in = &walk->kernel->instructions[pc];
-  uint32_t active = in->guard < 0 ? mask : mask & ptx_predicate(&w->values, in->guard, in->guard_not);
+  uint32_t active = find_active(walk, w, (size_t)pc, mask);
+  if (in->op == PTX_CALL && active) refuse(walk, w, in, PTX_KNOWN);
+  if (!w->live) return true;
   account(walk, w, in, active);
   w->steps++;
   move_lanes(w, mask & ~active, pc + 1);
@@ -528,8 +702,12 @@ static bool step(struct walk *walk, struct warp *w) {
     if (active != mask && active) w->together = false;
     return active && target <= pc;
   }
-  if (in->op == PTX_EXIT) {
+  if (in->op == PTX_EXIT || in->op == PTX_FAIL) {
     w->live &= ~active;
+    return true;
+  }
+  if (in->op == PTX_BRANCH_TABLE) {
+    move_by_table(walk, w, in, active);
     return true;
   }
   move_lanes(w, active, pc + 1);
@@ -576,17 +754,42 @@ static int check(const struct walk *walk, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* The steps of the first warp, at most PROBE_STEPS. */
-static int probe(const struct walk *walk, long *steps, cugen_error *err) {
+/* The steps of a warp, at most `most`. */
+static int probe(const struct walk *walk, int index, long most, long *steps, cugen_error *err) {
   struct walk copy = *walk;
   struct warp w;
-  int status = warp_open(walk, 0, &w, err);
+  int status = warp_open(walk, index, &w, err);
   if (!status) status = ptx_memory_open(walk->launch->l1_bytes, &copy.memory, err);
-  while (!status && w.live && w.steps < PROBE_STEPS) step(&copy, &w);
+  while (!status && w.live && w.steps < most) step(&copy, &w);
   *steps = w.steps;
   warp_close(&w);
   ptx_memory_close(&copy.memory);
   return status;
+}
+
+/* In words, with the place. */
+static int explain(const struct walk *walk, cugen_error *err) {
+  static const char *const origins[] = {[PTX_FROM_FLOAT] = "floats that are computed",
+                                        [PTX_FROM_LOCAL] = "values in local memory",
+                                        [PTX_FROM_SHARED] = "values in shared memory",
+                                        [PTX_FROM_CONSTANT] = "values in constant memory",
+                                        [PTX_FROM_GLOBAL] = "values in memory"};
+  const struct ptx_instruction *in = walk->refused;
+  if (in->op == PTX_CALL) {
+    const struct ptx_name name = walk->kernel->called[in->immediate];
+    if (*name.text == '%')
+      error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls a function by its address, which is not followed");
+    else
+      error_set(err, CUGEN_ERROR_COMPILE, "the kernel calls %.*s, which is not inlined and not followed",
+                (int)name.length, name.text);
+  } else if (walk->because >= PTX_FROM_BUFFER) {
+    error_set(err, CUGEN_ERROR_COMPILE, "trip counts depend on '%s'",
+              walk->launch->buffers[walk->because - PTX_FROM_BUFFER].name);
+  } else {
+    error_set(err, CUGEN_ERROR_COMPILE, "trip counts depend on %s", origins[walk->because]);
+  }
+  ptx_append_place(walk->kernel, in, err);
+  return CUGEN_ERROR_COMPILE;
 }
 
 static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_error *err) {
@@ -595,6 +798,7 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
     for (int i = 0; i < count; i++) {
       while (warps[i].live && !step(walk, &warps[i]))
         ;
+      if (walk->refused) return explain(walk, err);
       if (walk->launch->stop && atomic_load(walk->launch->stop))
         return error_set(err, CUGEN_ERROR_INTERRUPTED, "the walk was stopped");
       if (warps[i].steps > MOST_STEPS)
@@ -607,14 +811,15 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
 
 /* The first warp often does what the others do not; those that were walked represent the rest. */
 static void add_counts(const struct ptx_counts *from, double factor, struct ptx_counts *c) {
-  const double more[] = {from->instructions,    from->shared_wavefronts, from->shared_ideal,  from->global_wavefronts,
-                         from->global_requests, from->global_sectors,    from->ideal_sectors, from->load_sectors,
-                         from->store_sectors,   from->atomics,           from->barriers,      from->store_wavefronts,
-                         from->exchange,        from->requested,         from->unknown};
-  double *to[] = {&c->instructions,    &c->shared_wavefronts, &c->shared_ideal,  &c->global_wavefronts,
-                  &c->global_requests, &c->global_sectors,    &c->ideal_sectors, &c->load_sectors,
-                  &c->store_sectors,   &c->atomics,           &c->barriers,      &c->store_wavefronts,
-                  &c->exchange,        &c->requested,         &c->unknown};
+  const double more[] = {
+      from->instructions,     from->shared_wavefronts, from->shared_ideal,  from->global_wavefronts,
+      from->global_requests,  from->global_sectors,    from->ideal_sectors, from->load_sectors,
+      from->store_sectors,    from->atomics,           from->barriers,      from->crowded,
+      from->store_wavefronts, from->exchange,          from->requested,     from->unknown};
+  double *to[] = {&c->instructions,     &c->shared_wavefronts, &c->shared_ideal,  &c->global_wavefronts,
+                  &c->global_requests,  &c->global_sectors,    &c->ideal_sectors, &c->load_sectors,
+                  &c->store_sectors,    &c->atomics,           &c->barriers,      &c->crowded,
+                  &c->store_wavefronts, &c->exchange,          &c->requested,     &c->unknown};
   for (size_t i = 0; i < sizeof to / sizeof *to; i++) *to[i] += factor * more[i];
   for (int p = 0; p < PTX_PIPE_COUNT; p++) c->pipe[p] += factor * from->pipe[p];
 }
@@ -662,26 +867,51 @@ static int walk_some(struct walk *walk, int count, cugen_error *err) {
   return status;
 }
 
+static int walk_open(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
+                     const struct ptx_launch *launch, struct walk *out, cugen_error *err) {
+  const int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
+  *out = (struct walk){.kernel = kernel, .machine = machine, .launch = launch};
+  out->warps = (int)((threads + PTX_LANES - 1) / PTX_LANES);
+  int status = check(out, err);
+  if (status) return status;
+  out->wgmma = has(kernel, PTX_WGMMA);
+  out->joins_quads = launch->shared_quads > ptx_join_count(kernel, 16);
+  out->joins_pairs = launch->shared_pairs > ptx_join_count(kernel, 8);
+  out->alike = out->wgmma && out->warps > 4 ? 4 : out->warps;
+  out->patterns = calloc(kernel->count + 1, sizeof *out->patterns);
+  out->turns = calloc(kernel->count + 1, sizeof *out->turns);
+  return out->patterns && out->turns ? CUGEN_OK : error_memory(err);
+}
+
+static void walk_close(struct walk *walk) {
+  free(walk->patterns);
+  free(walk->turns);
+}
+
+int ptx_steps(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
+              long most, long *steps, cugen_error *err) {
+  struct walk walk;
+  long last = 0;
+  *steps = 0;
+  int status = walk_open(kernel, machine, launch, &walk, err);
+  if (!status) status = probe(&walk, 0, most, steps, err);
+  if (!status && walk.warps > 1) status = probe(&walk, walk.warps - 1, most, &last, err);
+  *steps += last;
+  walk_close(&walk);
+  return status;
+}
+
 int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
              struct ptx_counts *out, cugen_error *err) {
-  struct walk walk = {.kernel = kernel, .machine = machine, .launch = launch};
-  int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
+  struct walk walk;
   long steps = 0;
-  *out = (struct ptx_counts){0};
-  walk.warps = (int)((threads + PTX_LANES - 1) / PTX_LANES);
-  int status = check(&walk, err);
-  if (status) return status;
-  walk.wgmma = has(kernel, PTX_WGMMA);
-  walk.joins_quads = launch->shared_quads > ptx_join_count(kernel, 16);
-  walk.joins_pairs = launch->shared_pairs > ptx_join_count(kernel, 8);
-  walk.alike = walk.wgmma && walk.warps > 4 ? 4 : walk.warps;
-  walk.patterns = calloc(kernel->count + 1, sizeof *walk.patterns);
-  status = walk.patterns ? probe(&walk, &steps, err) : error_memory(err);
+  int status = walk_open(kernel, machine, launch, &walk, err);
+  if (!status) status = probe(&walk, 0, PROBE_STEPS, &steps, err);
   int64_t most = steps < PROBE_STEPS ? BLOCK_STEPS / (steps + 1) : 2;
   if (most < 2) most = 2;
   if (walk.wgmma) most = (walk.warps + 3) / 4;
   if (!status) status = walk_some(&walk, (int)(most < walk.warps ? most : walk.warps), err);
-  free(walk.patterns);
+  walk_close(&walk);
   walk.counts.code = (double)kernel->count;
   *out = walk.counts;
   return status;

@@ -1,6 +1,7 @@
 /* Walking a kernel's PTX: what the warps of one block execute, counted, without data. Integers, addresses and control flow are
-   followed exactly for the real launch; loads give zero, floats are not followed. So sectors, bank conflicts and trip
-   counts are those of the machine wherever they do not depend on the data. A second result is how long a warp takes
+   followed exactly for the real launch; loads give zero, floats are not followed. Which registers hold what is not known is
+   followed, too: of a branch on them both sides are counted, addresses made of them are spread over their buffer, and a loop whose
+   trip count they decide is refused. So sectors, bank conflicts and trip counts are those of the machine. A second result is how long a warp takes
    alone: instructions of a basic block start when their operands are ready, as a scheduling compiler arranges it. */
 #ifndef RUNTIME_MODEL_PTX_WALK_H
 #define RUNTIME_MODEL_PTX_WALK_H
@@ -28,11 +29,20 @@ struct ptx_struct {
   int bytes;
 };
 
+/* Memory that the caller passes: where its addresses begin is PTX_BUFFER_SHIFT's. */
+struct ptx_buffer {
+  const char *name;
+  int64_t bytes;
+};
+
 struct ptx_launch {
   uint32_t grid[3], block[3];
+  uint32_t at[3];            /* the block that is walked */
   int64_t shared_bytes;      /* dynamic */
   const int64_t *parameters; /* values; addresses of buffers are the caller's to make up, apart from each other */
   int parameter_count;
+  const struct ptx_buffer *buffers;
+  int buffer_count;
   const struct ptx_struct *structs; /* one for each parameter; NULL: none is a struct */
   const double *boxes;              /* likewise, of tensor maps the bytes that a copy moves; NULL: there are none */
   int64_t l1_bytes;                 /* for one block */
@@ -65,8 +75,10 @@ struct ptx_counts {
   double requested; /* bytes of global memory that lanes and copies ask for, each time anew */
   double unknown;   /* accesses that ask for nobody knows how many */
   double pages;     /* of 1 KiB of device memory that the block touches */
-  double atomics;   /* sectors of them */
-  double exchange;  /* cycles of reading other blocks' shared memory, if all of it were theirs */
+  double atomics;   /* sectors that the level 2 cache has to do with for atomic operations, beyond those of a store */
+  double
+      crowded; /* passes of atomic operations over the one line of memory that most go to, if other blocks come after this one */
+  double exchange; /* cycles of reading other blocks' shared memory, if all of it were theirs */
   struct ptx_footprint footprint;
   double barriers;
   double code;                 /* instructions of the program */
@@ -74,7 +86,12 @@ struct ptx_counts {
   double path[PTX_SCENARIOS];  /* of its slowest warp, if that were the only one */
 };
 
-/* CUGEN_ERROR_COMPILE: it cannot be followed (calls), does not end, or has products whose rate is not known. */
+/* The instructions that warps of a block execute, of its first and its last one, at most `most` of each: what tells blocks that
+   have nothing to do from the others. launch->at names the block. */
+int ptx_steps(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
+              long most, long *steps, cugen_error *err);
+
+/* CUGEN_ERROR_COMPILE: it cannot be followed (calls, trip counts that depend on data), does not end, or has products whose rate is not known. */
 int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
              struct ptx_counts *out, cugen_error *err);
 

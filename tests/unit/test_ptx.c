@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "runtime/model/ptx_walk.h"
+#include "runtime/model/ptx_survey.h"
 
 static const struct ptx_machine machine = {.pipe = {0.25, 0.5, 0.25, 0.5, 0.25, 2, 0, 8, 1},
                                            .latency = {8, 4, 4, 8, 5, 20, 33, 40, 30},
@@ -38,21 +38,23 @@ static int walk_as(const char *body, uint32_t threads, int64_t second, int wide,
                    cugen_error *err) {
   struct text text = {0};
   struct ptx_kernel kernel;
-  const int64_t parameters[] = {INT64_C(1) << 40, second};
+  const int64_t parameters[] = {INT64_C(1) << PTX_BUFFER_SHIFT, second};
+  const struct ptx_buffer buffer = {"x", 1 << 20};
   const struct ptx_launch launch = {.grid = {9, 1, 1},
                                     .block = {threads, 1, 1},
                                     .parameters = parameters,
                                     .parameter_count = 2,
+                                    .buffers = &buffer,
+                                    .buffer_count = 1,
                                     .l1_bytes = 65536,
                                     .registers = 64,
                                     .shared_quads = wide,
                                     .shared_pairs = pairs};
   text_addf(&text, "%s%s\n}\n", head, body);
   int status = ptx_open(text_get(&text), "k", &kernel, err);
+  if (!status) status = ptx_walk(&kernel, &machine, &launch, out, err);
+  if (!status || kernel.count) ptx_close(&kernel);
   text_free(&text);
-  if (status) return status;
-  status = ptx_walk(&kernel, &machine, &launch, out, err);
-  ptx_close(&kernel);
   return status;
 }
 
@@ -360,11 +362,191 @@ static void test_async(void **state) {
   assert_true(counts.barriers == 2 && counts.load_sectors > 0);
 }
 
+static void assert_refused(const char *body, const char *message) {
+  struct ptx_counts counts;
+  cugen_error err;
+  assert_int_equal(walk(body, 32, 100, &counts, &err), CUGEN_ERROR_COMPILE);
+  assert_string_equal(err.message, message);
+}
+
+/* The word of x at the thread's number in %r3. */
+#define LOAD_WORD "\tmul.wide.s32 %rd2, %r2, 4;\n\tadd.s64 %rd3, %rd1, %rd2;\n\tld.global.u32 %r3, [%rd3];\n"
+
+/* A loop up to what was loaded, one that is left by it, one that counts to a float, and the same loop to a parameter. */
+static void test_unknown_loops(void **state) {
+  (void)state;
+  assert_refused(LOAD_WORD "\tmov.u32 %r4, 0;\n$L1:\n\tadd.s32 %r4, %r4, 1;\n\tsetp.lt.s32 %p1, %r4, %r3;\n"
+                           "\t@%p1 bra $L1;\n\tret;\n",
+                 "trip counts depend on 'x'");
+  assert_refused(LOAD_WORD "\tmov.u32 %r4, 0;\n$L1:\n\tsetp.eq.s32 %p1, %r4, %r3;\n\t@%p1 bra $L2;\n"
+                           "\tadd.s32 %r4, %r4, 1;\n\tsetp.lt.s32 %p2, %r4, %r1;\n\t@%p2 bra $L1;\n$L2:\n\tret;\n",
+                 "trip counts depend on 'x'");
+  assert_refused("\tmov.f32 %f1, 0f00000000;\n$L1:\n\tadd.f32 %f1, %f1, 0f3F800000;\n"
+                 "\tsetp.lt.f32 %p1, %f1, 0f41200000;\n\t@%p1 bra $L1;\n\tret;\n",
+                 "trip counts depend on floats that are computed");
+  assert_refused("\tst.shared.u32 [%r2], %r2;\n\tld.shared.u32 %r3, [%r2];\n$L1:\n\tsub.s32 %r3, %r3, 1;\n"
+                 "\tsetp.gt.s32 %p1, %r3, 0;\n\t@%p1 bra $L1;\n\tret;\n",
+                 "trip counts depend on values in shared memory");
+  assert_refused(LOAD_WORD "\t.loc 2 9 3, function_name $L_info0, inlined_at 1 12 5\n$L1:\n\tsub.s32 %r3, %r3, 1;\n"
+                           "\tsetp.gt.s32 %p1, %r3, 0;\n\t@%p1 bra $L1;\n\tret;\n}\n.file 1 \"/somewhere/k.cu\"\n{",
+                 "trip counts depend on 'x', k.cu:12");
+  struct ptx_counts known = counts_of(LOAD_WORD "\tmov.u32 %r4, 0;\n$L1:\n\tadd.s32 %r4, %r4, 1;\n"
+                                                "\tadd.s32 %r5, %r3, %r4;\n\tsetp.lt.s32 %p1, %r4, %r1;\n"
+                                                "\t@%p1 bra $L1;\n\tret;\n",
+                                      32, 100);
+  assert_true(known.instructions > 400);
+}
+
+/* A loop that compares and swaps until it succeeds is gone through once. */
+static void test_swap(void **state) {
+  (void)state;
+  struct ptx_counts counts = counts_of(LOAD_WORD "$L1:\n\tadd.s32 %r4, %r3, 1;\n"
+                                                 "\tatom.global.cas.b32 %r5, [%rd3], %r3, %r4;\n"
+                                                 "\tsetp.ne.s32 %p1, %r3, %r5;\n\tmov.u32 %r3, %r5;\n"
+                                                 "\t@%p1 bra $L1;\n\tret;\n",
+                                       32, 0);
+  assert_true(counts.instructions < 10);
+}
+
+enum { UNIT = 12 }; /* instructions of `side` */
+static const char *const side =
+    "\tadd.f32 %f2, %f2, %f2;\n\tadd.f32 %f3, %f3, %f3;\n\tadd.f32 %f4, %f4, %f4;\n\tadd.f32 %f5, %f5, %f5;\n"
+    "\tadd.f32 %f2, %f2, %f2;\n\tadd.f32 %f3, %f3, %f3;\n\tadd.f32 %f4, %f4, %f4;\n\tadd.f32 %f5, %f5, %f5;\n"
+    "\tadd.f32 %f2, %f2, %f2;\n\tadd.f32 %f3, %f3, %f3;\n\tadd.f32 %f4, %f4, %f4;\n\tadd.f32 %f5, %f5, %f5;\n";
+
+/* The instructions of a body of parts, NULL at the end. */
+static double instructions_of(const char *const *parts) {
+  struct text text = {0};
+  for (; *parts; parts++) text_add(&text, *parts);
+  const double instructions = counts_of(text_get(&text), 32, 0).instructions;
+  text_free(&text);
+  return instructions;
+}
+
+/* Of a branch on data both sides count; what a kernel that is right does not do counts nothing. */
+static void test_unknown_branches(void **state) {
+  (void)state;
+  const char *load_word = LOAD_WORD "\tsetp.gt.s32 %p1, %r3, 5;\n", *branch = "\t@%p1 bra $L1;\n", *end = "\tret;\n",
+             *label = "$L1:\n", *jump = "\tbra.uni $L2;\n", *after = "$L2:\n";
+  const char *fails = "\t{\n\t.param .b64 param0;\n\tst.param.b64 [param0+0], %rd1;\n"
+                      "\tcall.uni\n\t__assertfail,\n\t(\n\tparam0\n\t);\n\t}\n";
+  const double before = instructions_of((const char *const[]){load_word, end, NULL});
+  const double then = instructions_of((const char *const[]){load_word, branch, side, label, end, NULL});
+  const double both =
+      instructions_of((const char *const[]){load_word, branch, side, jump, label, side, after, end, NULL});
+  const double trap = instructions_of((const char *const[]){load_word, branch, end, label, side, "\ttrap;\n", NULL});
+  const double assert = instructions_of((const char *const[]){load_word, branch, fails, label, side, end, NULL});
+  assert_true(then >= before + UNIT && both >= before + 2 * UNIT);
+  assert_true(trap < before + UNIT && assert < before + UNIT + 4);
+}
+
+/* Lanes that go where loaded numbers say are spread over the buffer; those that all go by one number stay together. */
+static void test_gather(void **state) {
+  (void)state;
+  const char *by =
+      "\tmul.wide.s32 %rd4, %r3, 4;\n\tadd.s64 %rd5, %rd1, %rd4;\n\tld.global.f32 %f1, [%rd5];\n\tret;\n";
+  struct text text = {0};
+  text_addf(&text, "%s%s", LOAD_WORD, by);
+  assert_true(counts_of(text_get(&text), 32, 0).load_sectors > 28);
+  text_clear(&text), text_addf(&text, "\tld.global.u32 %%r3, [%%rd1];\n\tadd.s32 %%r3, %%r3, %%r2;\n%s", by);
+  assert_true(counts_of(text_get(&text), 32, 0).load_sectors <= 7);
+  text_free(&text);
+}
+
+/* Words by an index pass one after the other; a fixed place is an operand. */
+static void test_constants(void **state) {
+  (void)state;
+  const char *const addresses[] = {"[table+8]", "[%r3]", "[%r4]"};
+  const double cycles[] = {0, 2, 64};
+  for (int i = 0; i < 3; i++) {
+    struct text text = {0};
+    text_addf(&text,
+              "\t.const .align 4 .b8 table[4096];\n\tmul.lo.s32 %%r3, %%r1, 4;\n\tmul.lo.s32 %%r4, %%r2, 4;\n"
+              "\tld.const.f32 %%f1, %s;\n\tret;\n",
+              addresses[i]);
+    assert_int_equal(counts_of(text_get(&text), 32, 3).pipe[PTX_PIPE_CONSTANT], cycles[i]);
+    text_free(&text);
+  }
+}
+
+/* Passes over sectors: side by side 4, all lanes to one place 32. All blocks crowd the place that none of them chooses. */
+static void test_atomics(void **state) {
+  (void)state;
+  const char *by = "\tmul.wide.s32 %rd4, %r3, 4;\n\tadd.s64 %rd5, %rd1, %rd4;\n"
+                   "\tred.global.add.f32 [%rd5], %f1;\n\tret;\n";
+  const char *const places[] = {"\tmov.u32 %r3, %r2;\n", "\tmov.u32 %r3, 0;\n",
+                                "\tmov.u32 %r4, %ctaid.x;\n\tmul.lo.s32 %r3, %r4, 64;\n"};
+  const double sectors[] = {2 * 4 - 4, 2 * 32 - 1, 2 * 32 - 1}, crowded[] = {4, 32, 0};
+  for (int i = 0; i < 3; i++) {
+    struct text text = {0};
+    text_addf(&text, "%s%s", places[i], by);
+    struct ptx_counts counts = counts_of(text_get(&text), 32, 0);
+    assert_int_equal(counts.atomics, sectors[i]);
+    assert_int_equal(counts.crowded, crowded[i]);
+    text_free(&text);
+  }
+  assert_int_equal(counts_of("\tmul.lo.s32 %r3, %r2, 4;\n\tatom.shared.add.f32 %f1, [%r3], %f2;\n\tret;\n", 32, 0)
+                       .shared_wavefronts,
+                   4);
+  assert_int_equal(counts_of("\tatom.shared.add.f32 %f1, [%r1], %f2;\n\tret;\n", 32, 0).shared_wavefronts, 128);
+  assert_int_equal(counts_of("\tatom.shared.add.u32 %r3, [%r1], %r2;\n\tret;\n", 32, 0).shared_wavefronts, 2);
+}
+
+/* As cuda_fp16.hpp writes inline asm: types at once behind .reg, comments, scopes in each other, the same names in each copy. */
+static void test_scopes(void **state) {
+  (void)state;
+  const char *copy = "\t{.reg.b16 h, r;\n\t/* of the\n\tfirst */ mov.b16 h, 1; // a\n{.reg.pred p;\n"
+                     "\tsetp.gt.u16 p, h, 0;\n\t@p bra L1;\n\tmov.b16 h, 2;\nL1:\n}\n\tmov.b16 r, h;\n}\n";
+  struct text text = {0};
+  text_addf(&text, "%s%s\tret;\n", copy, copy);
+  assert_true(counts_of(text_get(&text), 32, 0).instructions <= 7);
+  text_free(&text);
+}
+
+/* switch: to the label of the index; to all of them where it was loaded. */
+static void test_table(void **state) {
+  (void)state;
+  const char *table = "\t{\n$L_t: .branchtargets\n\t\t$L1,\n\t\t$L2;\n\tbrx.idx %r3, $L_t;\n\t}\n$L1:\n";
+  const char *const known[] = {"\tmov.u32 %r3, 1;\n", table, side, "\tret;\n$L2:\n", side, side, "\tret;\n", NULL};
+  const char *const loaded[] = {LOAD_WORD, table, side, "\tret;\n$L2:\n", side, side, "\tret;\n", NULL};
+  const double second = instructions_of(known);
+  assert_true(second >= 2 * UNIT && second < 3 * UNIT && instructions_of(loaded) >= 3 * UNIT);
+}
+
+/* Of 1000 blocks those below a limit work. */
+static double working(int limit, struct ptx_survey *survey) {
+  const int64_t parameters[] = {INT64_C(1) << PTX_BUFFER_SHIFT, limit};
+  const struct ptx_launch launch = {
+      .grid = {1000, 1, 1}, .block = {64, 1, 1}, .parameters = parameters, .parameter_count = 2};
+  struct text text = {0};
+  struct ptx_kernel kernel;
+  cugen_error err;
+  text_addf(&text, "%s\tmov.u32 %%r3, %%ctaid.x;\n\tsetp.ge.s32 %%p1, %%r3, %%r1;\n\t@%%p1 bra $L1;\n%s%s%s%s", head,
+            side, side, side, side);
+  text_add(&text, "$L1:\n\tret;\n}\n");
+  assert_int_equal(ptx_open(text_get(&text), "k", &kernel, &err), CUGEN_OK);
+  assert_int_equal(ptx_survey(&kernel, &machine, &launch, survey, &err), CUGEN_OK);
+  ptx_close(&kernel);
+  text_free(&text);
+  return 1000 * survey->working;
+}
+
+static void test_idle_blocks(void **state) {
+  (void)state;
+  const int limits[] = {1, 32, 333, 999, 1000};
+  struct ptx_survey survey;
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+    assert_int_equal(working(limits[i], &survey) + 0.5, limits[i]);
+    assert_true((int)survey.at[0] < limits[i]);
+  }
+}
+
 static void test_refusals(void **state) {
   (void)state;
   struct ptx_counts counts;
   cugen_error err;
-  assert_int_equal(walk("\tcall.uni f;\n\tret;\n", 32, 0, &counts, &err), CUGEN_ERROR_COMPILE);
+  assert_refused("\tcall.uni f, ();\n\tret;\n", "the kernel calls f, which is not inlined and not followed");
+  assert_true(counts_of("\tcall.uni (retval0), vprintf, (param0);\n\tret;\n", 32, 0).instructions > 100);
   assert_int_equal(walk("$L1:\n\tbra.uni $L1;\n", 32, 0, &counts, &err), CUGEN_ERROR_COMPILE);
   if (!strstr(err.message, "does not end")) fail_msg("%s", err.message);
   assert_int_equal(walk("\tbra $L9;\n", 32, 0, &counts, &err), CUGEN_ERROR_COMPILE);
@@ -377,13 +559,20 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sectors),      cmocka_unit_test(test_banks),      cmocka_unit_test(test_patterns),
-      cmocka_unit_test(test_loop),         cmocka_unit_test(test_divergence), cmocka_unit_test(test_latency),
-      cmocka_unit_test(test_async),        cmocka_unit_test(test_refusals),   cmocka_unit_test(test_predication),
-      cmocka_unit_test(test_wide),         cmocka_unit_test(test_clusters),   cmocka_unit_test(test_cluster_size),
-      cmocka_unit_test(test_textures),     cmocka_unit_test(test_stores),     cmocka_unit_test(test_products),
-      cmocka_unit_test(test_tensor_loads), cmocka_unit_test(test_joined),     cmocka_unit_test(test_requests),
-      cmocka_unit_test(test_footprint),
+      cmocka_unit_test(test_sectors),     cmocka_unit_test(test_banks),
+      cmocka_unit_test(test_patterns),    cmocka_unit_test(test_loop),
+      cmocka_unit_test(test_divergence),  cmocka_unit_test(test_latency),
+      cmocka_unit_test(test_async),       cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_predication), cmocka_unit_test(test_wide),
+      cmocka_unit_test(test_clusters),    cmocka_unit_test(test_cluster_size),
+      cmocka_unit_test(test_textures),    cmocka_unit_test(test_stores),
+      cmocka_unit_test(test_products),    cmocka_unit_test(test_tensor_loads),
+      cmocka_unit_test(test_joined),      cmocka_unit_test(test_requests),
+      cmocka_unit_test(test_footprint),   cmocka_unit_test(test_unknown_loops),
+      cmocka_unit_test(test_swap),        cmocka_unit_test(test_unknown_branches),
+      cmocka_unit_test(test_gather),      cmocka_unit_test(test_constants),
+      cmocka_unit_test(test_atomics),     cmocka_unit_test(test_scopes),
+      cmocka_unit_test(test_table),       cmocka_unit_test(test_idle_blocks),
   };
   return cmocka_run_group_tests_name("ptx", tests, NULL, NULL);
 }
