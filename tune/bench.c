@@ -183,6 +183,7 @@ void bench_close(struct bench *bench) {
     compile_job_release(bench->pool, bench->kernels[part]);
     kernel_spec_free(&bench->kernel_specs[part]);
   }
+  unpredicted_free(&bench->unpredicted);
   compile_pool_close(bench->pool);
   expander_close(bench->expander);
   problem_free(&bench->check);

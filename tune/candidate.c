@@ -317,6 +317,8 @@ static int predict(struct bench *bench, struct candidate *c, struct cache_record
   cugen_error why;
   int status = model_predict(bench->target->device, &c->real, &c->real_build->compiled, &prediction, &why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
+  if (status == CUGEN_ERROR_COMPILE)
+    unpredicted_place(&bench->unpredicted, bench->target->device, bench->pool, &c->real, &why);
   record_resources(bench, c, out);
   if (status)
     return record_reason(out, status == CUGEN_ERROR_CONFIG ? CUGEN_OUTCOME_LAUNCH : CUGEN_OUTCOME_UNPREDICTED,

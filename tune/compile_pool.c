@@ -70,19 +70,25 @@ static bool is_stopped(void *context) {
   return stop;
 }
 
+static struct compile_request request_for(struct compile_pool *b, const char *name, const char *source,
+                                          const char *options, const char *const *entries, size_t count) {
+  return (struct compile_request){.toolkit = b->options.toolkit,
+                                  .compilers = b->options.compilers,
+                                  .name = name,
+                                  .source = source,
+                                  .options = options,
+                                  .arch = b->options.arch,
+                                  .entries = entries,
+                                  .entry_count = count,
+                                  .timeout = b->options.timeout,
+                                  .keep_ptx = b->options.keep_ptx,
+                                  .stop = {is_stopped, b}};
+}
+
 static void compile(struct compile_pool *b, struct compile_job *job, enum compile_more more) {
-  const struct compile_request request = {.toolkit = b->options.toolkit,
-                                          .compilers = b->options.compilers,
-                                          .name = job->name,
-                                          .source = job->source,
-                                          .options = job->options,
-                                          .arch = b->options.arch,
-                                          .entries = (const char *const *)job->entries,
-                                          .entry_count = job->entry_count,
-                                          .timeout = b->options.timeout,
-                                          .keep_ptx = b->options.keep_ptx,
-                                          .more = more,
-                                          .stop = {is_stopped, b}};
+  struct compile_request request =
+      request_for(b, job->name, job->source, job->options, (const char *const *)job->entries, job->entry_count);
+  request.more = more;
   double begin = clock_seconds();
   job->status = b->options.ops->compile(&request, &job->compiled, &job->error);
   job->seconds = clock_seconds() - begin;
@@ -167,6 +173,19 @@ void compile_pool_close(struct compile_pool *b) {
   pthread_cond_destroy(&b->done);
   free(b->threads);
   free(b);
+}
+
+int compile_pool_with_lines(struct compile_pool *b, const struct kernel_spec *spec, struct compiled *out,
+                            cugen_error *err) {
+  const char *entries[KERNEL_MAX_ENTRIES];
+  const size_t count = plan_entries(spec, entries);
+  struct text options = {0};
+  text_addf(&options, "--generate-line-info %s", spec->options ? spec->options : "");
+  const struct compile_request request =
+      request_for(b, spec->variant, spec->source, text_get(&options), entries, count);
+  int status = options.failed ? error_memory(err) : b->options.ops->compile(&request, out, err);
+  text_free(&options);
+  return status;
 }
 
 static struct compile_job *job_new(const struct kernel_spec *spec) {

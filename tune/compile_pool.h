@@ -50,6 +50,9 @@ int compile_pool_request(struct compile_pool *pool, const struct kernel_spec *sp
 /* The same, but it joins none: there may be one without PTX. */
 int compile_pool_request_anew(struct compile_pool *pool, const struct kernel_spec *spec, struct compile_job **out,
                               cugen_error *err);
+/* Compiles the spec at once, in this thread, with the source's lines in the PTX. */
+int compile_pool_with_lines(struct compile_pool *pool, const struct kernel_spec *spec, struct compiled *out,
+                            cugen_error *err);
 /* The same for an image that is in the cache; takes over *compiled. */
 int compile_pool_adopt(struct compile_pool *pool, const struct kernel_spec *spec, struct compiled *compiled,
                        struct compile_job **out, cugen_error *err);
