@@ -347,10 +347,12 @@ int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, 
   if (!status && !*lines && checked->foreign.length && wrong) *wrong = text_get(&checked->foreign);
   if (status || !*lines) return status;
   if (wrong) *wrong = lines;
-  return error_set(
-      error, CUGEN_ERROR_CACHE,
-      "%s: the cache is not as it should be:\n%.3000sMove it away, or name another with cugen_options.cache",
-      lib->cache_name, lines);
+  return error_set(error, CUGEN_ERROR_CACHE,
+                   "%s: the cache is not as it should be:\n%.3000sWhat is wrong with a record costs that record "
+                   "alone: it is not used, 'cugen cache export' "
+                   "leaves it out, and 'cugen cache rm' removes it with its kernel. Else move the cache away, or "
+                   "name another with cugen_options.cache",
+                   lib->cache_name, lines);
 }
 
 /* ---- Wisdom ----------------------------------------------------------------------------------------------------- */
@@ -363,7 +365,7 @@ struct exporting {
 
 static int take_piece(void *context, const struct wisdom_piece *piece, cugen_error *err) {
   const struct exporting *exporting = context;
-  const cugen_export_progress state = {piece->written, piece->records, piece->text, piece->length};
+  const cugen_export_progress state = {piece->written, piece->records, piece->text, piece->length, piece->left_out};
   int status = exporting->file ? file_add(exporting->file, piece->text, piece->length, err) : CUGEN_OK;
   if (status || !exporting->progress || !exporting->progress(&state, exporting->context)) return status;
   return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; what was written is not whole");

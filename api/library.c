@@ -312,6 +312,9 @@ const char *cugen_where(cugen *lib) {
   add_found(lib, "compiler", &lib->toolkit->compiler, "compiler");
   text_addf(&lib->where, "cache: %s\n", lib->cache_name);
   if (lib->warning.length) text_addf(&lib->where, "warning: %s\n", text_get(&lib->warning));
+  if (!cache_time(clock_unix(), 1))
+    text_add(&lib->where,
+             "clock: this machine's clock is before 2020: what is measured is remembered without its time\n");
   const char *unsealed = lib->cache ? cache_image_warning(lib->cache) : "";
   if (*unsealed) text_addf(&lib->where, "image key: %s\n", unsealed);
   if (lib->capture) {

@@ -78,6 +78,8 @@ void cli_remark_cache(const struct cli *cli) {
   int length;
   const char *warning = cli_where(cli, "warning", &length);
   if (length) cli_remark(cli, "%.*s", length, warning);
+  warning = cli_where(cli, "clock", &length);
+  if (length) cli_remark(cli, "%.*s", length, warning);
   warning = cli_where(cli, "image key", &length);
   if (length) cli_remark(cli, "%.*s", length, warning);
 }

@@ -17,7 +17,7 @@ struct exporting {
   struct t4 *t4; /* NULL: as wisdom */
   struct progress progress;
   double begin;
-  size_t records;
+  size_t records, left_out;
   int status;
 };
 
@@ -36,6 +36,7 @@ static int on_export(const cugen_export_progress *state, void *context) {
     t4_add(exporting->t4, state->text, state->length);
   else if (exporting->out)
     fwrite(state->text, 1, state->length, exporting->out);
+  exporting->left_out = state->left_out;
   progress_draw(&exporting->progress, &shown);
   return stop_asked() || (exporting->out && ferror(exporting->out));
 }
@@ -126,7 +127,11 @@ int command_cache_export(struct cli *cli) {
   if (status) return status;
   cli_remark(cli, "%s record%s%s%s", print_count(exporting.records).text, exporting.records == 1 ? "" : "s",
              to_stdout ? "" : " in ", to_stdout ? "" : path);
-  if (!exporting.records) cli_remark_no_cache(cli);
+  if (exporting.left_out)
+    cli_remark(cli, "%s damaged record%s left out: 'cugen cache verify' says which, and why",
+               print_count(exporting.left_out).text, exporting.left_out == 1 ? " is" : "s are");
+  else if (!exporting.records)
+    cli_remark_no_cache(cli);
   return CUGEN_OK;
 }
 

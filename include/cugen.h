@@ -142,7 +142,8 @@ int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length
 
 /* For a bug report: lines of "name: value" that say what was found where (driver, NVRTC, headers, compiler, cache,
    worker), or every place searched. "capture": with options.capture, and why lines are missing in it. "warning": the cache
-   was found not to be writable. "image key": compiled kernels are not kept, since the key that signs them cannot be used. */
+   was found not to be writable. "clock": this machine's is wrong, so that records
+   have no time. "image key": compiled kernels are not kept, since the key that signs them cannot be used. */
 const char *cugen_where(cugen *lib);
 
 /* A device of this machine. "" and 0 mean not known. */

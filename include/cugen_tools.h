@@ -815,6 +815,7 @@ typedef struct cugen_export_progress {
   size_t written, records; /* records so far; in all */
   const char *text;        /* written since the last call: whole lines, without a terminating zero */
   size_t length;           /* its bytes */
+  size_t left_out; /* records that are damaged and therefore not written: cugen_cache_verify says which, and why */
 } cugen_export_progress;
 /* Called for each piece of some 64 KB, from the exporting thread; it must not use lib. Return nonzero to stop. */
 typedef int (*cugen_export_callback)(const cugen_export_progress *progress, void *context);

@@ -1309,6 +1309,7 @@ class cugen_export_progress(Structure):
         ("records", c_size_t),
         ("text", c_char_p),
         ("length", c_size_t),
+        ("left_out", c_size_t),
     ]
 
 

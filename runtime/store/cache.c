@@ -82,9 +82,22 @@ int cache_devices(struct cache *cache, const struct cache_key *key,
   LOCKED(cache, devices(cache, key, visit, context, err));
 }
 
+static int store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
+                 cugen_error *err) {
+  LOCKED(cache, store(cache, key, record, err));
+}
+
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                 cugen_error *err) {
-  LOCKED(cache, store(cache, key, record, err));
+  struct cache_record settled = *record;
+  settled.wrong = NULL;
+  settled.reason = strdup(record->reason ? record->reason : "");
+  if (!settled.reason) return error_memory(err);
+  cache_record_settle(&settled);
+  int status = cache_check_entry(cache, key, &settled, err);
+  if (!status) status = store(cache, key, &settled, err);
+  free(settled.reason);
+  return status;
 }
 
 void cache_sync(struct cache *cache) {

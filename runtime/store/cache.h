@@ -26,6 +26,9 @@ struct cache_key {
   const char *settings;
 };
 
+/* What is wrong with a key, with the *name of the part: see the gate in record.h. NULL: nothing. */
+const char *cache_key_wrong(const struct cache_key *key, const char **name);
+
 /* path "" or "none": a cache in memory; postgresql://...: tables on a server; else a file. A folder that cannot be written, or a full disk: *warning (may be NULL) says so and the
    cache is read-only or in memory; that is no error. A corrupt, foreign or newer database is CUGEN_ERROR_CACHE,
    untouched. */
@@ -61,7 +64,8 @@ int cache_problems(struct cache *cache, const struct cache_key *key,
 int cache_devices(struct cache *cache, const struct cache_key *key,
                   int (*visit)(void *context, const char *device, const char *options, cugen_error *err),
                   void *context, cugen_error *err);
-/* Adds the record; an older record of the same variant becomes history, if it is of the key's origin, of none that is known, or of the
+/* Adds the record, with its times and reason as cache_record_settle makes them. What is no record is an error, and nothing is stored. An older
+   record of the same variant becomes history, if it is of the key's origin, of none that is known, or of the
    same kernel (hash). On a read-only cache this keeps it in
    memory for this process. What was stored is there whatever becomes of this process; of a power cut the next store
    makes it safe that comes a fifth of a second after the last safe one, or cache_sync. */
@@ -176,7 +180,8 @@ struct cache_entry {
 
 /* Who looks at every record. */
 struct cache_visit {
-  int (*begin)(void *context, size_t count, cugen_error *err); /* first, with how many there are */
+  /* First, with how many there are, and how many rows are left out since they are no records (record.h, the gate). */
+  int (*begin)(void *context, size_t count, size_t left_out, cugen_error *err);
   int (*record)(void *context, struct cache_entry *entry, cugen_error *err);
   void *context;
 };

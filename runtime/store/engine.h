@@ -155,9 +155,16 @@ struct cache_check {
   struct text *wrong, *foreign;
 };
 void cache_check_add(struct cache_check *check, const char *format, ...) PRINTF_LIKE(2, 3);
-/* As wisdom holds a record to it, but for the reason, in which a compiler may have written anything. */
-void cache_check_record(struct cache_check *check, long long id, const struct cache_record *record);
+/* value: as the row has it, of the column that is wrong. */
+void cache_check_record(struct cache_check *check, long long id, const struct cache_record *record,
+                        const char *value);
+void cache_check_key(struct cache_check *check, long long id, const struct cache_key *key);
 int cache_check_images(struct cache_check *check, cugen_error *err);
+/* gate.c: whether an entry that was read is one for others. */
+bool cache_entry_is_sound(const struct cache_entry *entry);
+/* In front of the engines, so that none stores what another one, an export or a check would call damage. The record is settled. */
+int cache_check_entry(const struct cache *cache, const struct cache_key *key, const struct cache_record *record,
+                      cugen_error *err);
 /* portfolios.c: under the lock. */
 int cache_check_portfolios(struct cache_check *check, cugen_error *err);
 

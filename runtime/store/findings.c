@@ -19,13 +19,16 @@ void cache_check_add(struct cache_check *check, const char *format, ...) {
   end_line(check->wrong, from);
 }
 
-void cache_check_record(struct cache_check *check, long long id, const struct cache_record *record) {
-  char empty[] = "";
-  struct cache_record plain = *record;
-  const char *name, *wrong;
-  plain.reason = empty;
-  wrong = cache_record_wrong(&plain, &name);
-  if (wrong) cache_check_add(check, "record %lld ('%s'): %s %s", id, record->variant, name, wrong);
+void cache_check_record(struct cache_check *check, long long id, const struct cache_record *record,
+                        const char *value) {
+  if (record->wrong)
+    cache_check_add(check, "record %lld ('%s'): %s %s: '%.200s'", id, record->variant,
+                    cache_columns[record->wrong_column].name, record->wrong, value);
+}
+
+void cache_check_key(struct cache_check *check, long long id, const struct cache_key *key) {
+  const char *name, *wrong = cache_key_wrong(key, &name);
+  if (wrong) cache_check_add(check, "set %lld ('%s %s'): %s %s", id, key->config, key->problem, name, wrong);
 }
 
 static void visit_image(void *context, const char *name, int64_t bytes, enum cache_image_state state) {

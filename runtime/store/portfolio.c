@@ -147,7 +147,7 @@ static int take_variants(struct reader *reader, struct portfolio_body *out) {
 int portfolio_body_parse(const char *text, struct portfolio_body *out, cugen_error *err) {
   struct reader reader = {text, err};
   *out = (struct portfolio_body){0};
-  int status = cache_has_control(text, "\n") ? refuse(&reader, "it has control characters") : CUGEN_OK;
+  int status = cache_text_wrong(text, "\n") ? refuse(&reader, "it has control characters or is not UTF-8") : CUGEN_OK;
   if (!status && strlen(text) > PORTFOLIO_BODY_MOST_BYTES) status = refuse(&reader, "it is too long");
   if (!status) status = take_head(&reader, out);
   if (!status) status = take_variants(&reader, out);
@@ -172,14 +172,11 @@ const char *cache_portfolio_wrong(const struct cache_portfolio *p, const char **
   static const char may_be_empty[] = "class origin";
 #define X(field)                                                                                                     \
   *name = #field;                                                                                                    \
-  if (cache_has_control(p->field, "")) return "has a control character";                                             \
+  if (cache_text_wrong(p->field, "")) return cache_text_wrong(p->field, "");                                         \
   if (!*p->field && !strstr(may_be_empty, #field)) return "is empty";
   CACHE_PORTFOLIO_KEY(X)
 #undef X
-  *name = "learnt_at";
-  return cache_is_plausible_time(p->learnt_at)
-             ? NULL
-             : "is out of range: before 2020, or more than a day ahead of this clock";
+  return NULL;
 }
 
 void cache_portfolio_free(struct cache_portfolio *p) {

@@ -45,6 +45,12 @@ static int change(struct cache *cache, const struct cache_portfolio *portfolios,
 
 int cache_portfolios_store(struct cache *cache, const struct cache_portfolio *portfolios, size_t count,
                            cugen_error *err) {
+  for (size_t i = 0; i < count; i++) {
+    const char *name, *wrong = cache_portfolio_wrong(&portfolios[i], &name);
+    if (wrong)
+      return error_set(err, CUGEN_ERROR_CACHE, "%s: the portfolio of %s %s cannot be remembered: its %s %s",
+                       text_get(&cache->path), portfolios[i].config, portfolios[i].class, name, wrong);
+  }
   return change(cache, portfolios, count, false, err);
 }
 
@@ -80,7 +86,9 @@ int cache_portfolios_remove(struct cache *cache, const struct cache_filter *filt
 static void check_one(struct cache_check *check, const struct cache_portfolio *p) {
   struct portfolio_body body;
   cugen_error err;
+  const char *name, *wrong = cache_portfolio_wrong(p, &name);
   check->out->portfolios++;
+  if (wrong) cache_check_add(check, "the portfolio of %s %s: %s %s", p->config, p->class, name, wrong);
   if (portfolio_body_parse(p->body, &body, &err) == CUGEN_OK)
     portfolio_body_free(&body);
   else if (err.status == CUGEN_ERROR_MEMORY)

@@ -13,7 +13,8 @@ static bool same_column(const struct cache_column *column, const char *a, const 
   case COLUMN_HASH: return strcmp(a, b) == 0;
   case COLUMN_OUTPUTS: /* no bytes between its members */
   case COLUMN_INT:
-  case COLUMN_INT64: return memcmp(a, b, column->size) == 0;
+  case COLUMN_INT64:
+  case COLUMN_TIME: return memcmp(a, b, column->size) == 0;
   case COLUMN_REAL: break;
   }
   double x = *(const double *)(const void *)a, y = *(const double *)(const void *)b;
@@ -34,6 +35,7 @@ static int rank(const struct cache_record *record) {
 }
 
 bool cache_record_goes_first(const struct cache_record *new, const struct cache_record *old) {
+  if (old->wrong) return true;
   if (strcmp(new->hash.hex, old->hash.hex) != 0) return new->measured_at > old->measured_at;
   if (rank(new) != rank(old)) return rank(new) < rank(old);
   if (new->outcome != CUGEN_OUTCOME_OK) return new->measured_at > old->measured_at;

@@ -22,77 +22,133 @@ const struct cache_column cache_columns[CACHE_COLUMNS] = {CACHE_RECORD_FIELDS(FI
 _Static_assert(offsetof(struct hash, hex) == 0, "a hash is read and written as its digits");
 _Static_assert(sizeof(cugen_outcome) == sizeof(int), "outcome is read and written as an int");
 
-bool cache_column_holds(const struct cache_column *column, double number) {
-  double most = column->type == COLUMN_INT ? INT32_MAX : column->type == COLUMN_INT64 ? (double)INT64_MAX : HUGE_VAL;
-  return number >= 0 && number <= (column->most > 0 ? column->most : most); /* NaN is neither */
-}
-
-bool cache_is_hash(const char *text) {
-  return strlen(text) == 32 && strspn(text, "0123456789abcdef") == 32;
-}
-
-/* ---- What a record must be, whether it comes from a file of wisdom or stands in the tables ------------------- */
-
-/* The reason is kept, not the error's cause. */
-void cache_record_settle(struct cache_record *record) {
-  record->compile_late = record->outcome == CUGEN_OUTCOME_COMPILE && strstr(record->reason, COMPILE_LATE);
-  if (!cache_is_plausible_time(record->measured_at)) record->measured_at = 0;
-}
-
 void *cache_place_of(struct cache_record *record, int column) {
   return (char *)record + cache_columns[column].offset;
 }
 
-bool cache_has_control(const char *text, const char *allowed) {
-  static const char controls[] =
-      "\1\2\3\4\5\6\a\b\t\n\v\f\r\16\17\20\21\22\23\24\25\26\27\30\31\32\33\34\35\36\37\177";
-  while (*(text += strcspn(text, controls)) && strchr(allowed, *text)) text++;
-  return *text != '\0';
+/* ---- Texts and times ----------------------------------------------------------------------------------------- */
+
+static bool is_control(char c) {
+  return (unsigned char)c < ' ' || c == 127;
 }
 
-bool cache_is_plausible_time(int64_t time) {
+const char *cache_text_wrong(const char *text, const char *allowed) {
+  for (size_t left = strlen(text), length; left; text += length, left -= length) {
+    length = text_character(text, left);
+    if (!length) return "is not UTF-8";
+    if (is_control(*text) && !strchr(allowed, *text)) return "has a control character";
+  }
+  return NULL;
+}
+
+/* A compiler, and a kernel, may write anything into a reason. */
+static void clean_reason(char *reason) {
+  for (size_t left = strlen(reason), length; left; reason += length, left -= length) {
+    length = text_character(reason, left);
+    if (!length || (is_control(*reason) && !strchr(CACHE_REASON_CONTROLS, *reason))) *reason = '?', length = 1;
+  }
+}
+
+int64_t cache_time(int64_t time, int64_t units) {
   enum { EARLIEST = 1577836800 /* 2020-01-01 */, DAY = 86400 };
-  return time >= EARLIEST && time <= clock_unix() + DAY;
+  const int64_t now = clock_unix(), seconds = time / units;
+  return seconds >= EARLIEST && (seconds <= now + DAY || now < EARLIEST) ? time : 0;
 }
 
-static const char *real_wrong(const struct cache_column *column, double value, bool right) {
-  if (right && !isfinite(value)) return "must be a number, since the outcome is 0";
-  return isnan(value) || cache_column_holds(column, value) ? NULL : "is out of range";
+/* ---- Values of columns --------------------------------------------------------------------------------------- */
+
+static const char out_of_range[] = "is out of range";
+
+static bool is_hash(const char *text) {
+  return strlen(text) == 32 && strspn(text, "0123456789abcdef") == 32;
 }
 
-/* What is wrong with a column's value; NULL: nothing. */
-static const char *column_wrong(struct cache_record *record, int i) {
+static const char *hash_wrong(const struct cache_column *column, const char *text) {
+  return is_hash(text) || (column->format > 1 && !*text) ? NULL : "must be 32 hexadecimal digits";
+}
+
+static const char *whole_wrong(const struct cache_column *column, int64_t number) {
+  const int64_t most = column->type == COLUMN_INT ? INT32_MAX : INT64_MAX;
+  return number >= 0 && number <= (column->most > 0 ? (int64_t)column->most : most) ? NULL : out_of_range;
+}
+
+/* NaN is a value that is not known. */
+static const char *real_wrong(const struct cache_column *column, double number) {
+  return number < 0 || (column->most > 0 && number > column->most) ? out_of_range : NULL;
+}
+
+const char *cache_take_text(struct cache_record *record, int i, const char *text) {
   const struct cache_column *column = &cache_columns[i];
-  void *value = cache_place_of(record, i);
+  char *to = cache_place_of(record, i);
+  if (column->type == COLUMN_OUTPUTS)
+    return outputs_parse(text, (cugen_outputs *)(void *)to) ? NULL : CACHE_OUTPUTS_WRONG;
+  const char *wrong = column->type == COLUMN_HASH   ? hash_wrong(column, text)
+                      : strlen(text) < column->size ? cache_text_wrong(text, "")
+                                                    : "is too long";
+  if (!wrong) memcpy(to, text, strlen(text) + 1);
+  return wrong;
+}
+
+const char *cache_take_whole(struct cache_record *record, int i, int64_t number) {
+  const struct cache_column *column = &cache_columns[i];
+  void *to = cache_place_of(record, i);
+  if (column->type == COLUMN_TIME) return *(int64_t *)to = cache_time(number, (int64_t)column->most), NULL;
+  const char *wrong = whole_wrong(column, number);
+  if (wrong) return wrong;
+  if (column->type == COLUMN_INT)
+    *(int *)to = (int)number;
+  else
+    *(int64_t *)to = number;
+  return NULL;
+}
+
+const char *cache_take_real(struct cache_record *record, int i, double number) {
+  const char *wrong = real_wrong(&cache_columns[i], number);
+  if (!wrong) *(double *)cache_place_of(record, i) = number;
+  return wrong;
+}
+
+/* ---- The whole record ---------------------------------------------------------------------------------------- */
+
+/* What is wrong with a column's value, however it came there. */
+static const char *column_wrong(const struct cache_record *record, int i) {
+  const struct cache_column *column = &cache_columns[i];
+  const void *value = (const char *)record + column->offset;
   switch (column->type) {
   case COLUMN_TEXT:
-    return cache_has_control(*(char **)value, strcmp(column->name, "reason") == 0 ? CACHE_REASON_CONTROLS : "")
-               ? "has a control character"
-               : NULL;
-  case COLUMN_CHARS: return cache_has_control(value, "") ? "has a control character" : NULL;
-  case COLUMN_OUTPUTS: return NULL;
-  case COLUMN_HASH:
-    return cache_is_hash(value) || (column->format > 1 && !*(char *)value) ? NULL : "must be 32 hexadecimal digits";
-  case COLUMN_INT: return cache_column_holds(column, *(int *)value) ? NULL : "is out of range";
-  case COLUMN_INT64: return *(int64_t *)value >= 0 ? NULL : "is out of range";
+    return cache_text_wrong(*(char *const *)value, i == CACHE_COLUMN_reason ? CACHE_REASON_CONTROLS : "");
+  case COLUMN_CHARS: return memchr(value, '\0', column->size) ? cache_text_wrong(value, "") : "has no end";
+  case COLUMN_HASH: return hash_wrong(column, value);
+  case COLUMN_INT: return whole_wrong(column, *(const int *)value);
+  case COLUMN_INT64: return whole_wrong(column, *(const int64_t *)value);
+  case COLUMN_OUTPUTS:
+  case COLUMN_TIME: return NULL;
   case COLUMN_REAL: break;
   }
-  return real_wrong(column, *(double *)value, record->outcome == CUGEN_OUTCOME_OK);
+  const double number = *(const double *)value;
+  if (record->outcome == CUGEN_OUTCOME_OK && !isfinite(number)) return "must be a number, since the outcome is 0";
+  return real_wrong(column, number);
 }
 
-const char *cache_record_wrong(struct cache_record *record, const char **name) {
+const char *cache_record_wrong(const struct cache_record *record, int *column) {
   for (int i = 0; i < CACHE_COLUMNS; i++) {
     const char *wrong = column_wrong(record, i);
-    *name = cache_columns[i].name;
+    *column = i;
     if (wrong) return wrong;
   }
-  *name = "measured_at";
-  if (!cache_is_plausible_time(record->measured_at))
-    return "is out of range: before 2020, or more than a day ahead of this clock";
-  *name = "variant";
+  *column = CACHE_COLUMN_variant;
   if (!*record->variant) return "is empty";
-  *name = "seconds";
+  *column = CACHE_COLUMN_seconds;
   return record->outcome == CUGEN_OUTCOME_OK && !(record->seconds > 0) ? "must be above 0" : NULL;
+}
+
+/* The reason is kept, not the error's cause. */
+void cache_record_settle(struct cache_record *record) {
+  for (int i = 0; i < CACHE_COLUMNS; i++)
+    if (cache_columns[i].type == COLUMN_TIME) cache_take_whole(record, i, *(int64_t *)cache_place_of(record, i));
+  clean_reason(record->reason);
+  record->compile_late = record->outcome == CUGEN_OUTCOME_COMPILE && strstr(record->reason, COMPILE_LATE);
+  if (!record->wrong) record->wrong = cache_record_wrong(record, &record->wrong_column);
 }
 
 /* ---- Records ------------------------------------------------------------------------------------------------- */

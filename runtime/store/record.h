@@ -14,7 +14,7 @@ enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VER
    at the end, with the next format (CACHE_FORMAT_VERSION): ALTER TABLE adds columns there.
 
    FIELD(format, TYPE, name, most): since which format; TYPE of cache_column_type; numbers lie between 0 and most, 0: what the type
-   holds. CHARS(format, name, size): a text of fewer bytes than size. PART(format, TYPE, name, member, most): what lies in a
+   holds. Of a TIME most is how many of its units a second has. CHARS(format, name, size): a text of fewer bytes than size. PART(format, TYPE, name, member, most): what lies in a
    member that is declared below. What was remembered before the format has "" or 0 there. */
 #define CACHE_RECORD_FIELDS(FIELD, CHARS, PART)                                                                      \
   FIELD(1, TEXT, variant, 0)                                                                                         \
@@ -44,8 +44,8 @@ enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VER
   CHARS(1, throttle, 48) /* as device_clock's */                                                                     \
   FIELD(1, INT, driver_version, 0)                                                                                   \
   FIELD(1, INT, nvrtc_version, 0)                                                                                    \
-  FIELD(1, INT64, measured_at, 0) /* seconds since the epoch */                                                      \
-  FIELD(2, HASH, source_hash, 0)  /* the parts of hash; empty: not known */                                          \
+  FIELD(1, TIME, measured_at, 1) /* seconds since the epoch; 0: not known */                                         \
+  FIELD(2, HASH, source_hash, 0) /* the parts of hash; empty: not known */                                           \
   FIELD(2, HASH, launches_hash, 0)                                                                                   \
   FIELD(2, HASH, arguments_hash, 0)                                                                                  \
   FIELD(2, HASH, proof_hash, 0)                                                                                      \
@@ -55,8 +55,8 @@ enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VER
   CHARS(4, unverified, 160)                  /* why it could not be verified; "" */                                  \
   FIELD(6, REAL, compile_seconds, 0)         /* as in cugen_record */                                                \
   FIELD(6, REAL, measure_seconds, 0)                                                                                 \
-  FIELD(8, REAL, requested, 0)  /* as in cugen_record */                                                             \
-  FIELD(9, INT64, run_began, 0) /* as in cugen_record */                                                             \
+  FIELD(8, REAL, requested, 0)       /* as in cugen_record */                                                        \
+  FIELD(9, TIME, run_began, 1000000) /* as in cugen_record */                                                        \
   FIELD(9, REAL, run_seconds, 0)                                                                                     \
   FIELD(10, REAL, energy, 0) /* as in cugen_record */                                                                \
   FIELD(10, REAL, energy_resolution, 0)                                                                              \
@@ -70,6 +70,7 @@ struct cache_record {
 #define CACHE_MEMBER_HASH  struct hash
 #define CACHE_MEMBER_INT   int
 #define CACHE_MEMBER_INT64 int64_t
+#define CACHE_MEMBER_TIME  int64_t
 #define CACHE_MEMBER_REAL  double
   CACHE_RECORD_FIELDS(FIELD, CHARS, PART)
 #undef FIELD
@@ -83,11 +84,11 @@ struct cache_record {
   bool non_dominated;                /* as in cugen_record, of those that are at hand */
   uint64_t lacks;                    /* as loaded: the key's settings that its problem did not have yet, a bit each */
   uint64_t order;                    /* as judged: cache_record_order */
+  const char *wrong;                 /* as settled: why it is no record; NULL: it is one */
+  int wrong_column;                  /* where that is not NULL */
 };
 
 void cache_record_free(struct cache_record *record);
-/* After its columns were read: what is not kept, and what no record can have. */
-void cache_record_settle(struct cache_record *record);
 /* Sets non_dominated of those that are right, have an energy, and of which no other takes less of time or energy and no more of the other. */
 int cache_records_mark(struct cache_record *records, size_t count, cugen_error *err);
 struct objective_values cache_record_values(const struct cache_record *record);
@@ -125,6 +126,7 @@ enum cache_column_type {
   COLUMN_OUTPUTS, /* base/outputs.h */
   COLUMN_INT,
   COLUMN_INT64,
+  COLUMN_TIME, /* int64_t; what cannot be is 0, not known */
   COLUMN_REAL
 };
 #define CACHE_OUTPUTS_WRONG "must be 'SEED DIGEST' or 'SEED varies'"
@@ -148,15 +150,30 @@ enum {
       CACHE_COLUMNS
 };
 extern const struct cache_column cache_columns[CACHE_COLUMNS];
-bool cache_column_holds(const struct cache_column *column, double number);
-bool cache_is_hash(const char *text);
 void *cache_place_of(struct cache_record *record, int column);
+
+/* ---- The gate ---- */
+
+/* What a record must be is said once, here. The same functions judge a row of a database, a line of wisdom, what a worker measured (tune/claim.h),
+   and what is about to be stored. So whatever cugen has written, it takes for good. Each gives what is wrong, NULL: nothing. */
+
 /* A compiler's words have line ends; nothing else that a terminal would obey is let through. */
 #define CACHE_REASON_CONTROLS "\n\t"
-bool cache_has_control(const char *text, const char *allowed);
-/* From 2020 to tomorrow. What a database has besides is read as 0, so that it is later than nothing. */
-bool cache_is_plausible_time(int64_t time);
-/* The name of what is wrong in *name, and how; NULL: nothing. */
-const char *cache_record_wrong(struct cache_record *record, const char **name);
+/* No control characters but those, and UTF-8. */
+const char *cache_text_wrong(const char *text, const char *allowed);
+/* Before 2020, or more than a day ahead, a clock was wrong: 0, not known. Where this machine's own clock is before 2020 the future is not
+   known either. units: of the time, in a second. */
+int64_t cache_time(int64_t time, int64_t units);
+
+/* Put a value into a column, unless it does not fit. Not for COLUMN_TEXT. */
+const char *cache_take_text(struct cache_record *record, int column, const char *text);
+const char *cache_take_whole(struct cache_record *record, int column, int64_t number);
+const char *cache_take_real(struct cache_record *record, int column, double number);
+
+/* The whole record, with *column the one that is wrong. */
+const char *cache_record_wrong(const struct cache_record *record, int *column);
+/* Of a record whose columns were taken: what depends on others follows, its reason gets no other characters than those above, its times
+   become possible ones, and `wrong` says what is. */
+void cache_record_settle(struct cache_record *record);
 
 #endif

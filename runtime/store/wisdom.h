@@ -13,13 +13,14 @@ struct wisdom_piece {
   const char *text;
   size_t length;
   size_t written, records; /* with this piece; in all */
+  size_t left_out;         /* rows that are no records: see cache_visit */
 };
 struct wisdom_sink {
   int (*take)(void *context, const struct wisdom_piece *piece, cugen_error *err); /* may not use the cache */
   void *context;
 };
-/* Writes the header, the current records that the filter means, and its portfolios; of records no more than a piece is in memory. A record that is not as it
-   should be is CUGEN_ERROR_CACHE. A status that the sink returns ends it and is returned. */
+/* Writes the header, the current records that the filter means, and its portfolios; of records no more than a piece is in memory.
+   A status that the sink returns ends it and is returned. */
 int wisdom_write(struct cache *cache, const struct cache_filter *filter, const struct wisdom_sink *sink,
                  size_t *count, cugen_error *err);
 /* The same, appended to *out. */

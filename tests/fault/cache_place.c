@@ -36,7 +36,8 @@ int place_tear_down(void **state) {
 int place_store(struct cache *cache, const char *prefix, int number, cugen_error *err) {
   struct text variant = {0};
   text_addf(&variant, "%s%d", prefix, number);
-  struct cache_record record = {.variant = variant.data, .seconds = number};
+  struct cache_record record = {
+      .variant = variant.data, .hash = hash_bytes(&number, sizeof number), .seconds = number + 1};
   int status = cache_store(cache, &place_key, &record, err);
   text_free(&variant);
   return status;

@@ -156,7 +156,8 @@ static void damage_elsewhere(void **state) {
   struct place *fixture = *state;
   static const struct cache_key mine = {"mine", "config", "problem", "options", NULL, NULL, NULL};
   struct cache *cache;
-  struct cache_record record = {.variant = (char *)(uintptr_t) "alone", .seconds = 1}, *records;
+  struct cache_record record = {.variant = (char *)(uintptr_t) "alone", .hash = hash_bytes("", 0), .seconds = 1},
+                      *records;
   size_t count;
   cugen_error err = {0};
   place_fill(fixture);

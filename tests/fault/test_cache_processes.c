@@ -243,7 +243,8 @@ void *realloc(void *old, size_t size) {
 /* Everything once; the first status that is not CUGEN_OK. */
 static int use_all(const char *path, cugen_error *err) {
   struct cache *cache;
-  struct cache_record *records, record = {.variant = (char *)(uintptr_t) "v"};
+  struct cache_record *records,
+      record = {.variant = (char *)(uintptr_t) "v", .hash = hash_bytes("", 0), .seconds = 1};
   size_t count;
   struct compiled loaded, image = {.image = (char *)(uintptr_t) "cubin",
                                    .image_length = 5,

@@ -170,7 +170,10 @@ static struct text folder, path;
 
 static int store(struct cache *cache, const char *variant, cugen_error *err) {
   char none[] = "";
-  struct cache_record record = {.variant = (char *)(uintptr_t)variant, .reason = none, .seconds = 1};
+  struct cache_record record = {.variant = (char *)(uintptr_t)variant,
+                                .hash = hash_bytes(variant, strlen(variant)),
+                                .reason = none,
+                                .seconds = 1};
   return cache_store(cache, &key, &record, err);
 }
 

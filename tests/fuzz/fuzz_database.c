@@ -95,7 +95,7 @@ static void load(struct cache *cache) {
 /* An error, or it is there. */
 static void store(struct cache *cache) {
   char variant[] = "new", name[] = "kernel", log[] = "", data[] = "data";
-  struct cache_record record = {.variant = variant, .reason = log, .seconds = 1};
+  struct cache_record record = {.variant = variant, .hash = hash_bytes(variant, 3), .reason = log, .seconds = 1};
   struct compiled image = {
       .image = data, .image_length = sizeof data, .entry_count = 1, .entries = {name}, .log = log};
   cugen_error err = {0};

@@ -150,7 +150,7 @@ def images_of_others_are_not_used(bench, server):
 def wrong_rows_are_found(bench, server):
     cases = [("UPDATE cugen.record SET occupancy = 7 WHERE id = (SELECT min(id) FROM cugen.record)", "out of range",
               "UPDATE cugen.record SET occupancy = 0 WHERE occupancy = 7"),
-             ("UPDATE cugen.record SET hash = 'x' WHERE id = (SELECT min(id) FROM cugen.record)", "is not a hash",
+             ("UPDATE cugen.record SET hash = 'x' WHERE id = (SELECT min(id) FROM cugen.record)", "must be 32 hexadecimal digits",
               "UPDATE cugen.record SET hash = md5('x') WHERE hash = 'x'"),
              ("INSERT INTO cugen.portfolio VALUES (1, 'd', 'c', '', 'o', '', 'time', 1700000000, 'rule')", "no portfolio",
               "DELETE FROM cugen.portfolio WHERE id = 1")]

@@ -73,6 +73,7 @@ struct cache *reopen(struct fixture *fixture) {
 struct cache_record record_of(const char *variant, double seconds) {
   struct cache_record record = {
       .variant = (char *)(uintptr_t)variant, .reason = (char *)(uintptr_t) "", .seconds = seconds};
+  strcpy(record.hash.hex, full.hash.hex);
   return record;
 }
 

@@ -58,6 +58,7 @@ static void every_field_comes_back(void **state) {
 static void what_is_no_number_stays_none(void **state) {
   struct fixture *fixture = *state;
   struct cache_record record = record_of("v", 1);
+  record.outcome = CUGEN_OUTCOME_WRONG; /* a right one has numbers */
   record.error = (double)NAN;
   record.seconds_min = (double)INFINITY;
   store(fixture->cache, &key, record);
@@ -334,7 +335,7 @@ static void *store_fifty(void *cache) {
   for (int i = 0; i < 50; i++) {
     struct text variant = {0};
     text_addf(&variant, "%lu-%d", (unsigned long)pthread_self(), i);
-    struct cache_record record = record_of(text_get(&variant), i);
+    struct cache_record record = record_of(text_get(&variant), i + 1);
     int status = cache_store(cache, &key, &record, NULL);
     text_free(&variant);
     if (status) return cache;

@@ -72,11 +72,11 @@ static const char format_1_sql[] =
     "  local_bytes INTEGER NOT NULL, spill_bytes INTEGER NOT NULL, constant_bytes INTEGER NOT NULL,\n"
     "  PRIMARY KEY (key, position)) STRICT, WITHOUT ROWID;\n"
     "INSERT INTO space VALUES (1, 'NVIDIA H200 sm_90 132 SMs', 'matmul', 'M=64 N=64', '-arch=sm_90a');"
-    "INSERT INTO record VALUES (1, 1, 1, 'v', 'old hash', 0, '', 9, 4.0, 1.0, 2.0, 3.0, NULL, 1, 2, 3, 4, 5, 6, 7, "
+    "INSERT INTO record VALUES (1, 1, 1, 'v', 'old hash', 0, '', 9, 4.0, 1.0, 2.0, 3.0, 0.25, 1, 2, 3, 4, 5, 6, 7, "
     "8, "
     "0.5, 'threads', 10.0, 11.0, 12, 13, '', 14, 15, 16);"
     "INSERT INTO record VALUES (2, 1, 0, 'v', '0123456789abcdef0123456789abcdef', 0, 'why', 9, 3.0, 1.0, 2.0, 3.0, "
-    "NULL, 1, 2, 3, 4, 5, 6, 7, 8, 0.5, 'threads', 10.0, 11.0, 12, 13, 'heat', 14, 15, 16);"
+    "0.25, 1, 2, 3, 4, 5, 6, 7, 8, 0.5, 'threads', 10.0, 11.0, 12, 13, 'heat', 14, 15, 16);"
     "INSERT INTO image VALUES (1, 'key', 'ignored', 'hash', 0, 'log', x'00');";
 
 static void make_format_1(struct fixture *fixture, const char *more) {
@@ -97,8 +97,8 @@ static const char everything_sql[] =
     "driver_version, "
     "nvrtc_version, measured_at FROM record ORDER BY id";
 static const char everything[] =
-    "1|1|1|v|old hash|0||9|4.0|1.0|2.0|3.0|1|1|2|3|4|5|6|7|8|0.5|threads|10.0|11.0|12|13||14|15|16|"
-    "2|1|0|v|0123456789abcdef0123456789abcdef|0|why|9|3.0|1.0|2.0|3.0|1|1|2|3|4|5|6|7|8|0.5|threads|10.0|11.0|12|13|"
+    "1|1|1|v|old hash|0||9|4.0|1.0|2.0|3.0|0|1|2|3|4|5|6|7|8|0.5|threads|10.0|11.0|12|13||14|15|16|"
+    "2|1|0|v|0123456789abcdef0123456789abcdef|0|why|9|3.0|1.0|2.0|3.0|0|1|2|3|4|5|6|7|8|0.5|threads|10.0|11.0|12|13|"
     "heat|14|15|16";
 
 static void format_1_is_brought_up_to_date(void **state) {

@@ -244,13 +244,10 @@ static double patience_of(const struct pg_cache *cache, bool store) {
 
 /* ---- Statements -------------------------------------------------------------------------------------------------- */
 
-static const char *const column_sql[] = {[COLUMN_TEXT] = "text",
-                                         [COLUMN_CHARS] = "text",
-                                         [COLUMN_HASH] = "text",
-                                         [COLUMN_OUTPUTS] = "text",
-                                         [COLUMN_INT] = "integer",
-                                         [COLUMN_INT64] = "bigint",
-                                         [COLUMN_REAL] = "double precision"};
+static const char *const column_sql[] = {
+    [COLUMN_TEXT] = "text",    [COLUMN_CHARS] = "text",           [COLUMN_HASH] = "text",
+    [COLUMN_OUTPUTS] = "text", [COLUMN_INT] = "integer",          [COLUMN_INT64] = "bigint",
+    [COLUMN_TIME] = "bigint",  [COLUMN_REAL] = "double precision"};
 
 /* As of a table that is made or changed: real numbers that are none are NULL. */
 static void write_type(const struct cache_column *column, struct text *out) {

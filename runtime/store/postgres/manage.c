@@ -160,12 +160,12 @@ int postgres_remove(struct cache *base, const struct cache_filter *filter, bool 
 
 /* ---- All records in order ----------------------------------------------------------------------------------------- */
 
-static const char counted_sql[] =
-    "SELECT count(*) FROM cugen.record WHERE superseded = 0 AND space_id = ANY ($1::bigint[])";
+#define EACH                                                                                                         \
+  "DECLARE walk NO SCROLL CURSOR FOR SELECT %s, s.device, s.config, s.problem, s.options FROM cugen.record r JOIN "  \
+  "cugen.space s ON s.id = r.space_id WHERE superseded = 0 AND space_id = ANY ($1::bigint[])"
+static const char any_order_sql[] = EACH;
 static const char each_sql[] =
-    "DECLARE walk NO SCROLL CURSOR FOR SELECT %s, s.device, s.config, s.problem, s.options FROM cugen.record r JOIN "
-    "cugen.space s ON s.id = r.space_id WHERE superseded = 0 AND space_id = ANY ($1::bigint[]) ORDER BY s.config, "
-    "s.device, s.options, s.problem, variant, outcome <> 0, seconds NULLS FIRST, r.id";
+    EACH " ORDER BY s.config, s.device, s.options, s.problem, variant, outcome <> 0, seconds NULLS FIRST, r.id";
 
 typedef int row_visitor(void *context, struct pg_cache *cache, const struct pg_result *result, int row,
                         cugen_error *err);
@@ -183,15 +183,25 @@ static int visit_rows(struct pg_cache *cache, row_visitor *visit, void *context,
   return status;
 }
 
+struct each {
+  const struct cache_visit *visit;
+  bool counting; /* first */
+  size_t count, left_out;
+};
+
 static int visit_entry(void *context, struct pg_cache *cache, const struct pg_result *result, int row,
                        cugen_error *err) {
-  const struct cache_visit *visit = context;
+  struct each *each = context;
   struct cache_entry entry = {.key = {.device = pg_text(cache, result, row, CACHE_COLUMNS),
                                       .config = pg_text(cache, result, row, CACHE_COLUMNS + 1),
                                       .problem = pg_text(cache, result, row, CACHE_COLUMNS + 2),
                                       .options = pg_text(cache, result, row, CACHE_COLUMNS + 3)}};
   if (!pg_read_record(cache, result, row, &entry.record)) return error_memory(err);
-  int status = visit->record(visit->context, &entry, err);
+  int status = CUGEN_OK;
+  if (each->counting)
+    ++*(cache_entry_is_sound(&entry) ? &each->count : &each->left_out);
+  else if (cache_entry_is_sound(&entry))
+    status = each->visit->record(each->visit->context, &entry, err);
   cache_record_free(&entry.record);
   return status;
 }
@@ -199,16 +209,17 @@ static int visit_entry(void *context, struct pg_cache *cache, const struct pg_re
 static int each_within(struct pg_cache *cache, const struct cache_filter *filter, const struct cache_visit *visit,
                        cugen_error *err) {
   struct pg_parameters parameters = {0};
-  struct pg_result *result = NULL;
   struct text ids = {0};
-  struct cache_visit visiting = *visit;
+  struct each each = {.visit = visit, .counting = true};
   int status = list_meant(cache, filter, &ids, err);
   pg_add_text(&parameters, text_get(&ids));
-  if (!status) status = pg_run(cache, PG_WITHIN, counted_sql, &parameters, "read", &result, err);
-  if (!status) status = visit->begin(visit->context, (size_t)pg_integer(cache, result, 0, 0), err);
-  pg_clear(cache, result);
+  if (!status) status = pg_run(cache, PG_WITHIN, any_order_sql, &parameters, "read", NULL, err);
+  if (!status) status = visit_rows(cache, visit_entry, &each, err);
+  if (!status) status = pg_run(cache, PG_WITHIN, "CLOSE walk", NULL, "read", NULL, err);
+  if (!status) status = visit->begin(visit->context, each.count, each.left_out, err);
+  each.counting = false;
   if (!status) status = pg_run(cache, PG_WITHIN, each_sql, &parameters, "read", NULL, err);
-  if (!status) status = visit_rows(cache, visit_entry, &visiting, err);
+  if (!status) status = visit_rows(cache, visit_entry, &each, err);
   text_free(&ids);
   return status;
 }
@@ -226,43 +237,16 @@ int postgres_each(struct cache *base, const struct cache_filter *filter, const s
 
 /* ---- Checking ------------------------------------------------------------------------------------------------------- */
 
-/* What is wrong with a value; NULL: nothing. */
-static const char *value_wrong(struct pg_cache *cache, const struct pg_result *result, int row, int i) {
-  const struct cache_column *column = &cache_columns[i];
-  cugen_outputs outputs;
-  const char *text = pg_text(cache, result, row, i);
-  switch (column->type) {
-  case COLUMN_TEXT: return NULL;
-  case COLUMN_CHARS: return strlen(text) < column->size ? NULL : "is too long";
-  case COLUMN_OUTPUTS: return outputs_parse(text, &outputs) ? NULL : CACHE_OUTPUTS_WRONG;
-  case COLUMN_HASH: return cache_is_hash(text) || (column->format > 1 && !*text) ? NULL : "is not a hash";
-  case COLUMN_REAL:
-    if (cache->pq.is_null(result, row, i)) return NULL;
-    break;
-  case COLUMN_INT:
-  case COLUMN_INT64: break;
-  }
-  return cache_column_holds(column, pg_real(cache, result, row, i)) ? NULL : "is out of range";
-}
-
 static int check_record(void *context, struct pg_cache *cache, const struct pg_result *result, int row,
                         cugen_error *err) {
   struct cache_check *check = context;
   const long long id = pg_integer(cache, result, row, CACHE_COLUMNS);
   const int64_t superseded = pg_integer(cache, result, row, CACHE_COLUMNS + 1);
   struct cache_record record;
-  bool good = true;
   ++*(superseded ? &check->out->history : &check->out->records);
   if (superseded != 0 && superseded != 1) cache_check_add(check, "record %lld: superseded is neither 0 nor 1", id);
-  for (int i = 0; i < CACHE_COLUMNS; i++) {
-    const char *wrong = value_wrong(cache, result, row, i);
-    if (!wrong) continue;
-    good = false;
-    cache_check_add(check, "record %lld ('%s'): %s %s: '%s'", id, pg_text(cache, result, row, 0),
-                    cache_columns[i].name, wrong, pg_text(cache, result, row, i));
-  }
   if (!pg_read_record(cache, result, row, &record)) return error_memory(err);
-  if (good) cache_check_record(check, id, &record);
+  cache_check_record(check, id, &record, record.wrong ? pg_text(cache, result, row, record.wrong_column) : "");
   cache_record_free(&record);
   return CUGEN_OK;
 }
@@ -295,8 +279,16 @@ static int check_rows(struct pg_cache *cache, size_t which, struct cache_check *
 
 static int check_within(struct pg_cache *cache, struct cache_check *check, cugen_error *err) {
   struct pg_result *result;
-  int status = pg_run(cache, PG_WITHIN, "SELECT count(*) FROM cugen.space", NULL, "check", &result, err);
-  if (!status) check->out->spaces = (size_t)pg_integer(cache, result, 0, 0);
+  int status = pg_run(cache, PG_WITHIN, "SELECT device, config, problem, options, id FROM cugen.space", NULL, "check",
+                      &result, err);
+  for (int row = 0; !status && row < pg_rows(cache, result); row++) {
+    const struct cache_key key = {.device = pg_text(cache, result, row, 0),
+                                  .config = pg_text(cache, result, row, 1),
+                                  .problem = pg_text(cache, result, row, 2),
+                                  .options = pg_text(cache, result, row, 3)};
+    check->out->spaces++;
+    cache_check_key(check, pg_integer(cache, result, row, 4), &key);
+  }
   pg_clear(cache, result);
   for (size_t i = 0; !status && i < sizeof checks / sizeof *checks; i++) status = check_rows(cache, i, check, err);
   if (!status)

@@ -27,7 +27,7 @@ static bool read_portfolio(struct pg_cache *cache, const struct pg_result *resul
 #define X(name) out->name = strdup(pg_text(cache, result, row, at++));
   CACHE_PORTFOLIO_KEY(X)
 #undef X
-  out->learnt_at = pg_integer(cache, result, row, LEARNT_AT);
+  out->learnt_at = cache_time(pg_integer(cache, result, row, LEARNT_AT), 1);
   out->body = strdup(pg_text(cache, result, row, BODY));
 #define X(name) &&out->name
   return out->body CACHE_PORTFOLIO_KEY(X);
@@ -60,7 +60,7 @@ static int change_one(struct pg_cache *cache, const struct cache_portfolio *p, b
   CACHE_PORTFOLIO_KEY(X)
 #undef X
   if (!removed) {
-    pg_add_integer(&parameters, p->learnt_at);
+    pg_add_integer(&parameters, cache_time(p->learnt_at, 1));
     pg_add_text(&parameters, p->body);
   }
   return pg_run(cache, PG_WITHIN, removed ? remove_sql : store_sql, &parameters, doing, NULL, err);

@@ -16,7 +16,10 @@ static int take_all(struct pg_cache *cache, const struct pg_result *result, stru
     struct cache_record *next = cache_records_next(out);
     if (!next || !pg_read_record(cache, result, row, next)) return error_memory(err);
     next->elsewhere = pg_integer(cache, result, row, CACHE_COLUMNS) != 0;
-    out->count++;
+    if (next->wrong)
+      cache_record_free(next); /* no record: as if it were not there */
+    else
+      out->count++;
   }
   return CUGEN_OK;
 }
@@ -74,7 +77,7 @@ static int visit_page(struct pg_cache *cache, const struct pg_result *result, ca
   for (int row = 0; row < pg_rows(cache, result) && !status && !*stop; row++) {
     struct cache_record record;
     if (!pg_read_record(cache, result, row, &record)) return error_memory(err);
-    status = visit(context, &record, stop, err);
+    if (!record.wrong) status = visit(context, &record, stop, err);
     cache_record_free(&record);
   }
   return status;
@@ -202,15 +205,12 @@ static const char store_sql[] =
 static int store(struct pg_cache *cache, int64_t space, const struct cache_key *key,
                  const struct cache_record *record, cugen_error *err) {
   struct pg_parameters parameters = {0};
-  struct pg_texts texts = {0};
   pg_add_integer(&parameters, space);
   pg_add_text(&parameters, key->origin);
   pg_add_integer(&parameters, 0);
   pg_add_text(&parameters, "");
-  int status = pg_add_record(&parameters, record, &texts) ? CUGEN_OK : error_memory(err);
-  if (!status) status = pg_run(cache, PG_STORE, store_sql, &parameters, "remember a measurement", NULL, err);
-  pg_texts_free(&texts);
-  return status;
+  pg_add_record(&parameters, record);
+  return pg_run(cache, PG_STORE, store_sql, &parameters, "remember a measurement", NULL, err);
 }
 
 /* The set may have been removed since its id was read. */

@@ -7,19 +7,6 @@
 
 #include "base/outputs.h"
 
-/* A compiler may write anything into a reason; the server takes UTF-8 alone. */
-static void add_utf8(const char *from, struct text *out) {
-  for (size_t left = strlen(from); left;) {
-    const size_t length = text_character(from, left);
-    if (length)
-      text_add_n(out, from, length);
-    else
-      text_add_char(out, '?');
-    from += length ? length : 1;
-    left -= length ? length : 1;
-  }
-}
-
 /* ---- To the server --------------------------------------------------------------------------------------------- */
 
 static void add_column(struct pg_parameters *to, const struct cache_column *column, const char *from) {
@@ -29,23 +16,15 @@ static void add_column(struct pg_parameters *to, const struct cache_column *colu
   case COLUMN_CHARS: pg_add_text(to, from); break;
   case COLUMN_OUTPUTS: pg_add_outputs(to, (const cugen_outputs *)(const void *)from); break;
   case COLUMN_INT: pg_add_integer(to, *(const int *)(const void *)from); break;
-  case COLUMN_INT64: pg_add_integer(to, *(const int64_t *)(const void *)from); break;
+  case COLUMN_INT64:
+  case COLUMN_TIME: pg_add_integer(to, *(const int64_t *)(const void *)from); break;
   case COLUMN_REAL: pg_add_real(to, *(const double *)(const void *)from); break;
   }
 }
 
-bool pg_add_record(struct pg_parameters *to, const struct cache_record *record, struct pg_texts *texts) {
-  add_utf8(record->reason ? record->reason : "", &texts->reason);
+void pg_add_record(struct pg_parameters *to, const struct cache_record *record) {
   for (int i = 0; i < CACHE_COLUMNS; i++)
-    if (i == CACHE_COLUMN_reason)
-      pg_add_text(to, text_get(&texts->reason));
-    else
-      add_column(to, &cache_columns[i], (const char *)record + cache_columns[i].offset);
-  return !texts->reason.failed;
-}
-
-void pg_texts_free(struct pg_texts *texts) {
-  text_free(&texts->reason);
+    add_column(to, &cache_columns[i], (const char *)record + cache_columns[i].offset);
 }
 
 /* PostgreSQL's documentation, COPY, "Text Format". */
@@ -61,8 +40,7 @@ void pg_write_text(const char *value, struct text *out) {
 
 void pg_write_record(const struct cache_record *record, struct text *out) {
   struct pg_parameters all = {0};
-  struct pg_texts texts = {0};
-  out->failed |= !pg_add_record(&all, record, &texts);
+  pg_add_record(&all, record);
   for (int i = 0; i < all.count; i++) {
     if (i) text_add_char(out, '\t');
     if (all.values[i])
@@ -70,31 +48,39 @@ void pg_write_record(const struct cache_record *record, struct text *out) {
     else
       text_add(out, "\\N");
   }
-  pg_texts_free(&texts);
 }
 
 /* ---- From it ------------------------------------------------------------------------------------------------------ */
 
-static bool read_column(struct pg_cache *cache, const struct pg_result *result, int row, int i, char *to) {
+/* What is wrong with it; *memory: there was none. */
+static const char *read_column(struct pg_cache *cache, const struct pg_result *result, int row, int i,
+                               struct cache_record *out, bool *memory) {
   switch (cache_columns[i].type) {
-  case COLUMN_TEXT: return (*(char **)(void *)to = strdup(pg_text(cache, result, row, i)));
+  case COLUMN_TEXT:
+    *(char **)cache_place_of(out, i) = strdup(pg_text(cache, result, row, i));
+    *memory = *memory && *(char **)cache_place_of(out, i);
+    return NULL;
   case COLUMN_HASH:
-  case COLUMN_CHARS: strncat(to, pg_text(cache, result, row, i), cache_columns[i].size - 1); break;
-  case COLUMN_OUTPUTS: outputs_parse(pg_text(cache, result, row, i), (cugen_outputs *)(void *)to); break;
-  case COLUMN_INT: *(int *)(void *)to = (int)pg_integer(cache, result, row, i); break;
-  case COLUMN_INT64: *(int64_t *)(void *)to = pg_integer(cache, result, row, i); break;
-  case COLUMN_REAL: *(double *)(void *)to = pg_real(cache, result, row, i); break;
+  case COLUMN_CHARS:
+  case COLUMN_OUTPUTS: return cache_take_text(out, i, pg_text(cache, result, row, i));
+  case COLUMN_INT:
+  case COLUMN_INT64:
+  case COLUMN_TIME: return cache_take_whole(out, i, pg_integer(cache, result, row, i));
+  case COLUMN_REAL: break;
   }
-  return true;
+  return cache_take_real(out, i, pg_real(cache, result, row, i));
 }
 
 bool pg_read_record(struct pg_cache *cache, const struct pg_result *result, int row, struct cache_record *out) {
+  bool memory = true;
   *out = (struct cache_record){0};
-  for (int i = 0; i < CACHE_COLUMNS; i++)
-    if (!read_column(cache, result, row, i, (char *)out + cache_columns[i].offset)) {
-      cache_record_free(out);
-      return false;
-    }
-  cache_record_settle(out);
-  return true;
+  for (int i = 0; i < CACHE_COLUMNS && memory; i++) {
+    const char *wrong = read_column(cache, result, row, i, out, &memory);
+    if (wrong && !out->wrong) out->wrong = wrong, out->wrong_column = i;
+  }
+  if (memory)
+    cache_record_settle(out);
+  else
+    cache_record_free(out);
+  return memory;
 }

@@ -4,14 +4,8 @@
 
 #include "connection.h"
 
-/* A record's texts as the server takes them. */
-struct pg_texts {
-  struct text reason;
-};
-
-/* The columns of a record, "%v". *texts is to be freed when the statement has run. False: out of memory. */
-bool pg_add_record(struct pg_parameters *to, const struct cache_record *record, struct pg_texts *texts);
-void pg_texts_free(struct pg_texts *texts);
+/* The columns of a record, "%v". */
+void pg_add_record(struct pg_parameters *to, const struct cache_record *record);
 /* A line for COPY, without its end. */
 void pg_write_record(const struct cache_record *record, struct text *out);
 void pg_write_text(const char *value, struct text *out);

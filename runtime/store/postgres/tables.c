@@ -79,9 +79,9 @@ static int refuse(struct pg_cache *cache, const char *what, cugen_error *err) {
 /* Of the columns of a record, what pg_get_expr and format_type say of those that write_type made. */
 static void describe_column(const struct cache_column *column, struct text *out) {
   static const char *const types[] = {
-      [COLUMN_TEXT] = "text C",          [COLUMN_CHARS] = "text C", [COLUMN_HASH] = "text C",
-      [COLUMN_OUTPUTS] = "text C",       [COLUMN_INT] = "integer",  [COLUMN_INT64] = "bigint",
-      [COLUMN_REAL] = "double precision"};
+      [COLUMN_TEXT] = "text C",    [COLUMN_CHARS] = "text C",         [COLUMN_HASH] = "text C",
+      [COLUMN_OUTPUTS] = "text C", [COLUMN_INT] = "integer",          [COLUMN_INT64] = "bigint",
+      [COLUMN_TIME] = "bigint",    [COLUMN_REAL] = "double precision"};
   text_addf(out, "record.%s %s%s", column->name, types[column->type], column->type == COLUMN_REAL ? "" : " not null");
   if (column->format > 1) text_addf(out, " default %s", column->type < COLUMN_INT ? "''::text" : "0");
 }

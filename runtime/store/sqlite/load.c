@@ -14,7 +14,10 @@ static int load_all(struct sqlite_cache *cache, sqlite3_stmt *statement, const s
       struct cache_record *next = cache_records_next(records);
       memory = next && cache_read_record(statement, next);
       if (memory) next->elsewhere = sqlite3_column_int(statement, CACHE_COLUMNS) != 0;
-      if (memory) records->count++;
+      if (memory && next->wrong)
+        cache_record_free(next); /* no record: as if it were not there */
+      else if (memory)
+        records->count++;
     }
   }
   bool good = statement && sqlite3_reset(statement) == SQLITE_OK;
@@ -42,7 +45,7 @@ int sqlite_history(struct cache *base, const struct cache_key *key, struct cache
 static int visit_row(sqlite3_stmt *statement, cache_visitor *visit, void *context, bool *stop, cugen_error *err) {
   struct cache_record record;
   if (!cache_read_record(statement, &record)) return error_memory(err);
-  int status = visit(context, &record, stop, err);
+  int status = record.wrong ? CUGEN_OK : visit(context, &record, stop, err);
   cache_record_free(&record);
   return status;
 }

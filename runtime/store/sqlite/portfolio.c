@@ -29,7 +29,7 @@ static bool read_portfolio(sqlite3_stmt *row, struct cache_portfolio *out) {
 #define X(name) out->name = strdup(cache_column_text(row, at++));
   CACHE_PORTFOLIO_KEY(X)
 #undef X
-  out->learnt_at = sqlite3_column_int64(row, LEARNT_AT);
+  out->learnt_at = cache_time(sqlite3_column_int64(row, LEARNT_AT), 1);
   out->body = strdup(cache_column_text(row, BODY));
 #define X(name) &&out->name
   return out->body CACHE_PORTFOLIO_KEY(X);
@@ -71,7 +71,8 @@ static bool run(sqlite3_stmt *statement) {
 }
 
 static bool store_one(sqlite3_stmt *statement, const struct cache_portfolio *p) {
-  return bind_key(statement, p) && sqlite3_bind_int64(statement, LEARNT_AT + 1, p->learnt_at) == SQLITE_OK &&
+  return bind_key(statement, p) &&
+         sqlite3_bind_int64(statement, LEARNT_AT + 1, cache_time(p->learnt_at, 1)) == SQLITE_OK &&
          cache_bind_text(statement, BODY + 1, p->body) && run(statement);
 }
 

@@ -27,7 +27,8 @@ static bool bind_column(sqlite3_stmt *statement, int place, const struct cache_c
   case COLUMN_CHARS: return cache_bind_text(statement, place, from);
   case COLUMN_OUTPUTS: return bind_outputs(statement, place, (const cugen_outputs *)(const void *)from);
   case COLUMN_INT: return sqlite3_bind_int(statement, place, *(const int *)(const void *)from) == SQLITE_OK;
-  case COLUMN_INT64: return sqlite3_bind_int64(statement, place, *(const int64_t *)(const void *)from) == SQLITE_OK;
+  case COLUMN_INT64:
+  case COLUMN_TIME: return sqlite3_bind_int64(statement, place, *(const int64_t *)(const void *)from) == SQLITE_OK;
   case COLUMN_REAL: return sqlite3_bind_double(statement, place, *(const double *)(const void *)from) == SQLITE_OK;
   }
   return false;
@@ -45,29 +46,35 @@ const char *cache_column_text(sqlite3_stmt *statement, int i) {
   return text ? (const char *)text : "";
 }
 
-static bool read_column(sqlite3_stmt *statement, int i, char *to) {
+/* What is wrong with it; *memory: there was none. */
+static const char *read_column(sqlite3_stmt *statement, int i, struct cache_record *out, bool *memory) {
   switch (cache_columns[i].type) {
-  case COLUMN_TEXT: return (*(char **)(void *)to = strdup(cache_column_text(statement, i)));
+  case COLUMN_TEXT:
+    *(char **)cache_place_of(out, i) = strdup(cache_column_text(statement, i));
+    *memory = *memory && *(char **)cache_place_of(out, i);
+    return NULL;
   case COLUMN_HASH:
-  case COLUMN_CHARS: strncat(to, cache_column_text(statement, i), cache_columns[i].size - 1); break;
-  case COLUMN_OUTPUTS: outputs_parse(cache_column_text(statement, i), (cugen_outputs *)(void *)to); break;
-  case COLUMN_INT: *(int *)(void *)to = sqlite3_column_int(statement, i); break;
-  case COLUMN_INT64: *(int64_t *)(void *)to = sqlite3_column_int64(statement, i); break;
-  case COLUMN_REAL:
-    *(double *)(void *)to =
-        sqlite3_column_type(statement, i) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(statement, i);
-    break;
+  case COLUMN_CHARS:
+  case COLUMN_OUTPUTS: return cache_take_text(out, i, cache_column_text(statement, i));
+  case COLUMN_INT:
+  case COLUMN_INT64:
+  case COLUMN_TIME: return cache_take_whole(out, i, sqlite3_column_int64(statement, i));
+  case COLUMN_REAL: break;
   }
-  return true;
+  const bool known = sqlite3_column_type(statement, i) != SQLITE_NULL;
+  return cache_take_real(out, i, known ? sqlite3_column_double(statement, i) : (double)NAN);
 }
 
 bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out) {
+  bool memory = true;
   *out = (struct cache_record){0};
-  for (int i = 0; i < CACHE_COLUMNS; i++)
-    if (!read_column(statement, i, (char *)out + cache_columns[i].offset)) {
-      cache_record_free(out);
-      return false;
-    }
-  cache_record_settle(out);
-  return true;
+  for (int i = 0; i < CACHE_COLUMNS && memory; i++) {
+    const char *wrong = read_column(statement, i, out, &memory);
+    if (wrong && !out->wrong) out->wrong = wrong, out->wrong_column = i;
+  }
+  if (memory)
+    cache_record_settle(out);
+  else
+    cache_record_free(out);
+  return memory;
 }

@@ -328,8 +328,9 @@ static int merge_row(struct sqlite_stage *stage, struct cache_merge *merge, cuge
   take_key(stage, &entry);
   if (sqlite3_column_int(stage->entries, CACHE_COLUMNS + 1)) entry.key.origin = entry.record.hash.hex;
   int status = CUGEN_OK;
-  if (!stage->checked && cache_record_wrong(&entry.record, &name))
-    status = cache_error_corrupt(text_get(&stage->path), name, err);
+  if (!stage->checked && (cache_key_wrong(&entry.key, &name) || entry.record.wrong))
+    status = cache_error_corrupt(text_get(&stage->path),
+                                 entry.record.wrong ? cache_columns[entry.record.wrong_column].name : name, err);
   else if (!cache_merge_next(merge, &entry))
     status = merge->no_memory ? error_memory(err) : cache_error(stage->cache, doing, err);
   cache_record_free(&entry.record);

@@ -5,13 +5,10 @@
 
 #include "base/error.h"
 
-static const char *const column_sql[] = {[COLUMN_TEXT] = "TEXT NOT NULL",
-                                         [COLUMN_CHARS] = "TEXT NOT NULL",
-                                         [COLUMN_HASH] = "TEXT NOT NULL",
-                                         [COLUMN_OUTPUTS] = "TEXT NOT NULL",
-                                         [COLUMN_INT] = "INTEGER NOT NULL",
-                                         [COLUMN_INT64] = "INTEGER NOT NULL",
-                                         [COLUMN_REAL] = "REAL"};
+static const char *const column_sql[] = {[COLUMN_TEXT] = "TEXT NOT NULL",    [COLUMN_CHARS] = "TEXT NOT NULL",
+                                         [COLUMN_HASH] = "TEXT NOT NULL",    [COLUMN_OUTPUTS] = "TEXT NOT NULL",
+                                         [COLUMN_INT] = "INTEGER NOT NULL",  [COLUMN_INT64] = "INTEGER NOT NULL",
+                                         [COLUMN_TIME] = "INTEGER NOT NULL", [COLUMN_REAL] = "REAL"};
 /* A REAL that is no number is NULL. */
 
 /* ---- The statements ------------------------------------------------------------------------------------------ */

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/outputs.h"
 #include "database.h"
 
 /* Calls visit with each row of the statement; "%S" is the schema of the file. */
@@ -44,44 +43,15 @@ static void visit_double(struct cache_check *check, sqlite3_stmt *row) {
 
 /* ---- Records -------------------------------------------------------------------------------------------------- */
 
-/* What is wrong with a value; NULL: nothing. */
-static const char *value_wrong(sqlite3_stmt *row, int i) {
-  const struct cache_column *column = &cache_columns[i];
-  cugen_outputs outputs;
-  const char *text = cache_column_text(row, i);
-  switch (column->type) {
-  case COLUMN_TEXT: return NULL;
-  case COLUMN_CHARS: return strlen(text) < column->size ? NULL : "is too long";
-  case COLUMN_OUTPUTS: return outputs_parse(text, &outputs) ? NULL : CACHE_OUTPUTS_WRONG;
-  case COLUMN_HASH: return cache_is_hash(text) || (column->format > 1 && !*text) ? NULL : "is not a hash";
-  case COLUMN_REAL:
-    if (sqlite3_column_type(row, i) == SQLITE_NULL) return NULL;
-    break;
-  case COLUMN_INT:
-  case COLUMN_INT64: break;
-  }
-  return cache_column_holds(column, sqlite3_column_double(row, i)) ? NULL : "is out of range";
-}
-
 static void visit_record(struct cache_check *check, sqlite3_stmt *row) {
-  long long id = sqlite3_column_int64(row, CACHE_COLUMNS);
   struct cache_record record;
-  if (sqlite3_column_int(row, CACHE_COLUMNS + 1))
-    check->out->history++;
-  else
-    check->out->records++;
-  bool good = true;
-  for (int i = 0; i < CACHE_COLUMNS; i++) {
-    const char *wrong = value_wrong(row, i);
-    if (!wrong) continue;
-    good = false;
-    cache_check_add(check, "record %lld ('%s'): %s %s: '%s'", id, cache_column_text(row, 0), cache_columns[i].name,
-                    wrong, cache_column_text(row, i));
-  }
-  if (!cache_read_record(row, &record))
+  ++*(sqlite3_column_int(row, CACHE_COLUMNS + 1) ? &check->out->history : &check->out->records);
+  if (!cache_read_record(row, &record)) {
     check->wrong->failed = true;
-  else if (good)
-    cache_check_record(check, id, &record);
+    return;
+  }
+  const char *value = record.wrong ? cache_column_text(row, record.wrong_column) : "";
+  cache_check_record(check, sqlite3_column_int64(row, CACHE_COLUMNS), &record, value);
   cache_record_free(&record);
 }
 
@@ -89,8 +59,13 @@ static void visit_flag(struct cache_check *check, sqlite3_stmt *row) {
   cache_check_add(check, "record %s: superseded is neither 0 nor 1", cache_column_text(row, 0));
 }
 
-static void count_spaces(struct cache_check *check, sqlite3_stmt *row) {
-  check->out->spaces = (size_t)sqlite3_column_int64(row, 0);
+static void visit_space(struct cache_check *check, sqlite3_stmt *row) {
+  const struct cache_key key = {.device = cache_column_text(row, 0),
+                                .config = cache_column_text(row, 1),
+                                .problem = cache_column_text(row, 2),
+                                .options = cache_column_text(row, 3)};
+  check->out->spaces++;
+  cache_check_key(check, sqlite3_column_int64(row, 4), &key);
 }
 
 /* ---- Images --------------------------------------------------------------------------------------------------- */
@@ -115,7 +90,7 @@ static const struct {
     {"SELECT variant, count(*) FROM %S.record WHERE superseded = 0 GROUP BY space_id, variant, hash HAVING count(*) "
      "> 1",
      visit_double},
-    {"SELECT count(*) FROM %S.space", count_spaces},
+    {"SELECT device, config, problem, options, id FROM %S.space", visit_space},
     {"SELECT id FROM %S.record WHERE superseded NOT IN (0, 1)", visit_flag},
     {"SELECT %s, id, superseded FROM main.record", visit_record},
     {"SELECT key, (SELECT count(*) FROM image_entries e WHERE e.key = i.key) AS entries FROM images i "

@@ -12,7 +12,7 @@ enum walk_statement { GROUPS, SPACES, COUNT, ORDER, RECORD, WALK_STATEMENTS };
 static const char *const walk_sql[WALK_STATEMENTS] = {
     [GROUPS] = "SELECT DISTINCT config, device, options FROM space ORDER BY config, device, options",
     [SPACES] = "SELECT id, problem FROM space WHERE device = ?1 AND config = ?2 AND options = ?4 ORDER BY problem",
-    [COUNT] = "SELECT count(*) FROM record WHERE space_id = ?1 AND superseded = 0",
+    [COUNT] = "SELECT %s FROM record WHERE space_id = ?1 AND superseded = 0",
     [ORDER] =
         "SELECT id FROM record WHERE space_id = ?1 AND superseded = 0 ORDER BY variant, outcome <> 0, seconds, id",
     [RECORD] = "SELECT %s FROM record WHERE id = ?1",
@@ -25,7 +25,7 @@ struct walk {
   sqlite3_stmt *statements[WALK_STATEMENTS];
   struct cache_key key; /* of the set that it is at; its texts are the statements' */
   int (*enter)(struct walk *walk, int64_t space, cugen_error *err);
-  size_t count;
+  size_t count, left_out;
 };
 
 typedef int row_visitor(struct walk *walk, sqlite3_stmt *row, cugen_error *err);
@@ -50,7 +50,7 @@ static int each_row_of(struct walk *walk, enum walk_statement which, int64_t id,
 static int visit_record(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
   struct cache_entry entry = {.key = walk->key};
   if (!cache_read_record(row, &entry.record)) return error_memory(err);
-  int status = walk->visit->record(walk->visit->context, &entry, err);
+  int status = cache_entry_is_sound(&entry) ? walk->visit->record(walk->visit->context, &entry, err) : CUGEN_OK;
   cache_record_free(&entry.record);
   return status;
 }
@@ -64,8 +64,10 @@ static int read_space(struct walk *walk, int64_t space, cugen_error *err) {
 }
 
 static int visit_count(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
-  (void)err;
-  walk->count += (size_t)sqlite3_column_int64(row, 0);
+  struct cache_entry entry = {.key = walk->key};
+  if (!cache_read_record(row, &entry.record)) return error_memory(err);
+  ++*(cache_entry_is_sound(&entry) ? &walk->count : &walk->left_out);
+  cache_record_free(&entry.record);
   return CUGEN_OK;
 }
 
@@ -93,7 +95,7 @@ static int visit_group(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
 static int walk_all(struct walk *walk, cugen_error *err) {
   walk->enter = count_space;
   int status = each_row(walk, GROUPS, visit_group, err);
-  if (!status) status = walk->visit->begin(walk->visit->context, walk->count, err);
+  if (!status) status = walk->visit->begin(walk->visit->context, walk->count, walk->left_out, err);
   walk->enter = read_space;
   return status ? status : each_row(walk, GROUPS, visit_group, err);
 }

@@ -11,12 +11,11 @@ const char **wisdom_key_part(struct cache_key *key, int i) {
   return parts[i];
 }
 
-const char *wisdom_entry_wrong(struct cache_entry *entry, const char **name) {
-  for (int i = 0; i < WISDOM_KEYS; i++) {
-    const char *part = *wisdom_key_part(&entry->key, i);
-    *name = wisdom_key_names[i];
-    if (cache_has_control(part, "")) return "has a control character";
-    if (!*part && strcmp(wisdom_key_names[i], "problem") != 0) return "is empty";
-  }
-  return cache_record_wrong(&entry->record, name);
+const char *wisdom_entry_wrong(const struct cache_entry *entry, const char **name) {
+  int column = entry->record.wrong_column;
+  const char *wrong = cache_key_wrong(&entry->key, name);
+  if (wrong) return wrong;
+  wrong = entry->record.wrong ? entry->record.wrong : cache_record_wrong(&entry->record, &column);
+  *name = cache_columns[column].name;
+  return wrong;
 }

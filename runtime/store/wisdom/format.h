@@ -10,8 +10,8 @@ enum { WISDOM_KEYS = 4, WISDOM_MARK = 13, WISDOM_CHECKSUM = WISDOM_MARK + 32 + 2
 extern const char wisdom_checksum_mark[WISDOM_MARK + 1];
 extern const char *const wisdom_key_names[WISDOM_KEYS];
 const char **wisdom_key_part(struct cache_key *key, int i);
-/* What a record must be: the name of what is wrong in *name, and how; NULL: nothing. */
-const char *wisdom_entry_wrong(struct cache_entry *entry, const char **name);
+/* By the gate in record.h: the name of what is wrong in *name, and how; NULL: nothing. */
+const char *wisdom_entry_wrong(const struct cache_entry *entry, const char **name);
 
 /* Reads a record's line that is as cugen writes it. The entry's strings lie in *scratch, so they are not the entry's own to free. False: it is
    another line, right or wrong. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/outputs.h"
 #include "format.h"
 
 /* The line, changed as it is read: strings get their zeros. */
@@ -71,29 +70,21 @@ static bool take_real(struct plain *plain, double *out) {
   return end == at && *end == ',' && isfinite(*out);
 }
 
-static bool take_column(struct plain *plain, const struct cache_column *column, void *out) {
+static bool take_column(struct plain *plain, int i, struct cache_record *out) {
   int64_t whole;
+  double real;
   char *text;
-  switch (column->type) {
-  case COLUMN_TEXT: return (*(char **)out = take_string(plain)) != NULL;
+  switch (cache_columns[i].type) {
+  case COLUMN_TEXT: return (*(char **)cache_place_of(out, i) = take_string(plain)) != NULL;
   case COLUMN_CHARS:
   case COLUMN_HASH:
-    text = take_string(plain);
-    if (!text || strlen(text) >= column->size) return false;
-    memcpy(out, text, strlen(text) + 1);
-    return true;
-  case COLUMN_OUTPUTS: text = take_string(plain); return text && outputs_parse(text, out);
+  case COLUMN_OUTPUTS: text = take_string(plain); return text && !cache_take_text(out, i, text);
   case COLUMN_INT:
   case COLUMN_INT64:
-    if (!take_whole(plain, &whole) || !cache_column_holds(column, (double)whole)) return false;
-    if (column->type == COLUMN_INT)
-      *(int *)out = (int)whole;
-    else
-      *(int64_t *)out = whole;
-    return true;
+  case COLUMN_TIME: return take_whole(plain, &whole) && !cache_take_whole(out, i, whole);
   case COLUMN_REAL: break;
   }
-  return take_real(plain, out);
+  return take_real(plain, &real) && !cache_take_real(out, i, real);
 }
 
 static bool take_entry(struct plain *plain, int format, struct cache_entry *out) {
@@ -102,8 +93,7 @@ static bool take_entry(struct plain *plain, int format, struct cache_entry *out)
       return false;
   for (int i = 0; i < CACHE_COLUMNS; i++)
     if (cache_columns[i].format <= format &&
-        !(take_name(plain, false, cache_columns[i].name) &&
-          take_column(plain, &cache_columns[i], cache_place_of(&out->record, i))))
+        !(take_name(plain, false, cache_columns[i].name) && take_column(plain, i, &out->record)))
       return false;
   return true;
 }

@@ -11,7 +11,6 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/outputs.h"
 #include "base/system.h"
 #include "format.h"
 
@@ -204,34 +203,9 @@ static int read_text(const struct reader *reader, const char *name, json_t *valu
   return strlen(*out) == json_string_length(value) ? CUGEN_OK : refuse(reader, "'%s' has a zero byte", name);
 }
 
-static int read_chars(const struct reader *reader, const struct cache_column *column, json_t *value, char *out) {
-  const char *text;
-  int status = read_text(reader, column->name, value, &text);
-  if (status) return status;
-  size_t length = strlen(text);
-  if (length >= column->size) return refuse(reader, "'%s' is longer than %zu bytes", column->name, column->size - 1);
-  memcpy(out, text, length + 1);
-  return CUGEN_OK;
-}
-
-static int read_outputs(const struct reader *reader, const struct cache_column *column, json_t *value,
-                        cugen_outputs *out) {
-  const char *text;
-  int status = read_text(reader, column->name, value, &text);
-  if (status || outputs_parse(text, out)) return status;
-  return refuse(reader, "'%s' " CACHE_OUTPUTS_WRONG, column->name);
-}
-
-static int read_integer(const struct reader *reader, const struct cache_column *column, json_t *value, void *out) {
-  if (!json_is_integer(value)) return wrong_type(reader, column->name, "a whole number");
-  json_int_t number = json_integer_value(value);
-  if (number < 0 || !cache_column_holds(column, (double)number))
-    return refuse(reader, "'%s' is out of range", column->name);
-  if (column->type == COLUMN_INT)
-    *(int *)out = (int)number;
-  else
-    *(int64_t *)out = number;
-  return CUGEN_OK;
+/* What was taken, or why not. */
+static int taken(const struct reader *reader, int i, const char *wrong) {
+  return wrong ? refuse(reader, "'%s' %s", cache_columns[i].name, wrong) : CUGEN_OK;
 }
 
 static int read_real(const struct reader *reader, const struct cache_column *column, json_t *value, double *out) {
@@ -249,23 +223,29 @@ static int read_real(const struct reader *reader, const struct cache_column *col
 
 static int read_column(const struct reader *reader, int i, json_t *value, struct cache_record *record) {
   const struct cache_column *column = &cache_columns[i];
-  void *out = cache_place_of(record, i);
   const char *text;
+  double real = 0;
   int status;
   switch (column->type) {
   case COLUMN_TEXT:
     status = read_text(reader, column->name, value, &text);
     if (status) return status;
-    *(char **)out = strdup(text);
-    return *(char **)out ? CUGEN_OK : error_memory(reader->err);
+    *(char **)cache_place_of(record, i) = strdup(text);
+    return *(char **)cache_place_of(record, i) ? CUGEN_OK : error_memory(reader->err);
   case COLUMN_CHARS:
-  case COLUMN_HASH: return read_chars(reader, column, value, out);
-  case COLUMN_OUTPUTS: return read_outputs(reader, column, value, out);
+  case COLUMN_HASH:
+  case COLUMN_OUTPUTS:
+    status = read_text(reader, column->name, value, &text);
+    return status ? status : taken(reader, i, cache_take_text(record, i, text));
   case COLUMN_INT:
-  case COLUMN_INT64: return read_integer(reader, column, value, out);
+  case COLUMN_INT64:
+  case COLUMN_TIME:
+    if (!json_is_integer(value)) return wrong_type(reader, column->name, "a whole number");
+    return taken(reader, i, cache_take_whole(record, i, json_integer_value(value)));
   case COLUMN_REAL: break;
   }
-  return read_real(reader, column, value, out);
+  status = read_real(reader, column, value, &real);
+  return status ? status : taken(reader, i, cache_take_real(record, i, real));
 }
 
 static bool in_format(const struct reader *reader, int column) {
@@ -369,7 +349,7 @@ static int fill_portfolio(const struct reader *reader, json_t *object, struct ca
   if (!status && json_object_size(object) != used)
     status = refuse(reader, "a portfolio has a field that is not known");
   if (status) return status;
-  out->learnt_at = json_integer_value(value);
+  out->learnt_at = cache_time(json_integer_value(value), 1);
   out->origin = strdup("");
   return out->origin ? check_portfolio(reader, out) : error_memory(reader->err);
 }

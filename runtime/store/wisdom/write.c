@@ -27,51 +27,20 @@ static json_t *real_json(double value) {
   return isfinite(value) ? json_real(value) : isnan(value) ? json_null() : json_string("inf");
 }
 
-/* Compilers may write anything: what is no UTF-8 or would move a terminal's cursor becomes '?'. */
-static json_t *reason_json(const char *reason) {
-  struct text text = {0};
-  json_t *whole = json_string(reason);
-  bool utf8 = whole != NULL;
-  json_decref(whole);
-  for (; *reason; reason++) {
-    unsigned char c = (unsigned char)*reason;
-    bool plain = (c >= ' ' && c != 127) || strchr(CACHE_REASON_CONTROLS, *reason);
-    text_add_char(&text, plain && (utf8 || c < 128) ? *reason : '?');
-  }
-  json_t *string = text.failed ? NULL : json_string(text_get(&text));
-  text_free(&text);
-  return string;
-}
-
 static json_t *column_json(struct cache_record *record, int i) {
   const void *value = cache_place_of(record, i);
   char outputs[OUTPUTS_TEXT];
   switch (cache_columns[i].type) {
-  case COLUMN_TEXT:
-    return strcmp(cache_columns[i].name, "reason") == 0 ? reason_json(record->reason)
-                                                        : json_string(*(char *const *)value);
+  case COLUMN_TEXT: return json_string(*(char *const *)value);
   case COLUMN_CHARS:
   case COLUMN_HASH: return json_string(value);
   case COLUMN_INT: return json_integer(*(const int *)value);
-  case COLUMN_INT64: return json_integer(*(const int64_t *)value);
+  case COLUMN_INT64:
+  case COLUMN_TIME: return json_integer(*(const int64_t *)value);
   case COLUMN_OUTPUTS: return cugen_outputs_text(value, outputs, sizeof outputs), json_string(outputs);
   case COLUMN_REAL: break;
   }
   return real_json(*(const double *)value);
-}
-
-static bool is_ascii(const char *text) {
-  while (*text && (unsigned char)*text < 128) text++;
-  return !*text;
-}
-
-/* Why there is no JSON of an entry: its texts, else memory. */
-static int write_failed(struct cache *cache, struct cache_entry *entry, cugen_error *err) {
-  bool ascii = is_ascii(entry->record.variant);
-  for (int i = 0; i < WISDOM_KEYS; i++) ascii = ascii && is_ascii(*wisdom_key_part(&entry->key, i));
-  if (ascii) return error_memory(err);
-  return error_set(err, CUGEN_ERROR_CACHE, "%s: a text of %s %s, '%s', is not UTF-8", cache_path(cache),
-                   entry->key.config, entry->key.problem, entry->record.variant);
 }
 
 static int too_long(struct cache *cache, const struct cache_entry *entry, cugen_error *err) {
@@ -80,28 +49,19 @@ static int too_long(struct cache *cache, const struct cache_entry *entry, cugen_
 }
 
 static int write_entry(struct cache *cache, struct cache_entry *entry, struct text *out, cugen_error *err) {
-  char *reason = entry->record.reason;
-  const char *name, *wrong;
-  entry->record.reason = (char *)(uintptr_t) ""; /* it is made right on the way */
-  wrong = wisdom_entry_wrong(entry, &name);
-  entry->record.reason = reason;
-  if (wrong)
-    return error_set(err, CUGEN_ERROR_CACHE,
-                     "%s: the record of %s %s, '%s', is not as it should be: %s %s; 'cugen cache verify' checks all",
-                     cache_path(cache), entry->key.config, entry->key.problem, entry->record.variant, name, wrong);
   json_t *object = json_object();
   bool good = object != NULL;
   for (int i = 0; i < WISDOM_KEYS && good; i++)
     good = json_object_set_new(object, wisdom_key_names[i], json_string(*wisdom_key_part(&entry->key, i))) == 0;
   for (int i = 0; i < CACHE_COLUMNS && good; i++)
     good = json_object_set_new(object, cache_columns[i].name, column_json(&entry->record, i)) == 0;
-  size_t before = out->length;
-  if (good) {
-    int status = write_line(object, out, err);
-    return status || out->length - before <= WISDOM_MAX_LINE ? status : too_long(cache, entry, err);
+  if (!good) {
+    json_decref(object);
+    return error_memory(err);
   }
-  json_decref(object);
-  return write_failed(cache, entry, err);
+  const size_t before = out->length;
+  int status = write_line(object, out, err);
+  return status || out->length - before <= WISDOM_MAX_LINE ? status : too_long(cache, entry, err);
 }
 
 /* ---- Portfolios -------------------------------------------------------------------------------------------------- */
@@ -153,7 +113,7 @@ struct writer {
   struct cache *cache;
   const struct wisdom_sink *sink;
   struct text lines; /* what it has not been given yet */
-  size_t written, records;
+  size_t written, records, left_out;
   struct cache_portfolio *portfolios;
   size_t portfolio_count;
 };
@@ -161,14 +121,16 @@ struct writer {
 static int hand_over(struct writer *writer, cugen_error *err) {
   const struct text *lines = &writer->lines;
   if (lines->failed) return error_memory(err);
-  const struct wisdom_piece piece = {text_get(lines), lines->length, writer->written, writer->records};
+  const struct wisdom_piece piece = {text_get(lines), lines->length, writer->written, writer->records,
+                                     writer->left_out};
   int status = piece.length ? writer->sink->take(writer->sink->context, &piece, err) : CUGEN_OK;
   text_clear(&writer->lines);
   return status;
 }
 
-static int begin(void *context, size_t count, cugen_error *err) {
+static int begin(void *context, size_t count, size_t left_out, cugen_error *err) {
   struct writer *writer = context;
+  writer->left_out = left_out;
   json_t *header = json_object();
   writer->records = count;
   json_object_set_new(header, "format", json_string(WISDOM_FORMAT));
