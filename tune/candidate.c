@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "claim.h"
 #include "compiled_store.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/model/cubin.h"
@@ -266,23 +267,6 @@ static void record_resources(const struct bench *bench, const struct candidate *
   record_occupancy(bench, launch, out);
 }
 
-static void record_times(const struct bench *bench, const struct worker_result *result, struct cache_record *out) {
-  out->error = result->error;
-  if (result->has_outputs && result->outcome == CUGEN_OUTCOME_OK)
-    out->outputs = (cugen_outputs){1, result->varies, bench->seed, result->varies ? 0 : result->outputs};
-  out->samples = result->measurement.samples;
-  out->seconds = result->measurement.seconds;
-  out->seconds_min = result->measurement.minimum;
-  out->seconds_p20 = result->measurement.p20;
-  out->seconds_p80 = result->measurement.p80;
-  out->active_clusters = result->active_clusters;
-  out->energy = result->measurement.energy;
-  out->energy_resolution = result->measurement.energy_resolution;
-  out->clock_mhz = result->measurement.clock.sm_mhz;
-  out->power_watts = result->measurement.clock.power_watts;
-  memcpy(out->throttle, result->measurement.clock.throttle, sizeof out->throttle);
-}
-
 /* The compiler's verdict comes before the device's. */
 static const cugen_error *compile_failure(const struct candidate *c) {
   if (c->real_build->status) return &c->real_build->error;
@@ -407,7 +391,7 @@ static int complete(const struct bench *bench, const struct candidate *c, const 
                     struct cache_record *out, double *busy, cugen_error *err) {
   *busy = result->seconds;
   record_resources(bench, c, out);
-  record_times(bench, result, out);
+  claim_record(result, bench->seed, out);
   return record_run_reason(bench, c, result, out, err);
 }
 

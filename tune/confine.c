@@ -68,7 +68,13 @@ void confine_loading(struct confinement *c, bool spreads) {
   seccomp_enter(&(const struct seccomp_rules){.loading = true, .fork = c->fork});
 }
 
+/* What was open to load from: an object's own file above all, which a kernel could write to. */
+static void close_files(void) {
+  for (int fd = STDERR_FILENO + 1; fd < MOST_FILES; fd++) close(fd);
+}
+
 void confine_running(const struct confinement *c) {
+  close_files();
   limit(RLIMIT_FSIZE, 0); /* not before: an object is written into a file without a name */
   /* A sanitizer reads /proc as a handler ends the process, with locks held. */
   if (!SANITIZED) seccomp_enter(&(const struct seccomp_rules){.fork = c->fork});

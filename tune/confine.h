@@ -16,7 +16,7 @@ void confinement_close(struct confinement *confinement);
 
 /* In the forked process, before it loads anything. spreads: its launches may use processes of their own. */
 void confine_loading(struct confinement *confinement, bool spreads);
-/* Before the first kernel runs: what is loaded stays, and no file is opened any more. */
+/* Before the first kernel runs: what is loaded stays, no file is opened any more, and none is open but the standard ones. */
 void confine_running(const struct confinement *confinement);
 
 #endif

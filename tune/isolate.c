@@ -14,9 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What both processes see. */
+/* What both processes see. A kernel can write anything there, at any time until its process is gone: only what is copied afterwards is
+   looked at. */
 struct shared {
-  bool done;
+  uint32_t done; /* 1: the step came to its end */
   _Alignas(max_align_t) char result[];
 };
 
@@ -57,7 +58,7 @@ _Noreturn static void run_step(const struct start *s) {
   setvbuf(stdout, NULL, _IONBF, 0); /* what is printed before a crash is not lost */
   s->step(s->context, s->shared->result);
   fflush(stdout);
-  s->shared->done = true;
+  s->shared->done = 1;
   _exit(0);
 }
 
@@ -89,17 +90,20 @@ static ssize_t take_mark(char *buffer, size_t length, struct isolate_output *out
   return 1;
 }
 
-/* Until the process has ended or closed them. */
+/* Until the process has ended or closed them. The process may reach *output, where others read it: it is written, and never read but
+   once, at the beginning. */
 static void collect(int pipe, struct isolate_output *output) {
+  struct isolate_output own = *output;
   char buffer[4096];
   ssize_t got;
   while ((got = read(pipe, buffer, sizeof buffer)) != 0) {
     if (got < 0 && errno != EINTR) return;
     if (got < 0) continue;
-    got -= take_mark(buffer, (size_t)got, output);
-    const size_t room = output->bytes < sizeof output->text ? sizeof output->text - (size_t)output->bytes : 0;
-    memcpy(output->text + sizeof output->text - room, buffer, (size_t)got < room ? (size_t)got : room);
-    output->bytes += (uint64_t)got;
+    got -= take_mark(buffer, (size_t)got, &own);
+    const size_t room = own.bytes < sizeof own.text ? sizeof own.text - (size_t)own.bytes : 0;
+    memcpy(own.text + sizeof own.text - room, buffer, (size_t)got < room ? (size_t)got : room);
+    own.bytes += (uint64_t)got;
+    *output = own;
   }
 }
 
@@ -125,7 +129,7 @@ static int run(struct start *s, struct isolate_output *output, cugen_error *err)
   if (child < 0) return error_set(err, CUGEN_ERROR_IO, "a process for a variant: %s", strerror(code));
   while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
   }
-  if (!s->shared->done) die_likewise(how);
+  if (s->shared->done != 1 || how) die_likewise(how);
   return CUGEN_OK;
 }
 

@@ -9,10 +9,12 @@
    - A question is answered within its limit or the process is killed; a thread in its place cannot be killed, is asked to end, and
      is left alone if it does not.
    - A worker that died is replaced at the next question. `known` says which datasets the running one has; a new one has none.
-   - What comes back is never trusted to be right: times below least_time, and texts in shared memory, are read as a stranger's. */
+   - What comes back is never trusted to be right: results are judged as records are (claim.h), and what lies in shared memory is copied
+     before it is looked at. */
 #include "worker.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,8 +23,10 @@
 #include <unistd.h>
 
 #include "base/system.h"
+#include "claim.h"
 #include "results.h"
 #include "runtime/compile/toolkit.h"
+#include "runtime/devices.h"
 #include "runtime/wire.h"
 #include "worker_thread.h"
 
@@ -30,9 +34,6 @@
 static const double open_timeout = 60, dataset_limit = 10, poll_interval = 0.1; /* dataset: times a variant's limit */
 /* A thread that was asked to end takes that long at most, or does not end at all. */
 static const double thread_patience = 2;
-/* No device launches a kernel faster. */
-static const double least_time = 1e-8;
-
 struct worker {
   struct worker_options options;
   pid_t pid;                    /* 0: no process */
@@ -47,7 +48,8 @@ struct worker {
   bool begun;               /* asked to open the device, and not yet answered */
   _Atomic int64_t known[2]; /* the datasets the running process has: untimed and timed; -1: none */
   struct text message;
-  cugen_error lost; /* status set: see worker_usable */
+  char doing[DATASET_DOING_BYTES]; /* copied from what is shared */
+  cugen_error lost;                /* status set: see worker_usable */
 };
 
 #define WAYS_OUT                                                                                                     \
@@ -122,17 +124,17 @@ static void clear_fault(struct worker *w) {
   w->shared->on_check = false;
 }
 
-/* What runs instead of a variant; "": nothing. */
-static char *doing(struct worker *w) {
-  w->shared->doing[DATASET_DOING_BYTES - 1] = '\0';
-  return w->shared->doing;
+/* What runs instead of a variant; "": nothing. Until the next call. */
+static const char *doing(struct worker *w) {
+  memcpy(w->doing, w->shared->doing, sizeof w->doing - 1);
+  return w->doing;
 }
 
-/* What the process said as it died. */
+/* What the process said as it died: only the cpu device's does. */
 static struct fault read_fault(const struct worker *w) {
   struct fault fault = w->shared->fault;
   fault.text[FAULT_TEXT - 1] = '\0';
-  if (!fault.text[0]) fault.cause = CUGEN_CAUSE_NONE;
+  fault.cause = fault.text[0] ? claim_cause(fault.cause) : CUGEN_CAUSE_NONE;
   return fault;
 }
 
@@ -517,20 +519,28 @@ static void put_job(struct text *payload, const struct worker_job *job) {
   if (!shared) wire_put_compiled(payload, job->check_compiled);
 }
 
-/* False when that is no result: then a time that was never measured would be the best of all. */
+static bool is_gpu(const struct worker *w) {
+  const struct device_ops *ops;
+  cugen_error ignored;
+  int ordinal;
+  return device_find(w->options.device, &ops, &ordinal, &ignored) == CUGEN_OK &&
+         ops->capabilities & DEVICE_EXECUTES_ON_GPU;
+}
+
+/* False when the message is no result. One that cannot be true is a failure of the variant: else a time that was never measured would be
+   the best of all. */
 static bool read_result(const struct worker *w, const struct worker_job *job, struct worker_result *out,
                         bool *dying) {
+  const struct claim_bounds bounds = {.on_gpu = is_gpu(w), .timed = !job->watched, .seconds = (double)INFINITY};
   struct wire_reader reader = wire_read(&w->message);
+  char why[160];
   *dying = wire_get_int(&reader) != 0;
   const void *plain = wire_get(&reader, sizeof *out);
   if (!plain) return false;
   memcpy(out, plain, sizeof *out);
-  out->reason[sizeof out->reason - 1] = '\0';
-  out->measurement.clock.throttle[sizeof out->measurement.clock.throttle - 1] = '\0';
-  if ((unsigned)out->measurement.reached >= MEASURE_REACHED) out->measurement.reached = MEASURE_NOT_LOADED;
-  if (out->outcome == CUGEN_OUTCOME_OK && job->watched) return true;
-  if (out->outcome == CUGEN_OUTCOME_OK) return out->measurement.samples > 0 && out->measurement.seconds >= least_time;
-  return out->outcome > CUGEN_OUTCOME_OK && out->outcome <= CUGEN_OUTCOME_TIMEOUT;
+  if (claim_is_possible(out, &bounds, why, sizeof why)) return true;
+  claim_refuse(why, out);
+  return *dying = true;
 }
 
 static void set_reason(struct worker_result *out, const char *reason) {
@@ -606,10 +616,10 @@ static void clear_shared(struct worker *w) {
 }
 
 void worker_printed(const struct worker *w, bool all, struct text *out) {
-  const struct isolate_output *output = &w->shared->output;
-  const uint64_t bytes = output->marked && !all ? output->first : output->bytes;
-  const size_t shown = bytes < sizeof output->text ? (size_t)bytes : sizeof output->text;
-  text_add_clean(out, output->text, shown);
+  const struct isolate_output output = w->shared->output; /* copied: see isolate.c */
+  const uint64_t bytes = output.marked && !all ? output.first : output.bytes;
+  const size_t shown = bytes < sizeof output.text ? (size_t)bytes : sizeof output.text;
+  text_add_clean(out, output.text, shown);
   if (bytes > shown) text_addf(out, "...\n%llu bytes in all", (unsigned long long)bytes);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
+#include "claim.h"
 #include "confine.h"
 #include "data_proof.h"
 #include "energy.h"
@@ -345,11 +346,23 @@ static void make_whole(struct server *s, struct dataset *dataset, struct worker_
   keep_inputs(s->device, dataset, result);
 }
 
+static void claim_task(void *context, void *claim) {
+  struct worker_result result = {0};
+  run_task(context, &result);
+  claim_make(&result, claim);
+}
+
 static int run_isolated(struct server *s, struct task *task, struct worker_result *result, cugen_error *err) {
   const bool counted = task->job->watched && s->shared && only_counts(&s->shared->report); /* nothing is judged */
   struct worker_result ignored = {0};
-  int status = isolate(run_task, task, result, sizeof *result, s->output, s->confinement.files, err);
+  struct claim claim = {0};
+  char why[160];
+  const double begin = clock_seconds();
+  int status = isolate(claim_task, task, &claim, sizeof claim, s->output, s->confinement.files, err);
   if (status) return status;
+  const struct claim_bounds bounds = {.timed = !task->job->watched, .seconds = clock_seconds() - begin};
+  claim_read(&claim, result);
+  if (!claim_is_possible(result, &bounds, why, sizeof why)) claim_refuse(why, result);
   make_whole(s, task->check, result);
   make_whole(s, task->real, counted ? &ignored : result);
   return CUGEN_OK;
@@ -377,26 +390,21 @@ struct errand {
   void *context;
 };
 
-struct errand_result {
-  int status;
-  cugen_error err;
-};
-
-static void run_errand(void *context, void *result) {
+static void run_errand(void *context, void *claim) {
   const struct errand *errand = context;
-  struct errand_result *r = result;
+  cugen_error err = {0};
   confine_loading(&errand->server->confinement, false);
-  r->status = errand->step(errand->context, &r->err);
+  const int status = errand->step(errand->context, &err);
+  claim_make_error(status, &err, claim);
 }
 
 static int run_apart(void *context, int (*step)(void *step_context, cugen_error *err), void *step_context,
                      cugen_error *err) {
   struct errand errand = {context, step, step_context};
-  struct errand_result result = {.status = CUGEN_OK};
-  int status = isolate(run_errand, &errand, &result, sizeof result, errand.server->output,
+  struct claim_error claim = {.status = CUGEN_OK};
+  int status = isolate(run_errand, &errand, &claim, sizeof claim, errand.server->output,
                        errand.server->confinement.files, err);
-  if (!status && result.status) *err = result.err;
-  return status ? status : result.status;
+  return status ? status : claim_read_error(&claim, err);
 }
 
 /* ---- Questions ---- */
@@ -650,7 +658,7 @@ static int answer_variant(struct server *s, struct wire_reader *reader, cugen_er
   struct worker_result result = {0};
   int status = read_job(reader, &job, err);
   if (!status) status = run_job(s, &job, &result, err);
-  if (!status && result.outcome && result.cause == CUGEN_CAUSE_DEVICE_LOST)
+  if (!status && result.outcome && result.cause == CUGEN_CAUSE_DEVICE_LOST) /* no kernel of the jail can say so */
     status = error_set_cause(err, CUGEN_ERROR_DEVICE, result.cause,
                              "the device is gone: %s\nEverything measured is kept.", result.reason);
   job_free(&job);

@@ -105,7 +105,7 @@ static void say_error(void) { /* as a worker in order does, which then waits for
 }
 
 static void say_result(cugen_outcome outcome, double seconds) {
-  struct worker_result result = {.outcome = outcome, .measurement = {.samples = 3, .seconds = seconds}};
+  struct worker_result result = {.outcome = outcome, .measurement = {3, seconds, seconds, seconds, seconds}};
   struct text payload = {0};
   wire_put_int(&payload, 0);
   wire_put(&payload, &result, sizeof result);
@@ -361,11 +361,13 @@ static void under_the_variant(void **state) {
   expect_outcome("2 be_killed", CUGEN_OUTCOME_TRAP, "signal 9 (Killed) while running the variant");
   expect_outcome("2 hang", CUGEN_OUTCOME_TIMEOUT, "did not end within 0.3 s");
   expect_outcome("2 say_half_and_die", CUGEN_OUTCOME_TRAP, "exit code 3 while running the variant");
-  static const char *const nonsense[] = {"2 say_noise",     "2 say_without_end", "2 ask_back",
-                                         "2 say_unknown",   "2 say_no_error",    "2 say_cut_error",
-                                         "2 say_no_result", "2 say_no_time",     "2 say_no_outcome"};
+  static const char *const nonsense[] = {"2 say_noise",    "2 say_without_end", "2 ask_back",     "2 say_unknown",
+                                         "2 say_no_error", "2 say_cut_error",   "2 say_no_result"};
   for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++)
     expect_outcome(nonsense[i], CUGEN_OUTCOME_TRAP, "no longer made sense");
+  static const char *const impossible[] = {"2 say_no_time", "2 say_no_outcome"};
+  for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++)
+    expect_outcome(impossible[i], CUGEN_OUTCOME_TRAP, "its process returned a result that cannot be true");
   expect_error("2 say_error", "the device is gone");
 }
 
