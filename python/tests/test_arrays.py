@@ -214,6 +214,24 @@ class Numbers(Case):
             with self.subTest(dtype=dtype, value=value):
                 self.refuses(f"argument 's': .* is no {dtype}", self.pack, dtype, value)
 
+    def test_whole_numbers_have_a_least_and_a_greatest(self):
+        for bits in (8, 16, 32, 64):
+            for kind, least, greatest in (("i", -(2 ** (bits - 1)), 2 ** (bits - 1) - 1), ("u", 0, 2**bits - 1)):
+                dtype, size = f"{kind}{bits}", bits // 8
+                for value in (least, greatest):
+                    self.assertEqual(self.pack(dtype, value, size), value.to_bytes(size, sys.byteorder, signed=kind == "i"), (dtype, value))
+                for value in (least - 1, greatest + 1):
+                    self.refuses(f"argument 's': {value} is no {dtype}", self.pack, dtype, value, size)
+
+    def test_floats_have_a_least_and_a_greatest(self):
+        for dtype, form, greatest, beyond in (("f16", "e", 65504.0, 65536.0), ("f32", "f", float.fromhex("0x1.FFFFFEp127"), 2.0**128), ("f64", "d", sys.float_info.max, None)):
+            for value in (greatest, -greatest):
+                self.assertEqual(self.pack(dtype, value), struct.pack(f"={form}", value), (dtype, value))
+                if beyond:
+                    self.refuses(f"argument 's': .* is no {dtype}", self.pack, dtype, beyond if value > 0 else -beyond)
+        self.assertEqual(self.pack("bf16", float.fromhex("0x1.FEp127"), 2), b"\x7f\x7f")
+        self.assertEqual(self.pack("bf16", -float.fromhex("0x1.FEp127"), 2), b"\x7f\xff")
+
     def test_bf16_is_rounded_to_nearest_even(self):
         for value, bits in ((1.0, 0x3F80), (1 + 2**-8, 0x3F80), (1 + 3 * 2**-8, 0x3F82), (1 + 2**-8 + 2**-20, 0x3F81), (-2.0, 0xC000),
                             (float("inf"), 0x7F80), (3.4e38, 0x7F80)):

@@ -1,16 +1,162 @@
 /* Fuzz target: any bytes as a wisdom file, and as one whose lines all end with the right checksum. Reading ends; what is
    refused says where and leaves the cache as it was; what is taken is as it should be, comes back as it was, and is
-   known when it comes again. */
+   known when it comes again.
+
+   Reading and judging need no database: they are run on a list in memory, which stands behind the interface of engines. A database is opened
+   for the first inputs that are taken, which are the corpus, and for few of the others. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/hash.h"
+#include "runtime/store/engine.h"
 #include "runtime/store/wisdom.h"
 
 static void require(bool condition) {
   if (!condition) abort();
 }
+
+/* ---- A list as an engine ---------------------------------------------------------------------------------------- */
+
+enum { MOST_ENTRIES = 4096 }; /* an input of 4 KB or so has fewer */
+
+struct list {
+  struct cache cache;
+  struct cache_stage stage;
+  struct cache_entry entries[MOST_ENTRIES];
+  size_t count, merged;
+  struct cache_portfolios portfolios;
+};
+
+static struct list *list_of(struct cache *cache) {
+  return (struct list *)cache;
+}
+
+static struct list *list_of_stage(struct cache_stage *stage) {
+  return (struct list *)((char *)stage - offsetof(struct list, stage));
+}
+
+static char *copy(const char *text) {
+  char *own = strdup(text);
+  require(own != NULL);
+  return own;
+}
+
+static void entry_free(struct cache_entry *entry) {
+  free((char *)(uintptr_t)entry->key.device);
+  free((char *)(uintptr_t)entry->key.config);
+  free((char *)(uintptr_t)entry->key.problem);
+  free((char *)(uintptr_t)entry->key.options);
+  cache_record_free(&entry->record);
+}
+
+static void drop(struct list *list, size_t from) {
+  for (size_t i = from; i < list->count; i++) entry_free(&list->entries[i]);
+  list->count = from;
+}
+
+static int stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch, struct cache_stage **out,
+                      cugen_error *err) {
+  (void)planned, (void)watch, (void)err;
+  *out = &list_of(cache)->stage;
+  return CUGEN_OK;
+}
+
+static bool is_same(const struct cache_entry *a, const struct cache_entry *b) {
+  return strcmp(a->record.variant, b->record.variant) == 0 && strcmp(a->record.hash.hex, b->record.hash.hex) == 0 &&
+         strcmp(a->key.device, b->key.device) == 0 && strcmp(a->key.config, b->key.config) == 0 &&
+         strcmp(a->key.problem, b->key.problem) == 0 && strcmp(a->key.options, b->key.options) == 0;
+}
+
+static int stage_add(struct cache_stage *stage, const struct cache_entry *entry, size_t line, size_t *twice,
+                     cugen_error *err) {
+  struct list *list = list_of_stage(stage);
+  (void)line;
+  for (size_t i = list->merged; i < list->count && !*twice; i++)
+    if (is_same(&list->entries[i], entry)) *twice = i + 1;
+  if (*twice) return CUGEN_OK;
+  if (list->count == MOST_ENTRIES) return error_memory(err);
+  struct cache_entry *own = &list->entries[list->count++];
+  *own = *entry;
+  own->key = (struct cache_key){.device = copy(entry->key.device),
+                                .config = copy(entry->key.config),
+                                .problem = copy(entry->key.problem),
+                                .options = copy(entry->key.options)};
+  own->record.variant = copy(entry->record.variant);
+  own->record.reason = copy(entry->record.reason);
+  return CUGEN_OK;
+}
+
+static int stage_merge(struct cache_stage *stage, struct cache_merged *out, cugen_error *err) {
+  struct list *list = list_of_stage(stage);
+  (void)err;
+  out->added = list->count - list->merged;
+  list->merged = list->count;
+  return CUGEN_OK;
+}
+
+static void stage_close(struct cache_stage *stage) {
+  drop(list_of_stage(stage), list_of_stage(stage)->merged);
+}
+
+static int each(struct cache *cache, const struct cache_filter *filter, const struct cache_visit *visit,
+                cugen_error *err) {
+  struct list *list = list_of(cache);
+  (void)filter;
+  int status = visit->begin(visit->context, list->merged, 0, err);
+  for (size_t i = 0; i < list->merged && !status; i++) status = visit->record(visit->context, &list->entries[i], err);
+  return status;
+}
+
+static bool copy_portfolio(const struct cache_portfolio *from, struct cache_portfolios *to) {
+  struct cache_portfolio *own = cache_portfolios_next(to);
+  if (!own) return false;
+  *own = (struct cache_portfolio){.learnt_at = from->learnt_at, .body = copy(from->body)};
+#define X(field) own->field = from->field ? copy(from->field) : NULL;
+  CACHE_PORTFOLIO_KEY(X)
+#undef X
+  return true;
+}
+
+static int portfolios(struct cache *cache, const struct cache_key *key, struct cache_portfolios *out,
+                      cugen_error *err) {
+  const struct cache_portfolios *all = &list_of(cache)->portfolios;
+  bool good = true;
+  (void)key;
+  for (size_t i = 0; i < all->count && good; i++) good = copy_portfolio(&all->data[i], out);
+  return good ? CUGEN_OK : error_memory(err);
+}
+
+static int portfolios_change(struct cache *cache, const struct cache_portfolio *from, size_t count, bool removed,
+                             cugen_error *err) {
+  bool good = !removed;
+  for (size_t i = 0; i < count && good; i++) good = copy_portfolio(&from[i], &list_of(cache)->portfolios);
+  return good ? CUGEN_OK : error_memory(err);
+}
+
+static const struct cache_engine list_engine = {.stage_open = stage_open,
+                                                .stage_add = stage_add,
+                                                .stage_merge = stage_merge,
+                                                .stage_close = stage_close,
+                                                .each = each,
+                                                .portfolios = portfolios,
+                                                .portfolios_change = portfolios_change};
+
+static struct list *list_open(struct list *list) {
+  pthread_mutex_init(&list->cache.lock, NULL);
+  list->cache.engine = list->stage.engine = &list_engine;
+  return list;
+}
+
+static void list_clear(struct list *list) {
+  drop(list, 0);
+  list->merged = 0;
+  cache_portfolios_free(list->portfolios.data, list->portfolios.count);
+  list->portfolios = (struct cache_portfolios){0};
+}
+
+/* ---- A database -------------------------------------------------------------------------------------------------- */
 
 static struct cache *open_cache(void) {
   struct cache *cache;
@@ -53,7 +199,7 @@ static void check_taken(struct cache *cache, const char *data, size_t size, cons
   cache_close(other);
 }
 
-static void check(const char *data, size_t size) {
+static void check_database(const char *data, size_t size) {
   static struct cache *cache; /* new ones take longest */
   struct cache_merged merged;
   cugen_error err = {0};
@@ -66,6 +212,42 @@ static void check(const char *data, size_t size) {
   if (count_spaces(cache) == 0) return;
   cache_close(cache);
   cache = NULL;
+}
+
+/* ---- Both --------------------------------------------------------------------------------------------------------- */
+
+static void check_sound(const struct list *list) {
+  for (size_t i = 0; i < list->merged; i++) {
+    const char *name;
+    int column;
+    require(!cache_key_wrong(&list->entries[i].key, &name));
+    require(!cache_record_wrong(&list->entries[i].record, &column));
+  }
+}
+
+static void check(const char *data, size_t size) {
+  enum { FIRST = 16, EACH = 1024 };
+  static struct list lists[2];
+  static size_t taken;
+  struct list *list = list_open(&lists[0]), *other = list_open(&lists[1]);
+  struct text once = {0}, twice = {0};
+  struct cache_merged merged;
+  cugen_error err = {0};
+  if (wisdom_import(&list->cache, "fuzz", data, size, &merged, &err)) {
+    require(strncmp(err.message, "fuzz:", 5) == 0 && list->merged == 0 && list->portfolios.count == 0);
+  } else {
+    check_sound(list);
+    export_all(&list->cache, &once);
+    require(wisdom_import(&other->cache, "other", text_get(&once), once.length, &merged, NULL) == CUGEN_OK);
+    export_all(&other->cache, &twice);
+    require(strcmp(text_get(&once), text_get(&twice)) == 0);
+    taken++;
+    if (taken <= FIRST || taken % EACH == 0) check_database(data, size);
+  }
+  list_clear(list);
+  list_clear(other);
+  text_free(&once);
+  text_free(&twice);
 }
 
 /* Each line with its checksum. */

@@ -491,6 +491,37 @@ static void test_a_tensor_is_part_of_the_launch(void **state) {
   }
 }
 
+/* Types of one size are other kernels, also where the source does not name them: what is passed and held against the reference is
+   other numbers. */
+static void test_a_dtype_is_part_of_the_kernel(void **state) {
+  (void)state;
+  static const char *const dtypes[] = {"f32",  "i32",  "u32", "f16", "bf16", "i16", "u16",
+                                       "e4m3", "e5m2", "i8",  "u8",  "f64",  "i64", "u64"};
+  enum { DTYPES = sizeof dtypes / sizeof *dtypes };
+  struct hash whole[DTYPES], arguments[DTYPES], buffers[DTYPES], source = {""};
+  for (size_t i = 0; i < DTYPES; i++) {
+    struct text body = {0};
+    text_addf(&body,
+              "problem 'n' (64), input 'x' { dtype = '%s', shape = { 'n' } }, output 'y' { dtype = 'f32', shape = { "
+              "'n' } }, reference 'none', implementation 'a' { " ONE_LAUNCH " }",
+              dtypes[i]);
+    struct expanding *bench = expanding_open(text_get(&body), NULL, 0);
+    expanding_add(bench, "t.cu", "__global__ void f(const void *x, float *y) {}\n");
+    struct kernel_spec spec = expanding_one(bench, 0);
+    whole[i] = spec.hash, arguments[i] = spec.arguments_hash, buffers[i] = spec.buffers_hash;
+    if (i == 0) source = spec.source_hash;
+    assert_string_equal(spec.source_hash.hex, source.hex);
+    for (size_t other = 0; other < i; other++) {
+      assert_string_not_equal(whole[i].hex, whole[other].hex);
+      assert_string_not_equal(arguments[i].hex, arguments[other].hex);
+      assert_string_not_equal(buffers[i].hex, buffers[other].hex);
+    }
+    kernel_spec_free(&spec);
+    expanding_close(bench);
+    text_free(&body);
+  }
+}
+
 static void test_tensor_errors(void **state) {
   (void)state;
   static const struct {
@@ -732,6 +763,7 @@ int main(void) {
       cmocka_unit_test(test_a_tensor_with_a_condition),
       cmocka_unit_test(test_parts_of_a_tensor),
       cmocka_unit_test(test_a_tensor_is_part_of_the_launch),
+      cmocka_unit_test(test_a_dtype_is_part_of_the_kernel),
       cmocka_unit_test(test_tensor_errors),
       cmocka_unit_test(test_reference),
       cmocka_unit_test(test_reference_errors),

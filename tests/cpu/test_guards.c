@@ -1,0 +1,99 @@
+/* What a kernel writes beside a buffer is found whichever argument's buffer it is, and on which side. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/dtype.h"
+#include "runtime/devices.h"
+#include "tune/dataset_buffers.h"
+
+enum { ARGUMENTS = 4, ELEMENTS = 10 };
+
+static struct kernel_argument buffer(const char *name, cugen_argument_kind kind, const char *dtype) {
+  return (struct kernel_argument){.name = name,
+                                  .kind = kind,
+                                  .dtype = dtype_find(dtype),
+                                  .rank = 1,
+                                  .shape = {ELEMENTS},
+                                  .stride = {1},
+                                  .elements = ELEMENTS,
+                                  .memory = MEMORY_DEVICE};
+}
+
+struct fixture {
+  struct device *device;
+  struct dataset *dataset;
+};
+
+static int set_up(void **state) {
+  static struct fixture fixture;
+  static struct kernel_argument arguments[ARGUMENTS];
+  char variant[] = "v";
+  arguments[0] = buffer("first", CUGEN_ARGUMENT_INPUT, "f32");
+  arguments[1] = buffer("second", CUGEN_ARGUMENT_INOUT, "i8");
+  arguments[2] = buffer("third", CUGEN_ARGUMENT_SCRATCH, "f64");
+  arguments[3] = buffer("fourth", CUGEN_ARGUMENT_OUTPUT, "f16");
+  const struct kernel_spec spec = {.variant = variant, .arguments = arguments, .argument_count = ARGUMENTS};
+  const struct dataset_request request = {.id = 1, .spec = &spec, .shared = -1};
+  const struct device_options options = {.embedded = true};
+  const struct device_ops *ops;
+  int ordinal;
+  cugen_error err;
+  if (device_find("cpu", &ops, &ordinal, &err) || ops->open(&options, &fixture.device, &err) ||
+      dataset_open(fixture.device, &request, &fixture.dataset, &err))
+    fail_msg("%s", err.message);
+  *state = &fixture;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct fixture *fixture = *state;
+  dataset_close(fixture->device, fixture->dataset);
+  fixture->device->ops->close(fixture->device);
+  return 0;
+}
+
+static void assert_found(struct fixture *fixture, size_t argument, ptrdiff_t at, const char *side) {
+  const struct kernel_argument *a = &fixture->dataset->spec.arguments[argument];
+  unsigned char *start = fixture->dataset->sets[0][argument].host;
+  cugen_error err = {0};
+  start[at] ^= 0x55;
+  assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_ERROR_WRONG);
+  assert_int_equal(err.cause, CUGEN_CAUSE_BOUNDS);
+  if (strncmp(err.message, a->name, strlen(a->name)) != 0 || !strstr(err.message, side))
+    fail_msg("no '%s' %s in: %s", a->name, side, err.message);
+  assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_OK); /* written anew */
+}
+
+static void each_side_of_each_argument(void **state) {
+  struct fixture *fixture = *state;
+  cugen_error err;
+  assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_OK);
+  for (size_t i = 0; i < ARGUMENTS; i++) {
+    const ptrdiff_t bytes = (ptrdiff_t)kernel_argument_bytes(&fixture->dataset->spec.arguments[i]);
+    assert_found(fixture, i, -1, "before the start");
+    assert_found(fixture, i, bytes, "past the end");
+  }
+}
+
+/* Of several the first is named. */
+static void the_first_of_several(void **state) {
+  struct fixture *fixture = *state;
+  cugen_error err = {0};
+  for (size_t i = 0; i < ARGUMENTS; i++) ((unsigned char *)fixture->dataset->sets[0][i].host)[-1] ^= 0x55;
+  assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_ERROR_WRONG);
+  assert_int_equal(strncmp(err.message, "first", 5), 0);
+  assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_OK);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(each_side_of_each_argument, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(the_first_of_several, set_up, tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

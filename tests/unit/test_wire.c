@@ -1,0 +1,87 @@
+/* Messages whose header says what cannot be are refused before anything of them is awaited, or taken into memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "runtime/wire.h"
+
+struct said {
+  uint64_t type, length;
+};
+
+/* What is received when only this header comes, and then the end. */
+static int receive(struct said header, const char **message) {
+  static cugen_error err;
+  int ends[2];
+  enum message_type type;
+  struct text payload = {0};
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  assert_int_equal(write(ends[0], &header, sizeof header), sizeof header);
+  close(ends[0]);
+  const int status = wire_receive(ends[1], -1, &type, &payload, NULL, &err);
+  assert_int_equal(payload.length, 0);
+  text_free(&payload);
+  close(ends[1]);
+  *message = err.message;
+  return status;
+}
+
+static void a_length_beyond_any_message(void **state) {
+  static const uint64_t lengths[] = {((uint64_t)1 << 30) + 1, (uint64_t)1 << 31, (uint64_t)1 << 32, (uint64_t)1 << 63,
+                                     UINT64_MAX};
+  const char *message;
+  (void)state;
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    assert_int_equal(receive((struct said){MESSAGE_DONE, lengths[i]}, &message), CUGEN_ERROR_INTERNAL);
+    assert_non_null(strstr(message, "makes no sense"));
+  }
+}
+
+/* Which is awaited, and here does not come. */
+static void the_greatest_length(void **state) {
+  const char *message;
+  (void)state;
+  assert_int_equal(receive((struct said){MESSAGE_DONE, (uint64_t)1 << 30}, &message), CUGEN_ERROR_IO);
+}
+
+static void a_type_that_there_is_not(void **state) {
+  static const uint64_t types[] = {MESSAGE_COUNT, 77, UINT64_MAX};
+  const char *message;
+  (void)state;
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    assert_int_equal(receive((struct said){types[i], 0}, &message), CUGEN_ERROR_INTERNAL);
+}
+
+/* Blocks and texts of a payload do not reach past its end. */
+static void a_block_beyond_the_payload(void **state) {
+  static const int64_t lengths[] = {9, -1, INT64_MAX, INT64_MIN};
+  (void)state;
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    struct text payload = {0};
+    size_t length = 1;
+    wire_put_int(&payload, lengths[i]);
+    wire_put(&payload, "12345678", 8);
+    struct wire_reader reader = wire_read(&payload);
+    assert_null(wire_get_block(&reader, &length));
+    assert_true(reader.failed && length == 0);
+    text_free(&payload);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_length_beyond_any_message),
+      cmocka_unit_test(the_greatest_length),
+      cmocka_unit_test(a_type_that_there_is_not),
+      cmocka_unit_test(a_block_beyond_the_payload),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
