@@ -15,6 +15,7 @@
 #include "runtime/devices.h"
 #include "runtime/plan.h"
 #include "tune/data_proof.h"
+#include "tune/dataset_buffers.h"
 #include "tune/elements.h"
 
 struct fixture {
@@ -236,6 +237,49 @@ static void numbers_become_what_the_host_makes_of_them(void **state) {
   for_each_layout(*state, narrowings);
 }
 
+/* ---- What a kernel may change ---- */
+
+enum { CHANGED = 100 };
+
+static bool holds(const struct memory *memory, const float *wanted) {
+  return memcmp(memory->device, wanted, CHANGED * sizeof *wanted) == 0;
+}
+
+/* Each buffer set is written anew by itself, and from a copy that a kernel has written to nothing is taken. */
+static void what_a_kernel_changes_is_written_anew(void **state) {
+  struct fixture *f = *state;
+  struct kernel_argument a = argument_of(&dtype_table[DTYPE_f32], 1, false, 0);
+  a.kind = CUGEN_ARGUMENT_INOUT, a.data = DATA_FILE;
+  a.shape[0] = a.elements = CHANGED;
+  struct memory sets[2] = {{0}}, kept = {.device = NULL};
+  struct dataset d = {.spec = {.arguments = &a, .argument_count = 1}, .seed = 1, .sets = {&sets[0], &sets[1]}};
+  uint64_t digests[1];
+  float values[CHANGED];
+  cugen_error err = {0};
+  for (int i = 0; i < CHANGED; i++) values[i] = (float)i;
+  const size_t offset = dataset_data_offset(&d.spec, 0);
+  d.set_count = 2, d.kept = &kept, d.digests = digests, d.kernels = f->kernels;
+  d.shared = calloc(1, offset + sizeof values);
+  memcpy(d.shared + offset, values, sizeof values);
+  digests[0] = digest(f, values, sizeof values);
+  for (int s = 0; s < 2; s++) {
+    sets[s].device = malloc(sizeof values);
+    memset(sets[s].device, 0x55 + s, sizeof values);
+  }
+  check(dataset_keep(f->device, &d, &err), &err);
+  assert_true(holds(&kept, values));
+  check(dataset_renew(f->device, &d, 1, &err), &err);
+  assert_true(holds(&sets[1], values));
+  assert_int_equal(*(unsigned char *)sets[0].device, 0x55);
+  memset(kept.device, 0x77, 4);
+  check(dataset_write_input(f->device, &d, 0, &sets[0], &err), &err);
+  assert_true(holds(&sets[0], values));
+  assert_true(holds(&kept, values));
+  f->device->ops->free(f->device, &kept);
+  for (int s = 0; s < 2; s++) free(sets[s].device);
+  free(d.shared);
+}
+
 /* ---- Comparisons ---- */
 
 struct verdict {
@@ -425,11 +469,17 @@ static void unwritten_results_are_found(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(they_prove_themselves),        cmocka_unit_test(fills_are_the_same_bytes),
-      cmocka_unit_test(any_byte_that_changes_shows),  cmocka_unit_test(digests_are_of_the_elements),
-      cmocka_unit_test(verdicts_are_the_same),        cmocka_unit_test(writes_into_padding_are_found),
-      cmocka_unit_test(any_byte_of_a_range_is_found), cmocka_unit_test(errors_are_summarised),
-      cmocka_unit_test(unwritten_results_are_found),  cmocka_unit_test(numbers_become_what_the_host_makes_of_them),
+      cmocka_unit_test(they_prove_themselves),
+      cmocka_unit_test(fills_are_the_same_bytes),
+      cmocka_unit_test(any_byte_that_changes_shows),
+      cmocka_unit_test(digests_are_of_the_elements),
+      cmocka_unit_test(verdicts_are_the_same),
+      cmocka_unit_test(writes_into_padding_are_found),
+      cmocka_unit_test(any_byte_of_a_range_is_found),
+      cmocka_unit_test(errors_are_summarised),
+      cmocka_unit_test(what_a_kernel_changes_is_written_anew),
+      cmocka_unit_test(unwritten_results_are_found),
+      cmocka_unit_test(numbers_become_what_the_host_makes_of_them),
   };
   return cmocka_run_group_tests_name("data_kernels", tests, set_up, tear_down);
 }
