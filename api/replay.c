@@ -17,6 +17,8 @@ struct cugen_replay {
   size_t prior_count;
   struct score *score; /* of the times in recorded and this budget; NULL: of none yet */
   double budget;
+  cugen_stop_callback stop; /* NULL: none */
+  void *context;
 };
 
 void cugen_replay_close(cugen_replay *replay) {
@@ -29,12 +31,25 @@ void cugen_replay_close(cugen_replay *replay) {
   free(replay);
 }
 
-int cugen_replay_open(const char *path, cugen_replay **out, cugen_error *error) {
+static bool is_stopped(void *context) {
+  const cugen_replay *replay = context;
+  return replay->stop(replay->context) != 0;
+}
+
+/* Who is asked while a file is read. */
+static struct process_stop stop_of(cugen_replay *replay) {
+  return (struct process_stop){replay->stop ? is_stopped : NULL, replay};
+}
+
+int cugen_replay_open(const char *path, cugen_stop_callback stop, void *context, cugen_replay **out,
+                      cugen_error *error) {
   if (API_NEEDS(error, "path, out", path, out)) return CUGEN_ERROR_USAGE;
   *out = calloc(1, sizeof **out);
   if (!*out) return error_memory(error);
   (*out)->path = strdup(path);
-  int status = (*out)->path ? recorded_read(path, &(*out)->recorded, error) : error_memory(error);
+  (*out)->stop = stop;
+  (*out)->context = context;
+  int status = (*out)->path ? recorded_read(path, stop_of(*out), &(*out)->recorded, error) : error_memory(error);
   if (status) cugen_replay_close(*out), *out = NULL;
   return status;
 }
@@ -78,7 +93,7 @@ int cugen_replay_prior(cugen_replay *replay, const char *path, size_t *out, cuge
   struct recorded prior;
   *out = replay->prior_count = 0;
   if (!path) return CUGEN_OK;
-  int status = recorded_read(path, &prior, error);
+  int status = recorded_read(path, stop_of(replay), &prior, error);
   if (status) return status;
   status = prior_find(&prior, &replay->recorded, SIMULATE_MOST_PRIORS, replay->priors, out, error);
   recorded_free(&prior);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "input.h"
 #include "sizes.h"
 #include "system.h"
 
@@ -98,38 +99,17 @@ static int refuse(const char *path, enum file_kind kind, int code, cugen_error *
 
 /* ---- Reading ---- */
 
-static int too_long(const char *path, size_t most, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_IO, "%s is larger than %zu MiB, the most that is read of such a file", path,
-                   most >> 20);
-}
-
-/* Appends what is left of the descriptor; 0 or an errno. */
-static int read_all(int fd, size_t most, struct text *out) {
-  char buffer[16384];
-  const size_t before = out->length;
-  for (;;) {
-    ssize_t got = read(fd, buffer, sizeof buffer);
-    if (got > 0) text_add_n(out, buffer, (size_t)got);
-    if (out->length - before > most) return EFBIG;
-    if (got == 0 || out->failed) return out->failed ? ENOMEM : 0;
-    if (got < 0 && errno != EINTR) return errno;
-  }
-}
-
 int file_read_beneath(const char *path, const struct file_roots *roots, size_t most, struct text *out,
                       cugen_error *err) {
-  struct stat info;
+  struct input input;
   int fd;
   errno = ENOENT;
   const enum file_kind kind = file_open(path, roots, &fd);
   if (kind != FILE_REGULAR) return refuse(path, kind, errno, err);
-  const bool fits = fstat(fd, &info) == 0 && info.st_size >= 0 && (uintmax_t)info.st_size <= most;
-  const int code = fits ? read_all(fd, most, out) : EFBIG;
-  close(fd);
-  if (code == EFBIG) return too_long(path, most, err);
-  if (!code) return CUGEN_OK;
-  return error_set(err, code == ENOMEM ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_IO, "%s: cannot read: %s", path,
-                   strerror(code));
+  int status = input_of_file(&input, path, fd, most, err);
+  if (!status) status = input_rest(&input, out, err);
+  input_close(&input);
+  return status;
 }
 
 int file_read_at_most(const char *path, size_t most, struct text *out, cugen_error *err) {

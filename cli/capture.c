@@ -1,21 +1,22 @@
 /* cugen tune --from FILE: reading what applications captured.
 
    A line is a JSON object with "cugen_capture" in front, of one plan opened or closed. Lines of one problem are added up. A line that
-   begins as one and is not whole was cut by a full disk or a crash, and the next line may hang on to it: such lines are counted and left
+   begins as one and is not whole was cut by a full disk or a crash, and the next line hangs on to it: such beginnings are counted and left
    out. Any other line means that the file is not of cugen.
 
    A problem's weight is its launches (or plans opened, if that is more) times the time of one launch. A problem whose time is not known has the
    mean time of the others. */
 #include "capture.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "print.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 1, MOST_LINE = 1 << 16, MOST_PROBLEMS = 1 << 20 };
+
+static const size_t MOST_BYTES = (size_t)4 << 30;
 
 static const char mark[] = "{\"cugen_capture\":";
 
@@ -76,6 +77,8 @@ static int add_object(struct reading *reading, json_t *object) {
       opens < 0 || launches < 0 || !(seconds >= 0 && seconds < 1e6))
     return fail_at(reading, "a field is missing or has a wrong value; CUGEN_CAPTURE writes such lines");
   if (strcmp(kernel, cugen_kernel_name(reading->cli->kernel)) != 0) return reading->others++, CUGEN_OK;
+  if (reading->count == MOST_PROBLEMS)
+    return fail_at(reading, "more than a million problems: not all can be weighed");
   struct captured *one = find(reading, problem);
   if (!one) return cli_fail(reading->cli, CUGEN_ERROR_MEMORY, "out of memory");
   one->opens += (double)opens;
@@ -87,55 +90,56 @@ static int add_object(struct reading *reading, json_t *object) {
 }
 
 /* `mark`, whatever spaces are in it, or as much of it as there is of the line. */
-static bool begins_as_one(const char *text) {
-  for (const char *at = mark; *at; text++) {
-    if (*text == ' ') continue;
-    if (!*text) return true;
-    if (*text != *at++) return false;
-  }
+static bool begins_as_one(const char *text, size_t length) {
+  const char *wanted = mark;
+  for (size_t i = 0; i < length && *wanted; i++)
+    if (text[i] != ' ' && text[i] != *wanted++) return false;
   return true;
 }
 
-static int add_line(struct reading *reading, char *text, size_t length) {
-  json_error_t ignored;
-  while (length && strchr(" \t\r\n", text[length - 1])) text[--length] = '\0';
+/* Where the last line of those that hang together begins; NULL: no `mark` is there as cugen writes it. */
+static const char *last_mark(const char *text, size_t length) {
+  const size_t size = strlen(mark);
+  const char *last = NULL, *end = text + length;
+  for (const char *at = text; (at = memmem(at, (size_t)(end - at), mark, size)); at += size) last = at;
+  return last;
+}
+
+/* A line is written at once, its end with it. So what a full disk or a crash has cut is the beginning of a line, to which the next one
+   hangs on, or the last line: what stands last in front of a line's end is whole. */
+static int add_line(struct reading *reading, const char *text, size_t length, bool ended) {
+  json_error_t why;
+  while (length && strchr(" \t\r", text[length - 1])) length--;
   if (!length) return CUGEN_OK;
-  if (!begins_as_one(text))
+  if (!begins_as_one(text, length))
     return fail_at(reading, "this is no line that CUGEN_CAPTURE wrote; --problems reads lines such as M=64 N=128");
-  json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &ignored);
-  if (!object) return reading->cut++, CUGEN_OK;
+  const char *last = last_mark(text, length);
+  if (last && last > text) reading->cut++, length -= (size_t)(last - text), text = last;
+  json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
+  if (!object && !ended) return reading->cut++, CUGEN_OK;
+  if (!object) return fail_at(reading, "this is no line that CUGEN_CAPTURE wrote: it is no JSON object");
   const int status = add_object(reading, object);
   json_decref(object);
   return status;
 }
 
-static int add_lines(struct reading *reading, FILE *file) {
-  char *text = NULL;
-  size_t room = 0;
-  ssize_t length;
-  int status = CUGEN_OK;
-  errno = 0;
-  while (!status && (length = getline(&text, &room, file)) > 0) {
-    reading->number++;
-    status = add_line(reading, text, (size_t)length);
-    errno = 0;
-  }
-  const int code = errno;
-  free(text);
-  if (status || !code) return status;
-  return cli_fail(reading->cli, CUGEN_ERROR_IO, "%s: cannot read what was captured: %s", reading->path,
-                  strerror(code));
-}
-
 static int read_lines(struct reading *reading) {
-  const bool standard = strcmp(reading->path, "-") == 0;
-  FILE *file = standard ? stdin : fopen(reading->path, "r");
-  if (!file)
-    return cli_fail(reading->cli, errno == ENOENT ? CUGEN_ERROR_MISSING : CUGEN_ERROR_IO,
-                    "%s: cannot read what was captured: %s", reading->path, strerror(errno));
-  if (standard) reading->path = "stdin";
-  const int status = add_lines(reading, file);
-  if (!standard) fclose(file);
+  struct cugen_input *input;
+  cugen_input_options options = CUGEN_INPUT_OPTIONS_INIT;
+  cugen_error *error = &reading->cli->error;
+  options.most = MOST_BYTES;
+  options.most_line = MOST_LINE;
+  int whole, status = cugen_input_open(reading->path, &options, &input, error);
+  if (strcmp(reading->path, "-") == 0) reading->path = "stdin";
+  while (!status) {
+    const char *line;
+    size_t length;
+    reading->number++;
+    status = cugen_input_line(input, &line, &length, &whole, error);
+    if (status || !line) break;
+    status = add_line(reading, line, length, whole);
+  }
+  cugen_input_close(input);
   return status;
 }
 

@@ -2,7 +2,6 @@
    line means all combinations of its values. */
 #include "problem_set.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -252,38 +251,25 @@ static int add_lines(struct cli *cli, struct problem_set *set, const char *path,
   return status;
 }
 
-/* The whole file, to be freed; NULL: errno says why. */
-static char *read_stream(FILE *file, size_t *length) {
-  char *text = malloc(MOST_BYTES);
-  if (!text) return NULL;
-  errno = 0;
-  *length = fread(text, 1, MOST_BYTES, file);
-  if (!ferror(file) && *length < MOST_BYTES) return text;
-  if (!ferror(file)) errno = EFBIG;
-  free(text);
-  return NULL;
+static int add_text(struct cli *cli, struct problem_set *set, const char *name, const char *text, size_t length) {
+  size_t blank = 0;
+  while (blank < length && strchr(" \t\r\n", text[blank])) blank++;
+  if (memchr(text, '\0', length))
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "%s: no text: lines such as M=64 N=128 are expected", name);
+  return blank < length && text[blank] == '[' ? add_array(cli, set, name, text, length)
+                                              : add_lines(cli, set, name, text, length);
 }
 
 static int read_file(struct cli *cli, const char *path, struct problem_set *set) {
-  const bool standard = strcmp(path, "-") == 0;
-  const char *name = standard ? "stdin" : path;
-  size_t length = 0;
-  FILE *file = standard ? stdin : fopen(path, "r");
-  char *text = file ? read_stream(file, &length) : NULL;
-  const int code = errno;
-  if (file && !standard) fclose(file);
-  if (!text)
-    return cli_fail(cli, code == ENOENT ? CUGEN_ERROR_MISSING : CUGEN_ERROR_IO, "%s: cannot read the problems: %s",
-                    name, strerror(code));
-  size_t blank = 0;
-  while (blank < length && strchr(" \t\r\n", text[blank])) blank++;
-  int status = CUGEN_OK;
-  if (memchr(text, '\0', length))
-    status = cli_fail(cli, CUGEN_ERROR_USAGE, "%s: no text: lines such as M=64 N=128 are expected", name);
-  else
-    status = blank < length && text[blank] == '[' ? add_array(cli, set, name, text, length)
-                                                  : add_lines(cli, set, name, text, length);
-  free(text);
+  cugen_input *input;
+  cugen_input_options options = CUGEN_INPUT_OPTIONS_INIT;
+  const char *name = strcmp(path, "-") == 0 ? "stdin" : path, *text;
+  size_t length;
+  options.most = MOST_BYTES;
+  int status = cugen_input_open(path, &options, &input, &cli->error);
+  if (!status) status = cugen_input_rest(input, &text, &length, &cli->error);
+  if (!status) status = add_text(cli, set, name, text, length);
+  cugen_input_close(input);
   if (!status && !set->count)
     status = cli_fail(cli, CUGEN_ERROR_USAGE, "%s: no problem is in it; a line is one, such as M=64 N=128", name);
   return status;

@@ -188,9 +188,8 @@ static int import(struct cli *cli, const char *path, cugen_cache_merged *merged)
 
 int command_cache_import(struct cli *cli) {
   cugen_cache_merged merged;
-  const char *path = strcmp(cli->operand, "-") == 0 ? "/dev/stdin" : cli->operand;
   int status = cli_open_cache(cli);
-  if (!status) status = import(cli, path, &merged);
+  if (!status) status = import(cli, cli->operand, &merged);
   if (status) return status;
   if (options_given(cli, OPTION_JSON)) return merged_json(cli, &merged);
   if (!options_given(cli, OPTION_QUIET)) print_merged(&merged);

@@ -1419,6 +1419,16 @@ class cugen_learn_options(Structure):
     ]
 
 
+class cugen_input_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("most", c_size_t),
+        ("most_line", c_size_t),
+        ("stop", cugen_stop_callback),
+        ("context", c_void_p),
+    ]
+
+
 class cugen_replay_info(Structure):
     _fields_ = [
         ("format", c_char_p),
@@ -1630,7 +1640,11 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_kernel_unlearnt": (c_char_p, [c_void_p]),
     "cugen_kernel_portfolios": (c_int, [c_void_p, POINTER(POINTER(cugen_portfolio)), POINTER(c_size_t), POINTER(cugen_error)]),
     "cugen_cache_portfolios": (c_int, [c_void_p, POINTER(cugen_cache_filter), POINTER(POINTER(cugen_portfolio)), POINTER(c_size_t), POINTER(cugen_error)]),
-    "cugen_replay_open": (c_int, [c_char_p, POINTER(c_void_p), POINTER(cugen_error)]),
+    "cugen_input_open": (c_int, [c_char_p, POINTER(cugen_input_options), POINTER(c_void_p), POINTER(cugen_error)]),
+    "cugen_input_close": (None, [c_void_p]),
+    "cugen_input_line": (c_int, [c_void_p, POINTER(c_char_p), POINTER(c_size_t), POINTER(c_int), POINTER(cugen_error)]),
+    "cugen_input_rest": (c_int, [c_void_p, POINTER(c_char_p), POINTER(c_size_t), POINTER(cugen_error)]),
+    "cugen_replay_open": (c_int, [c_char_p, cugen_stop_callback, c_void_p, POINTER(c_void_p), POINTER(cugen_error)]),
     "cugen_replay_close": (None, [c_void_p]),
     "cugen_replay_describe": (c_int, [c_void_p, POINTER(cugen_replay_info), POINTER(cugen_error)]),
     "cugen_replay_variant": (c_int, [c_void_p, c_uint64, POINTER(c_char_p), POINTER(cugen_error)]),

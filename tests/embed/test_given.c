@@ -74,9 +74,9 @@ static void test_replay(void **state) {
   cugen_replay_result result;
   cugen_replay_options options = CUGEN_REPLAY_OPTIONS_INIT;
   const char *text;
-  assert_int_equal(cugen_replay_open("tests/spaces/recorded_cache.json", &replay, &error), CUGEN_OK);
-  REFUSES(cugen_replay_open, (NULL, &none, &error), "path");
-  REFUSES(cugen_replay_open, ("tests/spaces/recorded_cache.json", NULL, &error), "out");
+  assert_int_equal(cugen_replay_open("tests/spaces/recorded_cache.json", NULL, NULL, &replay, &error), CUGEN_OK);
+  REFUSES(cugen_replay_open, (NULL, NULL, NULL, &none, &error), "path");
+  REFUSES(cugen_replay_open, ("tests/spaces/recorded_cache.json", NULL, NULL, NULL, &error), "out");
   REFUSES(cugen_replay_describe, (NULL, &info, &error), "replay");
   REFUSES(cugen_replay_describe, (replay, NULL, &error), "out");
   REFUSES(cugen_replay_variant, (NULL, 0, &text, &error), "replay");

@@ -17,7 +17,7 @@
 static struct recorded space(const char *path) {
   struct recorded out;
   cugen_error err = {0};
-  if (recorded_read(path, &out, &err)) fail_msg("%s", err.message);
+  if (recorded_read(path, (struct process_stop){0}, &out, &err)) fail_msg("%s", err.message);
   return out;
 }
 

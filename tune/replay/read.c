@@ -1,27 +1,16 @@
 /* Reading a recorded space; see recorded.h. */
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/system.h"
+#include "base/input.h"
+#include "base/sizes.h"
 #include "formats.h"
 
-/* Pipes too, so that a shell's <(gunzip -c FILE) can be read. */
-static int read_stream(const char *path, FILE *in, struct text *out, cugen_error *err) {
-  char bytes[1 << 16];
-  size_t got;
-  errno = 0;
-  while ((got = fread(bytes, 1, sizeof bytes, in)) > 0) text_add_n(out, bytes, got);
-  if (ferror(in)) return error_file(err, "read", path, errno);
-  return out->failed ? error_memory(err) : CUGEN_OK;
-}
-
-static int read_file(const char *path, struct text *out, cugen_error *err) {
-  if (strcmp(path, "-") == 0) return read_stream("standard input", stdin, out, err);
-  FILE *in = fopen(path, "rbe");
-  if (!in) return error_file(err, "read", path, errno);
-  int status = read_stream(path, in, out, err);
-  fclose(in);
+static int read_file(const char *path, struct process_stop stop, struct text *out, cugen_error *err) {
+  const struct input_limits limits = {.most = SIZE_RECORDING, .stop = stop};
+  struct input input;
+  int status = input_open(&input, path, &limits, err);
+  if (!status) status = input_rest(&input, out, err);
+  input_close(&input);
   return status;
 }
 
@@ -72,11 +61,11 @@ static int read_root(const char *path, const json_t *root, struct recorded *out,
   return status;
 }
 
-int recorded_read(const char *path, struct recorded *out, cugen_error *err) {
+int recorded_read(const char *path, struct process_stop stop, struct recorded *out, cugen_error *err) {
   struct text text = {0};
   json_t *root = NULL;
   *out = (struct recorded){0};
-  int status = read_file(path, &text, err);
+  int status = read_file(path, stop, &text, err);
   if (!status) status = load(path, &text, &root, err);
   text_free(&text);
   if (!status) status = read_root(path, root, out, err);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/text.h"
+#include "base/system.h"
 
 /* As strategies have them. */
 enum {
@@ -42,7 +42,7 @@ struct recorded {
 };
 
 /* path "-": standard input. The error names the file. */
-int recorded_read(const char *path, struct recorded *out, cugen_error *err);
+int recorded_read(const char *path, struct process_stop stop, struct recorded *out, cugen_error *err);
 void recorded_free(struct recorded *recorded);
 /* Makes the table, of which a variant that comes twice is left as it came first. */
 int recorded_index(struct recorded *recorded, cugen_error *err);

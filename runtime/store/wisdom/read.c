@@ -1,81 +1,13 @@
 /* Reading wisdom with jansson; see wisdom.h. A line at a time: no more of a file is in memory. */
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/system.h"
+#include "base/input.h"
 #include "format.h"
-
-/* ---- Where lines come from -------------------------------------------------------------------------------------- */
-
-/* A file's bytes, of which no more than a line is held; or some in memory. */
-struct source {
-  const char *data; /* buffer, or the whole */
-  char *buffer;
-  size_t at, end; /* what is not yet taken */
-  int fd;         /* -1: in memory */
-  bool ended, stopped;
-  const struct cache_watch *watch; /* NULL: nobody; asked while a pipe's writer is silent */
-};
-
-enum { SOURCE_BUFFER = 2 * WISDOM_MAX_LINE };
-
-/* Bytes are there, or the end is; *stopped: it was given up before. 0 or an errno. */
-static int await(struct source *source) {
-  enum { ASK_MS = 100 };
-  struct pollfd waiting = {.fd = source->fd, .events = POLLIN};
-  int ready;
-  while (source->watch && source->watch->stop && !source->stopped) {
-    ready = poll(&waiting, 1, ASK_MS);
-    if (ready < 0 && errno != EINTR) return errno;
-    if (ready > 0) return 0;
-    source->stopped = source->watch->stop(source->watch->context, 0, 0, 0);
-  }
-  return 0;
-}
-
-/* 0 or an errno. */
-static int refill(struct source *source) {
-  memmove(source->buffer, source->buffer + source->at, source->end - source->at);
-  source->end -= source->at, source->at = 0;
-  ssize_t got;
-  const int code = await(source);
-  if (code || source->stopped) return code ? code : EINTR;
-  do got = read(source->fd, source->buffer + source->end, SOURCE_BUFFER - source->end);
-  while (got < 0 && errno == EINTR);
-  if (got < 0) return errno;
-  source->end += (size_t)got;
-  source->ended = got == 0;
-  return 0;
-}
-
-/* The next line, without its end; *line NULL: there is none. One that is too long is cut. 0 or an errno. */
-static int next_line(struct source *source, const char **line, size_t *length) {
-  *line = NULL;
-  for (size_t seen = 0;;) {
-    const char *start = source->data + source->at;
-    size_t left = source->end - source->at;
-    const char *stop = left > seen ? memchr(start + seen, '\n', left - seen) : NULL;
-    if (!stop && !source->ended && left <= WISDOM_MAX_LINE) {
-      int code = refill(source);
-      if (code) return code;
-      seen = left;
-      continue;
-    }
-    if (!stop && left == 0) return 0;
-    *line = start, *length = stop ? (size_t)(stop - start) : left;
-    source->at += *length + (stop != NULL);
-    return 0;
-  }
-}
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
 
@@ -382,16 +314,15 @@ static int read_line(struct reader *reader, const char *line, size_t length) {
                 : cache_stage_open(reader->cache, reader->promised, reader->watch, &reader->stage, reader->err);
 }
 
-static int read_lines(struct reader *reader, struct source *source) {
+static int read_lines(struct reader *reader, struct input *input) {
   for (;;) {
     const char *line;
     size_t length;
-    int code = next_line(source, &line, &length);
-    if (source->stopped)
-      return error_set(reader->err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
-    if (code) return error_file(reader->err, "read", reader->name, code);
+    int status = input_line(input, &line, &length, reader->err);
+    if (status == CUGEN_ERROR_INTERRUPTED) error_append(reader->err, "; nothing was imported");
+    if (status) return status;
     if (!line) break;
-    int status = read_line(reader, line, length);
+    status = read_line(reader, line, length);
     if (status) return status;
   }
   if (reader->line == 0) return reader->line = 1, refuse(reader, "no wisdom: the file is empty");
@@ -405,9 +336,9 @@ static int read_lines(struct reader *reader, struct source *source) {
 }
 
 /* A stage may have the cache for itself until it is closed: portfolios come after that. */
-static int import(struct reader *reader, struct source *source, struct cache_merged *out) {
+static int import(struct reader *reader, struct input *input, struct cache_merged *out) {
   *out = (struct cache_merged){0};
-  int status = read_lines(reader, source);
+  int status = read_lines(reader, input);
   if (!status) status = cache_stage_merge(reader->stage, out, reader->err);
   cache_stage_close(reader->stage);
   if (!status)
@@ -421,29 +352,25 @@ static int import(struct reader *reader, struct source *source, struct cache_mer
 int wisdom_import(struct cache *cache, const char *name, const char *data, size_t length, struct cache_merged *out,
                   cugen_error *err) {
   struct reader reader = {.name = name, .cache = cache, .err = err};
-  struct source source = {.data = data, .end = length, .fd = -1, .ended = true};
-  return import(&reader, &source, out);
+  struct input input = input_of_memory(name, data, length);
+  return import(&reader, &input, out);
 }
 
-/* A named pipe is not opened: that would wait for whoever writes to it. */
-static int open_source(const char *path, int *fd, cugen_error *err) {
-  struct stat info;
-  if (lstat(path, &info) == 0 && S_ISFIFO(info.st_mode))
-    return error_set(err, CUGEN_ERROR_IO, "%s: is a named pipe; 'cugen cache import - <%s' reads from it", path,
-                     path);
-  *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  return *fd < 0 ? error_file(err, "open", path, errno) : CUGEN_OK;
+static bool is_stopped(void *context) {
+  const struct cache_watch *watch = context;
+  return watch->stop(watch->context, 0, 0, 0);
 }
 
 int wisdom_import_file(struct cache *cache, const char *path, const struct cache_watch *watch,
                        struct cache_merged *out, cugen_error *err) {
   struct reader reader = {.name = path, .cache = cache, .watch = watch, .err = err};
-  struct source source = {.fd = -1, .watch = watch};
-  int status = open_source(path, &source.fd, err);
+  struct cache_watch asked = watch ? *watch : (struct cache_watch){0};
+  const struct input_limits limits = {.most_line = WISDOM_MAX_LINE, .stop = {asked.stop ? is_stopped : NULL, &asked}};
+  struct input input;
+  int status = input_open(&input, path, &limits, err);
   if (status) return status;
-  source.data = source.buffer = malloc(SOURCE_BUFFER);
-  status = source.buffer ? import(&reader, &source, out) : error_memory(err);
-  free(source.buffer);
-  close(source.fd);
+  reader.name = input.name;
+  status = import(&reader, &input, out);
+  input_close(&input);
   return status;
 }
