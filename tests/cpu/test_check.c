@@ -45,6 +45,10 @@ static const struct planted planted[] = {
      "__shared__ float s[64];\ns[t] = x[i];\n__syncthreads();\ns[t ^ 1] = s[t];\n__syncthreads();\ny[i] = s[t];"},
     {NULL, 0, "", "__shared__ float s[64];\ns[t] = x[i];\n__syncwarp();\ny[i] = s[t ^ 1] * 0 + s[t];"},
     {"race", 6, "s", "__shared__ float s[64];\ns[t] = x[i];\n__syncwarp();\ny[i] = s[t ^ 32] * 0 + s[t];"},
+    /* A barrier of whole warps is none of the block. */
+    {"race", 6, "s",
+     "__shared__ float s[32];\nif (t < 32) s[t] = x[i];\n__syncwarp();\nif (t > 31) y[i] = x[i] + 0 * s[t - 32];\n"
+     "else y[i] = x[i];"},
     {"same value written", 3, "y", "y[i & ~1] = x[i];\n__syncthreads();\ny[i] = x[i];"},
     {"race", 3, "y", "y[i & ~1] = t;\n__syncthreads();\ny[i] = x[i];"},
     {"race", 3, "y", "y[i < 3 ? i : 3] = t < 60 ? 1 : t;\n__syncthreads();\ny[i] = x[i];"},

@@ -205,6 +205,14 @@ static const struct {
      "y[i] = x[i];\n"
      "atomicAdd_block(c, 1);\n"
      "if (i == 255) c[0] = 0;\n"},
+    {"an atomic operation of the device's scope, then one of another block's", "race between blocks", 6,
+     "y[i] = x[i];\n"
+     "if (i == 0) atomicAdd(c, 1);\n"
+     "if (i == 64) atomicAdd_block(c, -1);\n"},
+    {"an atomic operation of a block's scope, then one of the device's of another block", "race between blocks", 6,
+     "y[i] = x[i];\n"
+     "if (i == 0) atomicAdd_block(c, 1);\n"
+     "if (i == 64) atomicAdd(c, -1);\n"},
     {"atomic operations of a block's scope, each block's own", NULL, 0,
      "y[i] = x[i];\n"
      "atomicAdd_block(c + 4 + blockIdx.x, 1);\n"
