@@ -314,6 +314,10 @@ int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
   if (!status) status = check_writable(lib, cache, "removed", error);
   if (!status) status = cache_remove(cache, &meant.filter, really != 0, &removed, error);
   if (!status) status = cache_portfolios_remove(cache, &meant.filter, really != 0, &out->portfolios, error);
+  const size_t gone = removed.records + removed.history;
+  if (status && really && gone)
+    error_append(error, "; %zu record%s removed already: run it again for the rest", gone,
+                 gone == 1 ? " is" : "s are");
   meant_free(&meant);
   *out = (cugen_cache_counts){.sets = removed.spaces,
                               .records = removed.records,

@@ -245,7 +245,8 @@ int api_verify_predictions(cugen_kernel *k, const cugen_tune_options *options, c
     if (!status) status = verify_first(&p, &settled, err);
   }
   if (status) status = give_up(&p, status, err);
-  if (p.trial) cache_sync(p.target.cache);
+  const int synced = p.trial ? cache_sync(p.target.cache, status ? NULL : err) : CUGEN_OK;
+  if (!status) status = synced;
   proof_close(&p);
   result->seconds += clock_seconds() - p.begin;
   return status;

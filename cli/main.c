@@ -22,6 +22,7 @@
 #include "cli.h"
 #include "option_names.h"
 #include "print.h"
+#include "stop.h"
 #include "terminal.h"
 
 /* By cli_command_id, as cli_commands is. */
@@ -129,6 +130,10 @@ int main(int argc, char **argv) {
   secrets_hide(argc, argv);
   int status = run(&cli, argc, argv);
   if (status < 0 && !cli.answered && asks_for_json(argc, argv)) answer_failure(&cli, status);
+  if (status == CUGEN_ERROR_INTERRUPTED && stop_asked()) {
+    if (*cli.error.message) fprintf(stderr, "cugen: %s\n", message_own(cli.error.message).text);
+    status = stop_exit_code();
+  }
   status = close_stdout(&cli, status);
   /* A positive status is a signal's exit code (tune.c) or the worker's own: it has no message. */
   if (status < 0 && *cli.error.message)

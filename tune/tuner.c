@@ -287,7 +287,8 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   if (t.bench.pool) compile_pool_stop(t.bench.pool);
   if (!status) status = use_compiled(&t, err);
   if (!status && t.sound) status = tuner_give_held(&t, err);
-  cache_sync(target->cache);
+  const int synced = cache_sync(target->cache, status ? NULL : err);
+  if (!status) status = synced;
   if (!status && !t.complete && !options->again) tuner_count_remembered(&t);
   if (!status) status = tuner_verdict(&t, err);
   result->left = tuner_count_left(&t);

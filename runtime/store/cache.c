@@ -25,10 +25,15 @@ static const struct cache_engine *engine_of(const char *path) {
 }
 
 int cache_open(const char *path, struct cache **out, struct text *warning, cugen_error *err) {
+  return cache_open_watched(path, (struct process_stop){0}, out, warning, err);
+}
+
+int cache_open_watched(const char *path, struct process_stop stop, struct cache **out, struct text *warning,
+                       cugen_error *err) {
   const char *name = is_memory(path) ? "none" : path;
   *out = NULL;
   const struct cache_engine *engine = engine_of(name);
-  int status = engine->open(name, out, warning, err);
+  int status = engine->open(name, stop, out, warning, err);
   if (status) return status;
   (*out)->engine = engine;
   open_seal(*out, is_memory(path));
@@ -100,8 +105,8 @@ int cache_store(struct cache *cache, const struct cache_key *key, const struct c
   return status;
 }
 
-void cache_sync(struct cache *cache) {
-  cache->engine->sync(cache);
+int cache_sync(struct cache *cache, cugen_error *err) {
+  return cache->engine->sync(cache, err);
 }
 
 void cache_set_patience(struct cache *cache, double seconds) {
@@ -125,8 +130,8 @@ int cache_remove(struct cache *cache, const struct cache_filter *filter, bool re
   pthread_mutex_lock(&cache->lock);
   int status = cache->engine->remove(cache, filter, really, out, err);
   pthread_mutex_unlock(&cache->lock);
-  if (really) cache_sync(cache);
-  return status;
+  const int synced = really ? cache_sync(cache, status ? NULL : err) : CUGEN_OK;
+  return status ? status : synced;
 }
 
 int cache_each(struct cache *cache, const struct cache_filter *filter, const struct cache_visit *visit,

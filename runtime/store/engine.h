@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "base/system.h"
 #include "cache.h"
 #include "seal.h"
 
@@ -72,9 +73,9 @@ struct cache_engine {
   void (*name)(const char *path, struct text *out);
   bool (*is_missing)(const char *path);
   /* As cache_open, but for engine and seal. */
-  int (*open)(const char *path, struct cache **out, struct text *warning, cugen_error *err);
+  int (*open)(const char *path, struct process_stop stop, struct cache **out, struct text *warning, cugen_error *err);
   void (*close)(struct cache *cache);
-  void (*sync)(struct cache *cache);
+  int (*sync)(struct cache *cache, cugen_error *err);
   void (*set_patience)(struct cache *cache, double seconds);
 
   /* The current records of exactly this key: right ones by time, then the rest, then as they came. */

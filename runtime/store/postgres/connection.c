@@ -6,8 +6,10 @@
    may lose. */
 #include "connection.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +138,15 @@ static const char *state_of(struct pg_cache *cache, const struct pg_result *resu
   return state ? state : "08";
 }
 
+static int given_up(const struct pg_cache *cache, cugen_error *err) {
+  return error_set_cause(
+      err, CUGEN_ERROR_INTERRUPTED, CUGEN_CAUSE_BUSY,
+      "%s: stopped on request while the server was waited for: what it has not answered may not be kept",
+      text_get(&cache->base.path));
+}
+
 static int fail(struct pg_cache *cache, const struct pg_result *result, const char *doing, cugen_error *err) {
+  if (cache->given_up) return given_up(cache, err);
   const struct meaning *meaning = meaning_of(state_of(cache, result));
   const char *message = result ? cache->pq.result_field(result, PQ_DIAG_MESSAGE) : NULL;
   struct text words = {0}, clean = {0};
@@ -154,6 +164,76 @@ bool pg_is_passing(const cugen_error *err) {
   return err->cause == CUGEN_CAUSE_BUSY;
 }
 
+/* ---- Waiting ----------------------------------------------------------------------------------------------------- */
+
+static bool is_stopped(const struct pg_cache *cache) {
+  return cache->stop.asked && cache->stop.asked(cache->stop.context);
+}
+
+/* Until the server's socket can be read (or written, as `events` says). False: not by `until` (0: without end), or somebody asked to
+   stop, and the server was silent for `grace` seconds. */
+static bool await(struct pg_cache *cache, short events, double grace, double until) {
+  enum { ASK_MS = 50 };
+  double stopped = 0;
+  while (!cache->given_up) {
+    struct pollfd socket = {.fd = cache->pq.socket(cache->conn), .events = events};
+    if (socket.fd < 0) return true; /* libpq says what is wrong */
+    const int ready = poll(&socket, 1, ASK_MS);
+    const double now = clock_seconds();
+    if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
+    if (!stopped && is_stopped(cache)) stopped = now;
+    if (stopped && now - stopped >= grace) cache->given_up = true;
+    if (until > 0 && now > until) return false;
+  }
+  return false;
+}
+
+/* What a server has to say after the stop, so that what was measured is kept. */
+static const double grace = 1;
+
+/* Sends what libpq holds, and takes in what comes meanwhile. */
+static bool flush(struct pg_cache *cache) {
+  int left;
+  while ((left = cache->pq.flush(cache->conn)) > 0)
+    if (!await(cache, POLLIN | POLLOUT, grace, 0) || !cache->pq.consume(cache->conn)) return false;
+  return left == 0;
+}
+
+/* As PQgetResult. */
+static struct pg_result *next_result(struct pg_cache *cache) {
+  while (cache->pq.is_busy(cache->conn)) {
+    if (!await(cache, POLLIN, grace, 0)) return NULL;
+    if (!cache->pq.consume(cache->conn)) break; /* it is lost, and the result says so */
+  }
+  return cache->pq.next_result(cache->conn);
+}
+
+/* As PQexec: the last one, or that of a COPY. */
+static struct pg_result *last_result(struct pg_cache *cache) {
+  struct pg_result *last = NULL;
+  flush(cache);
+  for (struct pg_result *result; (result = next_result(cache));) {
+    cache->pq.clear(last);
+    last = result;
+    if (cache->pq.result_status(last) == PQ_COPY_IN || cache->pq.status(cache->conn) != PQ_CONNECTION_OK) break;
+  }
+  return last;
+}
+
+/* NULL: it could not be sent, or was given up. */
+static struct pg_result *exec(struct pg_cache *cache, const char *sql) {
+  return !cache->given_up && cache->pq.send(cache->conn, sql) ? last_result(cache) : NULL;
+}
+
+/* Ends early when somebody asks to stop. */
+static void wait_for(struct pg_cache *cache, double seconds) {
+  const double end = clock_seconds() + seconds;
+  for (double left; (left = end - clock_seconds()) > 0 && !is_stopped(cache);) {
+    const struct timespec time = {0, (long)(fmin(left, 0.05) * 1e9)};
+    nanosleep(&time, NULL);
+  }
+}
+
 /* ---- Connecting -------------------------------------------------------------------------------------------------- */
 
 static void ignore_notice(void *context, const char *message) {
@@ -168,7 +248,8 @@ static const char settings_sql[] =
 
 static bool set_up(struct pg_cache *cache) {
   cache->pq.set_notices(cache->conn, ignore_notice, NULL);
-  struct pg_result *result = cache->pq.exec(cache->conn, settings_sql);
+  if (cache->pq.set_nonblocking(cache->conn, 1)) return false;
+  struct pg_result *result = exec(cache, settings_sql);
   const bool good = result && cache->pq.result_status(result) == PQ_COMMAND_OK;
   cache->pq.clear(result);
   return good;
@@ -180,6 +261,34 @@ static const char *connect_way_out(struct pg_cache *cache) {
   if (cache->pq.used_password(cache->conn)) return "check user and password (~/.pgpass, PGPASSWORD)";
   return "check that the server runs (pg_isready) and that host, port, user and database are right, or "
          "name a file with cugen_options.cache";
+}
+
+/* How long connecting may take: as the address says. Of several servers one that does not answer is left by the system's own
+   limit, tcp_user_timeout, and then the next is tried. */
+static double connect_seconds(struct pg_cache *cache) {
+  enum { USUAL = 10, USER_TIMEOUT = 30 };
+  struct pg_option *options = cache->pq.options(cache->conn);
+  double seconds = USUAL;
+  int hosts = 1;
+  for (const struct pg_option *o = options; o && o->keyword; o++) {
+    const char *value = o->value ? o->value : "";
+    if (strcmp(o->keyword, "connect_timeout") == 0 && *value) seconds = strtod(value, NULL);
+    if (strcmp(o->keyword, "host") == 0 || strcmp(o->keyword, "hostaddr") == 0)
+      for (hosts = 1; (value = strchr(value, ',')); value++) hosts++;
+  }
+  cache->pq.free_options(options);
+  return seconds <= 0 ? 0 : hosts > 1 ? hosts * fmax(seconds, USER_TIMEOUT + 1) : seconds;
+}
+
+static bool finish_connecting(struct pg_cache *cache, int (*step)(struct pg_conn *conn)) {
+  const double seconds = connect_seconds(cache), until = seconds > 0 ? clock_seconds() + seconds : 0;
+  int state = PQ_POLL_WRITING;
+  while (state == PQ_POLL_WRITING || state == PQ_POLL_READING) {
+    if (cache->pq.status(cache->conn) == PQ_CONNECTION_BAD) return false;
+    if (!await(cache, state == PQ_POLL_READING ? POLLIN : POLLOUT, 0, until)) return false;
+    state = step(cache->conn);
+  }
+  return state == PQ_POLL_OK && set_up(cache);
 }
 
 int pg_connect(struct pg_cache *cache, cugen_error *err) {
@@ -195,10 +304,12 @@ int pg_connect(struct pg_cache *cache, cugen_error *err) {
                                NULL};
   const char *const values[] = {"10", "cugen", "10", "5", "4", "30000", cache->address, "UTF8", NULL};
   struct text words = {0}, clean = {0};
-  cache->conn = cache->pq.connect(names, values, 1);
+  cache->conn = cache->pq.connect_start(names, values, 1);
   if (!cache->conn) return error_memory(err);
-  if (cache->pq.status(cache->conn) == PQ_CONNECTION_OK && set_up(cache)) return CUGEN_OK;
+  if (finish_connecting(cache, cache->pq.connect_poll)) return CUGEN_OK;
+  if (cache->given_up) return given_up(cache, err);
   take_words(cache, cache->pq.error(cache->conn), &words);
+  if (!words.length) text_add(&words, "the server does not answer");
   text_add_clean(&clean, text_get(&words), words.length);
   int status = error_set(err, CUGEN_ERROR_IO, "%s: cannot connect: %s; %s", text_get(&cache->base.path),
                          text_get(&clean), connect_way_out(cache));
@@ -212,11 +323,6 @@ void pg_disconnect(struct pg_cache *cache) {
   cache->conn = NULL;
 }
 
-static void wait_for(double seconds) {
-  const struct timespec time = {(time_t)seconds, (long)((seconds - floor(seconds)) * 1e9)};
-  nanosleep(&time, NULL);
-}
-
 enum { LONGEST_PAUSE = 5 };
 
 /* False: not by then. */
@@ -225,13 +331,14 @@ static bool reconnect(struct pg_cache *cache, double until) {
   if (cache->lost && until <= clock_seconds() && clock_seconds() < cache->again_at) return false;
   for (;;) {
     const double begun = clock_seconds();
-    cache->pq.reset(cache->conn);
+    const bool connected = cache->pq.reset_start(cache->conn) && finish_connecting(cache, cache->pq.reset_poll);
     /* One that does not answer takes its ten seconds each time: a tenth of the time at most goes into that. */
     cache->again_at = clock_seconds() + fmax(1, 10 * (clock_seconds() - begun));
-    cache->lost = cache->pq.status(cache->conn) != PQ_CONNECTION_OK || !set_up(cache);
+    cache->lost = !connected;
     const double left = until - clock_seconds();
-    if (!cache->lost || left <= 0) return !cache->lost;
-    wait_for(fmin(pause, left));
+    if (!cache->lost || left <= 0 || cache->given_up) return !cache->lost;
+    wait_for(cache, fmin(pause, left));
+    if (is_stopped(cache)) cache->given_up = true;
     pause = fmin(2 * pause, LONGEST_PAUSE);
   }
 }
@@ -297,7 +404,9 @@ static struct pg_result *run_once(struct pg_cache *cache, const char *sql, const
                                   bool binary) {
   static const struct pg_parameters none = {0};
   const struct pg_parameters *p = parameters ? parameters : &none;
-  return cache->pq.exec_params(cache->conn, sql, p->count, NULL, p->values, p->lengths, p->formats, binary);
+  const bool sent = !cache->given_up && cache->pq.send_params(cache->conn, sql, p->count, NULL, p->values, p->lengths,
+                                                              p->formats, binary);
+  return sent ? last_result(cache) : NULL;
 }
 
 /* Until it is good, refused, or the time is over. */
@@ -307,11 +416,11 @@ static struct pg_result *run_patiently(struct pg_cache *cache, const char *sql,
   const double until = clock_seconds() + seconds;
   for (int collisions = 0;;) {
     struct pg_result *result = run_once(cache, sql, parameters, binary);
-    if (is_good(cache, result)) return result;
+    if (is_good(cache, result) || cache->given_up) return result;
     const bool lost = cache->pq.status(cache->conn) != PQ_CONNECTION_OK;
     if (!lost && !(is_collision(cache, result) && ++collisions < MOST_COLLISIONS)) return result;
     if (lost && !reconnect(cache, until)) return result;
-    if (!lost) wait_for(0.001 * collisions);
+    if (!lost) wait_for(cache, 0.001 * collisions);
     cache->pq.clear(result);
   }
 }
@@ -337,7 +446,7 @@ int pg_run(struct pg_cache *cache, enum pg_way way, const char *sql, const struc
 }
 
 int pg_run_script(struct pg_cache *cache, const char *sql, const char *doing, cugen_error *err) {
-  struct pg_result *result = cache->pq.exec(cache->conn, sql);
+  struct pg_result *result = exec(cache, sql);
   int status = is_good(cache, result) ? CUGEN_OK : fail(cache, result, doing, err);
   cache->pq.clear(result);
   return status;
@@ -346,20 +455,22 @@ int pg_run_script(struct pg_cache *cache, const char *sql, const char *doing, cu
 /* The results that are left when a COPY has ended; the first bad one decides. */
 static int end_copy(struct pg_cache *cache, const char *doing, cugen_error *err) {
   int status = CUGEN_OK;
-  for (struct pg_result *result; (result = cache->pq.next_result(cache->conn)); cache->pq.clear(result))
+  for (struct pg_result *result; (result = next_result(cache)); cache->pq.clear(result))
     if (!status && !is_good(cache, result)) status = fail(cache, result, doing, err);
+  if (!status && cache->given_up) status = given_up(cache, err);
   return status;
 }
 
 int pg_copy(struct pg_cache *cache, const char *sql, const struct text *lines, const char *doing, cugen_error *err) {
-  struct pg_result *result = cache->pq.exec(cache->conn, sql);
+  struct pg_result *result = exec(cache, sql);
   const bool begun = result && cache->pq.result_status(result) == PQ_COPY_IN;
   int status = begun ? CUGEN_OK : fail(cache, result, doing, err);
   cache->pq.clear(result);
   if (status) return status;
-  const bool put = cache->pq.put_copy(cache->conn, text_get(lines), (int)lines->length) == 1 &&
-                   cache->pq.end_copy(cache->conn, NULL) == 1;
-  if (!put) return fail(cache, NULL, doing, err);
+  int put, ended = -1; /* 0: when more was sent */
+  while ((put = cache->pq.put_copy(cache->conn, text_get(lines), (int)lines->length)) == 0 && flush(cache)) continue;
+  while (put == 1 && (ended = cache->pq.end_copy(cache->conn, NULL)) == 0 && flush(cache)) continue;
+  if (put != 1 || ended != 1 || !flush(cache)) return fail(cache, NULL, doing, err);
   return end_copy(cache, doing, err);
 }
 
@@ -368,7 +479,7 @@ void pg_clear(struct pg_cache *cache, struct pg_result *result) {
 }
 
 void pg_rollback(struct pg_cache *cache) {
-  cache->pq.clear(cache->pq.exec(cache->conn, "ROLLBACK"));
+  cache->pq.clear(exec(cache, "ROLLBACK"));
 }
 
 /* ---- Results ------------------------------------------------------------------------------------------------------ */

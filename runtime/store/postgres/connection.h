@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/outputs.h"
+#include "base/system.h"
 #include "libpq.h"
 #include "runtime/store/engine.h"
 
@@ -12,10 +13,12 @@ struct pg_cache {
   struct cache base;
   struct libpq pq;
   struct pg_conn *conn;
-  char *address;      /* as libpq takes it */
-  double patience;    /* seconds that a lost connection is tried again; below 0: as usual */
-  bool lost;          /* the server could not be reached */
-  double again_at;    /* and is not tried before, by clock_seconds, where nobody waits */
+  char *address;            /* as libpq takes it */
+  double patience;          /* seconds that a lost connection is tried again; below 0: as usual */
+  bool lost;                /* the server could not be reached */
+  struct process_stop stop; /* asked while the server is waited for */
+  bool given_up;            /* the stop came, and the server did not answer: it is not asked any more */
+  double again_at;          /* and is not tried before, by clock_seconds, where nobody waits */
   struct text memo;   /* device, config, problem, options of the set that was asked for last, each with its zero */
   int64_t memo_space; /* its id; 0: none */
 };

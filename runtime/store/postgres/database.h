@@ -18,9 +18,10 @@
 #include "row.h"
 #include "tables.h"
 
-int postgres_open(const char *path, struct cache **out, struct text *warning, cugen_error *err);
+int postgres_open(const char *path, struct process_stop stop, struct cache **out, struct text *warning,
+                  cugen_error *err);
 void postgres_close(struct cache *base);
-void postgres_sync(struct cache *base);
+int postgres_sync(struct cache *base, cugen_error *err);
 void postgres_set_patience(struct cache *base, double seconds);
 int postgres_load(struct cache *base, const struct cache_key *key, struct cache_records *out, cugen_error *err);
 int postgres_fastest(struct cache *base, const struct cache_key *key, cache_visitor *visit, void *context,

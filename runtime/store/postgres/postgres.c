@@ -30,12 +30,14 @@ static int open_address(struct pg_cache *cache, const char *path, cugen_error *e
   return status ? status : pg_open_tables(cache, err);
 }
 
-int postgres_open(const char *path, struct cache **out, struct text *warning, cugen_error *err) {
+int postgres_open(const char *path, struct process_stop stop, struct cache **out, struct text *warning,
+                  cugen_error *err) {
   (void)warning;
   struct pg_cache *cache = calloc(1, sizeof *cache);
   if (!cache) return error_memory(err);
   cache->base.in_file = true;
   cache->patience = -1;
+  cache->stop = stop;
   pthread_mutex_init(&cache->base.lock, NULL);
   int status = open_address(cache, path, err);
   if (status)
@@ -59,8 +61,9 @@ void postgres_close(struct cache *base) {
 }
 
 /* What the server said is stored, is. */
-void postgres_sync(struct cache *base) {
-  (void)base;
+int postgres_sync(struct cache *base, cugen_error *err) {
+  (void)base, (void)err;
+  return CUGEN_OK;
 }
 
 void postgres_set_patience(struct cache *base, double seconds) {

@@ -173,6 +173,8 @@ bool cache_harden(sqlite3 *db);
 int cache_error_corrupt(const char *path, const char *what, cugen_error *err);
 /* What SQLite's last failure on this database means for the user. */
 int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen_error *err);
+/* Whether the file, or its folder, is not at its place any more: it was removed, moved or replaced since it was opened. */
+bool cache_is_moved(sqlite3 *db);
 /* Whether what failed last did so for want of room on the disk. */
 bool cache_is_full(sqlite3 *db);
 int cache_error(struct sqlite_cache *cache, const char *doing, cugen_error *err);
@@ -198,9 +200,10 @@ static inline struct sqlite_cache *sqlite_cache_of(struct cache *base) {
 bool sqlite_takes(const char *path);
 void sqlite_name(const char *path, struct text *out);
 bool sqlite_is_missing(const char *path);
-int sqlite_open(const char *path, struct cache **out, struct text *warning, cugen_error *err);
+int sqlite_open(const char *path, struct process_stop stop, struct cache **out, struct text *warning,
+                cugen_error *err);
 void sqlite_close(struct cache *base);
-void sqlite_sync(struct cache *base);
+int sqlite_sync(struct cache *base, cugen_error *err);
 void sqlite_set_patience(struct cache *base, double seconds);
 int sqlite_load(struct cache *base, const struct cache_key *key, struct cache_records *out, cugen_error *err);
 int sqlite_fastest(struct cache *base, const struct cache_key *key, cache_visitor *visit, void *context,

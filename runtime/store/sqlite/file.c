@@ -22,6 +22,19 @@ int cache_error_corrupt(const char *path, const char *what, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_CACHE, "%s: the cache is damaged (%s); " WAY_OUT, path, what);
 }
 
+bool cache_is_moved(sqlite3 *db) {
+  int moved = 0;
+  return sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+}
+
+static int refuse_moved(const char *path, cugen_error *err) {
+  return error_set(
+      err, CUGEN_ERROR_IO,
+      "%s: the cache was removed, moved or replaced while it was in use: what was stored in it meanwhile is not "
+      "there; run the command again",
+      path);
+}
+
 bool cache_is_full(sqlite3 *db) {
   const int code = sqlite3_errcode(db), system = sqlite3_system_errno(db);
   return code == SQLITE_FULL ||
@@ -37,6 +50,7 @@ static int refuse_full(const char *path, const char *doing, cugen_error *err) {
 int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen_error *err) {
   int code = sqlite3_errcode(db);
   const char *system = sqlite3_system_errno(db) ? strerror(sqlite3_system_errno(db)) : sqlite3_errstr(code);
+  if (cache_is_moved(db)) return refuse_moved(path, err);
   if (cache_is_full(db)) return refuse_full(path, doing, err);
   switch (code) {
   case SQLITE_OK: return error_memory(err); /* it has not been asked: there was no memory for the text */

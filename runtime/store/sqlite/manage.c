@@ -183,11 +183,13 @@ static bool drop_some(struct removing *removing, bool *more) {
 
 static int drop_step(struct removing *removing, bool *more, cugen_error *err) {
   struct sqlite_cache *cache = removing->cache;
+  const struct removing before = *removing;
   const double patience = cache->patience;
   cache_hurry(cache);
   cache->patience = patience; /* a measurement would be lost; a removal can be asked for again */
   bool good = cache_step(cache, BEGIN) && drop_some(removing, more);
   int status = cache_finish(cache, good, doing, err);
+  if (status) *removing = before; /* the transaction's part of it stays */
   cache_hurried(cache, status);
   return status;
 }
@@ -272,7 +274,6 @@ int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool re
   int status = list_meant(cache, filter, really ? NULL : out) ? CUGEN_OK : cache_error(cache, doing, err);
   if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
   if (!status && really) status = drop_all(cache, out, err);
-  if (status && out->records + out->history) error_append(err, "; some are removed already");
   cache_sql(cache->db, UNLIST_SQL);
   return status;
 }

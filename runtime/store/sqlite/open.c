@@ -205,7 +205,9 @@ bool sqlite_takes(const char *path) {
   return true;
 }
 
-int sqlite_open(const char *path, struct cache **out, struct text *warning, cugen_error *err) {
+int sqlite_open(const char *path, struct process_stop stop, struct cache **out, struct text *warning,
+                cugen_error *err) {
+  (void)stop; /* nothing is waited for that does not end by itself soon */
   struct sqlite_cache *cache = calloc(1, sizeof *cache);
   if (!cache) return error_memory(err);
   pthread_mutex_init(&cache->base.lock, NULL);
@@ -226,7 +228,7 @@ int sqlite_open(const char *path, struct cache **out, struct text *warning, cuge
 
 void sqlite_close(struct cache *base) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
-  sqlite_sync(base);
+  sqlite_sync(base, NULL);
   close_database(cache);
   pthread_mutex_destroy(&cache->base.lock);
   text_free(&cache->base.path);

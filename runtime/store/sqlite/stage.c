@@ -402,12 +402,13 @@ static int merge_all(struct sqlite_stage *stage, struct cache_merged *out, cugen
                          "stopped on request; what is not merged yet is merged when the cache is next opened");
     if (!status && more) cache_pause();
   }
-  if (status && stage->steps && status != CUGEN_ERROR_INTERRUPTED)
+  if (status && stage->steps && status != CUGEN_ERROR_INTERRUPTED && !cache_is_moved(stage->cache->db))
     error_append(err, "; what is not merged yet is merged when the cache is next opened");
   cache_merge_end(&merge);
   if (stage->fd >= 0) {
     set_pragmas(stage->cache, "PRAGMA wal_autocheckpoint = 1000; PRAGMA cache_size = -2000");
-    sqlite_sync(&stage->cache->base);
+    const int synced = sqlite_sync(&stage->cache->base, status ? NULL : err);
+    if (!status) status = synced;
   }
   stage->kept =
       stage->kept && status && (stage->steps || !stage->checked); /* before the first step it can be taken back */

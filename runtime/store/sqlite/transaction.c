@@ -37,7 +37,7 @@ bool cache_step(struct sqlite_cache *cache, enum cache_statement which) {
 
 /* The message of a failure is taken before the rollback overwrites it. */
 int cache_finish(struct sqlite_cache *cache, bool good, const char *doing, cugen_error *err) {
-  if (good && cache_step(cache, COMMIT)) return CUGEN_OK;
+  if (good && cache_step(cache, COMMIT) && !cache_is_moved(cache->db)) return CUGEN_OK;
   int status = cache_error(cache, doing, err);
   if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
   return status;
@@ -72,10 +72,13 @@ void cache_pause(void) {
   nanosleep(&time, NULL);
 }
 
-void sqlite_sync(struct cache *base) {
+int sqlite_sync(struct cache *base, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
+  int status = CUGEN_OK;
   pthread_mutex_lock(&cache->base.lock);
   if (cache->unsynced) sqlite3_wal_checkpoint_v2(cache->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
   cache->unsynced = false;
+  if (cache_is_moved(cache->db)) status = cache_error_database(cache->db, text_get(&cache->base.path), "sync", err);
   pthread_mutex_unlock(&cache->base.lock);
+  return status;
 }
