@@ -1,4 +1,5 @@
-/* Reading what a user names; see input.h. One buffer, which grows to two of the longest lines, is filled from a descriptor. */
+/* Reading what a user names; see input.h. One buffer, which grows to two of the longest lines, is
+   filled from a descriptor. */
 #include "input.h"
 
 #include <errno.h>
@@ -28,7 +29,8 @@ static int check_kind(const struct input *input, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* A pipe of the shell's is a link to it; a named pipe is not opened, since that would wait for whoever writes to it. */
+/* A pipe of the shell's is a link to it; a named pipe is not opened, since that would wait for
+   whoever writes to it. */
 static int open_named(struct input *input, cugen_error *err) {
   struct stat info;
   if (lstat(input->name, &info) == 0 && S_ISFIFO(info.st_mode))

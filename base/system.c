@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -34,6 +35,17 @@ int error_file(cugen_error *err, const char *what, const char *path, int code) {
   return error_set(err, status, "%s: cannot %s: %s", path, what, strerror(code));
 }
 
+static int fail_to_create(const char *path, int code, cugen_error *err) {
+  struct text folder = {0};
+  path_folder(path, &folder);
+  const int status =
+      code == ENOENT && !folder.failed && file_missing(text_get(&folder))
+          ? error_set(err, CUGEN_ERROR_IO, "%s: cannot write: there is no folder '%s'", path, text_get(&folder))
+          : error_file(err, "write", path, code);
+  text_free(&folder);
+  return status;
+}
+
 /* Creates a new file beside path under the permissions that a plain open would give; its name into *name. */
 static int create_beside(const char *path, struct text *name, cugen_error *err) {
   for (unsigned try = 0; try < 100; try++) {
@@ -41,7 +53,7 @@ static int create_beside(const char *path, struct text *name, cugen_error *err) 
     text_addf(name, "%s.%ld-%u.new", path, (long)getpid(), try);
     if (name->failed) return error_memory(err);
     int fd = open(text_get(name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0 || errno != EEXIST) return fd >= 0 ? fd : error_file(err, "write", path, errno);
+    if (fd >= 0 || errno != EEXIST) return fd >= 0 ? fd : fail_to_create(path, errno, err);
   }
   return error_file(err, "write", path, EEXIST);
 }
@@ -57,10 +69,15 @@ static int write_all(int fd, const char *data, size_t length) {
   return 0;
 }
 
-/* A terminal, a pipe, a link such as /dev/stdout: what must not be replaced by a file. */
+/* A terminal, a pipe, a link to one such as /dev/stdout: what must not be replaced by a file. */
 static bool is_special(const char *path) {
   struct stat info;
-  return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
+  return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
+static bool is_link(const char *path) {
+  struct stat info;
+  return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
 }
 
 int file_put(const char *path, const void *data, size_t length, cugen_error *err) {
@@ -95,9 +112,10 @@ static int open_special(const char *path, int *fd, cugen_error *err) {
 
 int file_begin(struct file_writing *out, const char *path, cugen_error *err) {
   *out = (struct file_writing){.path = path};
-  if (is_special(path)) {
-    return open_special(path, &out->fd, err);
-  }
+  if (is_special(path)) return open_special(path, &out->fd, err);
+  if (is_link(path))
+    return error_set(err, CUGEN_ERROR_IO,
+                     "%s: cannot write: it is a link; remove it, or name the file that it leads to", path);
   file_sweep(path);
   out->fd = create_beside(path, &out->beside, err);
   if (out->fd >= 0) return CUGEN_OK;
@@ -190,16 +208,34 @@ static bool is_temporary_name(const char *name, bool folder, long *owner) {
                 : length > 0 && strcmp(end + length, ".new") == 0;
 }
 
-/* Of this user, by a process that is no more, and old: under another's process numbers it may only look dead. */
+int folder_hold(const char *path) {
+  const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
+/* It has a lock, which nobody holds. */
+static bool is_released(const char *path) {
+  const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  const bool released = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+  if (fd >= 0) close(fd);
+  return released;
+}
+
+/* Of this user, by a process that is no more, and old: under another's process numbers it may only
+   look dead, and between the making of a folder and its lock there is a moment. */
 static bool is_left_over(const char *prefix, const char *name, bool folder, const char *path) {
-  enum { OLD = 3600 };
+  enum { OLD = 3600, OLD_RELEASED = 10 };
   struct stat info;
   long owner;
   size_t length = strlen(prefix);
   if (strncmp(name, prefix, length) != 0 || !is_temporary_name(name + length, folder, &owner)) return false;
   if (kill((pid_t)owner, 0) == 0 || errno != ESRCH) return false;
-  return lstat(path, &info) == 0 && (folder ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode)) &&
-         info.st_uid == geteuid() && clock_unix() - info.st_mtime > OLD;
+  if (lstat(path, &info) || !(folder ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode)) || info.st_uid != geteuid())
+    return false;
+  const int64_t age = clock_unix() - info.st_mtime;
+  return age > OLD || (folder && age > OLD_RELEASED && is_released(path));
 }
 
 /* What a process that was killed could not remove: folders or files of that prefix. */
@@ -238,7 +274,9 @@ int folder_temporary(struct text *out, cugen_error *err) {
   const char *parent = getenv("TMPDIR");
   struct text prefix = {0}, name = {0};
   if (!parent || !*parent) parent = "/tmp";
-  text_addf(&prefix, "%s/cugen-", parent);
+  char *real = realpath(parent, NULL); /* a relative name may begin as an option does */
+  text_addf(&prefix, "%s/cugen-", real ? real : parent);
+  free(real);
   int code = prefix.failed ? ENOMEM : folder_fresh(text_get(&prefix), &name);
   int status = code ? error_file(err, "make a temporary folder", text_get(&name), code) : CUGEN_OK;
   if (status) error_append(err, "; $TMPDIR says where");

@@ -30,8 +30,10 @@ enum file_kind { FILE_MISSING, FILE_FOLDER, FILE_SPECIAL, FILE_CLOSED, FILE_OUTS
 enum file_kind file_open(const char *path, const struct file_roots *roots, int *fd);
 /* One of its parts begins with a dot and is not "." itself. */
 bool path_has_hidden(const char *path);
-/* Written beside, synced and renamed: after a full disk or a crash the old content stands. A device, a pipe or a
-   link is written to as it is. What it wrote beside when a process was killed is removed by a later call: see file_sweep. */
+/* Written beside, synced and renamed: after a full disk or a crash the old content stands. A device
+   or a pipe, also behind a link (/dev/stdout), is written to as it is. Any other link is refused: a
+   stranger may have put it there. What it wrote beside when a process was killed is removed by a
+   later call: see file_sweep. */
 int file_write(const char *path, const void *data, size_t length, cugen_error *err);
 /* The same, piece by piece. path must live until file_end, which gives the file its name, or with a status other than CUGEN_OK
    removes what was written; that status, or what went wrong with the last step, is returned. */
@@ -56,10 +58,13 @@ bool folder_exists(const char *path);
 int folder_make(const char *path, cugen_error *err); /* with parents */
 int folder_remove(const char *path);                 /* with content */
 /* A new folder PREFIX<process>-XXXXXX, its name into *out; 0 or an errno. Those of that prefix that killed processes left
-   an hour ago and more are removed. */
+   are removed: see folder_hold. */
 int folder_fresh(const char *prefix, struct text *out);
-/* A fresh folder of this process under $TMPDIR or /tmp. Those that killed processes left there an hour ago and more are
-   removed. */
+/* Until the descriptor is closed, or its process ends, the folder is seen to be in use, also from
+   where that process has another number. Others are removed ten seconds after their process has
+   gone, and an hour after where the file system has no locks. -1: it has none. */
+int folder_hold(const char *path);
+/* A fresh folder of this process under $TMPDIR or /tmp, by its real name. */
 int folder_temporary(struct text *out, cugen_error *err);
 /* "a/b" from "a/b/c.lua"; "." without a slash. */
 void path_folder(const char *path, struct text *out);

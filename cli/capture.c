@@ -1,11 +1,12 @@
 /* cugen tune --from FILE: reading what applications captured.
 
-   A line is a JSON object with "cugen_capture" in front, of one plan opened or closed. Lines of one problem are added up. A line that
-   begins as one and is not whole was cut by a full disk or a crash, and the next line hangs on to it: such beginnings are counted and left
-   out. Any other line means that the file is not of cugen.
+   A line is a JSON object with "cugen_capture" in front, of one plan opened or closed. Lines of one
+   problem are added up. A line that begins as one and is not whole was cut by a full disk or a
+   crash, and the next line hangs on to it: such beginnings are counted and left out. Any other line
+   means that the file is not of cugen.
 
-   A problem's weight is its launches (or plans opened, if that is more) times the time of one launch. A problem whose time is not known has the
-   mean time of the others. */
+   A problem's weight is its launches (or plans opened, if that is more) times the time of one
+   launch. A problem whose time is not known has the mean time of the others. */
 #include "capture.h"
 
 #include <math.h>
@@ -97,7 +98,8 @@ static bool begins_as_one(const char *text, size_t length) {
   return true;
 }
 
-/* Where the last line of those that hang together begins; NULL: no `mark` is there as cugen writes it. */
+/* Where the last line of those that hang together begins; NULL: no `mark` is there as cugen writes
+   it. */
 static const char *last_mark(const char *text, size_t length) {
   const size_t size = strlen(mark);
   const char *last = NULL, *end = text + length;
@@ -105,8 +107,9 @@ static const char *last_mark(const char *text, size_t length) {
   return last;
 }
 
-/* A line is written at once, its end with it. So what a full disk or a crash has cut is the beginning of a line, to which the next one
-   hangs on, or the last line: what stands last in front of a line's end is whole. */
+/* A line is written at once, its end with it. So what a full disk or a crash has cut is the
+   beginning of a line, to which the next one hangs on, or the last line: what stands last in front
+   of a line's end is whole. */
 static int add_line(struct reading *reading, const char *text, size_t length, bool ended) {
   json_error_t why;
   while (length && strchr(" \t\r", text[length - 1])) length--;
@@ -129,6 +132,7 @@ static int read_lines(struct reading *reading) {
   cugen_error *error = &reading->cli->error;
   options.most = MOST_BYTES;
   options.most_line = MOST_LINE;
+  options.stop = cli_ask_stop;
   int whole, status = cugen_input_open(reading->path, &options, &input, error);
   if (strcmp(reading->path, "-") == 0) reading->path = "stdin";
   while (!status) {

@@ -261,6 +261,8 @@ void hint_append(struct cli *cli, const struct cli *meant, const char *name);
 
 /* With all options; cli->lib is closed at the end of the run. */
 int cli_open(struct cli *cli);
+/* A cugen_stop_callback: whether a signal has asked to end. */
+int cli_ask_stop(void *context);
 /* The whole of a command's work with no kernel: cugen opened for the cache alone, whatever --device says. */
 int cli_open_cache(struct cli *cli);
 /* Moves connection strings out of the words that other users see. Each is held until the program ends. */

@@ -24,7 +24,7 @@ static const char *own_worker(struct cli *cli) {
 }
 
 /* Only where the signals are caught: a command that has nothing to keep is ended by them, at once. */
-static int ask_stop(void *context) {
+int cli_ask_stop(void *context) {
   (void)context;
   return stop_asked();
 }
@@ -56,7 +56,9 @@ int cli_open(struct cli *cli) {
   options.worker = own_worker(cli);
   options.objective = values[OPTION_OBJECTIVE];
   options.prefer = values[OPTION_PREFER];
-  options.stop = ask_stop;
+  options.stop = cli_ask_stop;
+  /* Before there is anything to tidy up, such as a compiler's folder. */
+  if (cli->command == &cli_commands[COMMAND_TUNE]) stop_catch();
   int status = cugen_open(&options, &cli->lib, &cli->error);
   if (!status && runs_variants(cli)) cugen_expect_tuning(cli->lib, expected_threads(cli));
   return status;

@@ -7,12 +7,6 @@
 
 #include "cli.h"
 
-/* A pipe, a device, a link such as /dev/stdout: what must not be replaced by a file. */
-static bool is_special(const char *path) {
-  struct stat info;
-  return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
-}
-
 /* 0 or an errno. */
 static int write_stream(FILE *file, void (*write)(const void *context, FILE *out), const void *context) {
   if (!file) return errno;
@@ -23,33 +17,29 @@ static int write_stream(FILE *file, void (*write)(const void *context, FILE *out
   return code;
 }
 
-/* Into a file beside, which then takes the place of the old one. */
-static int replace_file(const char *path, void (*write)(const void *context, FILE *out), const void *context) {
-  char *beside;
-  if (asprintf(&beside, "%s.%ld.new", path, (long)getpid()) < 0) return ENOMEM;
-  int code = write_stream(fopen(beside, "wx"), write, context);
-  if (!code && rename(beside, path) != 0) code = errno;
-  if (code && code != EEXIST) unlink(beside);
-  free(beside);
-  return code;
-}
+/* A stream into cugen_output_add. */
+struct sink {
+  cugen_output *output;
+  int status; /* of the first failure */
+  cugen_error *error;
+};
 
-static int fail_to_write(struct cli *cli, const char *path, int code) {
-  const char *slash = strrchr(path, '/');
-  char *folder = slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : NULL;
-  struct stat info;
-  if (code == ENOENT && folder && stat(folder, &info) != 0 && errno == ENOENT)
-    cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: there is no folder '%s'", path, folder);
-  else
-    cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: %s", path, strerror(code));
-  free(folder);
-  return cli->error.status;
+static ssize_t add_to_sink(void *cookie, const char *data, size_t length) {
+  struct sink *sink = cookie;
+  if (!sink->status) sink->status = cugen_output_add(sink->output, data, length, sink->error);
+  return sink->status ? 0 : (ssize_t)length;
 }
 
 static int write_file(struct cli *cli, const char *path, void (*write)(const void *context, FILE *out),
                       const void *context) {
-  int code = is_special(path) ? write_stream(fopen(path, "w"), write, context) : replace_file(path, write, context);
-  return code ? fail_to_write(cli, path, code) : CUGEN_OK;
+  struct sink sink = {.error = &cli->error};
+  int status = cugen_output_open(path, &sink.output, &cli->error);
+  if (status) return status;
+  const int code =
+      write_stream(fopencookie(&sink, "w", (cookie_io_functions_t){.write = add_to_sink}), write, context);
+  if (!sink.status && code) sink.status = cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: %s", path, strerror(code));
+  status = cugen_output_close(sink.output, !sink.status, &cli->error);
+  return sink.status ? sink.status : status;
 }
 
 static bool is_same_file(const char *path, const char *base, int length, const char *suffix) {

@@ -266,6 +266,7 @@ static int read_file(struct cli *cli, const char *path, struct problem_set *set)
   const char *name = strcmp(path, "-") == 0 ? "stdin" : path, *text;
   size_t length;
   options.most = MOST_BYTES;
+  options.stop = cli_ask_stop;
   int status = cugen_input_open(path, &options, &input, &cli->error);
   if (!status) status = cugen_input_rest(input, &text, &length, &cli->error);
   if (!status) status = add_text(cli, set, name, text, length);

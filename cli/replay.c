@@ -190,18 +190,13 @@ static void warn_of_few(const struct replaying *r, const cugen_replay_result *re
              result->budget_variants);
 }
 
-static int ask_stop(void *context) {
-  (void)context;
-  return stop_asked();
-}
-
 static int replay_space(struct replaying *r) {
   cugen_replay_info info;
   cugen_replay_result results[MOST_STRATEGIES] = {{0}};
   cugen_error *error = &r->cli->error;
   const char *prior = r->cli->values[OPTION_PRIOR];
   size_t firsts;
-  int status = cugen_replay_open(r->path, ask_stop, NULL, &r->space, error);
+  int status = cugen_replay_open(r->path, cli_ask_stop, NULL, &r->space, error);
   if (!status && prior) status = cugen_replay_prior(r->space, prior, &firsts, error);
   if (!status) status = cugen_replay_describe(r->space, &info, error);
   for (size_t i = 0; i < r->strategy_count && !status; i++) {

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
+#include <unistd.h>
 
 /* What a signal handler may set, and several threads read: atomics without locks. */
 static atomic_int stop_signal;
@@ -26,11 +27,25 @@ static void note_signal(int number) {
   errno = before;
 }
 
+/* SQLite maps the -shm file beside a database, and any program that may write there can cut it. */
+static void tell_bus(int number) {
+  static const char message[] = "cugen: a file that is in use was cut by another program, such as the cache's -shm: "
+                                "what was stored before is there\n";
+  const ssize_t told = write(STDERR_FILENO, message, sizeof message - 1);
+  (void)told;
+  raise(number); /* the handler is reset by now */
+}
+
 void stop_catch(void) {
-  struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
+  struct sigaction bus = {.sa_handler = tell_bus, .sa_flags = (int)SA_RESETHAND};
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  sigemptyset(&bus.sa_mask);
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) /* nohup has one ignored */
+    if (sigaction(ends[i], NULL, &before) || before.sa_handler != SIG_IGN || ends[i] != SIGHUP)
+      sigaction(ends[i], &action, NULL);
+  sigaction(SIGBUS, &bus, NULL);
 }
 
 bool stop_asked(void) {

@@ -305,7 +305,6 @@ static int use_device(struct cli *cli) {
 static int tune_one(struct cli *cli, cugen_tune_options *options, size_t top) {
   cugen_space_info space;
   int status = use_device(cli);
-  stop_catch();
   if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
   if (!status) status = cli_load_records(cli);
   return status ? status : tune(cli, options, &space, top);
@@ -344,6 +343,7 @@ int command_tune(struct cli *cli) {
   int status = read_options(cli, &options, &top);
   if (!status) status = tune_devices(cli, &options, top, tune_problems);
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
+  if (cli->error.cause == CUGEN_CAUSE_BUSY) return status; /* its message says what is not kept */
   cli_remark(cli, "interrupted; everything %s is kept",
              cugen_kernel_predicted(cli->kernel) ? "predicted" : "measured");
   return stop_exit_code();

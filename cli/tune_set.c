@@ -241,7 +241,6 @@ int tune_set(struct cli *cli, const struct problem_set *set, cugen_tune_options 
              int (*prepare)(struct cli *cli)) {
   struct tuning tuning = {.cli = cli, .top = top};
   int status = open_all(&tuning, set, prepare);
-  stop_catch();
   if (!status) status = run(&tuning, options);
   close_all(&tuning);
   return status;

@@ -172,9 +172,11 @@ static int publish(const char *folder, const struct file files[FILES], bool earl
   sigaddset(&ends, SIGINT), sigaddset(&ends, SIGTERM), sigaddset(&ends, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &ends, &before);
   int status = make_beside(folder, &fresh, err);
+  const int hold = status ? -1 : folder_hold(text_get(&fresh));
   if (!status) status = write_files(text_get(&fresh), files, err);
   if (!status) status = swap(text_get(&fresh), folder, earlier, err);
   if (status && fresh.length) folder_remove(text_get(&fresh));
+  if (hold >= 0) close(hold);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   text_free(&fresh);
   return status;

@@ -94,8 +94,9 @@ const char *cugen_version(void);
 /* The opened library: its options, the devices, the cache. Everything else is opened from it. */
 typedef struct cugen cugen;
 
-/* Asked at least ten times a second, in the caller's thread, while a space of variants is walked or a database server is
-   waited for. Return nonzero to stop: the function fails with CUGEN_ERROR_INTERRUPTED, and the next one walks anew. */
+/* Asked at least ten times a second, in the caller's thread, while a space of variants is walked or
+   a database server is waited for. Return nonzero to stop: the function fails with
+   CUGEN_ERROR_INTERRUPTED, and the next one walks anew. */
 typedef int (*cugen_stop_callback)(void *context);
 
 /* How to open the library. Every pointer may be NULL, which means the stated default. The strings are copied. */

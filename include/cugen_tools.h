@@ -960,7 +960,8 @@ int cugen_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const c
 
 /* ---- Input: what a user names to be read ------------------------------------------------------------------------- */
 
-/* A regular file, a pipe of the shell's, or "-", the standard input: by line or whole. A handle is for one thread at a time. */
+/* A regular file, a pipe of the shell's, or "-", the standard input: by line or whole. A handle is
+   for one thread at a time. */
 typedef struct cugen_input cugen_input;
 
 /* How much is read of it, and who may end a wait. */
@@ -968,21 +969,36 @@ typedef struct cugen_input_options {
   size_t size;
   size_t most;              /* bytes that are read; 0: any number */
   size_t most_line;         /* bytes of a line; 0: 1 MiB */
-  cugen_stop_callback stop; /* asked before each read, and ten times a second while a pipe's writer is silent; NULL: none */
+  cugen_stop_callback stop; /* asked before each read, and ten times a second in a wait */
   void *context;
 } cugen_input_options;
 
 #define CUGEN_INPUT_OPTIONS_INIT                                                                                     \
   { sizeof(cugen_input_options), 0, 0, NULL, NULL }
 
-/* CUGEN_ERROR_MISSING: there is no such file. CUGEN_ERROR_IO: it cannot be read, is a folder, a device or a named pipe, or has too many
-   bytes, which reading may find out, too. */
+/* CUGEN_ERROR_MISSING: there is no such file. CUGEN_ERROR_IO: it cannot be read, is a folder, a
+   device or a named pipe, or has too many bytes, which reading may find out, too. */
 int cugen_input_open(const char *path, const cugen_input_options *options, cugen_input **out, cugen_error *error);
 void cugen_input_close(cugen_input *input);
-/* The next line, without its end and valid until the next call; *line NULL: there is none. *whole: 0 where the input ended within it. */
+/* The next line, without its end and valid until the next call; *line NULL: there is none. *whole:
+   0 where the input ended within it. */
 int cugen_input_line(cugen_input *input, const char **line, size_t *length, int *whole, cugen_error *error);
 /* All that is left, with a zero behind it, valid until the input is closed. */
 int cugen_input_rest(cugen_input *input, const char **text, size_t *length, cugen_error *error);
+
+/* ---- Output: a file that is whole or as it was -------------------------------------------------------------------- */
+
+/* What is written beside the file and takes its name at the end. A device or a pipe, also behind a
+   link (/dev/stdout), is written to as it is. Any other link is refused: a stranger may have put it
+   there. */
+typedef struct cugen_output cugen_output;
+
+/* CUGEN_ERROR_IO: it cannot be written. */
+int cugen_output_open(const char *path, cugen_output **out, cugen_error *error);
+int cugen_output_add(cugen_output *output, const void *data, size_t length, cugen_error *error);
+/* keep 0: the file stays as it was. Of NULL nothing is done. CUGEN_ERROR_IO: it could not be
+   written, and is as it was. */
+int cugen_output_close(cugen_output *output, int keep, cugen_error *error);
 
 /* ---- Replay: strategies on recorded spaces ------------------------------------------------------------------------ */
 
@@ -999,8 +1015,9 @@ typedef struct cugen_replay_info {
   size_t tunables; /* with more than one value */
 } cugen_replay_info;
 
-/* Reads a file that Kernel Tuner (a cache, or T4) or KTT wrote; "-" is the standard input. At most 1 GiB is read; stop (NULL: none)
-   is asked meanwhile. CUGEN_ERROR_CACHE: it is neither, or not one of its variants has a time. CUGEN_ERROR_USAGE: it is compressed. */
+/* Reads a file that Kernel Tuner (a cache, or T4) or KTT wrote; "-" is the standard input. At most
+   1 GiB is read; stop (NULL: none) is asked meanwhile. CUGEN_ERROR_CACHE: it is neither, or not one
+   of its variants has a time. CUGEN_ERROR_USAGE: it is compressed. */
 int cugen_replay_open(const char *path, cugen_stop_callback stop, void *context, cugen_replay **out,
                       cugen_error *error);
 void cugen_replay_close(cugen_replay *replay);
@@ -1008,9 +1025,10 @@ int cugen_replay_describe(cugen_replay *replay, cugen_replay_info *out, cugen_er
 /* The variant's text, until the next call; CUGEN_ERROR_USAGE: there is no such index. */
 int cugen_replay_variant(cugen_replay *replay, uint64_t index, const char **out, cugen_error *error);
 
-/* Each run begins with the best variants of another recorded space, that of the same kernel on another device, say: the best 8 that
-   are variants here, too. *out: how many they are. CUGEN_ERROR_USAGE: none is. NULL: they begin without. Whoever was asked to stop when the
-   space was read is asked again. */
+/* Each run begins with the best variants of another recorded space, that of the same kernel on
+   another device, say: the best 8 that are variants here, too. *out: how many they are.
+   CUGEN_ERROR_USAGE: none is. NULL: they begin without. Whoever was asked to stop when the space
+   was read is asked again. */
 int cugen_replay_prior(cugen_replay *replay, const char *path, size_t *out, cugen_error *error);
 
 /* One run of a strategy; valid during the callback. Failed variants have infinity as their time. */

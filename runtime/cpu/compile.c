@@ -3,6 +3,8 @@
 #include "compile.h"
 
 #include <ctype.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -127,10 +129,12 @@ struct job {
   struct text folder, headers, source, object, symbols, standard, log;
   struct text toolkit;            /* its headers, for what the cpu device has no own of */
   struct text dumps[SINK_PASSES]; /* options */
+  int hold;                       /* of the folder; -1: none */
 };
 
 static void job_free(struct job *job) {
   if (job->folder.length) folder_remove(text_get(&job->folder));
+  if (job->hold >= 0) close(job->hold);
   text_free(&job->folder);
   text_free(&job->headers);
   text_free(&job->toolkit);
@@ -147,11 +151,12 @@ static int write_files(const struct compile_request *request, struct job *job, c
   int status = folder_temporary(&job->folder, err);
   if (status) return status;
   const char *folder = text_get(&job->folder);
+  job->hold = folder_hold(folder);
   text_addf(&job->source, "%s/" CPU_UNIT_NAME, folder);
   text_addf(&job->object, "%s/kernel.so", folder);
   text_addf(&job->headers, "%s/" CPU_HEADERS_NAME, folder);
   text_addf(&script, "%s/symbols", folder);
-  text_addf(&job->symbols, "-Wl,--version-script=%s", text_get(&script));
+  text_addf(&job->symbols, "--version-script=%s", text_get(&script));
   if (unit_wants_toolkit(request->source)) text_add(&job->toolkit, text_get(&request->toolkit->include));
   for (size_t i = 0; i < SINK_PASSES; i++)
     text_addf(&job->dumps[i], "-fdump-tree-%s=%s/%s", sink_passes[i], folder, sink_passes[i]);
@@ -280,6 +285,7 @@ static int run_whole(const struct compile_request *request, struct job *job, boo
       text_get(&request->toolkit->compiler)};
   size_t n = 1;
   n += add_flags(request, job, clang, argv + n);
+  argv[n++] = "-Xlinker"; /* -Wl, would cut a folder's name at a comma */
   argv[n++] = text_get(&job->symbols);
   argv[n++] = "-o";
   argv[n++] = text_get(&job->object);
@@ -312,6 +318,75 @@ static int run_unjailed(const struct compile_request *request, struct job *job, 
   return status;
 }
 
+/* ---- Whose failure it is ---- */
+
+/* Has no kernel, and as many bytes as the largest objects of kernels. */
+static const char control[] = "char cugen_control[4 << 20] = {1};\n";
+
+/* How often the kernel has ended a process for want of memory; -1: it does not say. */
+static long long memory_kills(void) {
+  static const char name[] = "\noom_kill ";
+  struct text counters = {0};
+  cugen_error ignored;
+  const char *found = file_read("/proc/vmstat", &counters, &ignored) ? NULL : strstr(text_get(&counters), name);
+  const long long count = found ? strtoll(found + sizeof name - 1, NULL, 10) : -1;
+  text_free(&counters);
+  return count;
+}
+
+static int fail_without_memory(const struct compile_request *request, cugen_error *err) {
+  return error_set(
+      err, CUGEN_ERROR_MEMORY,
+      "%s: the C++ compiler was killed, as the system does where memory runs out; leave more of it, or use "
+      "fewer compile threads",
+      request->name);
+}
+
+/* The same compiler, options and folder. *works: it has made an object, so that a failure before
+   was the source's. */
+static int run_control(const struct compile_request *request, struct job *job, bool clang, int jail, bool *works,
+                       cugen_error *err) {
+  const struct compile_request bare = {.toolkit = request->toolkit,
+                                       .name = request->name,
+                                       .source = control,
+                                       .timeout = request->timeout,
+                                       .stop = request->stop};
+  struct text source = {0};
+  int code = 0;
+  text_restart(&job->standard);
+  text_addf(&source, "%s/control.cpp", text_get(&job->folder));
+  int status = source.failed ? error_memory(err) : file_put(text_get(&source), control, sizeof control - 1, err);
+  remove(text_get(&job->object));
+  if (!status) status = run_whole(&bare, job, clang, text_get(&source), jail, &code, err);
+  text_free(&source);
+  *works = status == CUGEN_ERROR_COMPILE || (!status && !code && file_exists(text_get(&job->object)));
+  return status == CUGEN_ERROR_COMPILE ? CUGEN_OK : status;
+}
+
+/* A compile has failed. A compiler or a linker that is broken, a full disk, a folder that they
+   cannot use: then a source without a kernel fails, too, and what is said is not the kernel's. */
+static int check_surroundings(const struct compile_request *request, struct job *job, bool clang, int jail, int code,
+                              long long kills, cugen_error *err) {
+  struct text log = job->log;
+  bool works = true;
+  if (code == 128 + SIGKILL || (kills >= 0 && memory_kills() > kills)) return fail_without_memory(request, err);
+  job->log = (struct text){0};
+  const int status = run_control(request, job, clang, jail, &works, err);
+  struct text said = job->log, parent = {0};
+  job->log = log;
+  path_folder(text_get(&job->folder), &parent);
+  while (said.length && isspace((unsigned char)said.data[said.length - 1])) text_cut(&said, said.length - 1);
+  if (!status && !works)
+    error_set(
+        err, CUGEN_ERROR_IO,
+        "%s cannot compile here, not even a source without a kernel: %.600s\nIs it a C++ compiler, with its linker? "
+        "Has %s ($TMPDIR) room, and may it be written?",
+        text_get(&request->toolkit->compiler), said.length ? text_get(&said) : "it said nothing", text_get(&parent));
+  text_free(&said);
+  text_free(&parent);
+  return status ? status : works ? CUGEN_OK : CUGEN_ERROR_IO;
+}
+
 /* What runs a destructor when a library is unloaded needs this symbol, which the start files have. */
 static bool needs_destructors(const char *log) {
   return strstr(log, "undefined") && strstr(log, "__dso_handle");
@@ -320,18 +395,19 @@ static bool needs_destructors(const char *log) {
 static int run_compiler(const struct compile_request *request, struct job *job, cugen_error *err) {
   struct tool_places places;
   const bool clang = is_clang(request->toolkit);
+  const long long kills = memory_kills();
   int code = 0;
   tool_places_find(text_get(&request->toolkit->compiler), text_get(&job->folder), JAIL_WRITE, &places);
   const int jail = jail_make(places.list, TOOL_PLACES);
   int status = jail > 0 ? run_whole(request, job, clang, text_get(&job->source), jail, &code, err)
                         : run_unjailed(request, job, clang, &places, &code, err);
+  const bool failed = !status && (code || !file_exists(text_get(&job->object)));
+  if (failed) status = check_surroundings(request, job, clang, jail, code, kills, err);
   if (jail > 0) close(jail);
   tool_places_free(&places);
-  if (status) return status;
-  if (code && needs_destructors(text_get(&job->log))) return object_refuse(err);
-  return code || !file_exists(text_get(&job->object))
-             ? cpu_refuse(request, text_get(&job->log), text_get(&job->folder), code, err)
-             : CUGEN_OK;
+  if (status || !failed) return status;
+  if (needs_destructors(text_get(&job->log))) return object_refuse(err);
+  return cpu_refuse(request, text_get(&job->log), text_get(&job->folder), code, err);
 }
 
 static int fill_entries(const struct compile_request *request, struct compiled *out, cugen_error *err) {
@@ -395,7 +471,7 @@ static int image_key(const struct compile_request *request, struct hash *out, cu
 }
 
 static int compile(const struct compile_request *request, struct compiled *out, cugen_error *err) {
-  struct job job = {0};
+  struct job job = {.hold = -1};
   int status = includes_check(request->source, err);
   if (!status) status = write_files(request, &job, err);
   if (!status) status = take_standard(request, &job, err);

@@ -121,7 +121,7 @@ static void read_answer(const char *text, const struct questions *q, struct sour
 /* What is asked, and where: the image is a file in a folder of its own. */
 struct asked {
   struct text program, folder, image;
-  int jail;
+  int jail, hold; /* of the folder */
 };
 
 /* binutils may be built to fetch what an object names from a server. */
@@ -210,6 +210,7 @@ static int open_asked(struct asked *a, const void *image, size_t length, cugen_e
     return error_set(err, CUGEN_ERROR_MISSING, "addr2line (binutils) is not there: findings have no lines");
   int status = folder_temporary(&a->folder, err);
   if (status) return status;
+  a->hold = folder_hold(text_get(&a->folder));
   text_addf(&a->image, "%s/image", text_get(&a->folder));
   status = a->image.failed ? error_memory(err) : file_put(text_get(&a->image), image, length, err);
   return status ? status : confine(a, image, length, err);
@@ -218,6 +219,7 @@ static int open_asked(struct asked *a, const void *image, size_t length, cugen_e
 static void close_asked(struct asked *a) {
   if (a->jail > 0) close(a->jail);
   if (a->folder.length) folder_remove(text_get(&a->folder));
+  if (a->hold >= 0) close(a->hold);
   text_free(&a->program);
   text_free(&a->folder);
   text_free(&a->image);
@@ -225,7 +227,7 @@ static void close_asked(struct asked *a) {
 
 int lines_find(const void *image, size_t length, const struct line_site *sites, size_t count,
                struct source_place *out, cugen_error *err) {
-  struct asked a = {.jail = -1};
+  struct asked a = {.jail = -1, .hold = -1};
   memset(out, 0, count * sizeof *out);
   if (!any_site(sites, count)) return CUGEN_OK;
   int status = open_asked(&a, image, length, err);

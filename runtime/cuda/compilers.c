@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -32,6 +33,7 @@ struct child {
 struct compilers {
   struct compilers_options options;
   struct text folder; /* where children write precompiled headers; "": there is none */
+  int hold;           /* of the folder; -1: none */
   pthread_mutex_t mutex;
   struct child *idle;
 };
@@ -43,14 +45,19 @@ int compilers_open(const struct compilers_options *options, struct compilers **o
   if (options->idle_seconds <= 0) (*out)->options.idle_seconds = COMPILER_IDLE_SECONDS;
   pthread_mutex_init(&(*out)->mutex, NULL);
   cugen_error ignored;
-  if (folder_temporary(&(*out)->folder, &ignored)) text_restart(&(*out)->folder);
+  const bool made = folder_temporary(&(*out)->folder, &ignored) == CUGEN_OK;
+  if (!made) text_restart(&(*out)->folder);
+  (*out)->hold = made ? folder_hold(text_get(&(*out)->folder)) : -1;
   return CUGEN_OK;
 }
 
-static void child_end(struct child *child, struct text *how) {
+/* The signal that ended it; 0: none. */
+static int child_end(struct child *child, struct text *how) {
+  int signal = 0;
   if (child->socket >= 0) close(child->socket);
-  if (child->pid > 0 && child->parent == getpid()) process_end(child->pid, how);
+  if (child->pid > 0 && child->parent == getpid()) signal = process_end(child->pid, how);
   free(child);
+  return signal;
 }
 
 static void end_all(struct child *list) {
@@ -65,6 +72,7 @@ void compilers_close(struct compilers *c) {
   if (!c) return;
   end_all(c->idle);
   if (c->folder.length) folder_remove(text_get(&c->folder));
+  if (c->hold >= 0) close(c->hold);
   text_free(&c->folder);
   pthread_mutex_destroy(&c->mutex);
   free(c);
@@ -247,8 +255,14 @@ static int late(const struct compile_request *request, double limit, cugen_error
 
 static int crashed(const struct compile_request *request, struct child *child, cugen_error *err) {
   struct text how = {0};
-  child_end(child, &how);
-  int status = error_set(err, CUGEN_ERROR_COMPILE,
+  /* No source has a process killed: memory has run out, or somebody did it. */
+  const bool killed = child_end(child, &how) == SIGKILL;
+  int status =
+      killed ? error_set(err, CUGEN_ERROR_MEMORY,
+                         "%s: the compiler was killed, as the system does where memory runs out; leave more of it, "
+                         "or use fewer compile threads",
+                         request->name)
+             : error_set(err, CUGEN_ERROR_COMPILE,
                          "%s: the compiler crashed: %s; it may use %d MB of memory and %d MB of stack", request->name,
                          text_get(&how), COMPILER_MEMORY_MB, COMPILER_STACK_MB);
   text_free(&how);

@@ -34,8 +34,9 @@ const char *cache_key_wrong(const struct cache_key *key, const char **name);
    cache is read-only or in memory; that is no error. A corrupt, foreign or newer database is CUGEN_ERROR_CACHE,
    untouched. */
 int cache_open(const char *path, struct cache **out, struct text *warning, cugen_error *err);
-/* The same; stop is asked while a server is waited for, as long as the cache is open. Once it has said so, a server that is silent for a
-   second is given up: CUGEN_ERROR_INTERRUPTED with CUGEN_CAUSE_BUSY, then and from then on. */
+/* The same; stop is asked while a server is waited for, as long as the cache is open. Once it has
+   said so, a server that is silent for a second is given up: CUGEN_ERROR_INTERRUPTED with
+   CUGEN_CAUSE_BUSY, then and from then on. */
 int cache_open_watched(const char *path, struct process_stop stop, struct cache **out, struct text *warning,
                        cugen_error *err);
 void cache_close(struct cache *cache);
@@ -76,7 +77,8 @@ int cache_devices(struct cache *cache, const struct cache_key *key,
    makes it safe that comes a fifth of a second after the last safe one, or cache_sync. */
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                 cugen_error *err);
-/* CUGEN_ERROR_IO: what was stored is not at its place any more, since somebody has removed, moved or replaced the file. */
+/* CUGEN_ERROR_IO: what was stored is not at its place any more, since somebody has removed, moved
+   or replaced the file. */
 int cache_sync(struct cache *cache, cugen_error *err);
 /* How long a transaction waits for another process, where that is to be other than usual. */
 void cache_set_patience(struct cache *cache, double seconds);

@@ -462,26 +462,33 @@ static void make_left_over(const char *parent, long owner, const char *end, time
 }
 
 static void temporary_folders_of_the_dead_are_removed(void **state) {
-  struct text mine = {0}, fresh = {0}, old = {0}, new = {0};
+  struct text mine = {0}, fresh = {0}, old = {0}, new = {0}, released = {0}, held = {0};
   const char *set = getenv("TMPDIR");
   char *before = set ? strdup(set) : NULL;
   pid_t dead = fork();
   if (dead == 0) _exit(0);
   assert_int_equal(waitpid(dead, NULL, 0), dead);
   make_left_over(*state, getpid(), "aXXXX1", 7200, &mine);
-  make_left_over(*state, dead, "bXXXX2", 60, &fresh);
+  make_left_over(*state, dead, "bXXXX2", 1, &fresh);
+  make_left_over(*state, dead, "dXXXX4", 60, &released);
+  make_left_over(*state, dead, "eXXXX5", 60, &held); /* as of a process that has another number where it lives */
+  const int hold = folder_hold(text_get(&held));
+  assert_true(hold >= 0);
   make_left_over(*state, dead, "cXXXX3", 7200, &old);
   setenv("TMPDIR", *state, 1);
   assert_int_equal(folder_temporary(&new, NULL), CUGEN_OK);
   assert_true(file_exists(text_get(&mine)) && file_exists(text_get(&fresh)) && file_exists(text_get(&new)));
   assert_false(file_exists(text_get(&old)));
+  assert_false(file_exists(text_get(&released)));
+  assert_true(file_exists(text_get(&held)));
+  close(hold);
   if (before)
     setenv("TMPDIR", before, 1);
   else
     unsetenv("TMPDIR");
   free(before);
-  struct text *texts[] = {&mine, &fresh, &old, &new};
-  for (size_t i = 0; i < 4; i++) text_free(texts[i]);
+  struct text *texts[] = {&mine, &fresh, &old, &new, &released, &held};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
 }
 
 /* Only what file_write itself leaves, of a process that is no more, after an hour. */

@@ -170,8 +170,8 @@ static bool is_stopped(const struct pg_cache *cache) {
   return cache->stop.asked && cache->stop.asked(cache->stop.context);
 }
 
-/* Until the server's socket can be read (or written, as `events` says). False: not by `until` (0: without end), or somebody asked to
-   stop, and the server was silent for `grace` seconds. */
+/* Until the server's socket can be read (or written, as `events` says). False: not by `until` (0:
+   without end), or somebody asked to stop, and the server was silent for `grace` seconds. */
 static bool await(struct pg_cache *cache, short events, double grace, double until) {
   enum { ASK_MS = 50 };
   double stopped = 0;
@@ -263,8 +263,8 @@ static const char *connect_way_out(struct pg_cache *cache) {
          "name a file with cugen_options.cache";
 }
 
-/* How long connecting may take: as the address says. Of several servers one that does not answer is left by the system's own
-   limit, tcp_user_timeout, and then the next is tried. */
+/* How long connecting may take: as the address says. Of several servers one that does not answer is
+   left by the system's own limit, tcp_user_timeout, and then the next is tried. */
 static double connect_seconds(struct pg_cache *cache) {
   enum { USUAL = 10, USER_TIMEOUT = 30 };
   struct pg_option *options = cache->pq.options(cache->conn);

@@ -173,7 +173,8 @@ bool cache_harden(sqlite3 *db);
 int cache_error_corrupt(const char *path, const char *what, cugen_error *err);
 /* What SQLite's last failure on this database means for the user. */
 int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen_error *err);
-/* Whether the file, or its folder, is not at its place any more: it was removed, moved or replaced since it was opened. */
+/* Whether the file, or its folder, is not at its place any more: it was removed, moved or replaced
+   since it was opened. */
 bool cache_is_moved(sqlite3 *db);
 /* Whether what failed last did so for want of room on the disk. */
 bool cache_is_full(sqlite3 *db);
