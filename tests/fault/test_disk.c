@@ -372,10 +372,10 @@ static void quick_stores_wait_together(void **state) {
   assert_true(disk.syncs > before);
   before = disk.syncs;
   assert_int_equal(store(cache, "last", NULL), CUGEN_OK); /* which waits itself where the machine has stood still */
-  cache_sync(cache);
+  cache_sync(cache, NULL);
   assert_true(disk.syncs > before);
   before = disk.syncs;
-  cache_sync(cache);
+  cache_sync(cache, NULL);
   assert_int_equal(disk.syncs, before);
   cache_close(cache);
   cache_close(other);
