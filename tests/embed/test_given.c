@@ -67,6 +67,30 @@ static void test_library(void **state) {
   cugen_close(NULL);
 }
 
+static void test_files(void **state) {
+  (void)state;
+  cugen_input *input;
+  cugen_output *output;
+  const char *text;
+  size_t length;
+  int whole;
+  assert_int_equal(cugen_input_open("tests/spaces/recorded_cache.json", NULL, &input, &error), CUGEN_OK);
+  REFUSES(cugen_input_open, (NULL, NULL, &input, &error), "path");
+  REFUSES(cugen_input_open, ("tests/spaces/recorded_cache.json", NULL, NULL, &error), "out");
+  REFUSES(cugen_input_line, (NULL, &text, &length, &whole, &error), "input");
+  REFUSES(cugen_input_line, (input, NULL, &length, &whole, &error), "line");
+  REFUSES(cugen_input_rest, (NULL, &text, &length, &error), "input");
+  REFUSES(cugen_input_rest, (input, NULL, &length, &error), "text");
+  assert_int_equal(cugen_input_rest(input, &text, &length, &error), CUGEN_OK);
+  assert_true(length > 0 && length == strlen(text));
+  cugen_input_close(input);
+  cugen_input_close(NULL);
+  REFUSES(cugen_output_open, (NULL, &output, &error), "path");
+  REFUSES(cugen_output_open, ("nowhere/file", NULL, &error), "out");
+  REFUSES(cugen_output_add, (NULL, "", 0, &error), "output");
+  assert_int_equal(cugen_output_close(NULL, 1, &error), CUGEN_OK);
+}
+
 static void test_replay(void **state) {
   (void)state;
   cugen_replay *replay, *none;
@@ -438,11 +462,10 @@ static void test_every_function(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_library),        cmocka_unit_test(test_replay),
-      cmocka_unit_test(test_kernel),         cmocka_unit_test(test_work),
-      cmocka_unit_test(test_cache),          cmocka_unit_test(test_plan),
-      cmocka_unit_test(test_const_variable), cmocka_unit_test(test_without_a_status),
-      cmocka_unit_test(test_sizes),          cmocka_unit_test(test_every_function),
+      cmocka_unit_test(test_library), cmocka_unit_test(test_files),          cmocka_unit_test(test_replay),
+      cmocka_unit_test(test_kernel),  cmocka_unit_test(test_work),           cmocka_unit_test(test_cache),
+      cmocka_unit_test(test_plan),    cmocka_unit_test(test_const_variable), cmocka_unit_test(test_without_a_status),
+      cmocka_unit_test(test_sizes),   cmocka_unit_test(test_every_function),
   };
   return cmocka_run_group_tests_name("what is given", tests, open_all, close_all);
 }

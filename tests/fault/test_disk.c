@@ -486,7 +486,8 @@ static void check_change(const struct change *change, bool said) {
   assert_string_equal(text_get(&wrong), "");
   bool changed = checked.records == change->records && checked.images == change->images;
   bool as_before = checked.records == HELD && checked.images == 1;
-  if (told > HELD - checked.records) fail_msg("%zu records are said to be removed, %zu are there", told, checked.records);
+  if (told > HELD - checked.records)
+    fail_msg("%zu records are said to be removed, %zu are there", told, checked.records);
   if (!changed && (said || !(as_before || may_be_part(change, &checked))))
     fail_msg("%zu records, %zu images", checked.records, checked.images);
   text_free(&wrong);

@@ -24,7 +24,7 @@ int cache_error_corrupt(const char *path, const char *what, cugen_error *err) {
 
 bool cache_is_moved(sqlite3 *db) {
   int moved = 0;
-  return sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+  return db && sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
 }
 
 static int refuse_moved(const char *path, cugen_error *err) {
