@@ -110,6 +110,7 @@ struct kernel_launch {
   bool has_carveout;
   int carveout;
   bool overlap; /* it may begin before what stands in front of it in the stream has ended */
+  bool cooperative; /* its blocks run all at once, so that they may wait for each other (grid.sync()) */
 };
 
 #define KERNEL_MAX_LAUNCHES  64

@@ -53,6 +53,7 @@ static const char *const findings[] = {
     [CUGEN_FINDING_SAME_VALUE] = "same value written",
     [CUGEN_FINDING_CONSTANT_WRITE] = "write to a constant",
     [CUGEN_FINDING_SHARED_LIMIT] = "too much shared memory",
+    [CUGEN_FINDING_LAUNCH] = "cannot be launched",
 };
 
 enum {

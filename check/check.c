@@ -379,6 +379,32 @@ static int keep_invalid(const struct outcome *o, cugen_error *err) {
   return status || !own ? status : add_variant(c, &c->result->faulty, o->run->variant, err);
 }
 
+/* Whether the variant was refused with the check problem, and so whatever the sizes are. */
+static bool is_known_refused(const struct check *c, size_t variant) {
+  for (size_t i = 0; i < c->result->finding_count; i++) {
+    const struct check_finding *f = &c->result->findings[i];
+    if (f->kind == CUGEN_FINDING_LAUNCH && f->variants.bits[variant / 64] >> variant % 64 & 1) return true;
+  }
+  return false;
+}
+
+/* Of the check problem a finding; sizes that are made up need not go together with blocks and clusters. */
+static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
+  struct check *c = o->check;
+  const struct instrument_result *result = o->result;
+  if (is_known_refused(c, o->run->variant)) return CUGEN_OK;
+  if (o->run->problem != c->list.families[o->problem->family].first)
+    return keep_skip(c, result->variant, o->run->variant, result->reason, false, err);
+  struct check_finding f = {.kind = CUGEN_FINDING_LAUNCH,
+                            .count = 1,
+                            .run = (size_t)(o->run - c->list.runs),
+                            .here = result->where,
+                            .variant = strdup(result->variant),
+                            .problem = strdup(o->problem->text),
+                            .message = strdup(result->reason)};
+  return keep_finding(c, &f, o->run->variant, err);
+}
+
 /* The variant and the problem have been checked. */
 static void count_run(const struct outcome *o) {
   struct check *c = o->check;
@@ -478,6 +504,7 @@ static int keep_run(struct outcome *o, cugen_error *err) {
   if (result->fault) return keep_faulty(o, err);
   if (result->outcome == CUGEN_OUTCOME_COMPILE) return keep_refused(o, err);
   if (result->invalid) return keep_invalid(o, err);
+  if (result->refused) return keep_unlaunchable(o, err);
   if (result->outcome == CUGEN_OUTCOME_LAUNCH)
     return keep_skip(c, result->variant, run->variant, result->reason, false, err);
   const struct source_place *spin = find_spin(o);

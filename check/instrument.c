@@ -69,6 +69,24 @@ static void fail_with(struct instrument_result *out, cugen_outcome outcome, cons
   fail(out, outcome, why->cause, why->message);
 }
 
+/* What any GPU, or the one that is checked for, refuses. */
+static bool is_refused(struct instrument *p, const struct compiled *compiled, struct instrument_result *out) {
+  cugen_error why = {0};
+  struct text place = {0};
+  if (!plan_check_launches(&cpu_device_ops, &p->device.facts, &p->spec, compiled, NULL, &why)) return false;
+  text_addf(&place, "%s:%d: ", why.file, why.line);
+  const char *message = why.message;
+  if (why.line && strncmp(message, text_get(&place), place.length) == 0) message += place.length;
+  fail(out, CUGEN_OUTCOME_LAUNCH, why.cause, message);
+  out->refused = true;
+  out->where.line = why.line;
+  const size_t length = strnlen(why.file, sizeof out->where.file - 1);
+  memcpy(out->where.file, why.file, length);
+  out->where.file[length] = '\0';
+  text_free(&place);
+  return true;
+}
+
 /* What cannot be tried. */
 static int refuse(struct instrument_result *out, const cugen_error *fault) {
   fail_with(out, CUGEN_OUTCOME_LAUNCH, fault);
@@ -210,6 +228,8 @@ int instrument_run(struct instrument *p, const struct problem *problem, const st
   out->source = p->spec.source;
   out->spec = &p->spec;
   out->compiled = &p->compiled;
+  const struct compiled *image = p->compiled.image ? &p->compiled : &p->at_source;
+  if (!p->refused.status && is_refused(p, image, out)) return CUGEN_OK;
   if (!p->refused.status) return run(p, problem, variant, wanted, out, err);
   fail_with(out, CUGEN_OUTCOME_COMPILE, &p->refused);
   return CUGEN_OK;

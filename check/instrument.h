@@ -4,6 +4,7 @@
 #ifndef CHECK_INSTRUMENT_H
 #define CHECK_INSTRUMENT_H
 
+#include "runtime/cpu/lines.h"
 #include "tune/candidate.h"
 
 struct instrument;
@@ -28,6 +29,8 @@ struct instrument_result {
   cugen_outcome outcome;
   cugen_cause cause; /* of a failure, where it has one */
   bool invalid;      /* outcome is LAUNCH: the config gives it none, on any device */
+  bool refused;      /* outcome is LAUNCH: the device that is checked for, or any GPU, refuses it; reason says why, and where */
+  struct source_place where; /* likewise; line 0: not known */
   char reason[1024]; /* "" when ok */
   int fault;         /* status set: it cannot be tried, as candidate.faulty has it; or why there is no data */
   double error;      /* largest, in units of the tolerance */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/launch.h"
+
 enum { NULL_PAGE = 4096 };
 
 static void add_dim(struct text *out, const char *what, const uint32_t at[3]) {
@@ -103,9 +105,10 @@ static void add_constant(struct text *out, const struct check_finding *f) {
 
 static void add_limit(struct text *out, const struct check_finding *f) {
   text_addf(out,
-            "the kernel's static shared memory, with %s, has %lld bytes, and a block may have %d: use dynamic shared "
+            "the kernel's static shared memory, with %s, has %lld bytes, and a block may have %d (%d where it is "
+            "compiled for sm_90a, sm_100a, sm_103a or sm_110a, 101376 for sm_120a or sm_121a): use dynamic shared "
             "memory, whose size 'shared' sets in the config",
-            f->raw.array, (long long)f->raw.bytes, f->raw.size);
+            f->raw.array, (long long)f->raw.bytes, f->raw.size, LAUNCH_MOST_SHARED);
 }
 
 static void add_diverged(struct text *out, const struct check_finding *f) {
@@ -184,6 +187,7 @@ static void (*const adders[])(struct text *, const struct check_finding *) = {
     [CUGEN_FINDING_SAME_VALUE] = add_race,
     [CUGEN_FINDING_CONSTANT_WRITE] = add_constant,
     [CUGEN_FINDING_SHARED_LIMIT] = add_limit,
+    [CUGEN_FINDING_LAUNCH] = add_words,
 };
 
 char *check_message(const struct check_finding *f) {

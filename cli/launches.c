@@ -105,6 +105,7 @@ json_t *launches_json(const struct launches *launches) {
     json_object_set_new(object, "dynamic_shared_bytes", json_integer(launch->shared_bytes));
     json_object_set_new(object, "carveout", launch->carveout < 0 ? json_null() : json_integer(launch->carveout));
     json_object_set_new(object, "overlap", json_boolean(launch->overlap));
+    json_object_set_new(object, "cooperative", json_boolean(launch->cooperative));
     json_object_set_new(object, "passes", passes_json(launch->passes));
     json_object_set_new(object, "times", json_integer((json_int_t)launch->times));
     json_array_append_new(array, object);

@@ -254,6 +254,8 @@ static int put_launch(struct coder *c, const struct config_launch *launch, size_
   }
   pin(c, launch->overlap);
   if (c->spec->launches[at].overlap) text_add(out, "overlap(s);\n");
+  pin(c, launch->cooperative);
+  if (c->spec->launches[at].cooperative) text_add(out, "cooperative(s);\n");
   return status;
 }
 

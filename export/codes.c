@@ -4,7 +4,9 @@
 
 #include "base/array.h"
 #include "export.h"
+#include "runtime/devices.h"
 #include "runtime/model/model.h"
+#include "runtime/model/occupancy.h"
 #include "runtime/plan.h"
 
 /* ---- Images ---------------------------------------------------------------------------------------------------------- */
@@ -50,6 +52,14 @@ static int add_image(struct exporter *x, struct compiled *compiled, bool ptx, si
 static int check_symbols(const struct kernel_spec *spec, const struct lookup *l, const struct compiled *compiled,
                          cugen_error *err) {
   int status = model_check_symbols(spec, compiled, err);
+  if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
+  return status;
+}
+
+/* Likewise: what the device cannot launch is of no use there. */
+static int check_launches(const struct kernel_spec *spec, const struct lookup *l, const struct compiled *compiled,
+                          cugen_error *err) {
+  int status = plan_check_launches(&cuda_device_ops, &l->device.facts, spec, compiled, occupancy_resident, err);
   if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
   return status;
 }
@@ -106,6 +116,7 @@ int export_add_code(struct exporter *x, struct export_code *code, const struct k
   x->codes = codes;
   int status = get_image(x, &x->devices[code->device].lookup, spec, ptx, &compiled, err);
   if (!status) status = check_symbols(spec, &x->devices[code->device].lookup, &compiled, err);
+  if (!status && !ptx) status = check_launches(spec, &x->devices[code->device].lookup, &compiled, err);
   if (!status) status = name_kernels(spec, &compiled, code, err);
   if (!status) status = add_image(x, &compiled, ptx, &code->image, err);
   compiled_free(&compiled);

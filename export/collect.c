@@ -309,7 +309,10 @@ static int add_default(struct exporter *x, size_t device, const struct problem *
   if (status || space_valid(l->space) == 0) return status;
   uint64_t index = space_default(l->space, &try);
   status = asked ? add_tries(x, device, err) : add_variant(x, device, index, try, false, err);
-  if (!status && (try != last || asked)) status = add_variant(x, device, 0, last, asked, err);
+  if (!status && (try != last || asked)) {
+    status = add_variant(x, device, 0, last, asked, err);
+    if (status && try != last && err->cause == CUGEN_CAUSE_RESOURCES) status = CUGEN_OK; /* the default is there */
+  }
   for (size_t i = 0; i < last && asked && !status; i++) status = add_try_classes(x, device, problem, i, err);
   return status;
 }

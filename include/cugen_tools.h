@@ -429,6 +429,7 @@ typedef struct cugen_launch_info {
   int64_t shared_bytes;           /* dynamic shared memory of a block */
   int carveout;                   /* percent, as in the config; -1: the driver decides */
   int overlap;                    /* it may begin before the launch before it has ended */
+  int cooperative;                /* all of its blocks run at once, so that they may wait for each other */
   int listed;                     /* it passes what the config's pass lists, else all arguments */
   const char *passes;             /* its parameters in order, with its own values: "source, ping, n=100" */
   size_t times;                   /* in a row */
@@ -491,7 +492,8 @@ typedef enum cugen_finding_kind {
   CUGEN_FINDING_WRONG,          /* a wrong result */
   CUGEN_FINDING_SAME_VALUE,     /* a race of threads that write the same value: a note, unless the check is strict */
   CUGEN_FINDING_CONSTANT_WRITE, /* a write to a __constant__ variable */
-  CUGEN_FINDING_SHARED_LIMIT    /* more static shared memory than a block may have */
+  CUGEN_FINDING_SHARED_LIMIT,   /* more static shared memory than a block may have */
+  CUGEN_FINDING_LAUNCH          /* a launch that no GPU makes, or not the one that is checked for */
 } cugen_finding_kind;
 
 /* The name of a kind, in text and in JSON: "race", "race between blocks"; never NULL. */

@@ -13,6 +13,7 @@
 #include "base/cause.h"
 #include "base/gpu.h"
 #include "base/kernel.h"
+#include "base/launch.h"
 #include "base/system.h"
 #include "watch.h"
 
@@ -68,6 +69,7 @@ struct kernel_resources {
   int64_t local_bytes;    /* a thread: stack frame, spills included */
   int64_t spill_bytes;    /* a thread: spill stores + loads, from the compile log */
   int64_t constant_bytes; /* module's __constant__ data */
+  bool grid_sync; /* it ends the context unless its launch is cooperative; of an image from the cache: false */
 };
 
 /* What its machine code says; see model/sass.h. */
@@ -296,6 +298,8 @@ struct device_ops {
   int (*energy_check)(const struct toolkit *toolkit, const struct device_description *device, cugen_error *err);
   /* Empties the report and names the memory that the watched launches after it work on. NULL in a row without them. */
   int (*watch)(struct device *device, const struct watch_buffer *buffers, size_t count, cugen_error *err);
+  /* What the index-th kernel of an image takes, as far as the image says it; no device has to be open. */
+  void (*needs)(const struct compiled *compiled, size_t index, struct kernel_needs *out);
   /* How many parameters the kernel takes, and into sizes[0 .. capacity) their bytes; -1: not known. NULL in a row
      that never knows. */
   int (*parameters)(struct entry *entry, int *sizes, int capacity);

@@ -69,10 +69,15 @@ size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_M
   return count;
 }
 
+/* A cooperative kernel's image is another one: that a kernel waits for its grid is seen when it is compiled, and an image that is kept
+   was right in a launch of its kind. */
 void plan_add_entries(const struct kernel_spec *spec, struct text *out) {
   const char *entries[KERNEL_MAX_ENTRIES];
   size_t count = plan_entries(spec, entries);
+  bool cooperative = false;
   for (size_t i = 0; i < count; i++) text_addf(out, " %s", entries[i]);
+  for (size_t i = 0; i < spec->launch_count; i++) cooperative |= spec->launches[i].cooperative;
+  if (cooperative) text_add(out, " (cooperative)");
 }
 
 size_t plan_entry_index(const struct kernel_spec *spec, const char *entry) {
@@ -113,6 +118,36 @@ static int find_entries(struct plan *plan, cugen_error *err) {
   return CUGEN_OK;
 }
 
+int plan_check_launches(const struct device_ops *ops, const struct device_facts *facts,
+                        const struct kernel_spec *spec, const struct compiled *compiled, plan_resident *resident,
+                        cugen_error *err) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; ops->needs && i < spec->launch_count && !status; i++) {
+    const struct kernel_launch *launch = &spec->launches[i];
+    const size_t entry = plan_entry_index(spec, launch->entry);
+    struct kernel_needs needs = {0};
+    ops->needs(compiled, entry, &needs);
+    const int held = resident ? resident(facts, &compiled->resources[entry], launch) : -1;
+    status = launch_check(facts, spec, i, &needs, held, err);
+  }
+  return status;
+}
+
+/* Cooperative launches, by the driver's own answer. */
+static int check_cooperative(const struct plan *plan, cugen_error *err) {
+  const struct kernel_needs nothing = {0};
+  const struct device_facts *facts = &plan->device->description.facts;
+  int status = CUGEN_OK;
+  for (size_t i = 0; facts->is_gpu && i < plan->spec->launch_count && !status; i++) {
+    const struct kernel_launch *l = &plan->spec->launches[i];
+    if (!l->cooperative) continue;
+    const int threads = (int)(l->block[0] * l->block[1] * l->block[2]);
+    const int held = plan->device->ops->active_blocks(plan->device, plan->entries[i], threads, l->shared_bytes);
+    status = launch_check(facts, plan->spec, i, &nothing, held, err);
+  }
+  return status;
+}
+
 int plan_open(struct device *device, const struct kernel_spec *spec, const struct compiled *compiled,
               struct plan **out, cugen_error *err) {
   *out = NULL;
@@ -123,8 +158,11 @@ int plan_open(struct device *device, const struct kernel_spec *spec, const struc
   if (!plan) return error_memory(err);
   plan->device = device;
   plan->spec = spec;
-  int status = device->ops->load(device, compiled, &plan->loaded, err);
+  const struct device_facts *facts = &device->description.facts;
+  int status = plan_check_launches(device->ops, facts, spec, compiled, NULL, err);
+  if (!status) status = device->ops->load(device, compiled, &plan->loaded, err);
   if (!status) status = find_entries(plan, err);
+  if (!status) status = check_cooperative(plan, err);
   if (status) {
     plan_close(plan);
     return status;

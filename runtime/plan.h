@@ -25,6 +25,14 @@ size_t plan_entry_index(const struct kernel_spec *spec, const char *entry);
 
 enum { PLAN_MAX_PARAMETERS = 2 * KERNEL_MAX_ARGUMENTS + 2 };
 
+/* The blocks of a cooperative launch that a multiprocessor of the device holds at a time; -1: not known. */
+typedef int plan_resident(const struct device_facts *facts, const struct kernel_resources *resources,
+                          const struct kernel_launch *launch);
+/* The verdict of launch_check on all launches. resident NULL: it is not known. */
+int plan_check_launches(const struct device_ops *ops, const struct device_facts *facts,
+                        const struct kernel_spec *spec, const struct compiled *compiled, plan_resident *resident,
+                        cugen_error *err);
+
 /* CUGEN_ERROR_CONFIG unless the launch's kernel, which takes that many parameters of these sizes, takes what the spec
    passes and `extra` more behind it. takes < 0: not known, nothing is compared. */
 int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t extra, const int *sizes, int takes,

@@ -95,6 +95,26 @@ bool candidate_has_data(struct bench *bench, struct candidate *c) {
   return !c->refused.status;
 }
 
+/* ---- Launches ---- */
+
+static int check_launches(const struct bench *bench, const struct kernel_spec *spec, const struct compiled *compiled,
+                          cugen_error *err) {
+  const struct tune_target *t = bench->target;
+  const bool known = t->ops->capabilities & DEVICE_OCCUPANCY;
+  return plan_check_launches(t->ops, &t->device->facts, spec, compiled, known ? occupancy_resident : NULL, err);
+}
+
+/* Before it goes to a worker, which has no source and so no line of it. */
+static bool can_launch(const struct bench *bench, struct candidate *c) {
+  if (check_launches(bench, &c->real, &c->real_build->compiled, &c->refused)) return false;
+  if (!c->check_build || !check_launches(bench, &c->check, &c->check_build->compiled, &c->refused)) return true;
+  struct text problem = {0};
+  problem_add_check(bench->target->config, &bench->check, &problem);
+  error_prefix(&c->refused, "%s", text_get(&problem));
+  text_free(&problem);
+  return false;
+}
+
 /* ---- Images ---- */
 
 static int image_key(const struct bench *bench, const struct kernel_spec *spec, struct text *out, cugen_error *err) {
@@ -351,7 +371,7 @@ static int record_run_reason(const struct bench *bench, const struct candidate *
 }
 
 bool candidate_can_run(struct bench *bench, struct candidate *c) {
-  return !bench->target->predicted && candidate_has_data(bench, c) && !compile_failure(c);
+  return !bench->target->predicted && candidate_has_data(bench, c) && !compile_failure(c) && can_launch(bench, c);
 }
 
 int candidate_refuse(struct bench *bench, struct candidate *c, struct cache_record *out, cugen_error *err) {

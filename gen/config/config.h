@@ -178,7 +178,8 @@ struct config_parameter {  /* "in"  or  "step % 2 == 0 and 'a' or 'b'"  or  { "n
   const struct expr *value; /* of a scalar, in this launch; NULL: the argument's */
 };
 
-/* grid, block, shared, carveout, overlap, steps, pass, entry of an implementation, or one launch { ... } of several */
+/* grid, block, shared, carveout, overlap, cooperative, steps, pass, entry of an implementation, or one launch { ... } of
+   several */
 struct config_launch {
   struct config_spelling entry; /* text NULL: the only __global__ function of the expansion */
   struct config_line line;
@@ -186,6 +187,7 @@ struct config_launch {
   const struct expr *shared;             /* NULL: 0 */
   const struct expr *carveout;           /* NULL: -1, the driver decides */
   const struct expr *overlap;            /* NULL: false */
+  const struct expr *cooperative;        /* NULL: false */
   const struct expr *steps;              /* how many launches it makes, one after the other; NULL: 1 */
   /* In all but steps: which of them it is, and how many they are; the slots behind the tunables'. */
   int step_slot, steps_slot;

@@ -53,6 +53,7 @@ enum naming { PLAIN, NAMED, NAMED_ALONE };
   X(shared, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "shared \"tile * tile * sizeof(dtype)\"")             \
   X(carveout, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "carveout \"50\"")                                  \
   X(overlap, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "overlap \"true\"")                                  \
+  X(cooperative, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "cooperative \"true\"")                          \
   X(steps, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "steps \"ceil_log(N, 2 * threads)\"")                  \
   X(pass, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "pass { \"x\", \"y\", { \"n\", value = 32 } }")         \
   X(entry, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "entry \"matmul\"")

@@ -137,6 +137,7 @@ static int read_part(struct build *build, enum keyword_id id, struct config_line
   case KEYWORD_shared: return read_expr(build, line, "shared", &out->shared);
   case KEYWORD_carveout: return read_expr(build, line, "carveout", &out->carveout);
   case KEYWORD_overlap: return read_expr(build, line, "overlap", &out->overlap);
+  case KEYWORD_cooperative: return read_expr(build, line, "cooperative", &out->cooperative);
   case KEYWORD_steps: return read_steps(build, line, out);
   case KEYWORD_pass: return read_pass(build, line, out);
   default: return read_spelling(build, line, "entry", &out->entry);
@@ -144,8 +145,9 @@ static int read_part(struct build *build, enum keyword_id id, struct config_line
 }
 
 /* The entry comes before the steps: it is one for all; the others see them. */
-static const enum keyword_id launch_parts[] = {KEYWORD_entry,  KEYWORD_steps,    KEYWORD_grid,    KEYWORD_block,
-                                               KEYWORD_shared, KEYWORD_carveout, KEYWORD_overlap, KEYWORD_pass};
+static const enum keyword_id launch_parts[] = {
+    KEYWORD_entry,    KEYWORD_steps,   KEYWORD_grid,        KEYWORD_block, KEYWORD_shared,
+    KEYWORD_carveout, KEYWORD_overlap, KEYWORD_cooperative, KEYWORD_pass};
 enum { LAUNCH_PARTS = sizeof launch_parts / sizeof *launch_parts };
 
 /* launch { grid = { ... } } says the same as launch { grid { ... } }. */
@@ -181,7 +183,8 @@ static int check_fields(struct build *build, const struct list *list) {
   const char *odd = unknown_key(build, list->table, names, known);
   if (!odd) return CUGEN_OK;
   return refuse_name(build, list->line, odd, names, known,
-                     "launch has no '%s': it has grid, block, shared, carveout, overlap, steps, pass and entry", odd);
+                     "launch has no '%s': it has grid, block, shared, carveout, overlap, cooperative, steps, "
+                     "pass and entry", odd);
 }
 
 static int check_launch(struct build *build, const char *owner, const struct config_launch *launch) {

@@ -3,9 +3,6 @@
 
 #include <inttypes.h>
 
-const struct dimension_limit grid_limits[3] = {{"grid x", INT32_MAX}, {"grid y", 65535}, {"grid z", 65535}};
-const struct dimension_limit block_limits[3] = {{"block x", 1024}, {"block y", 1024}, {"block z", 64}};
-
 /* The limits of one launch under construction, in one of its steps. */
 struct list {
   const struct config_launch *launch;
@@ -63,12 +60,15 @@ static void add_threads(struct list *list) {
 }
 
 static void add_shared(struct list *list) {
-  /* The cpu device states a size for configs that ask, and runs larger ones: kernels of any GPU are to run there. */
-  int64_t most = fact(list, DEVICE_FACT_is_gpu) ? fact(list, DEVICE_FACT_shared_per_block_optin) : 0;
+  const struct device_facts facts = {.is_gpu = fact(list, DEVICE_FACT_is_gpu),
+                                     .shared_per_block_optin = fact(list, DEVICE_FACT_shared_per_block_optin)};
+  const bool known = list->slots[DEVICE_FACT_is_gpu].type == VALUE_INT;
+  const int64_t most = known ? launch_shared_limit(&facts) : 0;
   if (!list->launch->shared || most <= 0) return;
   struct text *what =
       add(list, "shared", (struct launch_limit){.factors = {list->launch->shared}, .count = 1, .most = most});
-  if (what) text_addf(what, ": at most %" PRId64 " bytes (device.shared_per_block_optin)", most);
+  if (what) text_addf(what, ": at most %" PRId64 " bytes%s", most,
+                      facts.is_gpu ? " (device.shared_per_block_optin)" : "");
 }
 
 static void add_steps(struct list *list) {
@@ -82,8 +82,8 @@ size_t launch_limits(const struct config_launch *launch, int step, const struct 
                      struct launch_limit *out, struct text *what) {
   struct list list = {.launch = launch, .slots = slots, .step = step, .out = out, .what = what};
   add_threads(&list); /* the first that is exceeded is what an error names */
-  add_dimensions(&list, launch->block, block_limits);
-  add_dimensions(&list, launch->grid, grid_limits);
+  add_dimensions(&list, launch->block, launch_block_limits);
+  add_dimensions(&list, launch->grid, launch_grid_limits);
   add_shared(&list);
   add_steps(&list);
   return list.count;

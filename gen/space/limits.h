@@ -3,14 +3,8 @@
 #ifndef GEN_SPACE_LIMITS_H
 #define GEN_SPACE_LIMITS_H
 
+#include "base/launch.h"
 #include "gen/config/config.h"
-
-/* CUDA C++ Programming Guide, table of technical specifications: grid 2^31 - 1, 65535, 65535; block 1024, 1024, 64. */
-struct dimension_limit {
-  const char *name;
-  int64_t most;
-};
-extern const struct dimension_limit grid_limits[3], block_limits[3];
 
 /* The product of the factors, or their sum, must lie between least and most. */
 struct launch_limit {

@@ -28,6 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/launch.h"
+
 /* ---- The kernels behind a variant: reference, verify kernel, generators --------------------------------------- */
 
 /* Which kernel behind a variant: these, or the generator of an argument by its number. */
@@ -119,14 +121,18 @@ static int launches(struct expansion *x) {
   return x->reference ? expansion_reference_launch(x) : expansion_evaluate_launches(x);
 }
 
+static int constants(struct expansion *x) {
+  return launch_check_constants(x->facts, x->out, x->err);
+}
+
 static int run_steps(struct expansion *x) {
   static int (*const steps[])(struct expansion *) = {
       expansion_fill_slots,       expansion_fill_arguments,   hash_data,
       expansion_write_parameters, expansion_open_names,       expansion_evaluate_options,
       expansion_spell_entries,    expansion_write_source,     expansion_note_reads,
       expansion_copy_source,      expansion_allocate_spec,    launches,
-      expansion_finish_strings,   expansion_check_parameters, expansion_take_hashes,
-      expansion_evaluate_work,    expansion_take_data_hashes,
+      expansion_finish_strings,   expansion_check_parameters, constants,
+      expansion_take_hashes,      expansion_evaluate_work,    expansion_take_data_hashes,
   };
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
     int status = steps[i](x);

@@ -76,9 +76,9 @@ static int evaluate_dimension(struct expansion *x, const struct config_launch *l
 static int evaluate_sizes(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
   int status = CUGEN_OK;
   for (int i = 0; i < 3 && !status; i++)
-    status = evaluate_dimension(x, launch, launch->grid[i], &grid_limits[i], &out->grid[i]);
+    status = evaluate_dimension(x, launch, launch->grid[i], &launch_grid_limits[i], &out->grid[i]);
   for (int i = 0; i < 3 && !status; i++)
-    status = evaluate_dimension(x, launch, launch->block[i], &block_limits[i], &out->block[i]);
+    status = evaluate_dimension(x, launch, launch->block[i], &launch_block_limits[i], &out->block[i]);
   if (status) return status;
   int64_t threads = (int64_t)out->block[0] * out->block[1] * out->block[2], most = x->facts->max_threads_per_block;
   if (most > 0 && threads > most)
@@ -134,6 +134,12 @@ static int evaluate_overlap(struct expansion *x, const struct config_launch *lau
                                 "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
 }
 
+static int evaluate_cooperative(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
+  int status =
+      launch->cooperative ? expr_eval_bool(launch->cooperative, x->slots, &out->cooperative, x->err) : CUGEN_OK;
+  return status ? (error_prefix_at(x->err, launch->line.path, launch->line.number, "cooperative"), status) : CUGEN_OK;
+}
+
 /* Adds a string to the spec's store and gives its place; pointers are set when the store no longer moves. */
 size_t expansion_store_string(struct kernel_spec *spec, const char *string) {
   size_t at = spec->strings.length;
@@ -175,6 +181,7 @@ static int evaluate_launch(struct expansion *x, const struct config_launch *laun
   if (!status) status = evaluate_shared(x, launch, &out->shared_bytes);
   if (!status) status = evaluate_carveout(x, launch, out);
   if (!status) status = evaluate_overlap(x, launch, out);
+  if (!status) status = evaluate_cooperative(x, launch, out);
   return status;
 }
 

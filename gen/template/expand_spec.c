@@ -101,6 +101,7 @@ static void describe_launch(const struct kernel_spec *spec, const struct kernel_
             launch->grid[2], launch->block[0], launch->block[1], launch->block[2], launch->shared_bytes);
   if (launch->has_carveout) text_addf(out, "carveout %d\n", launch->carveout);
   if (launch->overlap) text_add(out, "overlap\n");
+  if (launch->cooperative) text_add(out, "cooperative\n");
   describe_list(spec, launch, out);
 }
 

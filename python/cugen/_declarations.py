@@ -839,6 +839,7 @@ class cugen_launch_info(Structure):
         ("shared_bytes", c_int64),
         ("carveout", c_int),
         ("overlap", c_int),
+        ("cooperative", c_int),
         ("listed", c_int),
         ("passes", c_char_p),
         ("times", c_size_t),
@@ -869,6 +870,7 @@ class FindingKind(IntEnum):
     SAME_VALUE = 18  # a race of threads that write the same value: a note, unless the check is strict
     CONSTANT_WRITE = 19  # a write to a __constant__ variable
     SHARED_LIMIT = 20  # more static shared memory than a block may have
+    LAUNCH = 21  # a launch that no GPU makes, or not the one that is checked for
 
 
 class cugen_check_finding(Structure):

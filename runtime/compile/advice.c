@@ -175,7 +175,7 @@ static const struct limit {
   const char *words, *way_out;
   enum source_cause cause;
 } limits[] = {
-    {"too much global constant data", "let the kernel read it by address (access = \"global\" in the config)",
+    {"too much global constant data", "give the kernel what is large by its address: an input of the config instead of a constant",
      SOURCE_CONSTANT},
     {"too much shared data",
      "give the array to dynamic shared memory, whose bytes 'shared' sets in the config; of a static one, sm_90a, "

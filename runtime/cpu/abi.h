@@ -26,6 +26,7 @@ struct cpu_builtins {
   void *dynamic_shared;
   unsigned cluster_rank;        /* of the block in its cluster */
   struct cpu_dim3 cluster_size; /* blocks of a cluster */
+  unsigned cooperative;         /* the launch is, and the grid's blocks run together */
 };
 
 /* A texture object is the address of one. In elements; x runs along the contiguous dimension. */

@@ -539,6 +539,16 @@ static void begin_running(struct cpu_device *d) {
   if (before) before(d->before_context);
 }
 
+/* What a GPU does and this device does not: no fault of the kernel. */
+static int refuse_together(uint64_t blocks, bool clusters, cugen_error *err) {
+  if (clusters)
+    return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_RESOURCES,
+                           "the cpu device has no cooperative launches with clusters");
+  return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_RESOURCES,
+                         "the cpu device runs at most %d blocks together, and this cooperative launch has %llu",
+                         FIBERS_BLOCKS, (unsigned long long)blocks);
+}
+
 static int cpu_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch,
                       void **parameters, cugen_error *err) {
   struct cpu_device *d = (struct cpu_device *)device;
@@ -548,8 +558,9 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
     return error_set(err, CUGEN_ERROR_DEVICE, "a launch of %llu blocks of %llu threads; a block may have 1 to %lld",
                      (unsigned long long)blocks, (unsigned long long)threads,
                      (long long)device->description.facts.max_threads_per_block);
-  const bool together =
-      !entry->cluster && entry->of->cooperative && blocks <= FIBERS_BLOCKS; /* a small grid is a cluster */
+  /* Where blocks may wait for each other, they are run as one cluster. */
+  const bool together = launch->cooperative && entry->of->cooperative;
+  if (together && (blocks > FIBERS_BLOCKS || entry->cluster)) return refuse_together(blocks, entry->cluster, err);
   const unsigned *cluster = entry->cluster ? entry->cluster : together ? launch->grid : (const unsigned[3]){1, 1, 1};
   const bool several = entry->cluster || together;
   int status = check_shared(launch->shared_bytes, err);
@@ -572,6 +583,7 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
                                       .image = &entry->of->image,
                                       .dynamic_bytes = (size_t)launch->shared_bytes,
                                       .dynamic_room = SHARED_ROOM,
+                                      .cooperative = together,
                                       .overlap = launch->overlap};
   begin_running(d);
   if (fibers.observer) return run_watched(d, &fibers, err); /* which knows more of what leaves it */
@@ -680,7 +692,8 @@ const struct device_ops cpu_device_ops = {.kind = "cpu",
                                           .timer_start = cpu_timer_start,
                                           .timer_stop = cpu_timer_stop,
                                           .timer_read = cpu_timer_read,
-                                          .parameters = cpu_parameters,
+                                          .needs = object_needs,
+    .parameters = cpu_parameters,
                                           .watch = cpu_watch,
                                           .sync = cpu_sync,
                                           .time = cpu_time};

@@ -200,11 +200,11 @@ static int check_cluster(const struct fiber_launch *launch, const struct cpu_dim
   const struct cpu_dim3 *grid = &launch->grid;
   const bool whole = grid->x % cluster->x == 0 && grid->y % cluster->y == 0 && grid->z % cluster->z == 0;
   if (whole && (uint64_t)cluster->x * cluster->y * cluster->z <= FIBERS_BLOCKS) return CUGEN_OK;
-  return error_set(
-      err, CUGEN_ERROR_DEVICE,
-      "cannot launch a grid of %ux%ux%u blocks in clusters of %ux%ux%u: the grid must be whole clusters, "
-      "and a cluster may have %d blocks",
-      grid->x, grid->y, grid->z, cluster->x, cluster->y, cluster->z, FIBERS_BLOCKS);
+  return error_set_cause(
+      err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_RESOURCES,
+      "the cpu device runs clusters of at most %d blocks, and whole ones: not a grid of %ux%ux%u blocks in "
+      "clusters of %ux%ux%u",
+      FIBERS_BLOCKS, grid->x, grid->y, grid->z, cluster->x, cluster->y, cluster->z);
 }
 
 /* After a launch that was given up: every stack is as good as new. */
@@ -245,7 +245,8 @@ static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
   *launch->builtins = (struct cpu_builtins){.block_size = launch->block,
                                             .grid_size = launch->grid,
                                             .dynamic_shared = launch->dynamic_shared,
-                                            .cluster_size = all->cluster};
+                                            .cluster_size = all->cluster,
+                                            .cooperative = launch->cooperative};
   all->launch = launch;
   all->current.rank = 0;
   context_adopt(&all->caller);

@@ -47,6 +47,7 @@ struct fiber_launch {
   struct observer *observer;
   const struct observed_image *image;
   size_t dynamic_bytes, dynamic_room; /* of dynamic_shared: asked for, there */
+  bool cooperative;                   /* all blocks of the grid run together: they are one cluster */
   bool overlap;                       /* on a GPU it may begin before the launch in front of it has ended */
 };
 

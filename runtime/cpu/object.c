@@ -280,3 +280,85 @@ bool object_is_const(const void *image, size_t length, uint64_t address) {
   }
   return !written;
 }
+
+/* ---- What is said of kernels ---- */
+
+/* The bytes of an object in memory that nothing writes to; NULL: they are in no segment of the file. */
+static const void *at_address(const struct object *o, uint64_t address, uint64_t bytes) {
+  Elf64_Ehdr header;
+  Elf64_Phdr segment;
+  if (!part(o, 0, sizeof header)) return NULL;
+  memcpy(&header, o->bytes, sizeof header);
+  for (size_t i = 0; segment_at(o, &header, i, &segment); i++) {
+    const uint64_t offset = address - segment.p_vaddr;
+    if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && offset <= segment.p_filesz &&
+        bytes <= segment.p_filesz - offset)
+      return part(o, segment.p_offset + offset, bytes);
+  }
+  return NULL;
+}
+
+typedef void take_symbol(void *context, const char *name, const void *value, uint64_t bytes);
+
+static void each_symbol(const struct object *o, const Elf64_Shdr *table, const Elf64_Shdr *names, take_symbol *take,
+                        void *context) {
+  const char *text = part(o, names->sh_offset, names->sh_size);
+  const char *symbols = part(o, table->sh_offset, table->sh_size);
+  if (!text || !symbols || !names->sh_size || text[names->sh_size - 1]) return;
+  for (uint64_t i = 0; i < table->sh_size / sizeof(Elf64_Sym); i++) {
+    Elf64_Sym symbol;
+    memcpy(&symbol, symbols + i * sizeof symbol, sizeof symbol);
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_name >= names->sh_size) continue;
+    const void *value = at_address(o, symbol.st_value, symbol.st_size);
+    if (value) take(context, text + symbol.st_name, value, symbol.st_size);
+  }
+}
+
+/* Of the symbol table that debuggers read, which has what is static, too. */
+static void read_symbols(const struct object *o, take_symbol *take, void *context) {
+  Elf64_Ehdr header;
+  if (!part(o, 0, sizeof header)) return;
+  memcpy(&header, o->bytes, sizeof header);
+  for (size_t i = 0; i < header.e_shnum; i++) {
+    Elf64_Shdr table, names;
+    const void *at = part(o, header.e_shoff + i * sizeof table, sizeof table);
+    if (!at) return;
+    memcpy(&table, at, sizeof table);
+    const void *strings = table.sh_type == SHT_SYMTAB && table.sh_link < header.e_shnum
+                              ? part(o, header.e_shoff + table.sh_link * sizeof names, sizeof names)
+                              : NULL;
+    if (!strings) continue;
+    memcpy(&names, strings, sizeof names);
+    each_symbol(o, &table, &names, take, context);
+  }
+}
+
+struct needs_reading {
+  const char *entry;
+  struct kernel_needs *out;
+};
+
+static void take_need(void *context, const char *name, const void *value, uint64_t bytes) {
+  const struct needs_reading *r = context;
+  const size_t length = strlen(r->entry);
+  const char *constant = strstr(name, "cugen_constant_");
+  uint64_t size = 0;
+  uint32_t numbers[3];
+  if (constant && bytes == sizeof size) {
+    memcpy(&size, value, sizeof size);
+    r->out->constant_bytes += size < INT32_MAX ? (int64_t)size : INT32_MAX;
+  }
+  if (strncmp(name, r->entry, length) != 0 || bytes != sizeof numbers) return;
+  memcpy(numbers, value, sizeof numbers);
+  for (int i = 0; i < 3; i++) numbers[i] = numbers[i] < UINT16_MAX ? numbers[i] : UINT16_MAX;
+  if (strcmp(name + length, "_bounds") == 0) r->out->max_threads = (int)numbers[0];
+  for (int i = 0; i < 3 && strcmp(name + length, "_cluster") == 0; i++)
+    r->out->cluster[i] = (int)(numbers[i] + !numbers[i]);
+}
+
+void object_needs(const struct compiled *compiled, size_t index, struct kernel_needs *out) {
+  const struct object o = {.bytes = compiled->image, .length = compiled->image_length};
+  struct needs_reading reading = {compiled->entries[index], out};
+  *out = (struct kernel_needs){0};
+  read_symbols(&o, take_need, &reading);
+}

@@ -222,6 +222,7 @@ struct scope {
   int depth, spaces;
   bool space; /* the next brace is a namespace's */
   bool shared, constant;
+  bool partial; /* its size is not known there: extern, or a template */
   const char *name;
   size_t name_length;
 };
@@ -236,6 +237,7 @@ static void see_word(struct scope *s, const char *word, const char *end) {
   s->space |= after_word(word, "namespace") == end;
   if (after_word(word, "extern") == end && *next == '"') s->space |= *skip_space(text_skip_opaque(next)) == '{';
   if (!is_outside(s)) return;
+  s->partial |= after_word(word, "extern") == end || after_word(word, "template") == end;
   s->shared |= after_word(word, "__shared__") == end;
   s->constant |= after_word(word, "__constant__") == end;
   const bool named = s->constant && !s->name && strchr("[=;,{", *next);
@@ -245,7 +247,10 @@ static void see_word(struct scope *s, const char *word, const char *end) {
 /* What a watched kernel's symbols are to say of the declaration that has ended: shim/language.h. */
 static void end_declaration(struct scope *s, struct text *out) {
   if (s->shared) text_add(out, " CUGEN_SHARED_END");
-  if (s->constant && s->name) text_addf(out, " CUGEN_CONSTANT(%.*s)", (int)s->name_length, s->name);
+  const int length = (int)s->name_length;
+  if (s->constant && s->name && s->partial) text_addf(out, " CUGEN_CONSTANT(%.*s, 0)", length, s->name);
+  if (s->constant && s->name && !s->partial)
+    text_addf(out, " CUGEN_CONSTANT(%.*s, sizeof(%.*s))", length, s->name, length, s->name);
   *s = (struct scope){.depth = s->depth, .spaces = s->spaces};
 }
 
@@ -293,11 +298,12 @@ void cpu_translate(const char *source, struct text *out) {
   }
 }
 
-/* ---- Clusters ---- */
+/* ---- What a kernel's declaration says of its launches ---- */
 
 /* The kernel whose declaration goes on at `at`: its name, behind its type and other attributes. */
 static const char *kernel_name(const char *at, size_t *length) {
-  static const char *const words[] = {"void", "__global__", "static", "__launch_bounds__", "__maxnreg__"};
+  static const char *const words[] = {"void",   "__global__", "__launch_bounds__", "__cluster_dims__",
+                                      "static", "__maxnreg__"};
   for (at = skip_space(at); *at; at = skip_space(at)) {
     const char *end = at;
     while (text_is_word(*end)) end++;
@@ -310,15 +316,68 @@ static const char *kernel_name(const char *at, size_t *length) {
   return at;
 }
 
-void cpu_translate_cluster(const char *source, const char *entry, size_t index, struct text *out) {
-  static const char word[] = "__cluster_dims__";
-  size_t wanted = strcspn(entry, "<");
-  for (const char *at = source; (at = strstr(at, word)) != NULL; at++) {
-    const char *open = skip_space(at + sizeof word - 1), *past = skip_parentheses(open);
-    size_t length = 0;
-    const char *name = kernel_name(past, &length);
-    if (*open != '(' || length != wanted || strncmp(name, entry, wanted) != 0) continue;
-    text_addf(out, " CUGEN_CLUSTER(%zu, %.*s)", index, (int)(past - open) - 2, open + 1);
-    return;
+/* A reading of declarations: where the one under way begins, and in how many #if it stands. */
+struct reading {
+  const char *declaration;
+  int conditions;
+};
+
+static const char *read_directive(struct reading *r, const char *at) {
+  const char *word = skip_space(at + 1);
+  r->conditions += strncmp(word, "if", 2) == 0;
+  r->conditions -= after_word(word, "endif") != NULL;
+  at += strcspn(at, "\n");
+  r->declaration = at;
+  return at;
+}
+
+/* `template <int n>` in front of the declaration; nothing where it is no template. */
+static void add_template(const char *declaration, const char *at, struct text *out) {
+  const char *begin = skip_space(declaration), *end = at;
+  const char *global = memmem(begin, (size_t)(at - begin), "__global__", 10);
+  if (global) end = global;
+  while (end > begin && end[-1] != '>') end--;
+  if (after_word(begin, "template")) text_add_n(out, begin, (size_t)(end - begin));
+}
+
+/* CUGEN_NUMBERS(0, cluster, n, 1, 1), or of a template's instance the numbers of a structure with the template's parameters. */
+static void add_numbers(const struct reading *r, const char *at, const char *open, const char *past,
+                        const char *entry, size_t index, const char *what, struct text *out) {
+  struct text parameters = {0};
+  const char *instance = entry + strcspn(entry, "<");
+  const int length = (int)(past - open) - 2;
+  if (*instance) add_template(r->declaration, at, &parameters);
+  if (parameters.length)
+    text_addf(out, " CUGEN_NUMBERS_OF(%zu, %s, (%s), (%s), %.*s)", index, what, text_get(&parameters), instance,
+              length, open + 1);
+  else
+    text_addf(out, " CUGEN_NUMBERS(%zu, %s, %.*s)", index, what, length, open + 1);
+  out->failed |= parameters.failed;
+  text_free(&parameters);
+}
+
+void cpu_translate_numbers(const char *source, const char *entry, size_t index, const char *word, const char *what,
+                           bool always, struct text *out) {
+  const size_t wanted = strcspn(entry, "<");
+  struct reading r = {.declaration = source};
+  for (const char *at = source; *at;) {
+    const char *opaque = text_skip_opaque(at), *past = after_word(at, word);
+    const bool begins = at == source || !text_is_word(at[-1]);
+    if (opaque != at) {
+      at = opaque;
+    } else if (*at == '#' && (at == source || at[-1] == '\n')) {
+      at = read_directive(&r, at);
+    } else if (past && begins && *skip_space(past) == '(') {
+      const char *open = skip_space(past), *end = skip_parentheses(open);
+      size_t length = 0;
+      const char *name = kernel_name(end, &length);
+      const bool found = length == wanted && strncmp(name, entry, wanted) == 0;
+      if (found && (always || !r.conditions)) add_numbers(&r, at, open, end, entry, index, what, out);
+      if (found) return;
+      at = end;
+    } else {
+      if (*at == ';' || *at == '}' || *at == '{') r.declaration = at + 1;
+      at++;
+    }
   }
 }

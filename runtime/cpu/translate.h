@@ -8,8 +8,9 @@
    asm as calls. Lines stay where they are. */
 void cpu_translate(const char *source, struct text *out);
 
-/* How many blocks a cluster of the entry's kernel has: its __cluster_dims__, whose names are known behind the source too. Nothing where
-   it has none. */
-void cpu_translate_cluster(const char *source, const char *entry, size_t index, struct text *out);
+/* What an attribute of the entry's kernel says, `__cluster_dims__(n, 1, 1)`, as numbers for whoever reads the object: shim/entry.h. Its
+   names are known behind the source too. Nothing where the kernel has none. always: also where an #if may have left it out. */
+void cpu_translate_numbers(const char *source, const char *entry, size_t index, const char *word, const char *what,
+                           bool always, struct text *out);
 
 #endif

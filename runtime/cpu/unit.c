@@ -64,9 +64,13 @@ static void write_unit(const struct compile_request *request, struct text *out) 
   if (strstr(request->source, "this_grid") || strstr(request->source, "grid_group"))
     text_add(out, "CUGEN_COOPERATIVE\n");
   if (strstr(request->source, "align")) text_add(out, "CUGEN_ALIGNED\n");
+  /* A bound's names are known here, too, unless the source takes one back. */
+  const bool bounds = !strstr(request->source, "#undef");
   for (size_t i = 0; i < request->entry_count; i++) {
     text_addf(out, "CUGEN_ENTRY(%zu, %s)", i, request->entries[i]);
-    cpu_translate_cluster(request->source, request->entries[i], i, out);
+    cpu_translate_numbers(request->source, request->entries[i], i, "__cluster_dims__", "cluster", true, out);
+    if (bounds)
+      cpu_translate_numbers(request->source, request->entries[i], i, "__launch_bounds__", "bounds", false, out);
     text_add_char(out, '\n');
   }
   text_add(out, "CUGEN_SHARED_END\n");

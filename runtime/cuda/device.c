@@ -16,6 +16,7 @@
 #include "compilers.h"
 #include "cuda_device.h"
 #include "nvrtc.h"
+#include "runtime/model/cubin.h"
 #include "runtime/devices.h"
 #include "tensor.h"
 #include "texture.h"
@@ -378,5 +379,6 @@ const struct device_ops cuda_device_ops = {
     .energy = cuda_energy,
     .energy_check = cuda_energy_check,
     .clock = cuda_clock,
+    .needs = cubin_needs,
     .parameters = cuda_parameters,
 };

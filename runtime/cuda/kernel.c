@@ -67,6 +67,13 @@ static int ask_function(struct cuda_device *cuda, struct entry *entry, cugen_err
   return status;
 }
 
+/* Larger clusters than every device takes have to be asked for. */
+static int allow_cluster(struct cuda_device *cuda, const struct entry *entry, cugen_error *err) {
+  if (entry->cluster[0] * entry->cluster[1] * entry->cluster[2] <= LAUNCH_CLUSTER_PORTABLE) return CUGEN_OK;
+  return CHECK(cuda, err, function_set,
+               (entry->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+}
+
 static int load_entry(struct cuda_device *cuda, struct loaded *loaded, const struct compiled *compiled, size_t index,
                       cugen_error *err) {
   enum { CAPACITY = sizeof loaded->entries->parameter_sizes / sizeof *loaded->entries->parameter_sizes };
@@ -75,6 +82,7 @@ static int load_entry(struct cuda_device *cuda, struct loaded *loaded, const str
   if (!(entry->name = strdup(name))) return error_memory(err);
   int status = find_function(cuda, loaded, name, &entry->function, err);
   if (!status) status = ask_function(cuda, entry, err);
+  if (!status) status = allow_cluster(cuda, entry, err);
   if (status) {
     error_prefix(err, "kernel '%s'", name);
     return status;
@@ -126,13 +134,7 @@ void cuda_unload(struct device *device, struct loaded *loaded) {
 /* Past what a block gets without asking, a kernel must be allowed its dynamic shared memory once. */
 static int allow_shared(struct cuda_device *cuda, struct entry *entry, int64_t dynamic_shared, cugen_error *err) {
   const struct device_facts *facts = &cuda->base.description.facts;
-  int64_t total = entry->static_shared + dynamic_shared;
-  if (total > facts->shared_per_block_optin)
-    return error_set(err, CUGEN_ERROR_DEVICE,
-                     "kernel '%s' needs %lld bytes of shared memory a block (%d static, %lld dynamic), the device "
-                     "gives at most %lld",
-                     entry->name, (long long)total, entry->static_shared, (long long)dynamic_shared,
-                     (long long)facts->shared_per_block_optin);
+  const int64_t total = entry->static_shared + dynamic_shared; /* which launch_check has looked at */
   if (total <= facts->shared_per_block || dynamic_shared <= entry->allowed) return CUGEN_OK;
   int status = enter(cuda, err);
   if (status) return status;
@@ -231,14 +233,20 @@ static int explain_launch(const struct entry *entry, const struct kernel_launch 
   return status;
 }
 
+enum { LAUNCH_ATTRIBUTES = 2 };
+
 /* Before CUDA 12.0 a driver has no such launches: then nothing overlaps, and the kernel's wait is over at once. */
-static CUresult launch_early(const struct driver *driver, const struct entry *entry,
-                             const struct kernel_launch *launch, void **parameters, void *stream) {
-  CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-                                 .value = {.programmaticStreamSerializationAllowed = 1}};
+static CUresult launch_with(const struct driver *driver, const struct entry *entry, const struct kernel_launch *launch,
+                            void **parameters, void *stream) {
+  CUlaunchAttribute attributes[LAUNCH_ATTRIBUTES];
   CUlaunchConfig config = launch_config(launch, stream);
-  config.attrs = &attribute;
-  config.numAttrs = 1;
+  config.attrs = attributes;
+  if (launch->overlap)
+    attributes[config.numAttrs++] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                                        .value = {.programmaticStreamSerializationAllowed = 1}};
+  if (launch->cooperative)
+    attributes[config.numAttrs++] =
+        (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};
   return driver->launch_ex(&config, entry->function, parameters, NULL);
 }
 
@@ -246,8 +254,8 @@ static CUresult launch_early(const struct driver *driver, const struct entry *en
 int cuda_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,
                    void *stream, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
-  CUresult result = launch->overlap && cuda->driver->launch_ex
-                        ? launch_early(cuda->driver, entry, launch, parameters, stream)
+  CUresult result = (launch->overlap || launch->cooperative) && cuda->driver->launch_ex
+                        ? launch_with(cuda->driver, entry, launch, parameters, stream)
                         : cuda->driver->launch(entry->function, launch->grid[0], launch->grid[1], launch->grid[2],
                                                launch->block[0], launch->block[1], launch->block[2],
                                                (unsigned)launch->shared_bytes, stream, parameters, NULL);

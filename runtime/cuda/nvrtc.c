@@ -424,7 +424,7 @@ static int take_image(struct job *job, struct compiled *out, cugen_error *err) {
 }
 
 /* The same compile gives both. */
-static int take_ptx(struct job *job, struct compiled *out, cugen_error *err) {
+static int take_ptx(struct job *job, char **out, cugen_error *err) {
   const struct nvrtc *nvrtc = job->nvrtc;
   size_t size = 0;
   if (!nvrtc->ptx_size || !nvrtc->ptx) return CUGEN_OK; /* who cannot do without says so */
@@ -432,9 +432,44 @@ static int take_ptx(struct job *job, struct compiled *out, cugen_error *err) {
   if (result) return job_error(job, result, "give the PTX's size", err);
   int status = check_size(job, size, err);
   if (status) return status;
-  out->ptx = calloc(1, size + 1);
-  if (!out->ptx) return error_memory(err);
-  return (result = nvrtc->ptx(job->program, out->ptx)) ? job_error(job, result, "give the PTX", err) : CUGEN_OK;
+  *out = calloc(1, size + 1);
+  if (!*out) return error_memory(err);
+  return (result = nvrtc->ptx(job->program, *out)) ? job_error(job, result, "give the PTX", err) : CUGEN_OK;
+}
+
+/* The text of the kernel in PTX, from its name to the '}' that begins a line; NULL: it has none. */
+static const char *find_body(const char *ptx, const char *entry, size_t *length) {
+  const size_t name = strlen(entry);
+  for (const char *at = ptx; (at = strstr(at, ".entry ")) != NULL; at++) {
+    const char *begin = at + strlen(".entry "), *end = strstr(begin, "\n}");
+    if (strncmp(begin, entry, name) != 0 || text_is_word(begin[name]) || !end) continue;
+    *length = (size_t)(end - begin);
+    return begin;
+  }
+  return NULL;
+}
+
+/* grid.sync() asks whether the launch is cooperative, by two registers that the driver sets, and traps where it is not
+   (cooperative_groups.h: get_grid_workspace, grid_group::sync). A kernel that asks by is_valid() alone does not trap. */
+static bool needs_grid(const char *ptx, const char *entry) {
+  static const char asks[] = "%envreg2", traps[] = "trap;";
+  size_t length = 0;
+  const char *body = find_body(ptx, entry, &length), *function = strstr(ptx, ".func ");
+  if (!body || !memmem(body, length, asks, sizeof asks - 1)) return false;
+  return memmem(body, length, traps, sizeof traps - 1) || (function && strstr(function, traps));
+}
+
+/* Of sources that speak of the group of a whole grid: whether their kernels wait for it. */
+static int note_grids(struct job *job, struct compiled *out, cugen_error *err) {
+  const char *source = job->request->source;
+  char *ptx = NULL;
+  if (!strstr(source, "this_grid") && !strstr(source, "grid_group")) return CUGEN_OK;
+  int status = out->ptx ? CUGEN_OK : take_ptx(job, &ptx, err);
+  const char *text = out->ptx ? out->ptx : ptx;
+  for (size_t i = 0; i < out->entry_count && !status && text; i++)
+    out->resources[i].grid_sync = needs_grid(text, out->entries[i]);
+  free(ptx);
+  return status;
 }
 
 static int take_entry(struct job *job, size_t index, const char *log, struct compiled *out, cugen_error *err) {
@@ -470,8 +505,9 @@ static int take_results(struct job *job, struct compiled *out, cugen_error *err)
   const char *log = job_log(job);
   if (!log) return error_memory(err);
   int status = take_image(job, out, err);
-  if (!status && job->request->keep_ptx) status = take_ptx(job, out, err);
+  if (!status && job->request->keep_ptx) status = take_ptx(job, &out->ptx, err);
   for (size_t i = 0; i < job->request->entry_count && !status; i++) status = take_entry(job, i, log, out, err);
+  if (!status) status = note_grids(job, out, err);
   if (!status) status = check_wgmma(job, log, out, err);
   if (status) return status;
   add_log(log, LOG_LINES, &job->note);

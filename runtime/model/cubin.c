@@ -207,14 +207,32 @@ static bool kernel_attributes(const void *image, size_t length, const char *entr
   return true;
 }
 
-int cubin_cluster(const void *image, size_t length, const char *entry) {
+/* False: the image does not say. */
+static bool read_cluster(const void *image, size_t length, const char *entry, int out[3]) {
   struct span span;
   struct attribute attribute;
-  if (!kernel_attributes(image, length, entry, &span)) return 0;
+  if (!kernel_attributes(image, length, entry, &span)) return false;
+  for (int i = 0; i < 3; i++) out[i] = 1;
   while (attribute_next(&span, &attribute))
-    if (attribute.kind == EIATTR_CTA_PER_CLUSTER && attribute.count >= 3)
-      return (int)(attribute.words[0] * attribute.words[1] * attribute.words[2]);
-  return 1;
+    for (int i = 0; attribute.kind == EIATTR_CTA_PER_CLUSTER && attribute.count >= 3 && i < 3; i++)
+      out[i] = attribute.words[i] < UINT16_MAX ? (int)attribute.words[i] : UINT16_MAX;
+  return true;
+}
+
+int cubin_cluster(const void *image, size_t length, const char *entry) {
+  int sides[3];
+  return read_cluster(image, length, entry, sides) ? sides[0] * sides[1] * sides[2] : 0;
+}
+
+void cubin_needs(const struct compiled *compiled, size_t index, struct kernel_needs *out) {
+  const struct kernel_resources *resources = &compiled->resources[index];
+  *out = (struct kernel_needs){.registers = resources->registers,
+                               .max_threads = resources->max_threads,
+                               .grid_sync = resources->grid_sync,
+                               .static_shared = resources->static_shared,
+                               .constant_bytes = resources->constant_bytes};
+  if (!read_cluster(compiled->image, compiled->image_length, compiled->entries[index], out->cluster))
+    memset(out->cluster, 0, sizeof out->cluster);
 }
 
 /* Words of EIATTR_KPARAM_INFO: [0] unused, [1] ordinal in the low half and offset in the high one, [2] the size

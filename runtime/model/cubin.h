@@ -11,6 +11,8 @@ int cubin_resources(const void *image, size_t length, const char *entry, struct 
 struct sass_facts cubin_code(const void *image, size_t length, const char *entry);
 /* Blocks of the clusters that the kernel demands; 1: it has none; 0: the image does not say. */
 int cubin_cluster(const void *image, size_t length, const char *entry);
+/* What a launch of the index-th kernel takes. */
+void cubin_needs(const struct compiled *compiled, size_t index, struct kernel_needs *out);
 /* How many parameters the kernel takes, and into sizes[0 .. capacity) their bytes; -1: the image does not say. */
 int cubin_parameters(const void *image, size_t length, const char *entry, int *sizes, int capacity);
 /* The bytes of a __device__ or __constant__ variable, also of a static one, by its name in the image; 0: there is none, -1: the

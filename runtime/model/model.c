@@ -364,12 +364,10 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
   int threads = (int)(l->block[0] * l->block[1] * l->block[2]);
   int status = occupancy_get(&s->device->facts, s->resources, threads, l->shared_bytes,
                              l->has_carveout ? l->carveout : -1, &occupancy, err);
-  if (!status && !occupancy.blocks)
-    status = error_set(err, CUGEN_ERROR_CONFIG,
-                       "a block of %d threads, %d registers a thread and %lld bytes of shared "
-                       "memory does not fit on a multiprocessor",
-                       threads, s->resources->registers,
-                       (long long)s->resources->static_shared + (long long)l->shared_bytes);
+  struct kernel_needs needs;
+  cubin_needs(compiled, entry, &needs);
+  if (!status)
+    status = launch_check(&s->device->facts, s->spec, (size_t)(l - s->spec->launches), &needs, occupancy.blocks, err);
   if (status) return status;
   out->resident = occupancy.blocks;
   fill_machine(s->device, &machine);

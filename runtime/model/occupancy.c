@@ -84,6 +84,17 @@ int occupancy_get(const struct device_facts *facts, const struct kernel_resource
   return CUGEN_OK;
 }
 
+int occupancy_resident(const struct device_facts *facts, const struct kernel_resources *resources,
+                       const struct kernel_launch *launch) {
+  const int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
+  struct occupancy occupancy;
+  cugen_error ignored;
+  if (!launch->cooperative) return -1;
+  const int status = occupancy_get(facts, resources, threads, launch->shared_bytes,
+                                   launch->has_carveout ? launch->carveout : -1, &occupancy, &ignored);
+  return status ? -1 : occupancy.blocks;
+}
+
 /* cudaOccMaxPotentialOccupancyBlockSizeVariableSMem, whose function of the block size has no context in C. */
 int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources, int carveout,
                          occupancy_shared *shared, void *context, int *threads, cugen_error *err) {

@@ -14,6 +14,10 @@ struct occupancy {
 int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
                   int64_t dynamic_shared, int carveout, struct occupancy *out, cugen_error *err);
 
+/* The blocks of a cooperative launch that a multiprocessor holds at a time; -1: the launch is none, or that is not known. */
+int occupancy_resident(const struct device_facts *facts, const struct kernel_resources *resources,
+                       const struct kernel_launch *launch);
+
 /* Dynamic shared bytes of a block of so many threads. */
 typedef int occupancy_shared(void *context, int threads, int64_t *bytes, cugen_error *err);
 /* The block size with the highest occupancy: the smallest grid of the largest blocks that reaches it, as

@@ -196,21 +196,29 @@ int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_
 }
 
 /* A driver without such launches lets nothing overlap, and the kernel's wait is over at once. */
-static int launch_early(const struct driver *driver, void *function, const struct launch_sizes *l, void **parameters,
-                        void *stream) {
-  const struct launch_attribute early = {LAUNCH_ATTRIBUTE_EARLY, 1, {0}};
+static int launch_with(const struct driver *driver, void *function, const struct launch_sizes *l, void **parameters,
+                       void *stream) {
+  struct launch_attribute attributes[LAUNCH_ATTRIBUTES];
+  unsigned count = 0;
+  if (l->overlap) attributes[count++] = (struct launch_attribute){LAUNCH_ATTRIBUTE_EARLY, 1, {0}};
+  if (l->cooperative) attributes[count++] = (struct launch_attribute){LAUNCH_ATTRIBUTE_COOPERATIVE, 1, {0}};
   const struct launch_config config = {{(unsigned)l->grid[0], (unsigned)l->grid[1], (unsigned)l->grid[2]},
                                        {(unsigned)l->block[0], (unsigned)l->block[1], (unsigned)l->block[2]},
                                        (unsigned)l->shared,
                                        stream,
-                                       &early,
-                                       1};
-  return driver->launch_early(&config, function, parameters, NULL);
+                                       attributes,
+                                       count};
+  return driver->launch_with(&config, function, parameters, NULL);
+}
+
+/* Whether the launch has attributes, and the driver takes them. */
+static int has_attributes(const struct driver *driver, const struct launch_sizes *l) {
+  return (l->overlap || l->cooperative) && driver->launch_with;
 }
 
 static int launch_one(const struct driver *driver, void *function, const struct launch_sizes *l, void **parameters,
                       void *stream) {
-  if (l->overlap && driver->launch_early) return launch_early(driver, function, l, parameters, stream);
+  if (has_attributes(driver, l)) return launch_with(driver, function, l, parameters, stream);
   return driver->launch(function, (unsigned)l->grid[0], (unsigned)l->grid[1], (unsigned)l->grid[2],
                         (unsigned)l->block[0], (unsigned)l->block[1], (unsigned)l->block[2], (unsigned)l->shared,
                         stream, parameters, NULL);
@@ -239,8 +247,8 @@ int bundle_launch(const bundle_call *call, void *stream, bundle_error *error) {
   for (size_t i = 0; i < plan->chosen.code->launches; i++) {
     int result = launch_one(driver, plan->functions[i], &plan->sizes.launches[i], call->launch_parameters[i], stream);
     if (result) {
-      int early = plan->sizes.launches[i].overlap && driver->launch_early;
-      return check(driver, result, symbols[early ? DRIVER_launch_early : DRIVER_launch], error);
+      int with = has_attributes(driver, &plan->sizes.launches[i]);
+      return check(driver, result, symbols[with ? DRIVER_launch_with : DRIVER_launch], error);
     }
   }
   return copy_symbols(call, 0, stream, error);

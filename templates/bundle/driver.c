@@ -20,7 +20,9 @@ typedef unsigned long long address;
   X(module_unload, "cuModuleUnload", (void *))                                                                       \
   X(module_function, "cuModuleGetFunction", (void **, void *, const char *))                                         \
   X(module_global, "cuModuleGetGlobal_v2", (address *, size_t *, void *, const char *))                              \
+  X(function_get, "cuFuncGetAttribute", (int *, int, void *))                                                        \
   X(function_set, "cuFuncSetAttribute", (void *, int, int))                                                          \
+  X(active_blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor", (int *, void *, int, size_t))                      \
   X(launch, "cuLaunchKernel",                                                                                        \
     (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **))        \
   X(allocate, "cuMemAlloc_v2", (address *, size_t))                                                                  \
@@ -32,7 +34,7 @@ typedef unsigned long long address;
   X(fill, "cuMemsetD8Async", (address, unsigned char, size_t, void *))                                               \
   X(copy, "cuMemcpyAsync", (address, address, size_t, void *))                                                       \
   /* these came with CUDA 11.8 and 12.0 */                                                                           \
-  X(launch_early, "cuLaunchKernelEx", (const struct launch_config *, void *, void **, void **))                      \
+  X(launch_with, "cuLaunchKernelEx", (const struct launch_config *, void *, void **, void **))                      \
   X(tensor_encode, "cuTensorMapEncodeTiled",                                                                         \
     (struct tensor_map *, int, unsigned, void *, const unsigned long long *, const unsigned long long *,             \
      const unsigned *, const unsigned *, int, int, int, int))
@@ -55,7 +57,8 @@ struct launch_config {
   unsigned attribute_count;
 };
 
-enum { LAUNCH_ATTRIBUTE_EARLY = 6 }; /* CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
+/* CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, CU_LAUNCH_ATTRIBUTE_COOPERATIVE */
+enum { LAUNCH_ATTRIBUTE_EARLY = 6, LAUNCH_ATTRIBUTE_COOPERATIVE = 2, LAUNCH_ATTRIBUTES = 2 };
 
 struct driver {
   void *handle;
@@ -65,14 +68,14 @@ struct driver {
 };
 
 enum { ATTRIBUTE_MULTIPROCESSORS = 16, ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76, FUNCTION_DYNAMIC_SHARED = 8 };
-enum { FUNCTION_CARVEOUT = 9 };
+enum { FUNCTION_CARVEOUT = 9, FUNCTION_CLUSTER = 11, FUNCTION_LARGE_CLUSTER = 14, PORTABLE_CLUSTER = 8 };
 
 enum {
 #define X(member, symbol, parameters) DRIVER_##member,
   DRIVER_FUNCTIONS(X)
 #undef X
       DRIVER_COUNT,
-  DRIVER_NEWER = DRIVER_launch_early /* what a driver may lack */
+  DRIVER_NEWER = DRIVER_launch_with /* what a driver may lack */
 };
 
 static const char *const symbols[DRIVER_COUNT] = {

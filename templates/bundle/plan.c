@@ -19,6 +19,35 @@ static long long most_shared(const bundle_plan *plan, size_t launch_index) {
   return most;
 }
 
+/* Clusters of more blocks than every device takes have to be asked for. A driver that knows no clusters does not know the question. */
+static int allow_cluster(const struct driver *driver, void *function, bundle_error *error) {
+  int blocks = 1, side = 0;
+  for (int i = 0; i < 3; i++)
+    if (!driver->function_get(&side, FUNCTION_CLUSTER + i, function) && side > 0) blocks *= side;
+  return blocks > PORTABLE_CLUSTER ? CALL(driver, function_set, (function, FUNCTION_LARGE_CLUSTER, 1), error)
+                                   : BUNDLE_OK;
+}
+
+/* The blocks of a cooperative launch are all there at once. */
+static int check_cooperative(const bundle_plan *plan, size_t launch_index, bundle_error *error) {
+  const struct driver *driver = &plan->library->driver;
+  const struct launch_sizes *l = &plan->sizes.launches[launch_index];
+  const long long threads = l->block[0] * l->block[1] * l->block[2], blocks = l->grid[0] * l->grid[1] * l->grid[2];
+  int resident = 0;
+  if (!l->cooperative) return BUNDLE_OK;
+  if (!driver->launch_with)
+    return fail(error, BUNDLE_ERROR_MISSING, "@name: this CUDA driver has no %s, which a cooperative launch takes",
+                symbols[DRIVER_launch_with]);
+  int status = CALL(driver, active_blocks,
+                    (&resident, plan->functions[launch_index], (int)threads, (size_t)l->shared), error);
+  const long long most = (long long)resident * plan->library->device.multiprocessors;
+  if (status || blocks <= most) return status;
+  return fail(error, BUNDLE_ERROR_DEVICE,
+              "@name: the cooperative launch of kernel '%s' has %lld blocks, which must all be there at once, and this "
+              "device holds %lld of them: %d multiprocessors with %d each",
+              plan->chosen.code->kernels[launch_index], blocks, most, plan->library->device.multiprocessors, resident);
+}
+
 static int load(bundle_plan *plan, bundle_error *error) {
   const struct driver *driver = &plan->library->driver;
   const struct code *code = plan->chosen.code;
@@ -31,6 +60,8 @@ static int load(bundle_plan *plan, bundle_error *error) {
     int percent = (int)plan->sizes.launches[i].carveout;
     if (!status && percent >= 0)
       status = CALL(driver, function_set, (plan->functions[i], FUNCTION_CARVEOUT, percent), error);
+    if (!status) status = allow_cluster(driver, plan->functions[i], error);
+    if (!status) status = check_cooperative(plan, i, error);
   }
   return status;
 }

@@ -9,6 +9,7 @@ struct launch_sizes {
   long long grid[3], block[3], shared;
   long long carveout; /* preferred part of what L1 and shared memory share, in percent; -1: the driver decides */
   int overlap;        /* it may begin before what stands in front of it in the stream has ended */
+  int cooperative;    /* its blocks run all at once */
   int listed;         /* it passes so many of the values in sizes.passed from `first` on, not every argument */
   size_t first, count;
 };
@@ -40,7 +41,7 @@ struct sizes {
 MAYBE_UNUSED static void launch(struct sizes *s, long long grid_x, long long grid_y, long long grid_z,
                                 long long block_x, long long block_y, long long block_z, long long shared) {
   s->launches[s->launch_count++] =
-      (struct launch_sizes){{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, -1, 0, 0, 0, 0};
+      (struct launch_sizes){{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, -1, 0, 0, 0, 0, 0};
 }
 
 /* Of the launch before. */
@@ -50,6 +51,10 @@ MAYBE_UNUSED static void carveout(struct sizes *s, long long percent) {
 
 MAYBE_UNUSED static void overlap(struct sizes *s) {
   s->launches[s->launch_count - 1].overlap = 1;
+}
+
+MAYBE_UNUSED static void cooperative(struct sizes *s) {
+  s->launches[s->launch_count - 1].cooperative = 1;
 }
 
 /* One launch after the other, each from its first parameter to its last. */

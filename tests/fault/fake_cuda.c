@@ -689,6 +689,8 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
     __atomic_store_n(&fake_cuda.allowed_shared, value, __ATOMIC_RELAXED);
   if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
     __atomic_store_n(&fake_cuda.carveout, value, __ATOMIC_RELAXED);
+  if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
+    __atomic_store_n(&fake_cuda.large_cluster, value, __ATOMIC_RELAXED);
   return CUDA_SUCCESS;
 }
 
@@ -775,9 +777,14 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
                                config->hStream,
                                kernel->name,
                                kernel->device,
-                               config->numAttrs == 1 &&
-                                   config->attrs[0].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
-                                   config->attrs[0].value.programmaticStreamSerializationAllowed};
+                               false,
+                               false};
+  for (unsigned i = 0; i < config->numAttrs; i++) {
+    const CUlaunchAttribute *a = &config->attrs[i];
+    if (a->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+      launch.early = a->value.programmaticStreamSerializationAllowed;
+    if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) launch.cooperative = a->value.cooperative;
+  }
   if (refuses(&launch)) return refuses(&launch);
   run_or_capture(&launch);
   return CUDA_SUCCESS;
@@ -796,6 +803,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                                stream,
                                kernel->name,
                                kernel->device,
+                               false,
                                false};
   if (refuses(&launch)) return refuses(&launch);
   run_or_capture(&launch);

@@ -13,6 +13,7 @@ struct fake_launch {
   const char *kernel; /* its name; NULL: it came from a module */
   int device;         /* of the context that it was loaded into */
   bool early;         /* before the launch in front of it has ended */
+  bool cooperative;
 };
 
 /* What a texture object of the fake driver points at. */
@@ -58,6 +59,7 @@ struct fake_cuda {
   long memory, contexts, current, streams, events, images, textures, registered, graphs; /* alive now */
   int allowed_shared; /* the last CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
   int carveout;       /* the last CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT */
+  int large_cluster;  /* the last CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED */
 };
 
 #endif

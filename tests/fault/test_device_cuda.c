@@ -507,10 +507,6 @@ static void test_dynamic_shared(void **state) {
   assert_int_equal(device->ops->entry(device, loaded, 0, 50000, &entry, &err), CUGEN_OK);
   assert_int_equal(fake->allowed_shared, 100000); /* another launch's larger share stands */
   assert_int_equal(device->ops->entry(device, loaded, 0, 232448 - 400, &entry, &err), CUGEN_OK);
-  assert_int_equal(device->ops->entry(device, loaded, 0, 232448 - 399, &entry, &err), CUGEN_ERROR_DEVICE);
-  assert_string_equal(err.message, "kernel 'work' needs 232449 bytes of shared memory a block (400 static, 232049 "
-                                   "dynamic), the device gives at most 232448");
-  assert_null(entry);
   assert_int_equal(device->ops->entry(device, loaded, 1, 0, &entry, &err), CUGEN_ERROR_INTERNAL);
   device->ops->unload(device, loaded);
 }
@@ -589,6 +585,62 @@ static void test_overlap(void **state) {
     plan_close(plan);
   }
   fake->run = NULL;
+}
+
+static bool launched_together;
+
+static void note_together(const struct fake_launch *launch) {
+  launched_together = launch->cooperative;
+}
+
+/* A grid of 4 x 5 blocks, of which the device holds as many as it says. */
+static void test_cooperative(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  const int64_t multiprocessors = device->description.facts.sm_count;
+  struct kernel_launch launch = launches[0];
+  struct kernel_spec one = {.launches = &launch, .launch_count = 1};
+  struct plan *plan;
+  struct call *call;
+  cugen_error err = {0};
+  char name[] = "work";
+  compiled.entries[0] = name;
+  launch.cooperative = true;
+  fake->run = note_together;
+  assert_int_equal(plan_open(device, &one, &compiled, &plan, NULL), CUGEN_OK);
+  assert_int_equal(call_bind(plan, NULL, NULL, 0, &call, NULL), CUGEN_OK);
+  assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+  assert_true(launched_together);
+  call_free(call);
+  plan_close(plan);
+  fake->run = NULL;
+  const uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+  launch.grid[0] = (uint32_t)(multiprocessors * (2048 / threads)) + 1;
+  launch.grid[1] = launch.grid[2] = 1;
+  assert_int_equal(plan_open(device, &one, &compiled, &plan, &err), CUGEN_ERROR_CONFIG);
+  assert_int_equal(err.cause, CUGEN_CAUSE_RESOURCES);
+  assert_non_null(
+      strstr(err.message, "blocks of a cooperative launch must all be there at once, and the device holds"));
+  launch.grid[0]--;
+  assert_int_equal(plan_open(device, &one, &compiled, &plan, &err), CUGEN_OK);
+  plan_close(plan);
+}
+
+/* Clusters of more than 8 blocks are asked for, others are not. */
+static void test_large_clusters(void **state) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct kernel_launch launch = launches[0];
+  struct kernel_spec one = {.launches = &launch, .launch_count = 1};
+  char name[] = "work";
+  compiled.entries[0] = name;
+  for (int blocks = 8; blocks <= 16; blocks += 8) {
+    struct plan *plan;
+    fake->large_cluster = 0;
+    memcpy(fake->cluster, (int[3]){blocks, 1, 1}, sizeof fake->cluster);
+    assert_int_equal(plan_open(device, &one, &compiled, &plan, NULL), CUGEN_OK);
+    assert_int_equal(fake->large_cluster, blocks > 8);
+    plan_close(plan);
+  }
+  memset(fake->cluster, 0, sizeof fake->cluster);
 }
 
 static void test_symbols(void **state) {
@@ -928,6 +980,8 @@ int main(void) {
     cmocka_unit_test_setup_teardown(test_symbols, open_device, close_device),
     cmocka_unit_test_setup_teardown(test_tensor_map, open_device, close_device),
     cmocka_unit_test_setup_teardown(test_overlap, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_cooperative, open_device, close_device),
+    cmocka_unit_test_setup_teardown(test_large_clusters, open_device, close_device),
     cmocka_unit_test_setup_teardown(test_texture_over_a_buffer, open_device, close_device),
     cmocka_unit_test_setup_teardown(test_texture_over_an_array, open_device, close_device),
     cmocka_unit_test_setup_teardown(test_texture_too_large, open_device, close_device),

@@ -47,9 +47,18 @@ template <class... Parameter> static inline int cugen_describe(void (*)(Paramete
                                                                                          int cugen_capacity) {       \
     return cugen_describe(&__VA_ARGS__, cugen_sizes, cugen_capacity);                                                \
   }
-/* CUGEN_CLUSTER(0, 2, 1, 1): of a kernel with __cluster_dims__(2, 1, 1). */
-#define CUGEN_CLUSTER(number, ...)                                                                                   \
-  extern "C" __attribute__((__visibility__("default"))) const unsigned cugen_entry_##number##_cluster[3] = {__VA_ARGS__};
+/* CUGEN_NUMBERS(0, cluster, 2, 1, 1): of a kernel with __cluster_dims__(2, 1, 1). Of the instance of a template:
+   CUGEN_NUMBERS_OF(0, cluster, (template <int n>), (<2>), n, 1, 1). */
+#define CUGEN_NUMBERS(number, what, ...)                                                                             \
+  extern "C" __attribute__((__visibility__("default"), __used__)) const unsigned cugen_entry_##number##_##what[3] = {__VA_ARGS__};
+#define CUGEN_BARE(...) __VA_ARGS__
+#define CUGEN_NUMBERS_OF(number, what, parameters, instance, ...)                                                    \
+  CUGEN_BARE parameters struct cugen_##what##_of_##number {                                                          \
+    static constexpr unsigned value[3] = {__VA_ARGS__};                                                              \
+  };                                                                                                                 \
+  CUGEN_NUMBERS(number, what, cugen_##what##_of_##number CUGEN_BARE instance ::value[0],                             \
+                cugen_##what##_of_##number CUGEN_BARE instance ::value[1],                                           \
+                cugen_##what##_of_##number CUGEN_BARE instance ::value[2])
 /* Of a source whose blocks may wait for each other. */
 #define CUGEN_COOPERATIVE extern "C" __attribute__((__visibility__("default"))) const char cugen_cooperative = 1;
 /* Of a source that speaks of alignment: its dynamic shared memory may need more than CUDA promises of its start. */

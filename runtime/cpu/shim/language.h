@@ -42,22 +42,23 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const
 #define __device__   __attribute__((__visibility__("default")))
 #define __managed__  __attribute__((__visibility__("default")))
 /* One block runs at a time, and what it leaves behind the next one finds, as on a GPU. */
-#ifdef CUGEN_WATCH /* with a gap before each, so that what leaves one is not in the next */
 #define CUGEN_GLUED(first, second) first##second
 #define CUGEN_GLUE(first, second)  CUGEN_GLUED(first, second)
+/* Outside of functions, behind the constant of that name: that it is one, and how large. */
+#define CUGEN_CONSTANT(name, bytes)                                                                                  \
+  static const unsigned long long CUGEN_GLUE(cugen_constant_, name) __attribute__((__used__)) = bytes;
+#ifdef CUGEN_WATCH /* with a gap before each, so that what leaves one is not in the next */
 #define CUGEN_GAP(name)            static char CUGEN_GLUE(name, __COUNTER__)[256 << 10] __attribute__((__used__));
 #ifdef __clang__ /* which knows what nobody writes, or reads, and leaves accesses to it out */
 #define __shared__                 CUGEN_GAP(cugen_gap_) static __attribute__((__used__))
 #else
 #define __shared__                 CUGEN_GAP(cugen_gap_) static
 #endif
-/* Outside of functions these tell what was declared: all between two gaps; the constant of that name. */
+/* Outside of functions this tells what was declared: all between two gaps. */
 #define CUGEN_SHARED_END           CUGEN_GAP(cugen_gap_end_)
-#define CUGEN_CONSTANT(name)       static const char CUGEN_GLUE(cugen_constant_, name) __attribute__((__used__)) = 0;
 #else
 #define __shared__ static
 #define CUGEN_SHARED_END
-#define CUGEN_CONSTANT(name)
 #endif
 #define __grid_constant__
 #define __launch_bounds__(...)

@@ -55,6 +55,7 @@
 ---@class cugen.carveout: cugen.in_implementation, cugen.in_launch
 ---@class cugen.entry: cugen.in_implementation, cugen.in_launch
 ---@class cugen.overlap: cugen.in_implementation, cugen.in_launch
+---@class cugen.cooperative: cugen.in_implementation, cugen.in_launch
 ---@class cugen.steps: cugen.in_implementation, cugen.in_launch
 ---@class cugen.pass: cugen.in_implementation, cugen.in_launch
 
@@ -271,6 +272,7 @@
 ---@field shared? cugen.expression bytes of dynamic shared memory; 0 by default
 ---@field carveout? cugen.expression percent of what L1 and shared memory share; -1, the driver's choice, by default
 ---@field overlap? cugen.expression whether it may begin before the launch in front of it has ended; `false` by default
+---@field cooperative? cugen.expression whether all of its blocks run at once, for `grid.sync()`; `false` by default
 ---@field steps? cugen.expression how many launches it makes, which see `step` and `steps`; 1 by default, 0: none
 ---@field pass? (string|cugen.passed)[] the kernel's parameters; every argument by default
 ---@field entry? string the `__global__` function, where the source has several
@@ -547,8 +549,8 @@ function template(file) end
 ---@return fun(attributes: cugen.tensor_attributes): cugen.tensor
 function tensor(name) end
 
----One of several launches, in order. It takes the place of `grid`, `block`, `shared`, `carveout`, `overlap`, `steps`, `pass` and
----`entry`.
+---One of several launches, in order. It takes the place of `grid`, `block`, `shared`, `carveout`, `overlap`, `cooperative`,
+---`steps`, `pass` and `entry`.
 ---```lua
 ---launch { entry = "pass_1", grid = { "M" }, block = { 256 } }
 ---```
@@ -597,6 +599,15 @@ function carveout(percent) end
 ---@param condition cugen.expression
 ---@return cugen.overlap
 function overlap(condition) end
+
+---Whether the launch is a cooperative one: all of its blocks run at once, so that they may wait for each other by `grid.sync()`. A grid of
+---more blocks than the device holds at a time cannot be launched so.
+---```lua
+---cooperative "true"
+---```
+---@param condition cugen.expression
+---@return cugen.cooperative
+function cooperative(condition) end
 
 ---How many launches this one makes, one after the other; 0: none. Its other expressions see `step` (0, 1, ...) and `steps`.
 ---```lua

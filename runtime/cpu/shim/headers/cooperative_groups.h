@@ -102,12 +102,13 @@ class grid_group : public thread_group {
 public:
   CUGEN_GROUP grid_group() : thread_group(details::grid, 0, 0, 0) {}
   static CUGEN_GROUP void sync() {
-    if (details::volume(cugen_own_builtins.cluster_size) != num_blocks())
-      cugen_own_hooks->trap("grid.sync() in a grid of more than 8 blocks: the cpu device runs no more together");
+    if (!is_valid())
+      cugen_own_hooks->trap("the kernel waits for its whole grid (grid.sync()), which takes a cooperative launch: write "
+                            "'cooperative \"true\"' beside its grid");
     cugen_note_fence(1);
     cugen_own_hooks->async->cluster_barrier(CPU_CLUSTER_ARRIVE | CPU_CLUSTER_WAIT);
   }
-  static CUGEN_GROUP bool is_valid() { return details::volume(cugen_own_builtins.cluster_size) == num_blocks(); }
+  static CUGEN_GROUP bool is_valid() { return cugen_own_builtins.cooperative; }
   static CUGEN_GROUP cugen_wide num_blocks() { return details::volume(cugen_own_builtins.grid_size); }
   static CUGEN_GROUP cugen_wide block_rank() { return details::flat(cugen_own_builtins.block, cugen_own_builtins.grid_size); }
   static CUGEN_GROUP cugen_wide size() { return num_blocks() * details::threads(); }
