@@ -33,7 +33,8 @@ static void take_best(struct best_record *best, struct cache_record *record, uin
   *spec = (struct kernel_spec){0};
 }
 
-/* Records come by cost, and only those that can still win are expanded. */
+/* Records come by cost, and only those that can still win are expanded. Two files may each have a prediction of one kernel: the one that
+   was verified counts. */
 static int consider(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
   struct search *search = context;
   struct best_record *best = search->best;
@@ -55,10 +56,13 @@ static int consider(void *context, struct cache_record *record, bool *stop, cuge
     if (failing || failed) return failing;
   }
   const uint64_t order = status ? 0 : cache_record_order(record, at, objective);
-  if (status || (best->found && !cache_leads(search->least, best->record.order, cost, order))) return CUGEN_OK;
+  const bool again = best->found && search->predicted && best->record.verdict == CACHE_NOT_RUN &&
+                     record->verdict != CACHE_NOT_RUN && strcmp(best->record.variant, record->variant) == 0;
+  if (status || (best->found && !again && !cache_leads(search->least, best->record.order, cost, order)))
+    return CUGEN_OK;
   status = api_check_current(search->lookup, search->predicted, record, &current, &spec, err);
   if (current && !best->found) search->least = cost;
-  if (current) take_best(best, record, at, &spec);
+  if (current && (!again || record->verdict != CACHE_NOT_RUN)) take_best(best, record, at, &spec);
   kernel_spec_free(&spec);
   return status;
 }
@@ -96,7 +100,11 @@ int api_best_giving(struct lookup *l, const struct cache_key *key, const char *v
 
 int api_best(struct lookup *l, struct best_record *out, cugen_error *err) {
   const struct cache_key key = lookup_key(l);
+  struct failures *failures = NULL;
   *out = (struct best_record){0};
   int status = lookup_space(l, err);
-  return status ? status : api_best_under(l, &key, l->predicted, l->space, NULL, out, err);
+  if (!status && l->predicted) status = failures_open(l, &failures, err); /* what was measured has run */
+  if (!status) status = api_best_under(l, &key, l->predicted, l->space, failures, out, err);
+  failures_close(failures);
+  return status;
 }

@@ -1,67 +1,140 @@
-/* Variants that are remembered to have failed. What is chosen without a measurement of its own is none of these, as long as its source is the
-   one that failed: applications launch without verifying. Records are sorted by variant, and one is judged when it is first asked for. */
+/* Variants that are known to be wrong, or to fail. What is chosen without a measurement of its own is none of these, as long as its source is the
+   one that failed: applications launch without verifying.
+
+   Such a fact is a record like any other, of the problem on which the variant was seen to fail. That is the look-up's own problem, or the check
+   problem: what is wrong there is wrong for every other size, too. So a look-up has several places to look. A record holds while its variant
+   still expands, for the record's own problem, to the kernel that failed there. Each is judged when its variant is first asked for. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lookup.h"
 
+/* Where failures of the look-up's variants are remembered. */
+struct place {
+  struct lookup *lookup; /* by which records are judged: the one that asks, or other */
+  struct problem problem;
+  struct lookup other;
+};
+
 struct failure {
   struct cache_record record;
-  bool of_check; /* it is of the check problem */
+  struct place *place;
   enum { FAILURE_UNKNOWN, FAILURE_HOLDS, FAILURE_STALE } state;
 };
 
 struct failures {
   struct lookup *lookup; /* borrowed */
-  struct failure *all;
+  struct prediction_key predictions;
+  struct place *places;
+  size_t place_count;
+  struct failure *all; /* by variant */
   size_t count;
 };
 
 void failures_close(struct failures *failures) {
   if (!failures) return;
   for (size_t i = 0; i < failures->count; i++) cache_record_free(&failures->all[i].record);
+  for (size_t i = 0; i < failures->place_count; i++) {
+    lookup_close(&failures->places[i].other);
+    problem_free(&failures->places[i].problem);
+  }
+  api_prediction_key_free(&failures->predictions);
+  free(failures->places);
   free(failures->all);
   free(failures);
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------------------ */
 
+/* What of the records in a place is a failure of the look-up's variants. */
+typedef bool is_failure(const struct cache_record *record);
+
+static bool has_failed(const struct cache_record *record) {
+  return record->outcome != CUGEN_OUTCOME_OK && record->outcome != CUGEN_OUTCOME_UNPREDICTED;
+}
+
 /* A launch that the check problem's sizes forbid may be possible with others. */
-static bool is_failure(const struct cache_record *record, bool of_check) {
-  if (record->outcome == CUGEN_OUTCOME_OK || record->outcome == CUGEN_OUTCOME_UNPREDICTED) return false;
-  return !of_check || record->outcome != CUGEN_OUTCOME_LAUNCH;
+static bool has_failed_check(const struct cache_record *record) {
+  return has_failed(record) && record->outcome != CUGEN_OUTCOME_LAUNCH;
 }
 
 /* Takes those that are failures; frees the others. */
-static int take(struct failures *f, struct cache_record *records, size_t count, bool of_check, cugen_error *err) {
+static int take(struct failures *f, struct place *place, struct cache_record *records, size_t count, is_failure *is,
+                cugen_error *err) {
   struct failure *all = count ? realloc(f->all, (f->count + count) * sizeof *all) : f->all;
   if (all) f->all = all;
   for (size_t i = 0; i < count; i++)
-    if (all && is_failure(&records[i], of_check))
-      all[f->count++] = (struct failure){.record = records[i], .of_check = of_check};
+    if (all && is(&records[i]))
+      all[f->count++] = (struct failure){.record = records[i], .place = place};
     else
       cache_record_free(&records[i]);
   free(records);
   return all || !count ? CUGEN_OK : error_memory(err);
 }
 
-static int load(struct failures *f, const struct lookup *l, bool of_check, cugen_error *err) {
-  const struct cache_key key = lookup_measured_key(l);
+static int load(struct failures *f, struct place *place, bool predicted, is_failure *is, cugen_error *err) {
+  const struct cache_key key =
+      predicted ? lookup_predicted_key(place->lookup, &f->predictions) : lookup_measured_key(place->lookup);
   struct cache_record *records = NULL;
   struct cache *cache;
   size_t count = 0;
-  int status = api_cache_to_read(l->lib, &cache, err);
+  int status = api_cache_to_read(f->lookup->lib, &cache, err);
   if (!status) status = cache_load(cache, &key, &records, &count, err);
-  return status ? status : take(f, records, count, of_check, err);
+  return status ? status : take(f, place, records, count, is, err);
 }
 
-static int load_other(struct failures *f, const struct lookup *l, const struct problem *problem, cugen_error *err) {
+static int load_own(struct failures *f, bool predicted, cugen_error *err) {
+  struct place *place = &f->places[f->place_count++];
+  place->lookup = f->lookup;
+  return load(f, place, predicted, has_failed, err);
+}
+
+static bool has_place(const struct failures *f, const struct text *problem) {
+  for (size_t i = 0; i < f->place_count; i++)
+    if (f->places[i].problem.values && strcmp(text_get(&f->places[i].other.problem_text), text_get(problem)) == 0)
+      return true;
+  return false;
+}
+
+/* Takes the problem over. One that is a place already, or where the look-up itself is, is none of its own. */
+static int load_other(struct failures *f, struct problem *problem, bool predicted, is_failure *is, cugen_error *err) {
+  struct place *place = &f->places[f->place_count];
   struct lookup other = {0};
-  int status = lookup_for_problem(l, problem, &other, err);
-  const bool same = !status && strcmp(text_get(&other.problem_text), text_get(&l->problem_text)) == 0;
-  other.origin = l->origin;
-  if (!status && !same) status = load(f, &other, true, err);
-  lookup_close(&other);
+  place->problem = *problem;
+  *problem = (struct problem){0};
+  int status = lookup_for_problem(f->lookup, &place->problem, &other, err);
+  const bool known = !status && (has_place(f, &other.problem_text) ||
+                                 strcmp(text_get(&other.problem_text), text_get(&f->lookup->problem_text)) == 0);
+  place->other = other;
+  place->other.origin = f->lookup->origin;
+  place->lookup = &place->other;
+  if (!status && !known) {
+    f->place_count++;
+    return load(f, place, predicted, is, err);
+  }
+  lookup_close(&place->other);
+  problem_free(&place->problem);
+  *place = (struct place){0};
+  return status;
+}
+
+/* ---- The places ---------------------------------------------------------------------------------------------------- */
+
+/* A prediction is verified on the check problem of its implementation. */
+static int load_refuted(struct failures *f, cugen_error *err) {
+  const struct config *config = f->lookup->config;
+  int status = api_find_predictions(f->lookup, &f->predictions, err);
+  if (!status) status = load_own(f, true, err);
+  for (size_t i = 0; i <= config->implementation_count && !status; i++) {
+    const struct config_implementation *own = i ? &config->implementations[i - 1] : NULL;
+    struct problem check = {0};
+    if (own && !own->check) continue;
+    status = problem_check(config, f->lookup->problem, &check, err);
+    for (size_t p = 0; own && p < check.count && !status; p++)
+      if (own->check[p].type != VALUE_NIL) check.values[p] = own->check[p];
+    if (!status) status = load_other(f, &check, true, cache_record_is_refuted, err);
+    problem_free(&check);
+  }
   return status;
 }
 
@@ -78,14 +151,16 @@ static bool only_sizes_differ(const struct problem *a, const struct problem *b, 
 
 /* What is tuned on the cpu device has the check problem's sizes where none were set. What fails with all of its sizes is wrong
    for those that were set, too: tuning them would try it first. */
-static int load_check(struct failures *f, const struct lookup *l, cugen_error *err) {
+static int load_check(struct failures *f, cugen_error *err) {
+  const struct lookup *l = f->lookup;
   struct problem unset = {0}, check = {0};
   bool same;
-  if (l->device.facts.is_gpu || !l->settings) return CUGEN_OK;
+  if (!l->settings) return CUGEN_OK;
   int status = problem_set(l->config, l->settings, l->setting_count, true, &unset, err);
-  if (!status) status = load_other(f, l, &unset, err);
   if (!status) status = problem_check(l->config, &unset, &check, err);
-  if (!status && only_sizes_differ(&unset, &check, &same) && !same) status = load_other(f, l, &check, err);
+  const bool sized = !status && only_sizes_differ(&unset, &check, &same) && !same;
+  if (!status) status = load_other(f, &unset, false, has_failed_check, err);
+  if (sized && !status) status = load_other(f, &check, false, has_failed_check, err);
   problem_free(&check);
   problem_free(&unset);
   return status;
@@ -94,15 +169,16 @@ static int load_check(struct failures *f, const struct lookup *l, cugen_error *e
 static int by_variant(const void *left, const void *right) {
   const struct failure *a = left, *b = right;
   const int order = strcmp(a->record.variant, b->record.variant);
-  return order ? order : a->of_check - b->of_check;
+  return order ? order : (a->place > b->place) - (a->place < b->place);
 }
 
 int failures_open(struct lookup *l, struct failures **out, cugen_error *err) {
   struct failures *f = *out = calloc(1, sizeof *f);
   if (!f) return error_memory(err);
   f->lookup = l;
-  int status = load(f, l, false, err);
-  if (!status) status = load_check(f, l, err);
+  f->places = calloc(l->config->implementation_count + 3, sizeof *f->places); /* own ones, checks */
+  int status = f->places ? load_own(f, false, err) : error_memory(err);
+  if (!status) status = l->device.facts.is_gpu ? load_refuted(f, err) : load_check(f, err);
   if (f->count) qsort(f->all, f->count, sizeof *f->all, by_variant);
   if (status || f->count) return status;
   failures_close(f);
@@ -112,20 +188,14 @@ int failures_open(struct lookup *l, struct failures **out, cugen_error *err) {
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------- */
 
-static bool holds(const struct failure *failure, const struct judgement *judgement) {
-  if (!failure->of_check) return judgement->how == JUDGED_CURRENT;
-  const bool expands = judgement->how == JUDGED_CURRENT || judgement->how == JUDGED_CHANGED;
-  return expands && *failure->record.source_hash.hex &&
-         strcmp(failure->record.source_hash.hex, judgement->now.source_hash.hex) == 0;
-}
-
-static int judge(struct lookup *l, struct failure *failure, cugen_error *err) {
+static int judge(struct failure *failure, cugen_error *err) {
+  struct lookup *l = failure->place->lookup;
   struct judgement judgement;
   if (failure->state != FAILURE_UNKNOWN) return CUGEN_OK;
   int status = lookup_space(l, err);
   if (!status) status = lookup_expander(l, err);
   if (!status) status = api_judge(l, &failure->record, &judgement, err);
-  if (!status) failure->state = holds(failure, &judgement) ? FAILURE_HOLDS : FAILURE_STALE;
+  if (!status) failure->state = judgement.how == JUDGED_CURRENT ? FAILURE_HOLDS : FAILURE_STALE;
   return status;
 }
 
@@ -147,8 +217,77 @@ int failures_find(struct failures *f, const char *variant, const struct cache_re
   *out = NULL;
   for (size_t i = f ? find_first(f, variant) : 0; f && i < f->count && !status && !*out; i++) {
     if (strcmp(f->all[i].record.variant, variant) != 0) break;
-    status = judge(f->lookup, &f->all[i], err);
+    status = judge(&f->all[i], err);
     if (!status && f->all[i].state == FAILURE_HOLDS) *out = &f->all[i].record;
   }
   return status;
+}
+
+/* ---- Predictions of them -------------------------------------------------------------------------------------------- */
+
+/* The record, if it is of the variant as it is now, says how that went wrong. */
+static int mark(struct failures *f, struct cache_record *record, cugen_error *err) {
+  const struct cache_record *failed;
+  struct judgement judgement;
+  if (record->outcome != CUGEN_OUTCOME_OK) return CUGEN_OK;
+  int status = failures_find(f, record->variant, &failed, err);
+  if (status || !failed) return status;
+  status = api_judge(f->lookup, record, &judgement, err);
+  if (status || judgement.how != JUDGED_CURRENT) return status;
+  char *reason = strdup(failed->reason);
+  if (!reason) return error_memory(err);
+  free(record->reason);
+  record->reason = reason;
+  record->outcome = failed->outcome;
+  record->hash = judgement.now.hash; /* as it is now it is wrong, whatever it was held against before */
+  record->proof_hash = judgement.proof;
+  record->verdict = CACHE_NOT_RUN;
+  record->unverified[0] = '\0';
+  return CUGEN_OK;
+}
+
+/* Whether the variant's other record says more, or as much and is the file's own. */
+static bool says_more(const struct cache_record *other, const struct cache_record *record) {
+  const bool failed = record->outcome != CUGEN_OUTCOME_OK, other_failed = other->outcome != CUGEN_OUTCOME_OK;
+  if (failed != other_failed) return other_failed;
+  return (other->verdict != CACHE_NOT_RUN) >= (record->verdict != CACHE_NOT_RUN);
+}
+
+/* Another file's prediction of a kernel that this file has one of. */
+static bool is_told_twice(const struct cache_record *records, size_t count, const struct cache_record *record) {
+  for (size_t i = 0; i < count && record->elsewhere; i++)
+    if (!records[i].elsewhere && strcmp(records[i].variant, record->variant) == 0 && says_more(&records[i], record))
+      return true;
+  return false;
+}
+
+/* What failed comes behind, in the order that it had. */
+static int put_failed_last(struct cache_record *records, size_t count, cugen_error *err) {
+  struct cache_record *failed = calloc(count + 1, sizeof *failed);
+  size_t right = 0, wrong = 0;
+  if (!failed) return error_memory(err);
+  for (size_t i = 0; i < count; i++)
+    if (records[i].outcome == CUGEN_OUTCOME_OK)
+      records[right++] = records[i];
+    else
+      failed[wrong++] = records[i];
+  memcpy(&records[right], failed, wrong * sizeof *failed);
+  free(failed);
+  return CUGEN_OK;
+}
+
+int failures_mark(struct lookup *l, struct cache_record *records, size_t *count, cugen_error *err) {
+  struct failures *f = NULL;
+  size_t kept = 0;
+  int status = l->predicted && *count ? failures_open(l, &f, err) : CUGEN_OK;
+  if (!l->predicted || status) return status;
+  for (size_t i = 0; i < *count && !status && f; i++) status = mark(f, &records[i], err);
+  failures_close(f);
+  for (size_t i = 0; i < *count; i++) /* those before are settled, those behind are not moved yet */
+    if (is_told_twice(records, kept, &records[i]) || is_told_twice(&records[i + 1], *count - i - 1, &records[i]))
+      cache_record_free(&records[i]);
+    else
+      records[kept++] = records[i];
+  *count = kept;
+  return status ? status : put_failed_last(records, kept, err);
 }

@@ -8,6 +8,8 @@
 
 /* ---- predictions.c: what a model says of a described GPU ---- */
 
+struct lookup;
+
 /* Under which device and options predictions are kept. */
 struct prediction_key {
   struct text device, options;
@@ -26,6 +28,9 @@ int api_check_predictable(const cugen *lib, const struct device_description *dev
 /* To be freed whatever comes back. */
 int api_key_predictions(cugen *lib, const struct device_description *device, const char *arch,
                         struct prediction_key *out, cugen_error *err);
+/* What predictions for the look-up's device are kept under: a GPU that is here, or is known by its text alone, too. To be freed whatever
+   comes back. */
+int api_find_predictions(const struct lookup *lookup, struct prediction_key *out, cugen_error *err);
 void api_prediction_key_free(struct prediction_key *key);
 
 /* ---- other_gpu.c ---- */
@@ -194,16 +199,19 @@ int api_drop_stale(struct lookup *lookup, struct cache_record *records, size_t *
 /* Frees those of other config files that are not current. Space and expander are open. */
 int api_drop_others(struct lookup *lookup, struct cache_record *records, size_t *count, cugen_error *err);
 
-/* ---- failures.c: what is known to fail ---- */
+/* ---- failures.c: what is known to be wrong, or to fail ---- */
 
-/* Variants that were seen to fail on the look-up's device: nothing launches one of them that was not named. Of its problem, and on the cpu
-   device of the check problem, which is what is tuned there. */
+/* Variants that were seen to fail on the look-up's device, for its problem or on the check problem, and those whose prediction the cpu device
+   refuted there. Nothing takes one of them that was not named. */
 struct failures;
 /* To be closed whatever comes back; NULL: none is remembered. The look-up is borrowed. */
 int failures_open(struct lookup *lookup, struct failures **out, cugen_error *err);
 void failures_close(struct failures *failures);
-/* The variant's record, if its source is still the one that failed; NULL: there is none. */
+/* The record that says how the variant fails, if its source is still the one that failed; NULL: there is none. */
 int failures_find(struct failures *failures, const char *variant, const struct cache_record **out, cugen_error *err);
+/* Makes predictions under the look-up's key that are known to be wrong say so, behind all others. Of a kernel that two files have, one
+   prediction stays. Does nothing with what is measured: it ran. Space and expander are open. */
+int failures_mark(struct lookup *lookup, struct cache_record *records, size_t *count, cugen_error *err);
 
 /* ---- best.c ---- */
 

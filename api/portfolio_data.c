@@ -111,6 +111,8 @@ static int load_records(struct lookup *l, size_t problem, struct loose_list *lis
   size_t count = 0;
   int status = api_cache_to_read(l->lib, &cache, err);
   if (!status) status = cache_load(cache, &key, &records, &count, err);
+  if (!status && l->predicted) status = lookup_expander(l, err);
+  if (!status) status = failures_mark(l, records, &count, err);
   if (count) qsort(records, count, sizeof *records, by_name);
   for (size_t i = 0, same; i < count && !status; i += same) {
     for (same = 1; i + same < count && strcmp(records[i].variant, records[i + same].variant) == 0;) same++;

@@ -26,10 +26,11 @@ bool priors_add(struct priors *priors, const char *variant) {
 
 int priors_take(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
   struct priors *priors = context;
-  (void)err;
-  priors_add(priors, record->variant);
+  const struct cache_record *failed;
+  int status = failures_find(priors->failures, record->variant, &failed, err);
+  if (!status && !failed) priors_add(priors, record->variant);
   *stop = priors_full(priors);
-  return CUGEN_OK;
+  return status;
 }
 
 void priors_free(struct priors *priors) {

@@ -16,6 +16,7 @@ struct priors {
   enum prior_source source;  /* of those that are taken */
   struct tune_priors kept;   /* for the tuner, once all are gathered */
   struct text gpus, shipped; /* their names */
+  struct failures *failures; /* these are not taken; NULL: none is known */
 };
 
 /* beginning.c: of the look-up, whose space is open. To be freed whatever comes back. */

@@ -14,6 +14,7 @@ static bool is_verified(const cugen_kernel *k, const struct cache_record *r) {
 }
 
 static const char *why_unverified(const cugen_kernel *k, const struct cache_record *r, bool verified) {
+  if (verified && r->outcome == CUGEN_OUTCOME_OK && k->lookup.predicted) return r->unverified; /* the sizes */
   if (verified || r->outcome != CUGEN_OUTCOME_OK) return "";
   if (!config_proves(k->lookup.config)) return "the config has reference \"none\"";
   return r->verdict == CACHE_NOT_VERIFIABLE ? r->unverified : "it is predicted and was not run";
@@ -123,6 +124,7 @@ static int load_records(cugen_kernel *k, cugen_error *err) {
   const struct cache_key key = lookup_key(l);
   status = cache_load(cache, &key, &k->records, &k->record_count, err);
   if (!status) status = api_drop_stale(l, k->records, &k->record_count, err);
+  if (!status) status = failures_mark(l, k->records, &k->record_count, err);
   if (!status) status = cache_records_mark(k->records, k->record_count, err);
   size_t first = k->record_count;
   if (!status && k->outputs.known) status = put_equal_first(k, &first, err);
@@ -232,6 +234,7 @@ static int load(cugen_kernel *k, bool history, struct stored *list, cugen_error 
   if (!status) status = api_cache_to_read(l->lib, &cache, err);
   if (!status) status = cache_load(cache, &key, &list->records, &list->record_count, err);
   if (!status) status = api_drop_others(l, list->records, &list->record_count, err);
+  if (!status) status = failures_mark(l, list->records, &list->record_count, err);
   if (!status) status = cache_records_mark(list->records, list->record_count, err);
   if (!status && history) status = cache_history(cache, &key, &list->history, &list->history_count, err);
   size_t count = list->record_count + list->history_count;

@@ -143,51 +143,14 @@ static int take_leaders(const struct lookup *l, struct cache *cache, const struc
   return status;
 }
 
-/* The latest options of that place that differ from the key's in the figures alone; NULL: there are none. */
-static const char *find_figures(const struct cache_key *key, const struct cache_space *spaces, size_t count) {
-  const struct cache_space *found = NULL;
-  struct prediction_origin ours, theirs;
-  if (!api_prediction_origin(key->options, &ours)) return NULL;
-  for (size_t i = 0; i < count; i++) {
-    const struct cache_space *s = &spaces[i];
-    uint64_t lacks;
-    bool meant = !strcmp(s->device, key->device) && !strcmp(s->config, key->config) &&
-                 cache_lacks(key, s->problem, &lacks) && api_prediction_origin(s->options, &theirs) &&
-                 theirs.model == ours.model && !strcmp(theirs.arch, ours.arch);
-    if (meant && s->records && (!found || s->measured_at > found->measured_at)) found = s;
-  }
-  return found ? found->options : NULL;
-}
-
-/* As api_key_predictions. Of a GPU that is known by its text alone, and not shipped, the figures are nobody's: what was
-   predicted last is meant, from whichever description. */
-static int key_predictions(const struct lookup *l, struct cache *cache, struct prediction_key *out,
-                           cugen_error *err) {
-  struct device_description known;
-  struct cache_space *spaces;
-  size_t count;
-  int status = api_key_predictions(l->lib, &l->device, l->arch, out, err);
-  bool described = cugen_device_parse(l->device.id).kind == CUGEN_DEVICE_MODEL ||
-                   (api_described(l->lib, l->device.fingerprint, &known) && known.id[0]);
-  if (status || described) return status;
-  const struct cache_key key = lookup_predicted_key(l, out);
-  status = cache_spaces(cache, &spaces, &count, err);
-  if (status) return status;
-  const char *options = find_figures(&key, spaces, count);
-  if (options) {
-    text_restart(&out->options);
-    text_add(&out->options, options);
-    if (out->options.failed) status = error_memory(err);
-  }
-  cache_spaces_free(spaces, count);
-  return status;
-}
-
 int api_predicted_leaders(struct lookup *l, struct cache *cache, struct priors *out, cugen_error *err) {
   struct prediction_key predictions;
-  int status = key_predictions(l, cache, &predictions, err);
+  int status = api_find_predictions(l, &predictions, err);
   const struct cache_key key = lookup_predicted_key(l, &predictions);
+  if (!status) status = failures_open(l, &out->failures, err);
   if (!status) status = cache_fastest(cache, &key, priors_take, out, err);
+  failures_close(out->failures);
+  out->failures = NULL;
   api_prediction_key_free(&predictions);
   return status;
 }
@@ -266,19 +229,11 @@ static int select_shipped(struct lookup *l, bool predicted, struct failures *fai
   return CUGEN_OK;
 }
 
-/* What predictions for this device are kept under. To be freed whatever comes back. */
-static int find_predictions(const struct lookup *l, struct prediction_key *out, cugen_error *err) {
-  struct cache *cache;
-  *out = (struct prediction_key){0};
-  const int status = api_cache_to_read(l->lib, &cache, err);
-  return status ? status : key_predictions(l, cache, out, err);
-}
-
 /* The model's choice, where predictions for this device and problem are remembered: a look-up, nothing is computed. */
 static int select_predicted(struct lookup *l, struct failures *failures, struct selection *out, cugen_error *err) {
   struct prediction_key predictions;
   if (!l->device.facts.is_gpu) return CUGEN_OK;
-  int status = find_predictions(l, &predictions, err);
+  int status = api_find_predictions(l, &predictions, err);
   const struct cache_key key = lookup_predicted_key(l, &predictions);
   if (!status) status = api_best_under(l, &key, true, l->space, failures, &out->best, err);
   api_prediction_key_free(&predictions);
@@ -294,7 +249,7 @@ static int select_predicted_portfolio(struct lookup *l, struct failures *failure
   struct portfolio_answer answer;
   bool found = false;
   if (!l->device.facts.is_gpu) return CUGEN_OK;
-  int status = find_predictions(l, &predictions, err);
+  int status = api_find_predictions(l, &predictions, err);
   if (!status) status = portfolio_serve(l, &predictions, failures, &answer, &found, err);
   api_prediction_key_free(&predictions);
   if (status || !found) return status;

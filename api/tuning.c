@@ -179,11 +179,28 @@ static int begin(struct lookup *l, struct beginning *b, struct tune_target *targ
   return priors_gather(l, target->cache, &b->priors, err);
 }
 
+static int find_failure(void *context, const char *variant, const struct cache_record **out, cugen_error *err) {
+  return failures_find(context, variant, out, err);
+}
+
+/* Of a budget that was given a quarter is kept for running the best. What was wrong is not tried again. */
+static int expect_verification(struct lookup *l, const cugen_tune_options *options, struct tune_target *target,
+                               struct failures **failures, cugen_error *err) {
+  const bool verifies = options->verify_seconds >= 0 && config_proves(l->config) && !target->in_process;
+  if (verifies && options->budget_seconds > 0) target->kept = 0.25 * options->budget_seconds;
+  int status = lookup_expander(l, err);
+  if (!status) status = failures_open(l, failures, err);
+  target->find_failure = find_failure;
+  target->failures = *failures;
+  return status;
+}
+
 static int run(cugen_kernel *k, const cugen_tune_options *options, struct beginning *beginning,
                cugen_tune_result *result, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct tune_target target;
   cugen_tune_options own = *options;
+  struct failures *failures = NULL;
   const bool listed = beginning->listed;
   int status = api_tune_device(k, err);
   if (!status) status = make_target(k, &target, err);
@@ -202,8 +219,10 @@ static int run(cugen_kernel *k, const cugen_tune_options *options, struct beginn
                        "CUGEN_TUNE_IN_PROCESS is for one device, and %zu are listed: name one, or leave it out",
                        target.device_count);
   if (!status && target.in_process) status = lookup_context(l, options->cuda_context, &target.cuda_context, err);
+  if (!status && l->predicted) status = expect_verification(l, options, &target, &failures, err);
   if (!status && options->bitwise) status = bitwise_begin(k, options, &target, err);
   if (!status) status = tune_run(&target, options, result, err);
+  failures_close(failures);
   if (!status && l->predicted) status = api_verify_predictions(k, options, result, err);
   if (status == CUGEN_ERROR_INTERRUPTED && l->predicted) result->unverified = "it was interrupted";
   return status || !l->predicted ? status : conclude(k, result, err);

@@ -1,12 +1,13 @@
-/* Verifying what is predicted: the fastest variant is run on the cpu device, with the config's check problem and what
-   is compiled for its GPU, until one comes out right. What comes out wrong is remembered as that, so that it is chosen no more;
-   what came out right is remembered too, and no run pays for it again. */
+/* Verifying what is predicted: the fastest variant is run on the cpu device, with what is compiled for its GPU, on the sizes on which
+   `cugen check` runs it, until one comes out right on all of them. That one is wrong is remembered as a failure on the check problem, so that
+   no size takes it (failures.c). What came out right is remembered with its prediction, and no run pays for it again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api.h"
 #include "base/system.h"
+#include "check/selection.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/devices.h"
 #include "tune/trial.h"
@@ -20,9 +21,10 @@ struct proof {
   struct problem check;
   struct text key_options;
   struct device_description device; /* the cpu device, with the facts of the GPU */
-  struct tune_target target;
-  struct trial *trial; /* opened when something is to be run */
+  struct tune_target target;        /* its problem and space are those of the run under way */
+  struct trial *trial;              /* opened when something is to be run */
   double begin, limit;
+  bool by_budget;                  /* limit is what is left of the budget */
   const struct cache_record *best; /* that runs now; NULL: none does */
   bool stopped;                    /* the callback asked to */
 };
@@ -67,6 +69,7 @@ static int open_target(struct proof *p, cugen_error *err) {
   p->target = (struct tune_target){.config = l->config,
                                    .problem = &p->check,
                                    .space = l->space,
+                                   .stop = api_stop(l->lib),
                                    .sources = &l->opened->sources,
                                    .ops = &cpu_device_ops,
                                    .device = &p->device,
@@ -99,65 +102,18 @@ static void proof_close(struct proof *p) {
   text_free(&p->key_options);
 }
 
-/* ---- The verdict ------------------------------------------------------------------------------------------------- */
+/* ---- One run ----------------------------------------------------------------------------------------------------- */
 
-/* The first line that is no heading ("In function 'k':"), as one that a table can hold. */
-static void note_unverified(struct cache_record *record, const struct cache_record *got) {
-  const char *line = got->reason;
-  size_t length = strcspn(line, "\n");
-  while (length && line[length - 1] == ':' && line[length]) {
-    line += length + 1;
-    length = strcspn(line, "\n");
-  }
-  struct text text = {0};
-  text_addf(&text, "on the cpu device: %s: ", cugen_outcome_text((int)got->outcome));
-  for (size_t i = 0; i < length; i++)
-    text_add_char(&text, (unsigned char)line[i] < ' ' || (unsigned char)line[i] > '~' ? '?' : line[i]);
-  snprintf(record->unverified, sizeof record->unverified, "%s", text_get(&text));
-  text_free(&text);
-}
-
-/* The cpu device cannot run all that a GPU can, and is slow: only what went wrong there is known to be wrong. */
-static void judge(struct proof *p, struct cache_record *record, struct cache_record *got) {
-  record->verdict = CACHE_NOT_VERIFIABLE;
-  record->unverified[0] = '\0';
-  if (got->outcome == CUGEN_OUTCOME_OK) {
-    record->verdict = CACHE_RIGHT;
-    record->error = got->error;
-    p->result->verified++;
-  } else if (cache_record_is_refuted(got)) {
-    char *reason = record->reason;
-    record->verdict = CACHE_NOT_RUN;
-    record->outcome = got->outcome;
-    record->reason = got->reason; /* exchanged: each is freed once */
-    got->reason = reason;
-    record->measured_at = clock_unix();
-    p->result->refuted++;
-  } else {
-    note_unverified(record, got);
-  }
-}
-
-/* The record speaks of the kernel as it is now. */
-static int renew(struct proof *p, struct cache_record *record, cugen_error *err) {
-  struct judgement judgement;
-  int status = api_judge(&p->kernel->lookup, record, &judgement, err);
-  if (status) return status;
-  record->hash = judgement.now.hash;
-  record->proof_hash = judgement.now.proof_hash;
-  const struct cache_key key = lookup_key(&p->kernel->lookup);
-  return cache_store(p->target.cache, &key, record, err);
-}
-
-/* What ran and was wrong was so on the check problem, which may not be the one that the user gave. */
-static int name_check(const struct proof *p, struct cache_record *got, cugen_error *err) {
+/* What ran and was wrong was so on this problem, which may not be the one that the user gave. */
+static int name_problem(const struct proof *p, const struct problem *problem, struct cache_record *got,
+                        cugen_error *err) {
   const struct lookup *l = &p->kernel->lookup;
-  struct text problem = {0}, reason = {0};
-  problem_print(l->config, &p->check, &problem);
-  const bool same = strcmp(text_get(&problem), text_get(&l->problem_text)) == 0;
-  text_free(&problem);
-  if (same || !cache_record_is_refuted(got)) return CUGEN_OK;
-  problem_add_check(l->config, &p->check, &reason);
+  struct text text = {0}, reason = {0};
+  problem_print(l->config, problem, &text);
+  const bool same = strcmp(text_get(&text), text_get(&l->problem_text)) == 0;
+  text_free(&text);
+  if (same) return CUGEN_OK;
+  problem_add_check(l->config, problem, &reason);
   text_add(&reason, got->reason);
   char *named = strdup(text_get(&reason));
   const bool failed = reason.failed || !named;
@@ -171,18 +127,176 @@ static int name_check(const struct proof *p, struct cache_record *got, cugen_err
   return CUGEN_OK;
 }
 
-static int verify(struct proof *p, uint64_t index, struct cache_record *record, cugen_error *err) {
+/* The variant, on one of the sizes on which it is checked. */
+static int run_on(struct proof *p, const struct check_problem *problem, uint64_t index, struct cache_record *got,
+                  cugen_error *err) {
   const struct measure_options once = {.samples = 1};
-  struct cache_record got;
-  double asked = p->options->variant_timeout > 0 ? p->options->variant_timeout : most_run;
+  const double asked = p->options->variant_timeout > 0 ? p->options->variant_timeout : most_run;
+  p->target.problem = &problem->problem;
+  p->target.space = problem->space;
+  int status = trial_run(p->trial, index, asked, &once, got, err);
+  if (!status && cache_record_is_refuted(got)) {
+    status = name_problem(p, &problem->problem, got, err);
+    if (status) cache_record_free(got);
+  }
+  return status;
+}
+
+/* ---- The verdict ------------------------------------------------------------------------------------------------- */
+
+/* The first line that is no heading ("In function 'k':"), as one that a table can hold. */
+static void note_unverified(struct cache_record *record, const char *what, const char *reason) {
+  const char *line = reason;
+  size_t length = strcspn(line, "\n");
+  while (length && line[length - 1] == ':' && line[length]) {
+    line += length + 1;
+    length = strcspn(line, "\n");
+  }
+  struct text text = {0};
+  text_addf(&text, "on the cpu device: %s%s", what, *what ? ": " : "");
+  for (size_t i = 0; i < length; i++)
+    text_add_char(&text, (unsigned char)line[i] < ' ' || (unsigned char)line[i] > '~' ? '?' : line[i]);
+  record->verdict = CACHE_NOT_VERIFIABLE;
+  snprintf(record->unverified, sizeof record->unverified, "%s", text_get(&text));
+  text_free(&text);
+}
+
+/* "n=300": of a problem the settings in which those of the list differ, or all of its check { } that are numbers. */
+static void add_sizes(const struct proof *p, const struct check_list *list, size_t number, struct text *out) {
+  const struct problem *problem = &list->problems[number].problem;
+  const char *lead = out->length ? "; " : "";
+  for (size_t i = 0; i < problem->count; i++) {
+    bool differs = list->problem_count == 1 && p->kernel->lookup.config->problems[i].check.type == VALUE_INT;
+    for (size_t other = 0; other < list->problem_count; other++)
+      differs |= !value_equal(problem->values[i], list->problems[other].problem.values[i]);
+    if (!differs) continue;
+    text_addf(out, "%s%s=", lead, p->kernel->lookup.config->problems[i].name);
+    value_print(problem->values[i], out);
+    lead = " ";
+  }
+}
+
+/* What does not fit is cut off behind a size. */
+static int note_right(struct cache_record *record, const struct text *sizes, size_t left, cugen_error *err) {
+  struct text text = {0};
+  size_t length = sizes->length;
+  const size_t room = sizeof record->unverified - sizeof "; ...; 1234567890 more not run";
+  while (length > room || (text_get(sizes)[length] && text_get(sizes)[length] != ';')) length--;
+  text_add_n(&text, text_get(sizes), length);
+  if (length < sizes->length) text_add(&text, "; ...");
+  if (left) text_addf(&text, "; %zu more not run", left);
+  record->verdict = CACHE_RIGHT;
+  snprintf(record->unverified, sizeof record->unverified, "%s", text_get(&text));
+  const bool failed = text.failed;
+  text_free(&text);
+  return failed ? error_memory(err) : CUGEN_OK;
+}
+
+/* The record speaks of the kernel as it is now. */
+static int renew(struct proof *p, struct cache_record *record, cugen_error *err) {
+  struct judgement judgement;
+  int status = api_judge(&p->kernel->lookup, record, &judgement, err);
+  if (status) return status;
+  record->hash = judgement.now.hash;
+  record->proof_hash = judgement.now.proof_hash;
+  const struct cache_key key = lookup_key(&p->kernel->lookup);
+  return cache_store(p->target.cache, &key, record, err);
+}
+
+/* The fact is the variant's, whatever the size that was asked for: it is of the problem that its check begins with. got says how it failed,
+   on that problem or another of its sizes. */
+static int remember_refuted(struct proof *p, const struct check_list *list, struct cache_record *got,
+                            cugen_error *err) {
+  const struct lookup *l = &p->kernel->lookup;
+  const struct check_run *first = &list->runs[0];
+  struct lookup there;
+  struct kernel_spec spec = {0};
+  int status = lookup_for_problem(l, &list->problems[first->problem].problem, &there, err);
+  there.origin = l->origin;
+  if (!status) status = lookup_space(&there, err);
+  if (!status) status = lookup_expander(&there, err);
+  const struct variant variant = status ? (struct variant){0} : lookup_variant(&there, first->index);
+  if (!status) status = lookup_expand(&there, &variant, &spec, err);
+  if (!status) {
+    const struct cache_key key = lookup_predicted_key(&there, &l->predictions);
+    cache_record_take_hashes(got, &spec);
+    got->measured_at = clock_unix();
+    status = cache_store(p->target.cache, &key, got, err);
+  }
+  kernel_spec_free(&spec);
+  lookup_close(&there);
+  p->result->refuted += !status;
+  return status;
+}
+
+/* Whether what the run came to ends the verification of the variant: it is wrong, or the check problem itself says nothing. */
+static int take_run(struct proof *p, const struct check_list *list, size_t number, struct cache_record *got,
+                    struct cache_record *record, bool *over, cugen_error *err) {
+  if (cache_record_is_refuted(got)) {
+    *over = true;
+    return remember_refuted(p, list, got, err);
+  }
+  if (got->outcome == CUGEN_OUTCOME_OK) {
+    if (got->error > record->error || number == 0) record->error = got->error;
+  } else if (number == 0) {
+    *over = true;
+    note_unverified(record, cugen_outcome_text((int)got->outcome), got->reason);
+    return renew(p, record, err);
+  }
+  return CUGEN_OK;
+}
+
+/* Once it was right on the check problem, a size that cannot be run, or for which there is no time, only goes unnamed. */
+static int run_list(struct proof *p, const struct check_list *list, struct cache_record *record, cugen_error *err) {
+  struct text sizes = {0};
+  size_t right = 0;
+  bool over = false;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < list->run_count && !over && !status; i++) {
+    const struct check_run *run = &list->runs[i];
+    struct cache_record got;
+    status = run_on(p, &list->problems[run->problem], run->index, &got, err);
+    if (status && i > 0 && status != CUGEN_ERROR_MEMORY &&
+        !p->stopped) { /* its data cannot be made, or no time is left */
+      status = CUGEN_OK;
+      if (time_left(p) <= 0) break;
+      continue;
+    }
+    if (status) break;
+    status = take_run(p, list, i, &got, record, &over, err);
+    if (got.outcome == CUGEN_OUTCOME_OK) add_sizes(p, list, run->problem, &sizes), right++;
+    cache_record_free(&got);
+  }
+  if (!status && sizes.failed) status = error_memory(err);
+  if (!status && !over) {
+    status = note_right(record, &sizes, list->run_count - right, err);
+    if (!status) status = renew(p, record, err);
+    p->result->verified += !status;
+  }
+  text_free(&sizes);
+  return status;
+}
+
+static int verify(struct proof *p, struct cache_record *record, cugen_error *err) {
+  const struct check_options options = {.variant = record->variant, .seed = 1};
+  struct check_list list;
+  cugen_error why;
   int status = open_trial(p, err);
-  if (!status) status = trial_run(p->trial, index, asked, &once, &got, err);
   if (status) return status;
-  status = name_check(p, &got, err);
-  if (!status) judge(p, record, &got);
-  cache_record_free(&got);
-  if (status) return status;
-  return renew(p, record, err);
+  p->target.problem = &p->check;
+  status = check_select(&p->target, &options, &list, &why);
+  if (!status && !list.run_count)
+    status = error_set(&why, CUGEN_ERROR_EMPTY, "the variant is valid on no size of the check problem");
+  if (!status) {
+    status = run_list(p, &list, record, err);
+  } else if (status == CUGEN_ERROR_MEMORY || is_over(p)) {
+    status = error_copy(err, &why);
+  } else {
+    note_unverified(record, "", why.message);
+    status = renew(p, record, err);
+  }
+  check_list_free(&list);
+  return status;
 }
 
 /* The fastest; *settled: nothing is left to do. */
@@ -192,7 +306,7 @@ static int verify_first(struct proof *p, bool *settled, cugen_error *err) {
   if (status) return status;
   *settled = !best.found || best.record.verdict != CACHE_NOT_RUN;
   p->best = best.found ? &best.record : NULL;
-  if (!*settled) status = verify(p, best.index, &best.record, err);
+  if (!*settled) status = verify(p, &best.record, err);
   p->best = NULL;
   api_best_free(&best);
   return status;
@@ -221,7 +335,9 @@ static int give_up(struct proof *p, int status, cugen_error *err) {
     p->result->interrupted = 1;
     return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; everything predicted is kept");
   }
-  if (time_left(p) <= 0)
+  if (time_left(p) <= 0 && p->by_budget)
+    text_addf(why, "the budget of %g s was over", p->options->budget_seconds);
+  else if (time_left(p) <= 0)
     text_addf(why, "that took longer than %g s", p->limit);
   else
     text_addf(why, "%.*s", (int)first_sentence(err->message), err->message);
@@ -235,7 +351,9 @@ int api_verify_predictions(cugen_kernel *k, const cugen_tune_options *options, c
                     .result = result,
                     .begin = clock_seconds(),
                     .limit = options->verify_seconds != 0 ? options->verify_seconds : usual_limit};
+  const double left = options->budget_seconds - result->seconds;
   const char *refused = refusal(&p);
+  if (options->budget_seconds > 0 && !refused && left < p.limit) p.limit = left, p.by_budget = true;
   bool settled = refused != NULL;
   int status = CUGEN_OK;
   text_restart(&k->unverified);

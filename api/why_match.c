@@ -200,6 +200,9 @@ static const char *say_judgement(struct why *why, const struct why_rows *match, 
   }
   if (record->outcome == CUGEN_OUTCOME_OK) return "everything that decides is the same";
   const char *reason = record->reason ? record->reason : "";
+  if (record->outcome == CUGEN_OUTCOME_UNPREDICTED)
+    return why_keepf(why, "the model has no prediction of it, and it is not tried again: %.*s",
+                     (int)strcspn(reason, "\n"), reason);
   return why_keepf(why, "it is remembered that it failed, and it is not tried again: %s%s%.*s",
                    cugen_outcome_text((int)record->outcome), *reason ? ": " : "", (int)strcspn(reason, "\n"), reason);
 }

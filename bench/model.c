@@ -116,7 +116,7 @@ static void predict(const struct work *w, struct row *row) {
   int status = get_compiled(w, &row->spec, &compiled, &err);
   if (!status && !same_kernel(&compiled, row->registers))
     status = error_set(&err, CUGEN_ERROR_CACHE, "another kernel than the one that was measured");
-  if (!status) status = model_predict(&w->kernel->lookup.device, &row->spec, &compiled, &row->parts, &err);
+  if (!status) status = model_predict(&w->kernel->lookup.device, &row->spec, &compiled, 0, &row->parts, &err);
   if (!status) row->predicted = row->parts.seconds;
   if (status) fprintf(stderr, "%s: %s\n", row->spec.variant, err.message);
   compiled_free(&compiled);

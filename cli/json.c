@@ -100,7 +100,8 @@ json_t *json_record(const cugen_record *r) {
   json_object_set_new(object, "from_cache", json_boolean(r->from_cache));
   json_object_set_new(object, "predicted", json_boolean(r->predicted));
   json_object_set_new(object, "verified", json_boolean(r->verified));
-  json_object_set_new(object, "unverified", json_optional_string(r->unverified));
+  json_object_set_new(object, "unverified", json_optional_string(r->verified ? NULL : r->unverified));
+  json_object_set_new(object, "verified_on", json_optional_string(r->verified ? r->unverified : NULL));
   set_times(object, r);
   json_object_set_new(object, "error", r->verified ? json_number(r->error) : json_null());
   json_object_set_new(object, "threads", known_integer(r->threads));

@@ -154,12 +154,13 @@ static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t 
   putchar('\n');
 }
 
-static void print_verified(const cugen_tune_result *result) {
+static void print_verified(const cugen_tune_result *result, const cugen_record *best) {
   if (result->unverified) {
     printf("Not verified: %s.\n", result->unverified);
     return;
   }
-  printf("The first is verified: on the cpu device, with the config's check problem%s",
+  printf("The first is verified: on the cpu device, with %s%s",
+         *best->unverified ? best->unverified : "the config's check problem",
          result->verified ? "" : ", by an earlier run");
   if (result->refuted) printf("; %s in front of it came out wrong", print_count(result->refuted).text);
   puts(".");
@@ -199,7 +200,7 @@ static void remark_verified(struct cli *cli, const cugen_tune_result *result, si
   cugen_error ignored;
   if (!right || cugen_kernel_record(cli->kernel, 0, &best, &ignored)) return;
   if (best.predicted)
-    print_verified(result);
+    print_verified(result, &best);
   else if (!best.verified)
     puts("Not verified (reference \"none\"): the variants ran, but their results were not checked.");
 }

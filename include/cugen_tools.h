@@ -124,7 +124,7 @@ typedef struct cugen_record {
   const char *throttle;         /* what limited the clocks then, such as "power cap" */
   int predicted;                /* the times are the model's; nothing was measured */
   int verified; /* the result was compared with the reference, or passed the verify kernel; 0: OK says only that it ran */
-  const char *unverified; /* why a record that is OK is not verified */
+  const char *unverified; /* why a record that is OK is not verified; of a prediction that is: on which sizes it ran */
   int64_t measured_at;    /* or predicted; seconds since the epoch */
   double compile_seconds; /* time to compile; 0: the image was in the cache, or not known */
   double measure_seconds; /* time for all else: data, verifying, timing */

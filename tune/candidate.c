@@ -319,8 +319,11 @@ static int make_job(struct bench *bench, const struct candidate *c, bool verify,
 static int predict(struct bench *bench, struct candidate *c, struct cache_record *out, cugen_error *err) {
   struct model_prediction prediction;
   cugen_error why;
-  int status = model_predict(bench->target->device, &c->real, &c->real_build->compiled, &prediction, &why);
+  int status =
+      model_predict(bench->target->device, &c->real, &c->real_build->compiled, bench->until, &prediction, &why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
+  if (status == CUGEN_ERROR_INTERRUPTED)
+    return error_set(err, status, "'%s' was still being predicted", c->real.variant);
   if (status == CUGEN_ERROR_COMPILE)
     unpredicted_place(&bench->unpredicted, bench->target->device, bench->pool, &c->real, &why);
   record_resources(bench, c, out);

@@ -218,6 +218,7 @@ static int race_all(struct tuner *t, struct entrant *entrants, size_t count, dou
 }
 
 double tuner_race_share(const struct tuner *t) {
+  if (t->target->predicted) return t->target->kept;
   const bool races = t->target->device->facts.is_gpu && !t->target->predicted && t->budget > 0;
   if (races && objective_needs_energy(t->target->config->objective)) return t->budget * tuner_energy_share;
   return races ? fmin(t->budget * 0.1, most_of_race(t)) : 0;

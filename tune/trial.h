@@ -14,7 +14,7 @@ struct trial_options {
   void *context;
 };
 
-/* target and what it points at are borrowed until trial_close. */
+/* target and what it points at are borrowed until trial_close. Between two runs its problem and space may become others of the config. */
 int trial_open(const struct tune_target *target, const struct trial_options *options, struct trial **out,
                cugen_error *err);
 /* As worker_makes_data. */

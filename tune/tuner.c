@@ -203,12 +203,13 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
   return tuner_open_queue(t, err);
 }
 
-/* What was compiled by the end: a prediction takes no time to speak of; a measurement does, so that the images are for the next
-   run, which begins with measuring them. */
+/* What was compiled by the end: most predictions take no time to speak of, and those that do end with the budget. A measurement takes
+   longer, so that the images are for the next run, which begins with measuring them. */
 static int use_compiled(struct tuner *t, cugen_error *err) {
+  const double until = t->begin + t->budget - tuner_race_share(t) / 2;
   int status = CUGEN_OK;
   bool over = false;
-  while (t->target->predicted && !t->interrupted && !status && !over) {
+  while (t->target->predicted && !t->interrupted && !status && !over && !(t->budget > 0 && clock_seconds() > until)) {
     status = step(t, &over, err);
     if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK; /* its compile was stopped: it is left */
   }

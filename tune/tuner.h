@@ -45,9 +45,14 @@ struct tune_target {
   struct cache *images; /* of references, generators and verify kernels, which several runs share; NULL: none */
   struct cache_key key;
   int nvrtc_version;
-  bool problem_is_check;        /* the problem is the check problem: verified once */
-  enum measure_way measure;     /* how variants are timed; predictions are not */
-  bool predicted;               /* the device is not here: times come from the model, and nothing runs */
+  bool problem_is_check;    /* the problem is the check problem: verified once */
+  enum measure_way measure; /* how variants are timed; predictions are not */
+  bool predicted;           /* the device is not here: times come from the model, and nothing runs */
+  /* Of predictions: seconds of the budget that are for what follows, and the variants that are known to be wrong, whatever is predicted of
+     them: *out becomes the record that says how one failed, or NULL. NULL: none is known. */
+  double kept;
+  int (*find_failure)(void *context, const char *variant, const struct cache_record **out, cugen_error *err);
+  void *failures;               /* its context */
   const cugen_outputs *outputs; /* only what gives these is wanted (cache_record_gave); NULL: whatever is right */
   const char *ran;              /* a variant that was measured for this run before, and counts as tried; NULL: none */
   const uint64_t *listed;       /* the variants that are to be tried, before all else; NULL: a search */

@@ -33,6 +33,7 @@ void tuner_meet_known(struct tuner *t, uint64_t index, const struct cache_record
   t->skipped++;
   t->sound |= record->outcome == CUGEN_OUTCOME_OK;
   t->result->remembered++;
+  if (!t->wrong && cache_record_is_refuted(record)) t->wrong = record;
   tuner_note_best(t, record);
   tuner_tell_strategy(t, index, record);
 }

@@ -71,8 +71,19 @@ static bool deserves_more(const struct tuner *t, const struct cache_record *reco
          t->options->variant_timeout > record->measure_seconds;
 }
 
+/* That a variant is wrong goes before whatever is predicted of it. */
+static const struct cache_record *find_wrong(const struct tuner *t, const char *variant) {
+  const struct cache_record *failed = NULL;
+  cugen_error ignored;
+  if (!t->target->find_failure || t->target->find_failure(t->target->failures, variant, &failed, &ignored))
+    return NULL;
+  return failed && cache_record_is_refuted(failed) ? failed : NULL;
+}
+
 /* Config files that share a kernel's name may each have a record of that variant. */
 const struct cache_record *tuner_find_current(const struct tuner *t, const struct kernel_spec *spec) {
+  const struct cache_record *wrong = find_wrong(t, spec->variant);
+  if (wrong) return wrong;
   size_t low = 0, high = t->known_count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;

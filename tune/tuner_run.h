@@ -80,11 +80,12 @@ struct tuner {
   struct cache_record *records; /* made in this run, and the remembered right ones: what leaders are chosen from */
   struct hash *images;          /* of each of them: candidate_image */
   size_t record_count, record_capacity;
-  size_t held;                /* of records, the first ones: all that came are faulty, and none is remembered yet */
-  cugen_error fault;          /* of the first of them */
-  bool sound;                 /* another variant came, or was remembered: faults are those of single variants */
-  cugen_error late;           /* status set: the data that was still being made at the end of the budget */
-  struct candidate **pending; /* expanded and being compiled, oldest first */
+  size_t held;       /* of records, the first ones: all that came are faulty, and none is remembered yet */
+  cugen_error fault; /* of the first of them */
+  bool sound;        /* another variant came, or was remembered: faults are those of single variants */
+  const struct cache_record *wrong; /* of predictions: the first variant met that is known to be wrong */
+  cugen_error late;                 /* status set: the data that was still being made at the end of the budget */
+  struct candidate **pending;       /* expanded and being compiled, oldest first */
   size_t pending_count, pending_most;
   struct tuner_slot *slots; /* one a worker; of predictions one, without */
   size_t slot_count, lost_count;
@@ -245,7 +246,7 @@ int tuner_measure_energies(struct tuner *t, cugen_error *err);
 
 /* ---- leaders.c ---- */
 
-/* The seconds of the budget that are kept for it; 0: there will be none. */
+/* The seconds of the budget that are kept for it, or for verifying predictions; 0: there will be none. */
 double tuner_race_share(const struct tuner *t);
 /* Races the best few against one another; for a GPU. */
 int tuner_settle_leaders(struct tuner *t, cugen_error *err);

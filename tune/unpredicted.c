@@ -14,7 +14,7 @@ static void find_place(const struct device_description *device, struct compile_p
   struct compiled compiled = {0};
   cugen_error placed;
   if (compile_pool_with_lines(pool, spec, &compiled, &placed) == CUGEN_OK &&
-      model_predict(device, spec, &compiled, &ignored, &placed) == CUGEN_ERROR_COMPILE)
+      model_predict(device, spec, &compiled, 0, &ignored, &placed) == CUGEN_ERROR_COMPILE)
     *why = placed;
   compiled_free(&compiled);
 }

@@ -78,12 +78,15 @@ static int too_short(struct tuner *t, cugen_error *err) {
 static int none_right(struct tuner *t, cugen_error *err) {
   size_t i = 0; /* the first that holds: others are of another file's kernel, or of what the source was */
   while (i < t->known_count && !is_current(t, &t->known[i])) i++;
-  if (i == t->known_count) return CUGEN_OK;
+  const struct cache_record *first = i < t->known_count ? &t->known[i] : t->wrong;
+  if (!first) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_WRONG,
-                   "not one of %zu variants is right, as remembered; cugen_tune_options.again tries them again; the "
-                   "first, '%s': %s: %s",
-                   t->result->remembered, t->known[i].variant, cugen_outcome_text((int)t->known[i].outcome),
-                   t->known[i].reason);
+                   "not one of %zu variants is right, as remembered; %s; the first, '%s': %s: %s",
+                   t->result->remembered,
+                   t->target->predicted && cache_record_is_refuted(first)
+                       ? "what is known to be wrong is not tried again before its source changes"
+                       : "cugen_tune_options.again tries them again",
+                   first->variant, cugen_outcome_text((int)first->outcome), first->reason);
 }
 
 /* The user's line that the compiler refused first. */

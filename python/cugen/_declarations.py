@@ -364,7 +364,7 @@ class Record:
     throttle: str  # what limited the clocks then, such as "power cap"
     predicted: bool  # the times are the model's; nothing was measured
     verified: bool  # the result was compared with the reference, or passed the verify kernel; 0: OK says only that it ran
-    unverified: str | None  # why a record that is OK is not verified
+    unverified: str | None  # why a record that is OK is not verified; of a prediction that is: on which sizes it ran
     measured_at: int  # or predicted; seconds since the epoch
     compile_seconds: float  # time to compile; 0: the image was in the cache, or not known
     measure_seconds: float  # time for all else: data, verifying, timing

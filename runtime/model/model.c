@@ -156,6 +156,7 @@ struct situation {
   double clock, blocks, share; /* blocks of the grid that work, and of each multiprocessor that can have some */
   double idle, idle_cycles;    /* blocks that have nothing to do, and how long one takes */
   const atomic_bool *stop;     /* NULL, or set to give it up */
+  double until;                /* when it is given up, by clock_seconds; 0: never */
 };
 
 /* What shared memory leaves of L1, for one block. */
@@ -316,7 +317,8 @@ static int walk(struct situation *s, const struct ptx_machine *machine, const st
                               .shared_quads = compiled->code[entry].shared_quads,
                               .shared_pairs = compiled->code[entry].shared_pairs,
                               .texel_bytes = texel_bytes(s->spec),
-                              .stop = s->stop};
+                              .stop = s->stop,
+                              .until = s->until};
   for (size_t i = 0; i < s->spec->argument_count; i++)
     buffers[i] = (struct ptx_buffer){s->spec->arguments[i].name, kernel_argument_bytes(&s->spec->arguments[i])};
   memcpy(launch.grid, s->launch->grid, sizeof launch.grid);
@@ -439,7 +441,7 @@ double model_requested(const struct device_description *device, const struct ker
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
 int model_predict(const struct device_description *device, const struct kernel_spec *spec,
-                  const struct compiled *compiled, struct model_prediction *out, cugen_error *err) {
+                  const struct compiled *compiled, double until, struct model_prediction *out, cugen_error *err) {
   double totals[MODEL_PARTS] = {0};
   int status = model_check_symbols(spec, compiled, err);
   if (!status) status = check_memory(spec, err);
@@ -450,7 +452,8 @@ int model_predict(const struct device_description *device, const struct kernel_s
                           .spec = spec,
                           .launch = &spec->launches[i],
                           .resources = &compiled->resources[entry],
-                          .clock = 1e3 * sustained_clock * (double)device->facts.clock_khz};
+                          .clock = 1e3 * sustained_clock * (double)device->facts.clock_khz,
+                          .until = until};
     status = check_parameters(spec, i, compiled, entry, err);
     if (!status) status = predict_launch(&s, compiled, entry, i ? -1 : spec->bytes, &out->launches[i], err);
     if (status) break;

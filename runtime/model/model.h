@@ -43,10 +43,10 @@ struct model_prediction {
 /* As a device that is here looks for them, in the cubin; of PTX nothing is known. */
 int model_check_symbols(const struct kernel_spec *spec, const struct compiled *compiled, cugen_error *err);
 
-/* compiled holds the PTX. CUGEN_ERROR_CONFIG: the GPU cannot launch it, or it takes other parameters than it is passed.
-   Any other failure: the model knows no time for it. */
+/* compiled holds the PTX. CUGEN_ERROR_CONFIG: the GPU cannot launch it, or it takes other parameters than it is passed. CUGEN_ERROR_INTERRUPTED:
+   it was not done at `until`, by clock_seconds (0: never). Any other failure: the model knows no time for it. */
 int model_predict(const struct device_description *device, const struct kernel_spec *spec,
-                  const struct compiled *compiled, struct model_prediction *out, cugen_error *err);
+                  const struct compiled *compiled, double until, struct model_prediction *out, cugen_error *err);
 
 /* The bytes of global memory that the loads, stores and copies of all launches ask for, whatever serves them: those of each grid's
    middle block, times its blocks. 0: not known, or *stop was set (stop NULL: never). compiled holds the PTX; the device need not be described. */

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system.h"
 #include "ptx_join.h"
 #include "ptx_memory.h"
 #include "ptx_value.h"
@@ -799,7 +800,8 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
       while (warps[i].live && !step(walk, &warps[i]))
         ;
       if (walk->refused) return explain(walk, err);
-      if (walk->launch->stop && atomic_load(walk->launch->stop))
+      if ((walk->launch->stop && atomic_load(walk->launch->stop)) ||
+          (walk->launch->until > 0 && clock_seconds() > walk->launch->until))
         return error_set(err, CUGEN_ERROR_INTERRUPTED, "the walk was stopped");
       if (warps[i].steps > MOST_STEPS)
         return error_set(err, CUGEN_ERROR_COMPILE, "a warp does not end within %d instructions", MOST_STEPS);

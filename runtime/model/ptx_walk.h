@@ -51,6 +51,7 @@ struct ptx_launch {
   int shared_quads, shared_pairs;   /* loads of 16 and 8 bytes of shared memory that the machine code has */
   int texel_bytes;                  /* of an element of its textures; 0: not known */
   const atomic_bool *stop;          /* NULL, or set to end the walk */
+  double until;                     /* when it ends, by clock_seconds; 0: never */
 };
 
 /* Scenarios of latency: what misses in L1 comes from L2, or from memory. */
