@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { PROBLEMS = 3 };
 
@@ -162,6 +163,7 @@ static int tune_elsewhere(const cugen_progress *progress, void *context) {
 static void what_others_tuned_counts(void **state) {
   (void)state;
   static const char *const sizes[] = {"n=64", "n=1000"};
+  static const double weights[] = {1, 0};
   char folder[] = "/tmp/cugen-set-XXXXXX", cache[64], command[64];
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_kernel *both[2];
@@ -174,7 +176,8 @@ static void what_others_tuned_counts(void **state) {
     if (cugen_kernel_open(here, "tests/configs/planted.lua", &sizes[i], 1, &both[i], &error))
       fail_msg("%s", error.message);
   options.implementation = "right,right_again";
-  options.budget_seconds = 0.01; /* the first problem takes all of it */
+  options.budget_count = 2; /* the first problem takes both, however long that lasts */
+  options.weights = weights;
   options.progress = tune_elsewhere;
   options.context = &other;
   cugen_tune_result results[2];
@@ -183,6 +186,35 @@ static void what_others_tuned_counts(void **state) {
   assert_true(other.done && results[0].tried > 0 && results[1].tried == 0);
   for (size_t i = 0; i < 2; i++) cugen_kernel_close(both[i]);
   cugen_close(here);
+  assert_int_equal(system(command), 0);
+}
+
+/* A compiler that takes half a minute: of a time and a count that are both given, whichever is over first ends the run. */
+static void a_time_counts_beside_a_count(void **state) {
+  (void)state;
+  static const char *const size = "n=64";
+  char folder[] = "/tmp/cugen-slow-XXXXXX", compiler[64], command[64];
+  cugen_options options = CUGEN_OPTIONS_INIT;
+  cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
+  cugen *slow;
+  cugen_kernel *kernel;
+  assert_non_null(mkdtemp(folder));
+  snprintf(compiler, sizeof compiler, "%s/c++", folder);
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  FILE *file = fopen(compiler, "w");
+  assert_non_null(file);
+  fputs("#!/bin/sh\n[ $# -gt 2 ] && sleep 30\nexec c++ \"$@\"\n", file);
+  fclose(file);
+  assert_int_equal(chmod(compiler, 0755), 0);
+  options.device = "cpu", options.cache = "none", options.compiler = compiler;
+  tuning.implementation = "right";
+  tuning.budget_seconds = 1, tuning.budget_count = 1000;
+  if (cugen_open(&options, &slow, &error)) fail_msg("%s", error.message);
+  if (cugen_kernel_open(slow, "tests/configs/planted.lua", &size, 1, &kernel, &error)) fail_msg("%s", error.message);
+  assert_int_equal(cugen_kernel_tune(kernel, &tuning, NULL, &error), CUGEN_ERROR_WRONG);
+  if (!strstr(error.message, "nothing was measured in the budget of 1 s")) fail_msg("%s", error.message);
+  cugen_kernel_close(kernel);
+  cugen_close(slow);
   assert_int_equal(system(command), 0);
 }
 
@@ -303,6 +335,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_stop_keeps_what_was_measured, open_all, close_all),
       cmocka_unit_test_setup_teardown(a_count_is_shared, open_all, close_all),
       cmocka_unit_test(what_others_tuned_counts),
+      cmocka_unit_test(a_time_counts_beside_a_count),
       cmocka_unit_test_setup_teardown(what_is_wrong_is_said_first, open_all, close_all),
       cmocka_unit_test_setup_teardown(one_that_fails_is_named, open_all, close_all),
       cmocka_unit_test_setup_teardown(the_problem_stays_the_callers, open_all, close_all),

@@ -136,6 +136,20 @@ static void test_long_launches_settle(void **state) {
   assert_int_equal(measure(options, false).samples, 11);
 }
 
+/* ---- What is said of the samples ---- */
+
+/* Each takes a tenth more than the one before: the time is the sixth of eleven. */
+static void test_quantiles(void **state) {
+  (void)state;
+  scene.drift = 1.1;
+  const struct measurement m = measure((struct measure_options){.samples = 11}, false);
+  assert_int_equal(m.samples, 11);
+  assert_true(m.minimum < m.p20 && m.p20 < m.seconds && m.seconds < m.p80);
+  assert_true(about(m.p20, m.minimum * pow(1.1, 2)));
+  assert_true(about(m.seconds, m.minimum * pow(1.1, 5)));
+  assert_true(about(m.p80, m.minimum * pow(1.1, 8)));
+}
+
 /* ---- In a graph ---- */
 
 static void test_graph(void **state) {
@@ -302,6 +316,7 @@ int main(void) {
 #define WAY(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       WAY(test_long_launches_settle),
+      WAY(test_quantiles),
       WAY(test_graph),
       WAY(test_graph_renews),
       WAY(test_graph_of_long_launches),
