@@ -318,6 +318,10 @@ static int no_such(const char *what, size_t index, size_t count, cugen_error *er
   return error_set(err, CUGEN_ERROR_USAGE, "%s %zu: there are %zu", what, index, count);
 }
 
+_Static_assert((int)MENTIONS_MISSPELT == (int)CUGEN_UNUSED_MISSPELT &&
+                   (int)MENTIONS_DEFINED == (int)CUGEN_UNUSED_DEFINED,
+               "the public names are those of mentions.h");
+
 int cugen_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most, size_t *count, cugen_error *error) {
   if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
   const struct lookup *l = &k->lookup;
@@ -330,7 +334,8 @@ int cugen_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most,
                                     .implementation = found[i].implementation ? found[i].implementation->name : "",
                                     .file = tunable->line.path,
                                     .line = tunable->line.number,
-                                    .values = tunable->value_count};
+                                    .values = tunable->value_count,
+                                    .why = (cugen_unused_reason)found[i].why};
     snprintf(out[i].nearest, sizeof out[i].nearest, "%s", found[i].nearest);
   }
   free(found);

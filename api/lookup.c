@@ -254,6 +254,24 @@ int lookup_compile(const struct lookup *l, const struct kernel_spec *spec, bool 
   return l->ops->compile(&request, out, err);
 }
 
+/* PTX for an architecture that every NVRTC of today knows: ptxas, which takes most of a compile's time, has no part in it. */
+int lookup_accepts(const struct lookup *l, const struct kernel_spec *spec, cugen_error *err) {
+  const char *entries[KERNEL_MAX_ENTRIES];
+  struct compiled compiled = {0};
+  const struct compile_request request = {.toolkit = l->lib->toolkit,
+                                          .compilers = l->lib->compilers,
+                                          .name = spec->variant,
+                                          .source = spec->source,
+                                          .options = spec->options,
+                                          .arch = "compute_90",
+                                          .entries = entries,
+                                          .entry_count = plan_entries(spec, entries)};
+  if (!toolkit_nvrtc_major(l->lib->toolkit)) return CUGEN_OK;
+  const int status = cuda_device_ops.compile(&request, &compiled, err);
+  compiled_free(&compiled);
+  return status == CUGEN_ERROR_COMPILE ? status : CUGEN_OK;
+}
+
 struct cache_key lookup_key(const struct lookup *l) {
   return l->predicted ? lookup_predicted_key(l, &l->predictions) : lookup_measured_key(l);
 }

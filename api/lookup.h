@@ -145,6 +145,8 @@ int lookup_expand_known(const struct lookup *lookup, const struct variant *varia
 /* keep_ptx: the result has the PTX, too. */
 int lookup_compile(const struct lookup *lookup, const struct kernel_spec *spec, bool keep_ptx, struct compiled *out,
                    cugen_error *err);
+/* Whether NVRTC takes the source, which is for the cpu device; CUGEN_OK where there is no NVRTC. */
+int lookup_accepts(const struct lookup *l, const struct kernel_spec *spec, cugen_error *err);
 
 /* What its records are found by. Strings are the look-up's. */
 struct cache_key lookup_key(const struct lookup *lookup);

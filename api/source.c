@@ -107,6 +107,16 @@ int cugen_kernel_resources(cugen_kernel *k, const char *variant, cugen_resources
   return status;
 }
 
+int cugen_kernel_accepts(cugen_kernel *k, const char *variant, cugen_error *error) {
+  struct kernel_spec spec = {0};
+  if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
+  if (k->lookup.device.facts.is_gpu) return CUGEN_OK;
+  int status = api_expand_text(k, variant, &spec, error);
+  if (!status) status = lookup_accepts(&k->lookup, &spec, error);
+  kernel_spec_free(&spec);
+  return status;
+}
+
 int cugen_kernel_ptx(cugen_kernel *k, const char *variant, const char **ptx, cugen_error *error) {
   struct kernel_spec spec;
   struct compiled compiled;

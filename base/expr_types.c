@@ -1,9 +1,11 @@
-/* What an expression compares and what it asks for truth, told before it is evaluated: `not BS == 64` with a number BS, BS == '64', and
-   mode == 'fastt' where mode is never that word, are mistakes whatever the values are.
+/* What an expression compares and what it asks for truth, told before it is evaluated: `not BS == 64`
+   with a number BS, BS == '64', and mode == 'fastt' where mode is never that word, are mistakes whatever
+   the values are.
 
-   Algorithm: the program is run on sets of values (abstract interpretation): each operand is the types that it may have, and its
-   words where all of them are known, as those of a tunable are. Both choices of `and`, `or` and `select` are followed and joined. A set is never
-   too small, so that what is refused here is wrong for every value; what is not refused may still fail when evaluated. */
+   Algorithm: the program is run on sets of values (abstract interpretation). Each operand is the types
+   that it may have, and its words where all of them are known, as those of a tunable are. Both choices
+   of `and`, `or` and `select` are followed and joined. A set is never too small, so that what is refused
+   here is wrong for every value. What is not refused may still fail when it is evaluated. */
 #include "expr_program.h"
 
 #include <stdlib.h>

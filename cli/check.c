@@ -549,6 +549,14 @@ static int show(struct cli *cli, const struct views *views, double seconds, int 
   return nothing && !json ? cli_fail(cli, status, "nothing was checked") : status;
 }
 
+/* Nothing was found, by another compiler than a GPU's: one variant of each implementation is shown to that. */
+static void remark_refused(struct cli *cli) {
+  cugen_implementation_info one;
+  cugen_error ignored;
+  for (size_t i = 0; cugen_kernel_implementation(cli->kernel, i, &one, &ignored) == CUGEN_OK; i++)
+    if (one.valid) cli_remark_refused(cli, one.name);
+}
+
 /* The open kernel. json: NULL, or where its result goes; else it is printed. A finding is an error, as nothing checked is. */
 static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **json) {
   struct views views = {.by = NULL};
@@ -562,6 +570,7 @@ static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **
   const double seconds = progress_now() - begin;
   progress_close(&progress);
   options->context = NULL;
+  if (!status) remark_refused(cli);
   status = show(cli, &views, seconds, status, json);
   views_close(&views);
   return status;

@@ -202,6 +202,10 @@ void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(
 /* A remark on stderr, with a line end; nothing under --quiet. */
 /* Says on stderr which tunables of cli->kernel nothing uses. */
 void cli_remark_unused(const struct cli *cli);
+/* Says on stderr that NVRTC refuses a variant that is right on the cpu device, with NVRTC's words; nothing of other devices. */
+void cli_remark_refused(struct cli *cli, const char *variant);
+/* The same of the first right variant of each implementation that is remembered. */
+void cli_remark_all_refused(struct cli *cli);
 void cli_remark(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints the object of --json and releases it; a failure without one gets its own at the end. */
 int cli_print_json(struct cli *cli, json_t *object);

@@ -162,6 +162,7 @@ int command_run(struct cli *cli) {
     cli_remark_choice(cli, &choice, failed); /* of what cannot run at all, nothing need be known */
   struct launches launches = {NULL, 0, NULL};
   if (!status && record.outcome == CUGEN_OUTCOME_OK) status = launches_find(cli, record.variant, &launches);
+  if (!status && record.outcome == CUGEN_OUTCOME_OK) cli_remark_refused(cli, record.variant);
   if (!status && options_given(cli, OPTION_JSON))
     status = print_json(cli, &record, &launches, chosen);
   else if (!status) {

@@ -281,6 +281,7 @@ static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_
   tune_devices_take_turn(cli);
   print_head(&run);
   cli->outputs = result.outputs;
+  if (!status) cli_remark_all_refused(cli);
   cugen_error tuning = cli->error;
   int printed = json ? print_json(cli, space, &result) : print_result(cli, &result, top);
   if (printed) return printed;

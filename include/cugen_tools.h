@@ -391,8 +391,17 @@ int cugen_kernel_space(cugen_kernel *kernel, cugen_space_info *out, cugen_error 
 int cugen_kernel_implementation(cugen_kernel *kernel, size_t index, cugen_implementation_info *out,
                                 cugen_error *error);
 int cugen_kernel_restriction(cugen_kernel *kernel, size_t index, cugen_restriction_info *out, cugen_error *error);
-/* A tunable of two or more values that no expression of the config, no argument and no template mentions: each of its values is
-   the same kernel. */
+/* Why a tunable is told. Nowhere: no expression of the config, no argument and no template mentions
+   it, so that each of its values is the same kernel. Misspelt: the config uses it, and no template
+   mentions it, while a word is near there. Defined: it is no boolean, and templates ask only whether
+   it is defined, which it is for each value. */
+typedef enum cugen_unused_reason {
+  CUGEN_UNUSED_NOWHERE = 0,
+  CUGEN_UNUSED_MISSPELT,
+  CUGEN_UNUSED_DEFINED
+} cugen_unused_reason;
+
+/* A tunable of two or more values that makes the same kernel several times, as far as texts tell. */
 typedef struct cugen_unused_tunable {
   const char *name;
   const char *implementation; /* "": it is one of all implementations */
@@ -400,6 +409,7 @@ typedef struct cugen_unused_tunable {
   int line;
   size_t values;
   char nearest[64]; /* of the words in the template's #if, #ifdef and #ifndef; "": none is near */
+  cugen_unused_reason why; /* it is told */
 } cugen_unused_tunable;
 
 /* Fills in at most `most`; *count is how many there are. The strings live as long as the kernel. */
@@ -419,6 +429,11 @@ int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **
 /* The PTX that NVRTC makes of the variant (a text as for cugen_kernel_source) for the kernel's device, which need not be here.
    *ptx lives until the next call. CUGEN_ERROR_USAGE on the cpu device. */
 int cugen_kernel_ptx(cugen_kernel *kernel, const char *variant, const char **ptx, cugen_error *error);
+
+/* Of the cpu device, whose compiler takes more than NVRTC does: whether NVRTC takes the variant's
+   source (a text as for cugen_kernel_source), by its front end alone. CUGEN_ERROR_COMPILE with NVRTC's
+   words where it does not. Where there is no NVRTC, and on a GPU, nothing is compiled: CUGEN_OK. */
+int cugen_kernel_accepts(cugen_kernel *kernel, const char *variant, cugen_error *error);
 
 /* One launch of a variant, or several equal ones in a row. */
 typedef struct cugen_launch_info {

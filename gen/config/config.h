@@ -157,11 +157,19 @@ enum compile_option {
       COMPILE_OPTION_COUNT
 };
 
+struct config_macro { /* define = { FAST = "mode == 'fast'" }: not there where it is false */
+  const char *name;
+  const struct expr *expr;
+};
+
 struct config_options { /* options { fast_math = true, maxrregcount = "regs" } */
   struct config_line line;
   struct config_word values[COMPILE_OPTION_COUNT]; /* neither word nor expr: not set */
   const struct config_spelling *defines;           /* "NAME" or "NAME=value" */
   size_t define_count;
+  const struct config_macro *macros; /* NAME = "expression" */
+  size_t macro_count;
+  const char *flags; /* NVRTC's own, with a blank between them; NULL: none */
 };
 
 struct config_compile {                      /* options, include_dirs */
@@ -380,9 +388,9 @@ void config_spelling_reads(const struct config_spelling *spelling, bool *reads);
    reference (slots then hold the shared tunables alone) only --std: what makes a kernel fast may make it less exact. */
 int config_flags(const struct config *config, const struct config_compile *compile, bool reference,
                  const struct value *slots, struct text *out, cugen_error *err);
-/* Appends their macros as `#define` lines. */
-int config_defines(const struct config_compile *compile, const struct value *slots, struct text *out,
-                   cugen_error *err);
+/* Appends their macros as `#define` lines, and to the flags those that compilers have to know before the source. */
+int config_defines(const struct config_compile *compile, const struct value *slots, struct text *lines,
+                   struct text *flags, cugen_error *err);
 /* The same of both. */
 void config_compile_reads(const struct config_compile *compile, bool *reads);
 

@@ -80,14 +80,53 @@ static int check_define(struct build *build, struct config_line line, const char
                     build_line(build, line, known->line));
 }
 
+/* The least key behind `last` in strcmp's order of the table at the top; NULL: there is none. */
+static const char *next_key(lua_State *L, const char *last) {
+  const char *least = NULL;
+  const int table = lua_gettop(L);
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
+    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
+    if (key && strcmp(key, last) > 0 && (!least || strcmp(key, least) < 0)) least = key;
+  }
+  return least;
+}
+
+/* NAME = "expression", each at the place that its name has among them. */
+static int read_macros(struct build *build, struct config_line line, struct config_options *out) {
+  struct config_macro *macros = arena_array(build->arena, MOST_ITEMS, sizeof *macros);
+  if (!macros) return build_memory(build);
+  out->macros = macros;
+  int status = CUGEN_OK;
+  for (const char *key = ""; !status && out->macro_count < MOST_ITEMS && (key = next_key(build->L, key));) {
+    struct config_macro *macro = &macros[out->macro_count++];
+    struct text what = {0};
+    macro->name = arena_string(build->arena, key, strlen(key));
+    if (!macro->name) return build_memory(build);
+    text_addf(&what, "define %s", macro->name);
+    status = check_define(build, line, macro->name);
+    if (!status && push_field(build, lua_gettop(build->L), macro->name)) {
+      status = read_expr(build, line, text_get(&what), &macro->expr);
+      lua_pop(build->L, 1);
+    }
+    text_free(&what);
+  }
+  return status;
+}
+
 static int read_defines(struct build *build, struct config_line line, struct config_options *out) {
-  int length = list_length(build, MOST_ITEMS);
-  if (length < 0)
-    return build_fail(build, line, "option define is a list of 1 to %d macros: { \"FAST\", \"DEPTH=4\" }",
+  int length = lua_type(build->L, -1) == LUA_TTABLE ? (int)lua_rawlen(build->L, -1) : -1, keys = 0;
+  if (length >= 0)
+    for (lua_pushnil(build->L); lua_next(build->L, -2); lua_pop(build->L, 1))
+      keys += lua_type(build->L, -2) == LUA_TSTRING || lua_isinteger(build->L, -2) ? 1 : MOST_ITEMS + 1;
+  if (length < 0 || keys < 1 || keys > MOST_ITEMS)
+    return build_fail(build, line,
+                      "option define is a list of 1 to %d macros: { \"FAST\", \"DEPTH=4\", WIDE = \"vec > 1\" }",
                       MOST_ITEMS);
   struct config_spelling *defines = arena_array(build->arena, (size_t)length, sizeof *defines);
   if (!defines) return build_memory(build);
   out->defines = defines;
+  const int named = read_macros(build, line, out);
+  if (named) return named;
   int status = CUGEN_OK;
   for (int i = 0; i < length && !status; i++) {
     lua_rawgeti(build->L, -1, i + 1);
@@ -95,6 +134,106 @@ static int read_defines(struct build *build, struct config_line line, struct con
     lua_pop(build->L, 1);
     if (!status) status = check_define(build, line, defines[i].text);
   }
+  return status;
+}
+
+/* Flags of NVRTC that go through as they are. With `=` they take a value. */
+static const char *const free_flags[] = {"--device-int128",
+                                         "--device-float128",
+                                         "--builtin-initializer-list=",
+                                         "--builtin-move-forward=",
+                                         "--diag-error=",
+                                         "--diag-suppress=",
+                                         "--diag-warn=",
+                                         "--disable-warnings",
+                                         "--display-error-number",
+                                         "--generate-line-info"};
+
+/* Those that cugen sets itself, or that would leave it without a kernel or without figures. */
+static const struct {
+  const char *flag, *why;
+} set_flags[] = {
+    {"--gpu-architecture", "cugen compiles for the device at hand, or for cugen_options.arch"},
+    {"-arch", "cugen compiles for the device at hand, or for cugen_options.arch"},
+    {"--ptxas-options",
+     "cugen reads what ptxas prints; opt_level, register_usage_level, load_cache, store_cache are options"},
+    {"-Xptxas",
+     "cugen reads what ptxas prints; opt_level, register_usage_level, load_cache, store_cache are options"},
+    {"--define-macro", "say define = { \"NAME=value\" }"},
+    {"-D", "say define = { \"NAME=value\" }"},
+    {"--include-path", "say include_dirs { \"include\" }"},
+    {"-I", "say include_dirs { \"include\" }"},
+    {"--pre-include", "write the #include into the template"},
+    {"--relocatable-device-code", "a kernel is loaded as it is compiled, without a linker"},
+    {"-rdc", "a kernel is loaded as it is compiled, without a linker"},
+    {"--dlink-time-opt", "a kernel is loaded as it is compiled, without a linker"},
+    {"--device-debug", "code for a debugger says nothing of a variant's time"},
+    {"-G", "code for a debugger says nothing of a variant's time"},
+    {"--device-as-default-execution-space", "cugen says so itself"},
+    {"-default-device", "cugen says so itself"},
+    {"--pch", "cugen keeps what is compiled itself"},
+    {"--create-pch", "cugen keeps what is compiled itself"},
+    {"--use-pch", "cugen keeps what is compiled itself"},
+    {"--extended-lambda",
+     "NVRTC has no such flag: a lambda of a kernel is device code without __device__, so leave that out"},
+    {"--no-cache", "cugen keeps what is compiled itself"},
+};
+
+static bool same_flag(const char *known, const char *flag, size_t length) {
+  const size_t all = strcspn(known, "=");
+  return all == length && memcmp(known, flag, length) == 0;
+}
+
+static int refuse_flag(struct build *build, struct config_line line, const char *flag, size_t length) {
+  const size_t free_count = sizeof free_flags / sizeof *free_flags;
+  for (int i = 0; i < COMPILE_OPTION_COUNT; i++)
+    if (same_flag(options[i].flag, flag, length) && strncmp(flag, "--ptxas", 7) != 0)
+      return build_fail(build, line, "flag '%.80s' has an option of its own: %s = ...", flag, options[i].name);
+  for (size_t i = 0; i < sizeof set_flags / sizeof *set_flags; i++)
+    if (same_flag(set_flags[i].flag, flag, length))
+      return build_fail(build, line, "flag '%.80s' is refused: %s", flag, set_flags[i].why);
+  struct text all = {0};
+  const char *nearest = text_nearest(flag, free_flags, free_count);
+  for (size_t i = 0; i < free_count; i++) text_addf(&all, "%s%s", i ? ", " : "", free_flags[i]);
+  int status = nearest ? build_fail(build, line, "unknown flag '%.80s' (nearest '%s')", flag, nearest)
+                       : build_fail(build, line, "unknown flag '%.80s'; flags are %s", flag, text_get(&all));
+  text_free(&all);
+  return status;
+}
+
+static int check_flag(struct build *build, struct config_line line, const char *flag) {
+  const size_t length = strcspn(flag, "=");
+  for (const char *c = flag; *c; c++)
+    if (*c <= ' ' || *c == 127 || *c == '\\')
+      return build_fail(build, line, "flag '%.80s' has a blank, a backslash or a character that is none in it", flag);
+  for (size_t i = 0; i < sizeof free_flags / sizeof *free_flags; i++) {
+    const bool takes = strchr(free_flags[i], '=') != NULL;
+    if (!same_flag(free_flags[i], flag, length)) continue;
+    if (takes == (flag[length] == '=' && flag[length + 1])) return CUGEN_OK;
+    return build_fail(build, line, "flag '%.80s' %s", flag, takes ? "takes a value: FLAG=value" : "takes no value");
+  }
+  return refuse_flag(build, line, flag, length);
+}
+
+/* flags = { "--device-int128" } */
+static int read_flags(struct build *build, struct config_line line, struct config_options *out) {
+  const int length = list_length(build, MOST_ITEMS);
+  struct text all = {0};
+  int status = CUGEN_OK;
+  if (length < 0)
+    return build_fail(build, line, "option flags is a list of 1 to %d flags of NVRTC: { \"--device-int128\" }",
+                      MOST_ITEMS);
+  for (int i = 0; i < length && !status; i++) {
+    const char *flag = NULL;
+    lua_rawgeti(build->L, -1, i + 1);
+    status = read_string(build, line, "flag", &flag);
+    lua_pop(build->L, 1);
+    if (!status) status = check_flag(build, line, flag);
+    if (!status) text_addf(&all, "%s%s", i ? " " : "", flag);
+  }
+  out->flags = arena_string(build->arena, text_get(&all), all.length);
+  if (!status && (all.failed || !out->flags)) status = build_memory(build);
+  text_free(&all);
   return status;
 }
 
@@ -112,16 +251,17 @@ static int refuse_option(struct build *build, struct config_line line, const cha
 }
 
 static int read_fields(struct build *build, int table, struct config_options *out) {
-  const char *names[COMPILE_OPTION_COUNT + 1];
+  enum { DEFINE = COMPILE_OPTION_COUNT, FLAGS, ALL };
+  const char *names[ALL] = {[DEFINE] = "define", [FLAGS] = "flags"};
   for (int i = 0; i < COMPILE_OPTION_COUNT; i++) names[i] = options[i].name;
-  names[COMPILE_OPTION_COUNT] = "define";
-  const char *odd = unknown_key(build, table, names, COMPILE_OPTION_COUNT + 1);
-  if (odd) return refuse_option(build, out->line, odd, names, COMPILE_OPTION_COUNT + 1);
+  const char *odd = unknown_key(build, table, names, ALL);
+  if (odd) return refuse_option(build, out->line, odd, names, ALL);
   int status = CUGEN_OK;
-  for (int i = 0; i <= COMPILE_OPTION_COUNT && !status; i++) {
+  for (int i = 0; i < ALL && !status; i++) {
     if (!push_field(build, table, names[i])) continue;
-    status = i < COMPILE_OPTION_COUNT ? read_option(build, out->line, &options[i], &out->values[i])
-                                      : read_defines(build, out->line, out);
+    status = i == DEFINE  ? read_defines(build, out->line, out)
+             : i == FLAGS ? read_flags(build, out->line, out)
+                          : read_option(build, out->line, &options[i], &out->values[i]);
     lua_pop(build->L, 1);
   }
   return status;
@@ -283,32 +423,71 @@ int config_flags(const struct config *config, const struct config_compile *compi
       error_prefix_at(err, set->line.path, set->line.number, "option %s", options[i].name);
     if (status) return status;
   }
+  const struct config_options *both[] = {compile->shared, compile->own};
+  for (int i = 0; i < 2; i++)
+    if (both[i] && both[i]->flags) text_addf(out, "%s%s", out->length ? " " : "", both[i]->flags);
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
+/* The macros that NVRTC's own text asks, and the cpu device's. That stands in front of the source, where a line comes too late. Others
+   stay out of it: -DT=float would break its templates. */
+static bool is_asked_early(const char *macro, int length) {
+  static const char *const names[] = {"NDEBUG"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strlen(names[i]) == (size_t)length && memcmp(names[i], macro, (size_t)length) == 0) return true;
+  return false;
+}
+
+/* A line in front of the source, where compilers locate what is wrong with the macro; and an option where it has to come earlier. */
+static void put_define(struct config_line line, const char *macro, struct text *lines, struct text *flags) {
+  const int length = (int)strcspn(macro, "=");
+  const char *value = macro[length] ? macro + length + 1 : "1";
+  source_add_line(lines, line.number, line.path);
+  text_addf(lines, "#define %.*s %s\n", length, macro, value);
+  if (is_asked_early(macro, length) && !strpbrk(value, " \t"))
+    text_addf(flags, "%s-D%.*s=%s", flags->length ? " " : "", length, macro, value);
+}
+
 static int add_define(struct config_line line, const struct config_spelling *define, const struct value *slots,
-                      struct text *out, cugen_error *err) {
+                      struct text *lines, struct text *flags, cugen_error *err) {
   struct text text = {0};
   int status = config_spell(define, slots, &text, err);
-  if (status) {
+  if (status)
     error_prefix_at(err, line.path, line.number, "define");
-  } else {
-    const char *value = strchr(text_get(&text), '=');
-    const int length = (int)strcspn(text_get(&text), "=");
-    source_add_line(out, line.number, line.path);
-    text_addf(out, "#define %.*s %s\n", length, text_get(&text), value ? value + 1 : "1");
-  }
+  else
+    put_define(line, text_get(&text), lines, flags);
   text_free(&text);
   return status;
 }
 
-int config_defines(const struct config_compile *compile, const struct value *slots, struct text *out,
-                   cugen_error *err) {
+static int add_macro(struct config_line line, const struct config_macro *macro, const struct value *slots,
+                     struct text *lines, struct text *flags, cugen_error *err) {
+  struct text text = {0};
+  struct value value;
+  int status = expr_eval(macro->expr, slots, &value, err);
+  if (status) return error_prefix_at(err, line.path, line.number, "define %s", macro->name), status;
+  const struct dtype *dtype = value.type == VALUE_STRING ? dtype_find(value.string) : NULL;
+  text_add(&text, macro->name);
+  if (value.type != VALUE_BOOL) text_add_char(&text, '=');
+  if (dtype)
+    text_add(&text, dtype->cuda_name);
+  else if (value.type != VALUE_BOOL)
+    value_print_literal(value, &text);
+  if (value.type != VALUE_BOOL || value.boolean) put_define(line, text_get(&text), lines, flags);
+  text_free(&text);
+  return CUGEN_OK;
+}
+
+int config_defines(const struct config_compile *compile, const struct value *slots, struct text *lines,
+                   struct text *flags, cugen_error *err) {
   const struct config_options *both[] = {compile->shared, compile->own};
   int status = CUGEN_OK;
-  for (int i = 0; i < 2 && !status; i++)
+  for (int i = 0; i < 2 && !status; i++) {
     for (size_t d = 0; both[i] && d < both[i]->define_count && !status; d++)
-      status = add_define(both[i]->line, &both[i]->defines[d], slots, out, err);
+      status = add_define(both[i]->line, &both[i]->defines[d], slots, lines, flags, err);
+    for (size_t m = 0; both[i] && m < both[i]->macro_count && !status; m++)
+      status = add_macro(both[i]->line, &both[i]->macros[m], slots, lines, flags, err);
+  }
   return status;
 }
 
@@ -323,5 +502,6 @@ void config_compile_reads(const struct config_compile *compile, bool *reads) {
   for (int i = 0; i < 2; i++) {
     for (int o = 0; both[i] && o < COMPILE_OPTION_COUNT; o++) add_reads(both[i]->values[o].expr, reads);
     for (size_t d = 0; both[i] && d < both[i]->define_count; d++) config_spelling_reads(&both[i]->defines[d], reads);
+    for (size_t m = 0; both[i] && m < both[i]->macro_count; m++) add_reads(both[i]->macros[m].expr, reads);
   }
 }

@@ -114,9 +114,19 @@ static void try_shipped(struct search *search, const char *folder, const char *n
   text_free(&path);
 }
 
+/* Some editors begin a file with a byte order mark. Data has none: its bytes are what they are. */
+static void skip_mark(const struct search *search) {
+  static const char mark[] = "\xef\xbb\xbf";
+  struct text *content = search->content;
+  if (search->most == SIZE_DATA || content->length < 3 || memcmp(content->data, mark, 3) != 0) return;
+  memmove(content->data, content->data + 3, content->length - 2); /* with its closing zero */
+  content->length -= 3;
+}
+
 static int search_end(struct search *search) {
   if (!search->status && (search->looked.failed || search->path->failed || search->content->failed))
     search->status = error_memory(search->err);
+  if (!search->status && search->found) skip_mark(search);
   return search->status;
 }
 

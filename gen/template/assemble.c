@@ -26,6 +26,7 @@ struct walk {
   bool in_directive, in_test; /* in_test: of an #if, #ifdef, #elif */
   bool in_value;              /* of an #if outside of other conditions: the compiler takes names for numbers there */
   int conditions;             /* #if that are open */
+  const char *asked; /* the word of the last #ifdef, #ifndef, defined() or #define: its value does not matter there */
   const struct name *guarded; /* the innermost is an #ifndef of this name, and its first branch is open */
   bool templated;             /* `template` was seen since the last ; or brace */
   struct include *includes;
@@ -61,6 +62,7 @@ static int test(struct walk *walk, struct name *name, struct source_token word) 
 
 static void doubt(struct walk *walk, struct source_token word) {
   struct name *name = word.kind == SOURCE_WORD ? names_find(walk->names, word.at, word.length) : NULL;
+  walk->asked = word.at;
   if (name) name->doubted = true;
 }
 
@@ -77,6 +79,7 @@ static void call_in_condition(struct walk *walk, struct source_token word) {
 
 static int mention(struct walk *walk, struct name *name, struct source_token word) {
   int status = walk->in_test ? test(walk, name, word) : CUGEN_OK;
+  name->valued |= word.at != walk->asked;
   if (status || name->used) return status;
   if (names_only_lua(walk->names, name))
     return error_at(walk, word.at, " is a string: use it in a //@ line or in ${}", name->text);
@@ -87,7 +90,7 @@ static int mention(struct walk *walk, struct name *name, struct source_token wor
 static int note_declared(struct walk *walk, struct name *name, const char *at, bool variable) {
   name->scoped = true;
   if (!walk->conditions && !name->declared) name->declared = at;
-  name->hidden_by_variable |= variable && !walk->conditions;
+  if (variable && !walk->conditions && !name->variable) name->variable = at;
   return CUGEN_OK;
 }
 
@@ -165,6 +168,7 @@ static int define_line(struct walk *walk, struct source_token mark) {
   if (word.kind != SOURCE_WORD) return CUGEN_OK;
   struct name *name = names_find(walk->names, word.at, word.length);
   if (!name) return CUGEN_OK;
+  walk->asked = word.at;
   if (walk->conditions) { /* the compiler alone knows whether it is reached: see add_checks */
     if (!name->redefined && name != walk->guarded) name->redefined = word.at;
     return CUGEN_OK;
@@ -351,7 +355,7 @@ static int entry_mentions(struct walk *walk, const struct assembly_entry *entry)
       return entry_error(walk, entry, name, "is a word: put its value in with ${}");
     if (names_parameter(walk->names, name))
       return entry_error(walk, entry, name, "is passed at launch: put its value in with ${}, or specialize it");
-    name->used = true;
+    name->used = name->valued = true;
   }
   return CUGEN_OK;
 }
@@ -367,8 +371,8 @@ static int all_entries(struct walk *walk, const struct assembly *in) {
 /* A constant can be hidden by a declaration, a macro cannot: where the source needs the macro, it is said here what the
    compiler would say of `int 128`. A name that is declared in branches only is a macro as ever. */
 static int settle(struct walk *walk, struct name *name) {
-  if (name->hidden_by_variable && !name->used && names_tunable(walk->names, name))
-    return error_at(walk, name->declared,
+  if (name->variable && !name->used && names_tunable(walk->names, name))
+    return error_at(walk, name->variable,
                     " is a tunable of the config, and this variable hides it: remove the variable's declaration, or "
                     "rename one of them",
                     name->text);
@@ -416,6 +420,7 @@ static bool mark_mentions(struct names *names, const char *text, size_t length) 
   bool marked = false;
   for (struct source_token token = source_next(&reader); token.kind != SOURCE_END; token = source_next(&reader)) {
     struct name *name = token.kind == SOURCE_WORD ? names_find(names, token.at, token.length) : NULL;
+    if (name) name->valued = true;
     if (!name || name->used) continue;
     name->used = marked = true;
   }
@@ -515,6 +520,7 @@ static int add_checks(struct walk *walk, struct text *out) {
     int status = names_value(walk->names, name, &value, walk->err);
     if (status) return status;
     if (value.type != VALUE_INT && value.type != VALUE_BOOL) continue;
+    if (!name->valued) continue;
     struct text path = {0};
     int line;
     source_locate(walk->body->data, (size_t)(name->redefined - walk->body->data), &path, &line);

@@ -85,7 +85,7 @@ int expansion_evaluate_options(struct expansion *x) {
   struct text flags = {0}, *defines = &x->expander->defines;
   text_restart(defines);
   int status = config_flags(x->config, compile_of(x), x->reference, x->slots, &flags, x->err);
-  if (!status) status = config_defines(compile_of(x), x->slots, defines, x->err);
+  if (!status) status = config_defines(compile_of(x), x->slots, defines, &flags, x->err);
   if (!status && !flags.length) text_add(&flags, "");
   if (!status && !(x->out->options = text_take(&flags))) status = error_memory(x->err);
   text_free(&flags);

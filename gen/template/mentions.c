@@ -15,7 +15,7 @@ struct search {
   const struct config *config;
   const struct config_tunable *tunables;
   size_t count;
-  bool *used;                     /* of each */
+  bool *used, *asked;             /* of each: its value; whether it is defined */
   char (*nearest)[MENTIONS_WORD]; /* likewise */
   char *seen[MOST_FILES];         /* paths */
   size_t seen_count;
@@ -31,8 +31,26 @@ static const char *find_word(const char *text, const char *at, const char *word)
   return NULL;
 }
 
+/* Behind `#ifdef`, `#ifndef`, `defined` or `#define`, where a value does not matter. */
+static bool asks_definition(const char *text, const char *at) {
+  static const char *const words[] = {"ifdef", "ifndef", "elifdef", "elifndef", "defined", "define"};
+  while (at > text && (at[-1] == ' ' || at[-1] == '\t' || at[-1] == '(')) at--;
+  const char *begin = at;
+  while (begin > text && text_is_word(begin[-1])) begin--;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if ((size_t)(at - begin) == strlen(words[i]) && memcmp(begin, words[i], strlen(words[i])) == 0) return true;
+  return false;
+}
+
 static void look_for_names(struct search *s, const char *text) {
-  for (size_t i = 0; i < s->count; i++) s->used[i] |= find_word(text, text, s->tunables[i].name) != NULL;
+  for (size_t i = 0; i < s->count; i++) {
+    const char *at = text;
+    for (; !s->used[i] && (at = find_word(text, at, s->tunables[i].name)); at++) {
+      const bool asked = asks_definition(text, at);
+      s->asked[i] |= asked;
+      s->used[i] = !asked;
+    }
+  }
 }
 
 /* ---- What an unused name may have been meant for ---- */
@@ -136,27 +154,46 @@ static bool search_open(struct search *s, const struct sources *sources, const s
                         const struct config_tunable *tunables, size_t count) {
   *s = (struct search){.sources = sources, .config = config, .tunables = tunables, .count = count};
   s->used = calloc(count + 1, sizeof *s->used);
+  s->asked = calloc(count + 1, sizeof *s->asked);
   s->nearest = calloc(count + 1, sizeof *s->nearest);
-  for (size_t i = 0; s->used && i < count; i++) s->used[i] = tunables[i].used || tunables[i].value_count < 2;
-  if (s->used && s->nearest) return true;
+  if (s->used && s->asked && s->nearest) return true;
   free(s->used);
+  free(s->asked);
   free(s->nearest);
   return false;
+}
+
+/* A boolean is defined where it is true and nowhere else, so that #ifdef is enough of a use. */
+static bool are_booleans(const struct config_tunable *tunable) {
+  for (size_t i = 0; i < tunable->value_count; i++)
+    if (tunable->values[i].type != VALUE_BOOL) return false;
+  return true;
+}
+
+/* Whether there is something to tell of the tunable, and why. */
+static bool tells(const struct search *s, size_t i, int *why) {
+  const struct config_tunable *tunable = &s->tunables[i];
+  if (tunable->value_count < 2 || s->used[i] || (s->asked[i] && (tunable->used || are_booleans(tunable))))
+    return false;
+  *why = s->asked[i] ? MENTIONS_DEFINED : tunable->used ? MENTIONS_MISSPELT : MENTIONS_NOWHERE;
+  return *why != MENTIONS_MISSPELT || s->nearest[i][0];
 }
 
 /* Adds what is left over. */
 static int search_close(struct search *s, const struct config_implementation *implementation, size_t first,
                         struct unused_tunable *out, size_t most, size_t *count, cugen_error *err) {
   for (size_t i = first; !s->all && i < s->count; i++) {
-    if (s->used[i]) continue;
+    int why;
+    if (!tells(s, i, &why)) continue;
     if (*count < most) {
-      out[*count] = (struct unused_tunable){.implementation = implementation, .tunable = &s->tunables[i]};
+      out[*count] = (struct unused_tunable){.why = why, .implementation = implementation, .tunable = &s->tunables[i]};
       memcpy(out[*count].nearest, s->nearest[i], sizeof s->nearest[i]);
     }
     ++*count;
   }
   for (size_t i = 0; i < s->seen_count; i++) free(s->seen[i]);
   free(s->used);
+  free(s->asked);
   free(s->nearest);
   return s->failed ? error_memory(err) : CUGEN_OK;
 }

@@ -251,8 +251,8 @@ bool names_tunable(const struct names *names, const struct name *name) {
 }
 
 void names_forget(struct name *name) {
-  name->used = name->tested = name->doubted = name->scoped = name->hidden_by_variable = false;
-  name->declared = name->redefined = NULL;
+  name->used = name->tested = name->doubted = name->scoped = name->valued = false;
+  name->declared = name->variable = name->redefined = NULL;
 }
 
 /* ---- Definitions -------------------------------------------------------------------------------------------- */
@@ -289,7 +289,13 @@ static void define_number(const struct name *name, struct value value, struct te
   text_add(out, name->scoped ? ";\n" : "\n");
 }
 
+/* A boolean that the text asks by #ifdef alone is a macro where it is true, and none where it is false. */
+static bool is_undefined(const struct name *name, struct value value) {
+  return !name->valued && value.type == VALUE_BOOL && !value.boolean;
+}
+
 static void define_value(const struct name *name, struct value value, struct text *out, const struct dtype **type) {
+  if (is_undefined(name, value)) return;
   if (value.type == VALUE_STRING)
     define_type(name, dtype_find(value.string), out, type);
   else

@@ -22,16 +22,17 @@ struct name {
   const char *text;
   size_t length;
   enum name_kind kind;
-  int index;     /* slot; of derived; or of arguments */
-  int dimension; /* NAME_STRIDE */
-  int scalar;    /* the scalar argument of this name, -1: none */
-  bool used;     /* the expansion mentions it */
-  bool asked;    /* a //@ line or ${} has read its value */
-  bool tested;   /* a directive mentions it: only a macro serves there */
-  bool doubted;  /* a directive asks whether it is one */
-  bool scoped;   /* the source declares it, too: a constant leaves that alone, a macro would not */
-  bool hidden_by_variable;
+  int index;             /* slot; of derived; or of arguments */
+  int dimension;         /* NAME_STRIDE */
+  int scalar;            /* the scalar argument of this name, -1: none */
+  bool used;             /* the expansion mentions it */
+  bool asked;            /* a //@ line or ${} has read its value */
+  bool tested;           /* a directive mentions it: only a macro serves there */
+  bool doubted;          /* a directive asks whether it is one */
+  bool scoped;           /* the source declares it, too: a constant leaves that alone, a macro would not */
+  bool valued;           /* more than whether it is defined is asked of it */
   const char *declared;  /* where it does, for messages; NULL: nowhere, or in a branch of the preprocessor alone */
+  const char *variable;  /* where a variable of a function hides it, or NULL */
   const char *redefined; /* where the body defines it under a condition, or NULL */
   size_t at;             /* in texts: where text stands until names_open is done */
 };

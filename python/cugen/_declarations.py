@@ -826,6 +826,7 @@ class cugen_unused_tunable(Structure):
         ("line", c_int),
         ("values", c_size_t),
         ("nearest", c_char * 64),
+        ("why", c_int),
     ]
 
 
@@ -1618,6 +1619,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_kernel_variant": (c_int, [c_void_p, c_uint64, POINTER(c_char_p), POINTER(cugen_error)]),
     "cugen_kernel_source": (c_int, [c_void_p, c_char_p, POINTER(c_char_p), POINTER(c_char_p), POINTER(cugen_error)]),
     "cugen_kernel_ptx": (c_int, [c_void_p, c_char_p, POINTER(c_char_p), POINTER(cugen_error)]),
+    "cugen_kernel_accepts": (c_int, [c_void_p, c_char_p, POINTER(cugen_error)]),
     "cugen_kernel_launches": (c_int, [c_void_p, c_char_p, POINTER(POINTER(cugen_launch_info)), POINTER(c_size_t), POINTER(c_char_p), POINTER(cugen_error)]),
     "cugen_kernel_complete": (c_int, [c_void_p, c_char_p, POINTER(cugen_error)]),
     "cugen_strategy": (c_char_p, [c_size_t, POINTER(c_char_p)]),

@@ -87,6 +87,9 @@ static void advise_header(const struct advice *advice, const char *header, bool 
     text_add(out, ": the cpu device has a part of this header. Use a GPU, or a described one such as model:H200");
   else if (advice->cpu)
     text_add(out, ": the cpu device has few of CUDA's headers. Use a GPU, or a described one such as model:H200");
+  else if (!strncmp(header, "thrust/", 7))
+    text_add(out, ": NVRTC takes device code only, and Thrust's algorithms are called by the host; a kernel has "
+                  "<cub/block/...>, <cuda/std/functional> and <cuda/std/tuple>");
   else if (!strncmp(header, "cub/", 4))
     text_add(out, ": NVRTC takes device code only; of cub, include what the kernel uses, such as "
                   "<cub/block/block_reduce.cuh>");
@@ -216,6 +219,18 @@ static void advise_function(const struct blamed_function *function, struct text 
       function->host ? "a __host__ function" : "neither __global__ nor __device__, and so host code perhaps");
 }
 
+/* What a diagnostic asks for that NVRTC does not have, or that a config says; NULL: nothing. */
+static const char *flag_advice(const char *line, size_t length) {
+  static const char *const rows[][2] = {
+      {"--device-int128", "; say options { flags = { \"--device-int128\" } } in the config"},
+      {"--device-float128", "; say options { flags = { \"--device-float128\" } } in the config"},
+      {"--extended-lambda",
+       "; NVRTC has no such flag: a lambda of a kernel is device code without __device__, so leave that out"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (memmem(line, length, rows[i][0], strlen(rows[i][0]))) return rows[i][1];
+  return NULL;
+}
+
 static bool is_error(const char *line, size_t length) {
   return memmem(line, length, "error: ", strlen("error: ")) != NULL;
 }
@@ -260,6 +275,9 @@ static void add_own(struct advice *advice, const struct diagnostic *d, const cha
   text_add_n(out, line, length);
   if (missing) {
     advise_missing(advice, text_get(&header), out);
+    advice->given = true;
+  } else if (flag_advice(line, length)) {
+    text_add(out, flag_advice(line, length));
     advice->given = true;
   } else if (gone_name(line, length)) {
     text_addf(out, ": %s", gone_name(line, length));

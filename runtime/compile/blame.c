@@ -232,7 +232,7 @@ bool blame_include(const char *source, const char *path, int line, struct text *
   return false;
 }
 
-enum { FILES_MOST = 512 };
+enum { FILES_MOST = 4096 };
 
 /* The toolkit's files that were looked into. */
 struct hunt {
@@ -240,17 +240,30 @@ struct hunt {
   const char *file;
   char *seen[FILES_MOST];
   size_t count;
+  bool computed; /* one that was looked into includes what a macro names, which is not followed */
 };
 
 static bool reaches(struct hunt *hunt, const char *from, const char *name);
+
+/* `#include MACRO`, as Thrust has it. */
+static bool is_computed(const char *at) {
+  at = skip_blanks(at);
+  if (*at != '#') return false;
+  at = skip_blanks(at + 1);
+  if (strncmp(at, "include", 7) != 0 || is_word(at[7])) return false;
+  at = skip_blanks(at + 7);
+  return is_word(*at);
+}
 
 static bool reaches_below(struct hunt *hunt, const char *path) {
   struct text content = {0}, header = {0};
   bool found = false;
   cugen_error ignored;
   if (file_read(path, &content, &ignored) == CUGEN_OK)
-    for (const char *at = text_get(&content); *at && !found; at += strcspn(at, "\n"), at += *at == '\n')
+    for (const char *at = text_get(&content); *at && !found; at += strcspn(at, "\n"), at += *at == '\n') {
       found = read_include(at, &header) && reaches(hunt, path, text_get(&header));
+      hunt->computed |= is_computed(at);
+    }
   text_free(&content);
   text_free(&header);
   return found;
@@ -284,19 +297,36 @@ static bool reaches(struct hunt *hunt, const char *from, const char *name) {
   return found;
 }
 
+/* The include of the source that leads to the file. Where none is followed there, the first below which an include is computed: the
+   text is too deep in the toolkit to be anything else's. */
 bool blame_header(const struct toolkit *toolkit, const char *source, const char *file, struct text *place,
                   struct text *header) {
   struct hunt *hunt = calloc(1, sizeof *hunt);
   struct place at_place = {.line = 1};
+  struct text maybe_header = {0}, maybe_place = {0};
   bool found = false;
   if (!hunt) return false;
   hunt->toolkit = toolkit;
   hunt->file = file;
   for (const char *at = source; *at && !found; at = next_line(at, &at_place)) {
-    found = read_include(at, header) && reaches(hunt, NULL, text_get(header));
-    if (found) text_addf(place, "%.*s:%d", (int)at_place.length, at_place.path ? at_place.path : "", at_place.line);
+    const bool before = hunt->computed;
+    if (!read_include(at, header)) continue;
+    found = reaches(hunt, NULL, text_get(header));
+    const bool maybe = !found && hunt->computed && !before;
+    text_clear(place);
+    text_addf(place, "%.*s:%d", (int)at_place.length, at_place.path ? at_place.path : "", at_place.line);
+    if (maybe) text_add(&maybe_header, text_get(header)), text_add(&maybe_place, text_get(place));
+  }
+  if (!found && maybe_header.length) {
+    text_clear(header);
+    text_clear(place);
+    text_add(header, text_get(&maybe_header));
+    text_add(place, text_get(&maybe_place));
+    found = true;
   }
   for (size_t i = 0; i < hunt->count; i++) free(hunt->seen[i]);
   free(hunt);
-  return found;
+  text_free(&maybe_header);
+  text_free(&maybe_place);
+  return found && !header->failed && !place->failed;
 }

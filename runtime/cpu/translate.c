@@ -190,8 +190,20 @@ static const char *translate_launch(const char *at, struct place *place, struct 
   return at + 3;
 }
 
+/* No macro of the shim: the host's headers say __attribute__((__noinline__)). */
+static const char *translate_noinline(const char *at, struct text *out) {
+  static const char attribute[] = "__attribute__((";
+  const size_t length = sizeof attribute - 1;
+  const char *past = *at == '_' ? after_word(at, "__noinline__") : NULL;
+  if (!past) return NULL;
+  const bool inside = out->length >= length && memcmp(out->data + out->length - length, attribute, length) == 0;
+  text_add(out, inside ? "__noinline__" : "__attribute__((__noinline__))");
+  return past;
+}
+
 static const char *translate_word(const char *at, struct place *place, struct text *out) {
   const char *past = translate_shared(at, place, out);
+  if (!past) past = translate_noinline(at, out);
   if (!past && (*at == 'a' || *at == '_') && (place->depth || place->macro))
     past = asm_translate(at, &place->refused, out);
   return past;

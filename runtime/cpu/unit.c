@@ -56,6 +56,7 @@ static void write_parts(const struct compile_request *request, struct text *out)
 
 static void write_unit(const struct compile_request *request, struct text *out) {
   if (request->watched) text_add(out, "#define CUGEN_WATCH 1\n");
+  if (request->options && strstr(request->options, "-DNDEBUG=")) text_add(out, "#define CUGEN_NDEBUG 1\n");
   write_parts(request, out);
   text_add_n(out, cpu_shim_text, cpu_shim_length);
   text_addf(out, "\n#pragma GCC diagnostic error \"-Wvla\"\n#line 1 \"%s\"\n", request->name); /* as for NVRTC */

@@ -281,7 +281,7 @@ static const char *job_log(struct job *job) {
 }
 
 /* Diagnostics beyond the first few repeat the cause. */
-enum { DIAGNOSTIC_LINES = 16, LOG_LINES = 1000, OPTIONS_MOST = 32 };
+enum { DIAGNOSTIC_LINES = 16, LOG_LINES = 1000, OPTIONS_MOST = 160 };
 
 /* Whether the log has an error. */
 static bool says_why(struct job *job) {

@@ -229,6 +229,19 @@ static void test_headers_that_lead_astray(void **state) {
   text_clear(&line);
   text_addf(&line, "%s/other.h:1: error: broken", folder); /* nobody leads there */
   assert_advice(source, false, NULL, text_get(&line), text_get(&line));
+  /* What a macro names is not followed, as in Thrust: whoever includes that is to blame where nobody else is. */
+  static const char deep[] = "#line 3 \"k.cu\"\n#include <good.h>\n#include <thrust/deep.h>\n#include <blas.h>\n";
+  text_clear(&expected);
+  text_addf(&expected, "%s/thrust", folder);
+  assert_int_equal(folder_make(text_get(&expected), NULL), CUGEN_OK);
+  put(folder, "thrust/deep.h", "#  include DEEP_HEADER\n");
+  text_clear(&expected);
+  text_addf(
+      &expected,
+      "k.cu:4: #include <thrust/deep.h>: %s: NVRTC takes device code only, and Thrust's algorithms are called by "
+      "the host; a kernel has <cub/block/...>, <cuda/std/functional> and <cuda/std/tuple>" HOST,
+      text_get(&line));
+  assert_advice(deep, false, NULL, text_get(&line), text_get(&expected));
   folder_remove(folder);
   text_free(&toolkit.include);
   text_free(&line);
@@ -237,6 +250,21 @@ static void test_headers_that_lead_astray(void **state) {
   assert_advice(source, true, "k.cu:3:", "/usr/include/x.h:7:1: error: broken",
                 "k.cu:3: #include <good.h>: /usr/include/x.h:7:1: error: broken: the cpu device has few of CUDA's "
                 "headers. Use a GPU, or a described one such as model:H200" HOST);
+}
+
+/* Flags that NVRTC asks for, or nvcc. */
+static void test_flags(void **state) {
+  (void)state;
+  assert_advice(
+      "#line 1 \"k.cu\"\nint x;\n", false, NULL,
+      "k.cu:1: error: 128-bit integer type needs the \"--device-int128\" flag in NVRTC",
+      "k.cu:1: error: 128-bit integer type needs the \"--device-int128\" flag in NVRTC; say options { flags = { "
+      "\"--device-int128\" } } in the config");
+  assert_advice(
+      "#line 1 \"k.cu\"\nint x;\n", false, NULL,
+      "k.cu:1: error: annotation on lambda requires --extended-lambda nvcc flag",
+      "k.cu:1: error: annotation on lambda requires --extended-lambda nvcc flag; NVRTC has no such flag: a lambda "
+      "of a kernel is device code without __device__, so leave that out");
 }
 
 int main(void) {
@@ -250,6 +278,7 @@ int main(void) {
       cmocka_unit_test(test_gone_names),
       cmocka_unit_test(test_missing_headers),
       cmocka_unit_test(test_headers_that_lead_astray),
+      cmocka_unit_test(test_flags),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

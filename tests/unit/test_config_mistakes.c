@@ -102,6 +102,13 @@ static void names_that_break_cuda(void **state) {
     text_free(&body);
     text_free(&want);
   }
+  static const char *const allowed[] = {"texSource", "texels",   "tex_source", "atomicMass", "atomic",  "surfArea",
+                                        "surfX",     "cudaMask", "cuX",        "cuBlock",    "CU_SIZE", "CUDA_TILE"};
+  for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) assert_null(names_refused(allowed[i], true));
+  static const char *const refused[] = {"tex2D",   "tex1Dfetch",          "surf2Dread",   "atomicCAS_system",
+                                        "cuCmulf", "cudaTextureObject_t", "CUDART_INF_F", "CUtensorMap"};
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+    assert_string_equal(names_refused(refused[i], true), "it is a name of CUDA");
   expect_body_error("\nproblem \"int\" (1),", "c.lua:3: 'int' cannot be a name: it is a C++ keyword");
   expect_body_error("\ntunable \"blockDim\" { 1 },", "c.lua:3: 'blockDim' cannot be a name: it is a name of CUDA");
   expect_body_error("\nderive \"pow\" \"1\",", "c.lua:3: 'pow' cannot be a name: it is a mathematical function");
@@ -349,6 +356,24 @@ static void wrong_options(void **state) {
       {"options { define = { \"A=\\n#include </x>\" } }", "c.lua:2: define 'A=\n#include </x>' is no"},
       {"options { define = { \"N=4\" } }", "c.lua:2: define 'N': the name is taken at line 2"},
       {"options { define = { \"A=${q}\" } }", "c.lua:2: define: unknown name \"q\""},
+      {"options { define = { 4 } }", "c.lua:2: define must be a string in quotes"},
+      {"options { define = { } }", "c.lua:2: option define is a list of 1 to 64 macros"},
+      {"options { define = { N = \"1\" } }", "c.lua:2: define 'N': the name is taken at line 2"},
+      {"options { define = { FAST = \"q == 1\" } }", "c.lua:2: define FAST: unknown name \"q\""},
+      {"options { define = { [\"A B\"] = true } }", "c.lua:2: define 'A B' is no \"NAME\""},
+      {"options { flags = \"--device-int128\" }", "c.lua:2: option flags is a list of 1 to 64 flags of NVRTC"},
+      {"options { flags = { \"--device-int182\" } }",
+       "c.lua:2: unknown flag '--device-int182' (nearest '--device-int128')"},
+      {"options { flags = { \"--device-int128 -G\" } }", "c.lua:2: flag '--device-int128 -G' has a blank"},
+      {"options { flags = { \"--device-int128=1\" } }", "c.lua:2: flag '--device-int128=1' takes no value"},
+      {"options { flags = { \"--diag-suppress\" } }", "c.lua:2: flag '--diag-suppress' takes a value: FLAG=value"},
+      {"options { flags = { \"--ptxas-options=-v\" } }",
+       "c.lua:2: flag '--ptxas-options=-v' is refused: cugen reads what ptxas prints; opt_level"},
+      {"options { flags = { \"-arch=sm_90\" } }", "c.lua:2: flag '-arch=sm_90' is refused: cugen compiles for"},
+      {"options { flags = { \"--extended-lambda\" } }", "c.lua:2: flag '--extended-lambda' is refused: NVRTC has no"},
+      {"options { flags = { \"--use_fast_math\" } }",
+       "c.lua:2: flag '--use_fast_math' has an option of its own: fast_math = ..."},
+      {"options { flags = { \"--foo\" } }", "c.lua:2: unknown flag '--foo'; flags are --device-int128, "},
       {"include_dirs { \"/usr/include\" }", "c.lua:2: include_dirs names '/usr/include': a folder is named relative"},
       {"include_dirs { \"a/../..\" }", "c.lua:2: include_dirs names 'a/../..'"},
       {"include_dirs { \"a\\nb\" }",

@@ -225,6 +225,9 @@ static void test_options(void **state) {
   TUNED("tunable 'r' { 0, 32 }, tunable 'c' { 'ca', 'cg' }, options { maxrregcount = 'r', load_cache = 'c' },")
   assert_options(BODY, 0, "--ptxas-options=-dlcm=ca");
   assert_options(BODY, 3, "--maxrregcount=32 --ptxas-options=-dlcm=cg");
+  assert_options("options { flags = { '--device-int128', '--diag-suppress=177' }, fast_math = true }," TUNED(
+                     "options { flags = { '--generate-line-info' }, define = { 'NDEBUG', 'T=float' } },"),
+                 0, "--use_fast_math --device-int128 --diag-suppress=177 --generate-line-info -DNDEBUG=1");
   struct expanding *bench = open_with(BODY, KERNEL, NULL);
 #undef BODY
   struct kernel_spec a = expanding_one(bench, 0), b = expanding_one(bench, 1);
@@ -242,6 +245,43 @@ static void test_defines(void **state) {
       "#line 2 \"k.lua\"\n#define A 1\n#line 2 \"k.lua\"\n#define B 2\n#line 2 \"k.lua\"\n#define C 16\n"
       "#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n#include <cuda_fp16.h>\n"
       "#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n\n" KERNEL);
+}
+
+/* One that some variants have and others have not. */
+static void test_conditional_defines(void **state) {
+  (void)state;
+#define BODY                                                                                                         \
+  TUNED("tunable 'bs' { 64, 128 }, options { define = { 'A', WIDE = 'bs == 128', HALF = 'bs // 2', NDEBUG = 'bs == " \
+        "64', T = "                                                                                                  \
+        "'dtype' } },")
+  struct expanding *bench = open_with(BODY, KERNEL, NULL);
+#undef BODY
+  struct kernel_spec a = expanding_one(bench, 0), b = expanding_one(bench, 1);
+  assert_null(strstr(a.source, "#define WIDE"));
+  assert_non_null(strstr(b.source, "#line 2 \"k.lua\"\n#define WIDE 1\n"));
+  assert_non_null(strstr(a.source,
+                         "#define A 1\n#line 2 \"k.lua\"\n#define HALF 32\n#line 2 \"k.lua\"\n#define NDEBUG 1\n"
+                         "#line 2 \"k.lua\"\n#define T float\n"));
+  assert_non_null(strstr(b.source, "#define HALF 64\n"));
+  assert_string_equal(a.options, "-DNDEBUG=1");
+  assert_string_equal(b.options, "");
+  kernel_spec_free(&a);
+  kernel_spec_free(&b);
+  expanding_close(bench);
+}
+
+/* Some editors put a mark in front of a file. */
+static void test_byte_order_marks(void **state) {
+  (void)state;
+#define MARK "\xef\xbb\xbf"
+  struct expanding *bench = open_with(TUNED(""), MARK "#include \"h.h\"\n" KERNEL, NULL);
+  expanding_add(bench, "h.h", MARK "int h;\n");
+  struct kernel_spec spec = expanding_one(bench, 0);
+  assert_null(strstr(spec.source, MARK));
+  assert_non_null(strstr(spec.source, "int h;\n"));
+#undef MARK
+  kernel_spec_free(&spec);
+  expanding_close(bench);
 }
 
 /* Only what its language needs: a reference is to be exact. */
@@ -279,11 +319,23 @@ static void test_bad_values(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_nested),       cmocka_unit_test(test_toolkit),   cmocka_unit_test(test_once),
-      cmocka_unit_test(test_guarded_file), cmocka_unit_test(test_folders),   cmocka_unit_test(test_memory),
-      cmocka_unit_test(test_hash),         cmocka_unit_test(test_outside),   cmocka_unit_test(test_outside_branch),
-      cmocka_unit_test(test_links),        cmocka_unit_test(test_endless),   cmocka_unit_test(test_options),
-      cmocka_unit_test(test_defines),      cmocka_unit_test(test_reference), cmocka_unit_test(test_bad_values),
+      cmocka_unit_test(test_nested),
+      cmocka_unit_test(test_toolkit),
+      cmocka_unit_test(test_once),
+      cmocka_unit_test(test_guarded_file),
+      cmocka_unit_test(test_folders),
+      cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_hash),
+      cmocka_unit_test(test_outside),
+      cmocka_unit_test(test_outside_branch),
+      cmocka_unit_test(test_links),
+      cmocka_unit_test(test_endless),
+      cmocka_unit_test(test_options),
+      cmocka_unit_test(test_conditional_defines),
+      cmocka_unit_test(test_byte_order_marks),
+      cmocka_unit_test(test_defines),
+      cmocka_unit_test(test_reference),
+      cmocka_unit_test(test_bad_values),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

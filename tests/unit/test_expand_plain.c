@@ -21,6 +21,44 @@ static void assert_hash(const char *body, uint64_t one, uint64_t other, bool sam
   expanding_close(bench);
 }
 
+/* ---- #ifdef ---- */
+
+/* A boolean that is asked by #ifdef alone is defined where it is true; once its value is asked, too, it has one always. */
+static void test_ifdef(void **state) {
+  (void)state;
+  static const struct {
+    const char *body;
+    bool always;
+  } cases[] = {
+      {"#ifdef FAST\n#endif\n", false},
+      {"#if defined(FAST) || !defined FAST\n#endif\n", false},
+      {"#ifndef FAST\nint slow;\n#endif\n", false},
+      {"#ifdef WIDE\n#elif defined( FAST )\n#endif\n", false},
+      {"#if FAST\n#endif\n", true},
+      {"#ifdef FAST\nint x = FAST;\n#endif\n", true},
+      {"#ifndef FAST\n#define FAST 0\n#endif\n#if FAST\n#endif\n", true},
+      {"#if defined(FAST) && FAST\n#endif\n", true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text template = {0};
+    text_addf(&template, "%s__global__ void k() {}\n", cases[i].body);
+    static const char *const bodies[] = {TUNED("tunable 'FAST' { false, true },"),
+                                         TUNED("tunable 'bs' { 64, 128 }, derive 'FAST' 'bs == 128',")};
+    for (int b = 0; b < 2; b++) {
+      struct expanding *bench = expanding_open(bodies[b], NULL, 0);
+      expanding_add(bench, "t.cu", text_get(&template));
+      struct kernel_spec no = expanding_one(bench, 0), yes = expanding_one(bench, 1);
+      assert_int_equal(strstr(no.source, "#define FAST 0\n") != NULL, cases[i].always);
+      assert_non_null(strstr(yes.source, "#define FAST 1\n"));
+      assert_string_not_equal(no.source_hash.hex, yes.source_hash.hex);
+      kernel_spec_free(&no);
+      kernel_spec_free(&yes);
+      expanding_close(bench);
+    }
+    text_free(&template);
+  }
+}
+
 /* ---- entry ---- */
 
 static void test_entry_mentions(void **state) {
@@ -124,6 +162,10 @@ static void test_clashes(void **state) {
   expanding_error(TUNED(BS), "__global__ void k() {\n  const int bs = 32;\n}\n", CUGEN_ERROR_TEMPLATE,
                   "T/t.cu:2: bs is a tunable of the config, and this variable hides it: remove the variable's "
                   "declaration, or rename one of them\n  in variant 'a bs=64'");
+  expanding_error(TUNED(BS), "__global__ void k(int n,\n const int bs) {}\nvoid f() {\n  int bs = 32;\n}\n",
+                  CUGEN_ERROR_TEMPLATE,
+                  "T/t.cu:4: bs is a tunable of the config, and this variable hides it: remove the variable's "
+                  "declaration, or rename one of them\n  in variant 'a bs=64'");
   expanding_error(TUNED(BS "entry 'k<bs>',"), "template <int bs>\n__global__ void k() {\n#if bs > 2\n#endif\n}\n",
                   CUGEN_ERROR_TEMPLATE,
                   "T/t.cu:1: bs is declared here, and is a macro of the config's that a directive tests: rename one\n"
@@ -153,10 +195,15 @@ static void test_common_types(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_entry_mentions), cmocka_unit_test(test_entry_values),
-      cmocka_unit_test(test_entry_errors),   cmocka_unit_test(test_template_parameters),
-      cmocka_unit_test(test_branches),       cmocka_unit_test(test_parameters_and_variables),
-      cmocka_unit_test(test_clashes),        cmocka_unit_test(test_common_types),
+      cmocka_unit_test(test_ifdef),
+      cmocka_unit_test(test_entry_mentions),
+      cmocka_unit_test(test_entry_values),
+      cmocka_unit_test(test_entry_errors),
+      cmocka_unit_test(test_template_parameters),
+      cmocka_unit_test(test_branches),
+      cmocka_unit_test(test_parameters_and_variables),
+      cmocka_unit_test(test_clashes),
+      cmocka_unit_test(test_common_types),
       cmocka_unit_test(test_defaults),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

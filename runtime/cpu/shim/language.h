@@ -68,7 +68,6 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const
 /* What is used in place of an instruction is part of the line that uses it, also for a debugger. */
 #define CUGEN_INLINE          static __inline__ __attribute__((__always_inline__))
 #define __forceinline__       __inline__ __attribute__((__always_inline__))
-#define __noinline__          __attribute__((noinline))
 #define __nv_pure__           __attribute__((__pure__))
 #ifndef __clang__
 #define __builtin_assume(...) ((void)0)
@@ -80,9 +79,13 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const
 #define CUGEN_TEXT_OF(text) #text
 #define CUGEN_TEXT(text)    CUGEN_TEXT_OF(text)
 #undef assert
+#ifdef CUGEN_NDEBUG
+#define assert(...) ((void)0)
+#else
 #define assert(...)                                                                                                  \
   ((__VA_ARGS__) ? (void)0                                                                                           \
                  : cugen_own_hooks->trap(__FILE__ ":" CUGEN_TEXT(__LINE__) ": assertion failed: " #__VA_ARGS__))
+#endif
 
 /* ---- Vector types, with CUDA's alignments ---------------------------------------------------------------------- */
 

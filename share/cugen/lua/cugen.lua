@@ -239,7 +239,8 @@
 ---@field load_cache? cugen.load_cache|string
 ---@field store_cache? cugen.store_cache|string
 ---@field std? cugen.std|string the version of C++; `c++17` by default
----@field define? string[] macros in front of the source, `"NAME"` or `"NAME=value"`
+---@field define? table macros in front of the source: `"NAME"`, `"NAME=value"`, or `NAME = "expression"`, not defined where it is false
+---@field flags? string[] flags of NVRTC, such as `"--device-int128"`
 
 ---@alias cugen.load_cache
 ---| "ca"
