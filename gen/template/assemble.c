@@ -15,6 +15,7 @@ struct include {
   size_t at, length;
   const char *header; /* with its brackets; NULL: nothing takes its place */
   size_t header_length;
+  bool macro; /* the header is a whole #define or #undef, which moves with the includes behind it */
 };
 
 struct walk {
@@ -127,8 +128,28 @@ static int cut(struct walk *walk, const char *at, const char *end, const char *h
   if (!moved) return error_memory(walk->err);
   walk->includes = moved;
   walk->includes[walk->include_count++] =
-      (struct include){(size_t)(at - walk->body->data), (size_t)(end - at), header, header_length};
+      (struct include){(size_t)(at - walk->body->data), (size_t)(end - at), header, header_length, false};
   return CUGEN_OK;
+}
+
+/* A macro of the file's own in front of an include is for that header, too: `#define NDEBUG`. */
+static int hold_macro(struct walk *walk, struct source_token mark) {
+  struct source_reader ahead = walk->reader;
+  source_skip_line(&ahead);
+  const size_t length = (size_t)(ahead.at - mark.at);
+  int status = walk->conditions ? CUGEN_OK : cut(walk, mark.at, ahead.at, mark.at, length);
+  if (!status && !walk->conditions) walk->includes[walk->include_count - 1].macro = true;
+  return status;
+}
+
+/* Those that no include follows stay where they are. */
+static void release_macros(struct walk *walk) {
+  size_t last = walk->include_count, kept;
+  while (last && (!walk->includes[last - 1].header || walk->includes[last - 1].macro)) last--;
+  kept = last;
+  for (size_t i = last; i < walk->include_count; i++)
+    if (!walk->includes[i].macro) walk->includes[kept++] = walk->includes[i];
+  walk->include_count = kept;
 }
 
 /* mark is the #, open the <. Inside a condition an include stays where it is. */
@@ -167,7 +188,7 @@ static int define_line(struct walk *walk, struct source_token mark) {
   struct source_token word = source_next_in_line(&ahead);
   if (word.kind != SOURCE_WORD) return CUGEN_OK;
   struct name *name = names_find(walk->names, word.at, word.length);
-  if (!name) return CUGEN_OK;
+  if (!name) return hold_macro(walk, mark);
   walk->asked = word.at;
   if (walk->conditions) { /* the compiler alone knows whether it is reached: see add_checks */
     if (!name->redefined && name != walk->guarded) name->redefined = word.at;
@@ -177,6 +198,13 @@ static int define_line(struct walk *walk, struct source_token mark) {
     return error_at(walk, word.at, " comes from the config: put #ifndef and #endif around its #define", name->text);
   source_skip_line(&walk->reader);
   return cut(walk, mark.at, walk->reader.at, NULL, 0);
+}
+
+static int undef_line(struct walk *walk, struct source_token mark) {
+  struct source_reader ahead = walk->reader;
+  struct source_token word = source_next_in_line(&ahead);
+  const bool own = word.kind == SOURCE_WORD && !names_find(walk->names, word.at, word.length);
+  return own ? hold_macro(walk, mark) : CUGEN_OK;
 }
 
 static int open_condition(struct walk *walk, struct source_token mark) {
@@ -229,9 +257,9 @@ static const struct directive {
   const char *word;
   int (*handle)(struct walk *walk, struct source_token mark);
 } directives[] = {
-    {"include", include_line},  {"define", define_line}, {"if", open_condition},   {"ifdef", open_ifdef},
-    {"ifndef", open_guard},     {"line", skip_line},     {"elif", next_condition}, {"else", next_condition},
-    {"endif", close_condition}, {"error", skip_line},    {"warning", skip_line},
+    {"include", include_line}, {"define", define_line},    {"undef", undef_line}, {"if", open_condition},
+    {"ifdef", open_ifdef},     {"ifndef", open_guard},     {"line", skip_line},   {"elif", next_condition},
+    {"else", next_condition},  {"endif", close_condition}, {"error", skip_line},  {"warning", skip_line},
 };
 
 static int directive(struct walk *walk, struct source_token mark) {
@@ -477,7 +505,7 @@ static void add_moved(const struct walk *walk, const struct include *include, st
   int line;
   source_locate(walk->body->data, include->at, &path, &line);
   if (path.length) source_add_line(out, line, text_get(&path));
-  text_addf(out, "#include %.*s\n", (int)include->header_length, include->header);
+  text_addf(out, "%s%.*s\n", include->macro ? "" : "#include ", (int)include->header_length, include->header);
   out->failed |= path.failed;
   text_free(&path);
 }
@@ -486,7 +514,7 @@ static void add_includes(const struct walk *walk, const struct prologue *prologu
   size_t before = out->length;
   for (size_t i = 0; i < walk->include_count; i++) {
     const struct include *include = &walk->includes[i];
-    if (include->header && !already_included(walk, i, include->header, include->header_length))
+    if (include->header && (include->macro || !already_included(walk, i, include->header, include->header_length)))
       add_moved(walk, include, out);
   }
   if (out->length != before) source_add_line(out, 1, "prologue");
@@ -506,7 +534,9 @@ static void add_body(const struct walk *walk, struct text *out) {
   size_t at = 0;
   for (size_t i = 0; i < walk->include_count; i++) {
     text_add_n(out, walk->body->data + at, walk->includes[i].at - at);
-    at = walk->includes[i].at + walk->includes[i].length;
+    at = walk->includes[i].at;
+    for (const size_t end = at + walk->includes[i].length; at < end; at++)
+      if (walk->body->data[at] == '\n') text_add_char(out, '\n');
   }
   text_add_n(out, text_get(walk->body) + at, walk->body->length - at);
 }
@@ -545,6 +575,7 @@ static void add_common_types(const struct walk *walk, const struct assembly *in,
 static int build(struct walk *walk, struct prologue *prologue, const struct assembly *assembly, struct text *out) {
   const struct names_input *in = &prologue->names->in;
   int status = walk_body(walk);
+  release_macros(walk);
   if (!status) status = all_entries(walk, assembly);
   if (!status) status = settle_all(walk);
   if (status) return status;

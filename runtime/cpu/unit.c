@@ -97,12 +97,9 @@ static const char *const empty_headers[] = {"cuda_fp16.h",
                                             "cuda.h",
                                             "device_launch_parameters.h",
                                             "math_constants.h"};
-/* In place of the host's, which its other headers include too. Those of assertions are empty: the shim has them. The host's
-   mathematics would be in the way of CUDA's functions: these are NVRTC's, where std has those instead. */
-static const struct {
-  const char *name;
-  bool standard; /* not empty */
-} host_headers[] = {{"assert.h", false}, {"cassert", false}, {"cmath", true}, {"math.h", true}};
+/* In place of the host's, which its other headers include too: NVRTC's. The shim has assertions, which go where NDEBUG is there. The host's
+   mathematics would be in the way of CUDA's functions. */
+static const char *const host_headers[] = {"assert.h", "cassert", "cmath", "math.h"};
 
 static int write_file(const char *folder, const char *name, const struct text *content, cugen_error *err) {
   struct text path = {0};
@@ -159,8 +156,7 @@ static int write_headers(const char *source, const char *folder, cugen_error *er
   for (size_t i = 0; i < sizeof empty_headers / sizeof *empty_headers && !status; i++)
     if (strstr(source, empty_headers[i])) status = write_plain_header(folder, empty_headers[i], "", err);
   for (size_t i = 0; i < sizeof host_headers / sizeof *host_headers && !status; i++)
-    status = write_plain_header(folder, host_headers[i].name,
-                                host_headers[i].standard ? standard_text(host_headers[i].name) : "", err);
+    status = write_plain_header(folder, host_headers[i], standard_text(host_headers[i]), err);
   for (const struct cpu_header *header = cpu_headers; header->name && !status; header++)
     if (wants_header(source, header->name)) status = write_header(folder, header, err);
   return status;

@@ -270,6 +270,19 @@ static void test_conditional_defines(void **state) {
   expanding_close(bench);
 }
 
+/* A macro in front of an include is for that header, too, as it is for nvcc; behind the last one it stays. */
+static void test_macros_of_headers(void **state) {
+  (void)state;
+  assert_source(TUNED("tunable 't' { 8 },"),
+                "#define NDEBUG\n#define SUM(a, \\\n  b) (a + b)\n#undef NONE\n#include <assert.h>\n#define LATE t\n"
+                "#ifdef NDEBUG\n#define UNDER 1\n#include <cuda_fp16.h>\n#endif\n" KERNEL,
+                NULL,
+                "#line 1 \"T/t.cu\"\n#define NDEBUG\n#line 2 \"T/t.cu\"\n#define SUM(a, \\\n  b) (a + b)\n"
+                "#line 4 \"T/t.cu\"\n#undef NONE\n#line 5 \"T/t.cu\"\n#include <assert.h>\n"
+                "#line 1 \"prologue\"\n\n#define t 8\n\n#line 1 \"T/t.cu\"\n\n\n\n\n\n#define LATE t\n"
+                "#ifdef NDEBUG\n#define UNDER 1\n#include <cuda_fp16.h>\n#endif\n" KERNEL);
+}
+
 /* Some editors put a mark in front of a file. */
 static void test_byte_order_marks(void **state) {
   (void)state;
@@ -333,6 +346,7 @@ int main(void) {
       cmocka_unit_test(test_options),
       cmocka_unit_test(test_conditional_defines),
       cmocka_unit_test(test_byte_order_marks),
+      cmocka_unit_test(test_macros_of_headers),
       cmocka_unit_test(test_defines),
       cmocka_unit_test(test_reference),
       cmocka_unit_test(test_bad_values),
