@@ -74,6 +74,28 @@ struct run {
   bool headed;
 };
 
+/* What large inputs cost is said before they eat the budget: a GPU makes about a GiB a second, whatever makes it; what the cpu device makes of
+   a generator or an expression is not known. */
+static void remark_data(const struct cli *cli) {
+  static const int64_t large = (int64_t)256 << 20;
+  static const double bytes_a_second = 1 << 30;
+  cugen_argument_info largest = {.name = NULL}, argument;
+  int64_t all = 0;
+  cugen_error ignored;
+  for (size_t i = 0; i < cugen_kernel_arguments(cli->kernel); i++) {
+    if (cugen_kernel_argument(cli->kernel, i, &argument, &ignored) || argument.absent || !argument.data) continue;
+    all += argument.bytes;
+    if (!largest.name || argument.bytes > largest.bytes) largest = argument;
+  }
+  if (all < large || cugen_kernel_predicted(cli->kernel)) return;
+  const double seconds = (double)all / bytes_a_second;
+  const char *device = cli->values[OPTION_DEVICE];
+  const bool gpu = !device || strcmp(device, "cpu") != 0;
+  cli_remark(cli, "first %s of inputs are made%s%s; '%s' has %s (%s)", print_bytes(all).text,
+             gpu ? ", in about " : "", gpu ? print_seconds(seconds).text : "", largest.name,
+             print_bytes(largest.bytes).text, largest.data);
+}
+
 /* Not before tuning has begun: a wrong option is refused without it. */
 static void print_head(struct run *run) {
   struct cli *cli = run->cli;
@@ -91,6 +113,7 @@ static void print_head(struct run *run) {
   fflush(stdout);
   cli_remark_cache(cli);
   cli_remark_unused(cli);
+  remark_data(cli);
 }
 
 static int on_progress(const cugen_progress *state, void *context) {

@@ -99,8 +99,8 @@ static int upload_wanted(struct device *device, struct dataset *d, bool results,
   return status || !list ? status : device->ops->upload(device, d->sampled.device, d->samples.flat, list, err);
 }
 
-/* Where there are kernels and nothing is found fault with, results stay on the device. Only those that are slow to compute are brought
-   here as well, where the next worker finds them. */
+/* Where there are kernels and nothing is found fault with, results stay on the device. Only those that take longer to compute than to bring are brought
+   here as well, where the next worker finds them, and this one when they are wanted again. */
 static int compute_there(struct device *device, const struct dataset_request *request, struct dataset *d, bool *done,
                          cugen_error *err) {
   bool slow = false;

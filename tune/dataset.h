@@ -76,6 +76,10 @@ size_t dataset_data_offset(const struct kernel_spec *spec, size_t i);
 int dataset_shared_size(const struct kernel_spec *spec, bool reference, uint64_t seed, size_t *bytes,
                         cugen_error *err);
 
+/* What the shared memory of one data set holds of inputs, into that of another with the same buffers: neither this process nor the worker makes
+   it again. What a worker is making just now is left out. */
+void dataset_copy_data(const struct kernel_spec *spec, const char *from, char *to);
+
 /* Takes over nothing; copies the arguments. Computes the reference unless the shared results hold it already. */
 int dataset_open(struct device *device, const struct dataset_request *request, struct dataset **out,
                  cugen_error *err);

@@ -8,6 +8,7 @@
 #include "elements.h"
 #include "generated.h"
 #include "inputs.h"
+#include "parallel_for.h"
 
 static bool has_input(const struct kernel_argument *a) {
   return a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT || a->kind == CUGEN_ARGUMENT_CONSTANT;
@@ -53,6 +54,42 @@ size_t dataset_results_offset(const struct kernel_spec *spec) {
 
 bool dataset_has_shared_data(const struct kernel_spec *spec) {
   return dataset_results_offset(spec) > dataset_data_offset(spec, 0);
+}
+
+/* Whether the memory holds the argument's data: a generator's is there when its worker says so. */
+static bool holds(const struct kernel_argument *a, const struct shared_head *head, size_t i) {
+  return a->data && (a->data != DATA_GENERATOR || head->generated[i]);
+}
+
+/* A part of what is copied; touching new pages takes longer than the copy, and threads share it. */
+struct copied {
+  const char *from;
+  char *to;
+  size_t bytes;
+};
+
+static void copy_part(void *context) {
+  const struct copied *c = context;
+  memcpy(c->to, c->from, c->bytes);
+}
+
+void dataset_copy_data(const struct kernel_spec *spec, const char *from, char *to) {
+  const struct shared_head *had = (const struct shared_head *)(const void *)from;
+  struct shared_head *head = (struct shared_head *)(void *)to;
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    if (!holds(&spec->arguments[i], had, i)) continue;
+    const size_t at = dataset_data_offset(spec, i);
+    const int64_t bytes = kernel_argument_bytes(&spec->arguments[i]);
+    struct copied parts[PARALLEL_MOST];
+    const int count = parallel_count(bytes);
+    for (int k = 0; k < count; k++) {
+      const int64_t begin = parallel_begin(bytes, k, count);
+      parts[k] =
+          (struct copied){from + at + begin, to + at + begin, (size_t)(parallel_begin(bytes, k + 1, count) - begin)};
+    }
+    parallel_for(copy_part, parts, sizeof *parts, count);
+    head->generated[i] = had->generated[i];
+  }
 }
 
 /* ---- What runs ---- */

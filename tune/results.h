@@ -19,7 +19,7 @@ int results_layout(const struct kernel_spec *spec, uint64_t seed, struct samples
 size_t results_bytes(const struct kernel_argument *output, const struct samples *samples);
 
 /* Runs the reference on set 0 and leaves its results in the dataset's `wanted`, which is that large; *slow: that took so long that they
-   should outlive this process. False through *done: the other function is to find out what they are. Needs the data kernels. */
+   should be kept on the host, for the next worker and for when they are wanted again. False through *done: the other function is to find out what they are. Needs the data kernels. */
 int results_compute_there(struct device *device, struct dataset *dataset, const struct dataset_request *request,
                           bool *done, bool *slow, cugen_error *err);
 

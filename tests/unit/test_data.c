@@ -10,7 +10,7 @@
 
 #include "expanding.h"
 #include "tune/data.h"
-#include "tune/dataset.h"
+#include "tune/dataset_buffers.h"
 #include "tune/elements.h"
 
 #define REST                                                                                                         \
@@ -23,9 +23,11 @@ struct made {
   char *shared;
 };
 
-static int make(const char *body, struct made *out, cugen_error *err) {
+/* file: the text of x.bin; NULL: there is none. */
+static int make_with(const char *body, const char *file, struct made *out, cugen_error *err) {
   size_t bytes;
   out->bench = expanding_open(body, NULL, 0);
+  if (file) expanding_add(out->bench, "x.bin", file);
   expanding_add(out->bench, "t.cu", "__global__ void f(${params}) {}\n");
   out->spec = expanding_one(out->bench, 0);
   struct value *slots = calloc(config_slot_count(out->bench->config, NULL) + 1, sizeof *slots);
@@ -37,6 +39,10 @@ static int make(const char *body, struct made *out, cugen_error *err) {
   int status = data_make(&request, out->shared, err);
   free(slots);
   return status;
+}
+
+static int make(const char *body, struct made *out, cugen_error *err) {
+  return make_with(body, NULL, out, err);
 }
 
 static void unmake(struct made *m) {
@@ -95,6 +101,60 @@ static void large_inputs_agree(void **state) {
   for (int i = 0; i < N; i++) assert_true(a[2 * i + 1] == x[i]);
   free(a);
   unmake(&m);
+}
+
+/* Rows that lie as in the file are read at once, by several threads; others element by element. */
+static void large_files_agree(void **state) {
+  (void)state;
+  static const char *const layouts[] = {"shape = { 'n', 6000 }", "shape = { 'n', 6000 }, pitch = 6007",
+                                        "shape = { 'n', 6000 }, layout = 'col'",
+                                        "shape = { 'n', 300, 20 }, pitch = 21"};
+  enum { N = 100, COUNT = N * 6000 };
+  char *file = malloc(COUNT + 1);
+  assert_non_null(file);
+  for (int i = 0; i < COUNT; i++) file[i] = (char)('a' + (i * 7 + i / 1000) % 26);
+  file[COUNT] = '\0';
+  for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+    struct text body = {0};
+    struct made m;
+    cugen_error err = {0};
+    text_addf(&body, "problem 'n' (100), input 'x' { dtype = 'u8', %s, file = 'x.bin' }," REST, layouts[i]);
+    if (make_with(text_get(&body), file, &m, &err)) fail_msg("%s", err.message);
+    for (int k = 0; k < COUNT; k++)
+      if (element(&m, 0, k) != file[k]) fail_msg("%s: element %d", layouts[i], k);
+    unmake(&m);
+    text_free(&body);
+  }
+  free(file);
+}
+
+/* Another reference has the same inputs: they are copied, but for what a generator is still making. */
+static void inputs_are_copied_to_their_like(void **state) {
+  (void)state;
+  enum { COUNT = 1 << 20 };
+  const struct dtype *f32 = &dtype_table[DTYPE_f32];
+  struct kernel_argument arguments[4] = {
+      {.dtype = f32, .rank = 1, .shape = {COUNT}, .stride = {1}, .elements = COUNT, .data = DATA_VALUES},
+      {.dtype = f32, .rank = 1, .shape = {9}, .stride = {1}, .elements = 9},
+      {.dtype = f32, .rank = 1, .shape = {5}, .stride = {1}, .elements = 5, .data = DATA_GENERATOR},
+      {.dtype = f32, .rank = 1, .shape = {5}, .stride = {1}, .elements = 5, .data = DATA_GENERATOR}};
+  const struct kernel_spec spec = {.arguments = arguments, .argument_count = 4};
+  const size_t bytes = dataset_data_offset(&spec, 4);
+  char *from = calloc(1, bytes), *to = calloc(1, bytes);
+  assert_true(from && to);
+  memset(from + dataset_data_offset(&spec, 0), 'v', 4 * COUNT);
+  memset(from + dataset_data_offset(&spec, 2), 'g', 20);
+  memset(from + dataset_data_offset(&spec, 3), 'h', 20);
+  ((struct shared_head *)(void *)from)->generated[2] = 1;
+  ((struct shared_head *)(void *)from)->reference = 1;
+  dataset_copy_data(&spec, from, to);
+  const struct shared_head *head = (struct shared_head *)(void *)to;
+  assert_true(head->generated[2] && !head->generated[3] && !head->reference);
+  assert_int_equal(memcmp(from + dataset_data_offset(&spec, 0), to + dataset_data_offset(&spec, 0), 4 * COUNT), 0);
+  assert_int_equal(to[dataset_data_offset(&spec, 2) + 19], 'g');
+  assert_int_equal(to[dataset_data_offset(&spec, 3)], 0);
+  free(from);
+  free(to);
 }
 
 static void lists_make_elements(void **state) {
@@ -303,6 +363,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(expressions_make_elements),
       cmocka_unit_test(large_inputs_agree),
+      cmocka_unit_test(large_files_agree),
+      cmocka_unit_test(inputs_are_copied_to_their_like),
       cmocka_unit_test(lists_make_elements),
       cmocka_unit_test(mistakes_have_their_line),
       cmocka_unit_test(whole_numbers_are_exact),
