@@ -56,24 +56,38 @@ static bool alike(const cugen_launch_info *a, const cugen_launch_info *b) {
          a->cooperative == b->cooperative && strcmp(a->passes, b->passes) == 0;
 }
 
+/* One more, or the one before once more. */
+static int add(struct launches *launches, const struct kernel_launch *launch, size_t times, cugen_error *err) {
+  char *passes = print_passed(&launches->spec, launch);
+  if (!passes) return error_memory(err);
+  cugen_launch_info info = describe(launch, passes);
+  info.times = times;
+  if (launches->count && alike(&launches->list[launches->count - 1], &info)) {
+    launches->list[launches->count - 1].times += times;
+    free(passes);
+    return CUGEN_OK;
+  }
+  launches->passes[launches->count] = passes;
+  launches->list[launches->count++] = info;
+  return CUGEN_OK;
+}
+
+/* Of a long sequence each launch that differs, with how often it is made. */
 static int fill(struct launches *launches, cugen_error *err) {
   const struct kernel_spec *spec = &launches->spec;
-  launches->list = calloc(spec->launch_count + 1, sizeof *launches->list);
-  launches->passes = calloc(spec->launch_count + 1, sizeof *launches->passes);
-  if (!launches->list || !launches->passes) return error_memory(err);
-  for (size_t i = 0; i < spec->launch_count; i++) {
-    char *passes = print_passed(spec, &spec->launches[i]);
-    if (!passes) return error_memory(err);
-    const cugen_launch_info info = describe(&spec->launches[i], passes);
-    if (launches->count && alike(&launches->list[launches->count - 1], &info)) {
-      launches->list[launches->count - 1].times++;
-      free(passes);
-      continue;
-    }
-    launches->passes[launches->count] = passes;
-    launches->list[launches->count++] = info;
+  const bool each = kernel_spec_is_long(spec);
+  const size_t count = each ? spec->launch_count : kernel_spec_calls(spec);
+  size_t *times = calloc(spec->launch_count + 1, sizeof *times);
+  launches->list = calloc(count + 1, sizeof *launches->list);
+  launches->passes = calloc(count + 1, sizeof *launches->passes);
+  int status = launches->list && launches->passes && times ? CUGEN_OK : error_memory(err);
+  if (!status) kernel_spec_times(spec, times);
+  for (size_t i = 0; i < count && !status; i++) {
+    const size_t at = each ? i : kernel_spec_call(spec, i);
+    status = add(launches, &spec->launches[at], each ? times[at] : 1, err);
   }
-  return CUGEN_OK;
+  free(times);
+  return status;
 }
 
 int cugen_kernel_launches(cugen_kernel *k, const char *variant, const cugen_launch_info **out, size_t *count,

@@ -162,7 +162,7 @@ static int describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
   p->info.choice = p->selection.how;
   p->info.distance = p->selection.distance;
   p->info.source_hash = p->spec.source_hash.hex;
-  p->info.launches = p->spec.launch_count;
+  p->info.launches = kernel_spec_calls(&p->spec);
   p->info.arguments = p->spec.argument_count;
   describe_record(k, p);
   return CUGEN_OK;

@@ -72,6 +72,12 @@ int expr_eval_elements(const struct expr *expr, const struct value *slots, const
 
 /* The slots it mentions, in rising order, each once. */
 const int *expr_slots(const struct expr *expr, size_t *count);
+/* Whether it mentions the slot; expr may be NULL. */
+bool expr_sees(const struct expr *expr, int slot);
+
+/* The same with a number in the place of each word; *out NULL: a word has none (number gives less than 0). */
+int expr_number_words(const struct expr *expr, int64_t (*number)(void *context, const char *word), void *context,
+                      struct expr **out, cugen_error *err);
 
 /* The most that evaluating it costs, in simple operations. */
 size_t expr_cost(const struct expr *expr);

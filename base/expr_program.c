@@ -320,6 +320,24 @@ int expr_bind(const struct expr *expr, const struct value *slots, const bool *kn
   return CUGEN_OK;
 }
 
+int expr_number_words(const struct expr *expr, int64_t (*number)(void *context, const char *word), void *context,
+                      struct expr **out, cugen_error *err) {
+  int status = expr_bind(expr, NULL, NULL, 0, out, err);
+  for (size_t i = 0; !status && *out && i < (*out)->constant_count; i++) {
+    struct value *constant = &(*out)->constants[i];
+    if (constant->type != VALUE_STRING) continue;
+    const int64_t instead = number(context, constant->string);
+    if (instead < 0) {
+      expr_free(*out);
+      *out = NULL;
+    } else {
+      free((char *)(uintptr_t)constant->string);
+      *constant = value_int(instead);
+    }
+  }
+  return status;
+}
+
 /* ---- Finished programs ---- */
 
 static int compare_ints(const void *a, const void *b) {
@@ -359,6 +377,12 @@ size_t expr_cost(const struct expr *expr) {
 const int *expr_slots(const struct expr *expr, size_t *count) {
   *count = expr->slot_count;
   return expr->slots;
+}
+
+bool expr_sees(const struct expr *expr, int slot) {
+  for (size_t i = 0; expr && i < expr->slot_count; i++)
+    if (expr->slots[i] == slot) return true;
+  return false;
 }
 
 bool expr_constant(const struct expr *expr, struct value *out) {

@@ -19,6 +19,7 @@ void kernel_spec_free(struct kernel_spec *spec) {
   free(spec->order);
   free(spec->arguments);
   free(spec->launches);
+  free(spec->sequence);
   free(spec->parameters);
   text_free(&spec->strings);
   *spec = (struct kernel_spec){0};
@@ -154,15 +155,42 @@ bool kernel_argument_textured(const struct kernel_argument *argument) {
   return argument->access == ACCESS_TEXTURE || argument->access == ACCESS_ARRAY;
 }
 
+size_t kernel_spec_calls(const struct kernel_spec *spec) {
+  return spec->sequence ? spec->sequence_count : spec->launch_count;
+}
+
+size_t kernel_spec_call(const struct kernel_spec *spec, size_t i) {
+  return spec->sequence ? spec->sequence[i] : i;
+}
+
+void kernel_spec_times(const struct kernel_spec *spec, size_t *times) {
+  for (size_t i = 0; i < spec->launch_count; i++) times[i] = !spec->sequence;
+  for (size_t i = 0; spec->sequence && i < spec->sequence_count; i++) times[spec->sequence[i]]++;
+}
+
+bool kernel_spec_is_long(const struct kernel_spec *spec) {
+  enum { LONG = 64 }; /* what records know of shorter ones stays */
+  return kernel_spec_calls(spec) > LONG;
+}
+
+/* Of the implementation's own scalars. */
+static void add_own_values(const struct kernel_spec *spec, const struct kernel_launch *launch, struct text *out) {
+  for (size_t i = 0; i < launch->parameter_count; i++) {
+    const struct kernel_parameter *parameter = &spec->parameters[launch->first_parameter + i];
+    if (parameter->argument < spec->argument_count) continue;
+    text_add_char(out, ' ');
+    value_print(parameter->value, out);
+  }
+}
+
 struct hash kernel_spec_passed(const struct kernel_spec *spec) {
   struct text text = {0};
   if (!spec->own_count) return spec->source_hash;
   text_add(&text, spec->source_hash.hex);
-  for (size_t i = 0; i < spec->parameter_count; i++) {
-    if (spec->parameters[i].argument < spec->argument_count) continue;
-    text_add_char(&text, ' ');
-    value_print(spec->parameters[i].value, &text);
-  }
+  const bool each = kernel_spec_is_long(spec);
+  const size_t count = each ? spec->launch_count : kernel_spec_calls(spec);
+  for (size_t i = 0; i < count; i++)
+    add_own_values(spec, &spec->launches[each ? i : kernel_spec_call(spec, i)], &text);
   const struct hash hash = text.failed ? (struct hash){""} : hash_bytes(text_get(&text), text.length);
   text_free(&text);
   return hash;

@@ -113,8 +113,9 @@ struct kernel_launch {
   bool cooperative; /* its blocks run all at once, so that they may wait for each other (grid.sync()) */
 };
 
-#define KERNEL_MAX_LAUNCHES  64
-#define KERNEL_MAX_ENTRIES   8 /* kernels among them: a config has no more launch { } in an implementation */
+#define KERNEL_MAX_LAUNCHES  16384     /* different ones */
+#define KERNEL_MAX_SEQUENCE  (1 << 20) /* that one call makes */
+#define KERNEL_MAX_ENTRIES   8         /* kernels among them; also launch { } in an implementation */
 #define KERNEL_MAX_ARGUMENTS 32
 
 /* Strings in it belong to the spec (kernel_spec_free) except dtypes. A launch that lists no parameters gets all arguments
@@ -142,8 +143,11 @@ struct kernel_spec {
      for them. */
   struct kernel_argument *arguments;
   size_t argument_count, own_count;
+  /* Launches that differ, and their numbers in the sequence in which a call makes them. NULL: each once, as they stand. */
   struct kernel_launch *launches;
   size_t launch_count;
+  uint32_t *sequence;
+  size_t sequence_count;
   struct kernel_parameter *parameters; /* of the launches that list them */
   size_t parameter_count;
   double flops, bytes; /* 0: not declared */
@@ -153,6 +157,13 @@ struct kernel_spec {
 };
 
 void kernel_spec_free(struct kernel_spec *spec);
+/* How many launches a call makes, and the i-th of them. */
+size_t kernel_spec_calls(const struct kernel_spec *spec);
+size_t kernel_spec_call(const struct kernel_spec *spec, size_t i); /* a number of spec->launches */
+/* How often it makes each of spec->launches: times[spec->launch_count]. */
+void kernel_spec_times(const struct kernel_spec *spec, size_t *times);
+/* Whether it makes so many launches that texts and hashes are of those that differ, and of their sequence by itself. */
+bool kernel_spec_is_long(const struct kernel_spec *spec);
 /* The kernel's identity whatever its grid is: of its source and of what an implementation's own scalars pass. Without such scalars it is
    source_hash. */
 struct hash kernel_spec_passed(const struct kernel_spec *spec);

@@ -283,15 +283,17 @@ static int keep_traffic(const struct outcome *o, size_t launch, const struct wat
                         cugen_error *err) {
   struct check_result *r = o->check->result;
   const struct kernel_spec *spec = o->result->spec;
+  const size_t calls = kernel_spec_calls(spec);
   struct check_traffic *grown = array_grow(r->traffic, r->traffic_count, sizeof *grown);
   if (!grown) return error_memory(err);
   r->traffic = grown;
   struct check_traffic *t = &grown[r->traffic_count++];
   *t = (struct check_traffic){.variant = strdup(o->result->variant),
                               .problem = strdup(o->problem->text),
-                              .entry = strdup(launch < spec->launch_count ? spec->launches[launch].entry : ""),
+                              .entry =
+                                  strdup(launch < calls ? spec->launches[kernel_spec_call(spec, launch)].entry : ""),
                               .launch = (int)launch,
-                              .launches = (int)spec->launch_count,
+                              .launches = (int)calls,
                               .elsewhere = !check_list_sized(&o->check->list, o->problem),
                               .counter = *counter};
   return t->variant && t->problem && t->entry ? CUGEN_OK : error_memory(err);
@@ -322,7 +324,7 @@ static int add_counters(const struct outcome *o, cugen_error *err) {
   drop_counters(o);
   const struct watch_report *report = o->result->report;
   int status = CUGEN_OK;
-  for (uint32_t l = 0; l < report->launch_count && l < KERNEL_MAX_LAUNCHES; l++)
+  for (uint32_t l = 0; l < report->launch_count && l < WATCH_MOST_LAUNCHES; l++)
     for (size_t i = 0; i < report->launches[l].count && i < WATCH_MOST_COUNTERS && !status; i++)
       status = keep_traffic(o, l, &report->launches[l].counters[i], err);
   return status;

@@ -17,6 +17,7 @@ struct coder {
   bool *known;         /* all but the sizes that are free */
   struct expander_shape shape;
   size_t slot_count;
+  int step_slot;    /* of a loop's step; behind it that of its steps */
   struct text name; /* the slot just asked for */
   cugen_error *err;
 };
@@ -43,6 +44,8 @@ void export_quote(const char *string, struct text *out) {
 
 static const char *slot_name(void *context, int slot) {
   struct coder *c = context;
+  if (slot == c->step_slot) return "step";
+  if (slot == c->step_slot + 1) return "steps";
   size_t problem = problem_of(c->config, slot);
   text_clear(&c->name);
   text_addf(&c->name, "p->%s", problem < c->config->problem_count ? c->config->problems[problem].name : "?");
@@ -124,12 +127,34 @@ static int put_whole(struct coder *c, const struct expr *expr, int64_t otherwise
   return status;
 }
 
-/* Whether a name that is passed is known, or else pins what it depends on. */
-static int pin_name(struct coder *c, const struct expr *expr) {
-  struct expr *bound = NULL;
-  int status = expr ? expr_bind(expr, c->slots, c->known, c->slot_count, &bound, c->err) : CUGEN_OK;
-  if (bound && !expr_constant(bound, NULL)) pin(c, expr);
+/* ---- Arguments that launches choose ------------------------------------------------------------------------------------ */
+
+/* The argument of that name, of the kernel or the implementation's own; < 0: none. */
+static int64_t find_argument(void *context, const char *name) {
+  const struct coder *c = context;
+  for (size_t i = 0; i < c->config->argument_count; i++)
+    if (strcmp(c->config->arguments[i].name, name) == 0) return (int64_t)i;
+  return -1;
+}
+
+/* Appends which argument a name means, as its number: a constant, or an expression that chooses. What it depends on is pinned where it has no
+   form in C. otherwise: the number for what is pinned. */
+static int put_name(struct coder *c, const struct expr *expr, size_t otherwise, struct text *out) {
+  struct expr *bound = NULL, *numbers = NULL;
+  enum expr_kind kind;
+  struct text text = {0};
+  int status = expr_bind(expr, c->slots, c->known, c->slot_count, &bound, c->err);
+  const bool constant = !status && expr_constant(bound, NULL);
+  if (!status && !constant) status = expr_number_words(bound, find_argument, c, &numbers, c->err);
+  if (numbers && expr_print_checked(numbers, slot_name, c, &text, &kind, c->err) == CUGEN_OK && kind == EXPR_WHOLE) {
+    text_add(out, text_get(&text));
+  } else if (!status) {
+    if (!constant) pin(c, expr);
+    text_addf(out, "%zu", otherwise);
+  }
+  expr_free(numbers);
   expr_free(bound);
+  text_free(&text);
   return status;
 }
 
@@ -146,31 +171,12 @@ static int put_condition(struct coder *c, const struct expr *expr, struct text *
   return status;
 }
 
-static int64_t steps_of(struct coder *c, const struct config_launch *launch) {
-  int64_t steps = 0;
-  return config_steps(launch, c->slots, &steps, NULL) ? 0 : steps;
-}
-
-/* Sizes that have another number of launches are another code's. */
-static int put_steps(struct coder *c, const struct config_launch *launch, struct text *out) {
-  struct text text = {0};
-  struct value constant;
-  enum expr_kind kind;
-  int status = put_kind(c, launch->steps, EXPR_WHOLE, false, &text, &constant, &kind);
-  if (!status && constant.type == VALUE_NIL)
-    text_addf(out, "(%s) == %" PRId64 "\n", text_get(&text), steps_of(c, launch));
-  text_free(&text);
-  return status;
-}
-
 static int put_conditions(struct coder *c, const struct config_implementation *implementation, struct text *out) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < implementation->requirement_count && !status; i++)
     status = put_condition(c, implementation->requirements[i].expr, out);
   for (size_t i = 0; i < implementation->restriction_count && !status; i++)
     status = put_condition(c, implementation->restrictions[i].expr, out);
-  for (size_t i = 0; i < implementation->launch_count && !status; i++)
-    if (implementation->launches[i].steps) status = put_steps(c, &implementation->launches[i], out);
   return status;
 }
 
@@ -236,10 +242,14 @@ static void put_fixed(const struct coder *c, struct export_code *out) {
 
 /* ---- Sizes ----------------------------------------------------------------------------------------------------------- */
 
-static int put_launch(struct coder *c, const struct config_launch *launch, size_t at, struct export_code *code) {
-  struct text *out = &code->sizes;
+/* The launch of the spec that is made as call `at`. */
+static const struct kernel_launch *planned_at(const struct coder *c, size_t at) {
+  return &c->spec->launches[kernel_spec_call(c->spec, at)];
+}
+
+static int put_launch(struct coder *c, const struct config_launch *launch, size_t at, struct text *out) {
   int status = CUGEN_OK;
-  text_add(out, "launch(s");
+  text_addf(out, "launch(s, %zu", plan_entry_index(c->spec, planned_at(c, at)->entry));
   for (int i = 0; i < 6 && !status; i++) {
     text_add(out, ", ");
     status = put_whole(c, i < 3 ? launch->grid[i] : launch->block[i - 3], 1, out);
@@ -253,9 +263,9 @@ static int put_launch(struct coder *c, const struct config_launch *launch, size_
     text_add(out, ");\n");
   }
   pin(c, launch->overlap);
-  if (c->spec->launches[at].overlap) text_add(out, "overlap(s);\n");
+  if (planned_at(c, at)->overlap) text_add(out, "overlap(s);\n");
   pin(c, launch->cooperative);
-  if (c->spec->launches[at].cooperative) text_add(out, "cooperative(s);\n");
+  if (planned_at(c, at)->cooperative) text_add(out, "cooperative(s);\n");
   return status;
 }
 
@@ -377,13 +387,9 @@ static int put_argument(struct coder *c, const struct config_argument *declared,
   return (scalar ? put_scalar : put_buffer)(c, declared, argument, out);
 }
 
-static void set_step(struct coder *c, const struct config_launch *launch, int64_t step) {
-  c->slots[launch->step_slot] = value_int(step);
-  c->slots[launch->steps_slot] = value_int(steps_of(c, launch));
-}
+/* ---- Loops ------------------------------------------------------------------------------------------------------------ */
 
-/* A value of a launch's own is written as one more scalar, behind the arguments. parameter: the config's; NULL: the launch has no
-   list. */
+/* A value of a launch's own is written as one more scalar. parameter: the config's; NULL: the launch has no list. */
 static int put_own(struct coder *c, const struct config_parameter *parameter, const struct kernel_parameter *planned,
                    struct text *out) {
   const size_t shared = c->config->argument_count, i = planned->argument;
@@ -392,46 +398,120 @@ static int put_own(struct coder *c, const struct config_parameter *parameter, co
   if (parameter && parameter->value) declared.value = parameter->value;
   declared.compiled = NULL;
   argument.value = planned->value;
-  return put_scalar(c, &declared, &argument, out);
-}
-
-static int put_parameter(struct coder *c, const struct config_parameter *parameter,
-                         const struct kernel_parameter *planned, size_t at, struct export_code *out) {
-  size_t value = planned->argument;
-  int status = parameter ? pin_name(c, parameter->expr) : CUGEN_OK;
-  if (!status && planned->value.type != VALUE_NIL) {
-    value = c->config->argument_count + out->own_count++;
-    status = put_own(c, parameter, planned, &out->sizes);
-  }
-  text_addf(&out->sizes, "pass(s, %zu, %zu);\n", at, value);
-  out->passed_count++;
+  int status = put_scalar(c, &declared, &argument, out);
+  text_add(out, "pass_own(s);\n");
   return status;
 }
 
-static int put_pass(struct coder *c, const struct config_launch *launch, size_t at, struct export_code *out) {
-  const struct kernel_launch *planned = &c->spec->launches[at];
+static int put_parameter(struct coder *c, const struct config_parameter *parameter,
+                         const struct kernel_parameter *planned, struct text *out) {
+  if (planned->value.type != VALUE_NIL) {
+    if (parameter && parameter->expr) pin(c, parameter->expr); /* whose type the value has */
+    return put_own(c, parameter, planned, out);
+  }
+  text_add(out, "pass(s, ");
+  int status = CUGEN_OK;
+  if (parameter && parameter->expr)
+    status = put_name(c, parameter->expr, planned->argument, out);
+  else
+    text_addf(out, "%zu", planned->argument);
+  text_add(out, ");\n");
+  return status;
+}
+
+static int put_pass(struct coder *c, const struct config_launch *launch, size_t at, struct text *out) {
+  const struct kernel_launch *planned = planned_at(c, at);
   const size_t count = planned->listed ? planned->parameter_count : 0;
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status; i++)
     status = put_parameter(c, launch->passed ? &launch->passed[i] : NULL,
-                           &c->spec->parameters[planned->first_parameter + i], at, out);
-  if (planned->listed && !count) text_addf(&out->sizes, "pass_nothing(s, %zu);\n", at);
+                           &c->spec->parameters[planned->first_parameter + i], out);
+  if (planned->listed && !count) text_add(out, "pass_nothing(s);\n");
   return status;
 }
 
-/* One launch of the config after the other, each with all of its steps. */
-static int for_launches(struct coder *c, const struct config_implementation *implementation, struct export_code *out,
-                        int (*put)(struct coder *, const struct config_launch *, size_t, struct export_code *)) {
-  size_t at = 0;
+/* A loop of the config under translation. */
+struct looping {
+  const struct config_loop *loop;
+  size_t first;   /* of its calls */
+  int64_t rounds; /* at the problem at hand */
+};
+
+/* The launches of one round. */
+static int put_round(struct coder *c, const struct looping *l, int64_t step, struct text *out) {
   int status = CUGEN_OK;
-  for (size_t i = 0; i < implementation->launch_count; i++) {
-    const struct config_launch *launch = &implementation->launches[i];
-    const int64_t steps = steps_of(c, launch);
-    for (int64_t step = 0; step < steps && !status; step++) {
-      set_step(c, launch, step);
-      status = put(c, launch, at++, out);
-    }
+  c->slots[c->step_slot] = value_int(step);
+  c->slots[c->step_slot + 1] = value_int(l->rounds);
+  for (size_t i = 0; i < l->loop->count && !status; i++) {
+    const struct config_launch *launch = &c->implementation->launches[l->loop->first + i];
+    const size_t at = l->first + (size_t)step * l->loop->count + i;
+    status = put_launch(c, launch, at, out);
+    if (!status) status = put_pass(c, launch, at, out);
   }
+  return status;
+}
+
+static bool any_entry_sees_step(const struct coder *c, const struct config_loop *loop) {
+  for (size_t i = 0; i < loop->count; i++)
+    if (config_spelling_sees(&c->implementation->launches[loop->first + i].entry, c->step_slot)) return true;
+  return false;
+}
+
+/* As a loop of C: of the first round, whose step C counts. *done false: something of it has no form in C. What is known is then as it was. */
+static int put_counted(struct coder *c, const struct looping *l, const char *steps, bool *done, struct text *out) {
+  struct text round = {0};
+  bool *const known = malloc(c->slot_count * sizeof *known);
+  if (!known) return error_memory(c->err);
+  memcpy(known, c->known, c->slot_count * sizeof *known);
+  c->known[c->step_slot] = c->known[c->step_slot + 1] = false;
+  int status = put_round(c, l, 0, &round);
+  *done = !status && !c->known[c->step_slot] && !c->known[c->step_slot + 1];
+  if (!*done) memcpy(c->known, known, c->slot_count * sizeof *known);
+  c->known[c->step_slot] = c->known[c->step_slot + 1] = true;
+  if (*done && l->loop->stepped)
+    text_addf(
+        out,
+        "for (long long step = 0, steps = %s; step < steps && !s->failed; step++) {\n(void)step, (void)steps;\n%s}\n",
+        steps, text_get(&round));
+  else if (*done)
+    text_addf(out, "{\nconst long long steps = %s;\n(void)steps;\n%srepeat(s, %zu, steps);\n}\n", steps,
+              text_get(&round), l->loop->count);
+  out->failed |= round.failed;
+  text_free(&round);
+  free(known);
+  return status;
+}
+
+/* One round after the other: the code is that of sizes with as many of them. */
+static int put_unrolled(struct coder *c, const struct looping *l, const char *steps, struct export_code *code) {
+  enum { MOST = 4096 };
+  int status = CUGEN_OK;
+  if (l->rounds > MOST)
+    return error_set_at(c->err, CUGEN_ERROR_CONFIG, l->loop->line.path, l->loop->line.number,
+                        "%" PRId64
+                        " rounds of a loop whose launches have no form in C, such as an entry that sees the "
+                        "step, are written one by one: at most %d are exported",
+                        l->rounds, MOST);
+  text_addf(&code->conditions, "(%s) == %" PRId64 "\n", steps, l->rounds);
+  code->rounds = l->rounds;
+  for (int64_t step = 0; step < l->rounds && !status; step++) status = put_round(c, l, step, &code->sizes);
+  return status;
+}
+
+/* first: the number of its first call, then that of the next loop's. */
+static int put_loop(struct coder *c, const struct config_loop *loop, size_t *first, struct export_code *code) {
+  struct looping l = {loop, *first, 1};
+  struct text steps = {0};
+  bool done = false;
+  int status = config_steps(&c->implementation->launches[loop->first], c->slots, &l.rounds, c->err);
+  if (!status && !loop->steps) status = put_round(c, &l, 0, &code->sizes), done = true;
+  if (!status && !done) status = put_whole(c, loop->steps, 1, &steps);
+  if (!status && !done && l.rounds && !any_entry_sees_step(c, loop))
+    status = put_counted(c, &l, text_get(&steps), &done, &code->sizes);
+  if (!status && !done) status = put_unrolled(c, &l, text_get(&steps), code);
+  *first += (size_t)l.rounds * loop->count;
+  code->sizes.failed |= steps.failed;
+  text_free(&steps);
   return status;
 }
 
@@ -447,9 +527,11 @@ static int put_arguments(struct coder *c, const struct config_implementation *im
 }
 
 static int put_sizes(struct coder *c, const struct config_implementation *implementation, struct export_code *out) {
-  int status = for_launches(c, implementation, out, put_launch);
-  if (!status) status = put_arguments(c, implementation, &out->sizes);
-  return status ? status : for_launches(c, implementation, out, put_pass);
+  size_t first = 0;
+  int status = put_arguments(c, implementation, &out->sizes);
+  for (size_t i = 0; i < implementation->loop_count && !status; i++)
+    status = put_loop(c, &implementation->loops[i], &first, out);
+  return status;
 }
 
 /* ---- A variant -------------------------------------------------------------------------------------------------------- */
@@ -470,7 +552,8 @@ static int fill_slots(struct coder *c, const struct variant *variant) {
   const struct lookup *l = c->lookup;
   size_t first = (size_t)c->config->first_tunable, tunables = variant->implementation->tunable_count;
   c->shape = expander_shape(l->opened->expander);
-  c->slot_count = first + tunables + 2; /* a launch's steps */
+  c->step_slot = (int)(first + tunables);
+  c->slot_count = first + tunables + CONFIG_STEP_SLOTS;
   c->slots = calloc(c->slot_count + 1, sizeof *c->slots);
   c->known = calloc(c->slot_count + 1, sizeof *c->known);
   if (!c->slots || !c->known) return error_memory(c->err);
@@ -493,7 +576,6 @@ static int fill_code(struct coder *c, const struct variant *variant, struct expo
   put_fixed(c, out);
   out->variant = strdup(c->spec->variant);
   out->wide = config_wide_index(c->config, c->spec->arguments);
-  out->launch_count = c->spec->launch_count;
   out->implementation = (size_t)(variant->implementation - c->config->implementations);
   out->order = order_of(variant);
   bool failed =
@@ -523,6 +605,6 @@ void export_code_free(struct export_code *code) {
   text_free(&code->class);
   text_free(&code->label);
   text_free(&code->sizes);
-  for (size_t i = 0; i < KERNEL_MAX_LAUNCHES; i++) free(code->kernels[i]);
+  for (size_t i = 0; i < code->kernel_count; i++) free(code->kernels[i]);
   *code = (struct export_code){0};
 }

@@ -64,16 +64,14 @@ static int check_launches(const struct kernel_spec *spec, const struct lookup *l
   return status;
 }
 
-/* The names that its launches have in the image. */
+/* The names that its kernels have in the image, in the order of plan_entries. */
 static int name_kernels(const struct kernel_spec *spec, const struct compiled *compiled, struct export_code *code,
                         cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
-  plan_entries(spec, entries);
-  for (size_t i = 0; i < spec->launch_count; i++) {
-    size_t at = 0;
-    while (strcmp(entries[at], spec->launches[i].entry) != 0) at++;
-    code->kernels[i] = strdup(compiled->entries[at]);
-    if (!code->kernels[i]) return error_memory(err);
+  const size_t count = plan_entries(spec, entries);
+  for (; code->kernel_count < count; code->kernel_count++) {
+    code->kernels[code->kernel_count] = strdup(compiled->entries[code->kernel_count]);
+    if (!code->kernels[code->kernel_count]) return error_memory(err);
   }
   return CUGEN_OK;
 }

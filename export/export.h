@@ -33,9 +33,10 @@ struct export_code {
   bool wide;
   bool pinned; /* some sizes are fixed: they are part of the code */
   size_t image;
-  size_t launch_count;
-  size_t own_count, passed_count; /* in the launches' own lists: values, parameters */
-  char *kernels[KERNEL_MAX_LAUNCHES];
+  int64_t
+      rounds; /* of a loop that is written round by round, so that the code serves these alone; 0: there is none */
+  size_t kernel_count;
+  char *kernels[KERNEL_MAX_ENTRIES];
   size_t implementation;
   uint64_t order; /* in its implementation, for the defaults */
 };

@@ -1,4 +1,5 @@
 /* What stands beside a bundle's code: how it is built and used, what is in it, and an example. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "export.h"
@@ -36,9 +37,12 @@ static void add_default_rows(const struct exporter *x, struct text *out) {
     text_addf(out, "| %s | %s | `%s` | ", x->devices[x->defaults[i].device].text,
               x->devices[x->defaults[i].device].lookup.arch, code->variant);
     if (code->label.length)
-      text_addf(out, "`%s` |\n", text_get(&code->label));
+      text_addf(out, "`%s`", text_get(&code->label));
     else
-      text_add(out, "all problems |\n");
+      text_add(out, code->pinned ? "some problems: sizes are compiled in" : "all problems");
+    if (code->wide) text_add(out, ", offsets of 64 bits");
+    if (code->rounds) text_addf(out, ", whose loop of launches has %" PRId64 " rounds", code->rounds);
+    text_add(out, " |\n");
   }
 }
 

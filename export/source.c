@@ -186,9 +186,9 @@ static void add_sizes(const struct text *sizes, size_t index, struct text *out) 
 static void add_code(const struct export_code *code, size_t serves, size_t sizes, struct text *out) {
   text_add(out, "    {");
   export_quote(code->variant, out);
-  text_addf(out, ", %zu, %d, serves_%zu, sizes_%zu, %zu, {", code->image, code->wide, serves, sizes,
-            code->launch_count);
-  for (size_t i = 0; i < code->launch_count; i++) {
+  text_addf(out, ", %zu, %d, serves_%zu, sizes_%zu, %" PRId64 ", %zu, {", code->image, code->wide, serves, sizes,
+            code->rounds, code->kernel_count);
+  for (size_t i = 0; i < code->kernel_count; i++) {
     text_add(out, i ? ", " : "");
     export_quote(code->kernels[i], out);
   }
@@ -454,26 +454,6 @@ static bool is_mark(const char *line, size_t length, const char *mark) {
   return length == strlen(mark) && strncmp(line, mark, length) == 0;
 }
 
-/* Room for what any of the codes needs; C has no arrays of nothing. */
-static size_t most_of(const struct exporter *x, size_t (*count)(const struct export_code *)) {
-  size_t most = 1;
-  for (size_t i = 0; i < x->code_count; i++)
-    if (count(&x->codes[i]) > most) most = count(&x->codes[i]);
-  return most;
-}
-
-static size_t launches_of(const struct export_code *code) {
-  return code->launch_count;
-}
-
-static size_t own_of(const struct export_code *code) {
-  return code->own_count;
-}
-
-static size_t passed_of(const struct export_code *code) {
-  return code->passed_count;
-}
-
 void export_overwritten(const struct config *config, const char *before, struct text *out) {
   const char *between = "Inputs that the kernel may write to: ";
   const size_t begin = out->length;
@@ -492,9 +472,6 @@ static size_t substitute(const struct exporter *x, const char *at, struct text *
   if (strncmp(at, "bundle_", 7) == 0 || strncmp(at, "bundle.h", 8) == 0) return export_name(config, out), 6;
   if (strncmp(at, "BUNDLE_", 7) == 0) return add_upper(config, out), 6;
   if (strncmp(at, "@argument_count", 15) == 0) return text_addf(out, "%zu", config->argument_count), 15;
-  if (strncmp(at, "@most_launches", 14) == 0) return text_addf(out, "%zu", most_of(x, launches_of)), 14;
-  if (strncmp(at, "@most_own", 9) == 0) return text_addf(out, "%zu", most_of(x, own_of)), 9;
-  if (strncmp(at, "@most_passed", 12) == 0) return text_addf(out, "%zu", most_of(x, passed_of)), 12;
   if (strncmp(at, "@arguments", 10) == 0) return add_arguments(x, out), 10;
   if (strncmp(at, "@overwritten", 12) == 0) return export_overwritten(config, "\n   ", out), 12;
   if (strncmp(at, "@name", 5) == 0) return text_add(out, config->name), 5;

@@ -447,7 +447,7 @@ typedef struct cugen_launch_info {
   int cooperative;                /* all of its blocks run at once, so that they may wait for each other */
   int listed;                     /* it passes what the config's pass lists, else all arguments */
   const char *passes;             /* its parameters in order, with its own values: "source, ping, n=100" */
-  size_t times;                   /* in a row */
+  size_t times;                   /* in a row; where a call makes more than 64 launches, in all */
 } cugen_launch_info;
 
 /* The launches that one call makes of a variant (a text as for cugen_kernel_source), in order, for the kernel's problem. *name

@@ -2,10 +2,10 @@
    earlier.
 
      plan_open   loads the image and finds each launch's entry, with its shared memory and carveout. Borrows the spec.
-     call_bind   checks the buffers, makes textures and tensor maps, and lays out the parameters of all launches one after the
-                 other, as the driver takes them: an array of pointers to values.
-     call_launch fills CUDA arrays and __device__ symbols where there are any, calls the device once for each launch, and copies
-                 from symbols what was written. Nothing is looked up, allocated or locked.
+     call_bind   checks the buffers, makes textures and tensor maps, and lays out the parameters of all launches that differ, one
+                 after the other, as the driver takes them: an array of pointers to values.
+     call_launch fills CUDA arrays and __device__ symbols where there are any, calls the device once for each launch of the
+                 spec's sequence, and copies from symbols what was written. Nothing is looked up, allocated or locked.
 
    Invariants: a call outlives neither its plan nor the memory that it was bound to. Values that only one launch passes (`own`)
    and those of arguments have an address that stays. A kernel whose image takes other parameters than the config declares is
@@ -23,7 +23,7 @@ struct plan {
   struct device *device;
   const struct kernel_spec *spec;
   struct loaded *loaded;
-  struct entry *entries[KERNEL_MAX_LAUNCHES]; /* one a launch */
+  struct entry **entries; /* one a launch */
 };
 
 union scalar {
@@ -40,12 +40,11 @@ struct symbol {
 
 struct call {
   struct device *device;
-  const struct kernel_launch *launches;
-  size_t launch_count;
+  const struct kernel_spec *spec;
   struct entry *const *entries;
-  void **parameters;                             /* of all launches, one after the other; each ends with NULL */
-  void **launch_parameters[KERNEL_MAX_LAUNCHES]; /* those of each */
-  union scalar *own;                             /* values that only one launch passes, in order */
+  void **parameters;         /* of all launches, one after the other; each ends with NULL */
+  void ***launch_parameters; /* those of each */
+  int64_t *own;              /* values that only one launch passes, in order: each a number */
   void *addresses[KERNEL_MAX_ARGUMENTS];
   struct texture textures[KERNEL_MAX_ARGUMENTS]; /* of the arguments read as such */
   struct memory copies[KERNEL_MAX_ARGUMENTS];    /* of constants that are read by their address */
@@ -152,14 +151,15 @@ int plan_open(struct device *device, const struct kernel_spec *spec, const struc
               struct plan **out, cugen_error *err) {
   *out = NULL;
   if (spec->launch_count > KERNEL_MAX_LAUNCHES || spec->argument_count > KERNEL_MAX_ARGUMENTS)
-    return error_set(err, CUGEN_ERROR_INTERNAL, "a plan has at most %d launches and %d arguments",
+    return error_set(err, CUGEN_ERROR_INTERNAL, "a plan has at most %d launches that differ, and %d arguments",
                      KERNEL_MAX_LAUNCHES, KERNEL_MAX_ARGUMENTS);
   struct plan *plan = calloc(1, sizeof *plan);
   if (!plan) return error_memory(err);
   plan->device = device;
   plan->spec = spec;
+  plan->entries = calloc(spec->launch_count + 1, sizeof *plan->entries);
   const struct device_facts *facts = &device->description.facts;
-  int status = plan_check_launches(device->ops, facts, spec, compiled, NULL, err);
+  int status = plan->entries ? plan_check_launches(device->ops, facts, spec, compiled, NULL, err) : error_memory(err);
   if (!status) status = device->ops->load(device, compiled, &plan->loaded, err);
   if (!status) status = find_entries(plan, err);
   if (!status) status = check_cooperative(plan, err);
@@ -174,6 +174,7 @@ int plan_open(struct device *device, const struct kernel_spec *spec, const struc
 void plan_close(struct plan *plan) {
   if (!plan) return;
   if (plan->loaded) plan->device->ops->unload(plan->device, plan->loaded);
+  free(plan->entries);
   free(plan);
 }
 
@@ -355,7 +356,7 @@ static void *parameter_place(const struct kernel_argument *argument, struct call
 }
 
 /* A launch's parameters in order, each a pointer to its value. *own: where the next value of a launch's own lies. */
-static int list_launch(struct call *call, const struct plan *plan, size_t launch, void **out, union scalar **own,
+static int list_launch(struct call *call, const struct plan *plan, size_t launch, void **out, int64_t **own,
                        cugen_error *err) {
   struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
   size_t count = kernel_launch_parameters(plan->spec, &plan->spec->launches[launch], passed);
@@ -363,9 +364,9 @@ static int list_launch(struct call *call, const struct plan *plan, size_t launch
     const struct kernel_argument *argument = &plan->spec->arguments[passed[i].argument];
     out[i] = parameter_place(argument, call, passed[i].argument);
     if (passed[i].value.type == VALUE_NIL) continue;
-    if (!element_pack(argument->dtype, passed[i].value, (*own)->bytes))
+    if (!element_pack(argument->dtype, passed[i].value, (unsigned char *)*own))
       return refuse_scalar(argument, passed[i].value, err);
-    out[i] = (*own)++->bytes;
+    out[i] = (*own)++;
   }
   call->launch_parameters[launch] = out;
   return CUGEN_OK;
@@ -379,7 +380,7 @@ static size_t count_parameters(const struct kernel_spec *spec, size_t launch) {
 static int list_parameters(const struct plan *plan, struct call *call, void *const *extra, size_t extra_count,
                            cugen_error *err) {
   void **out = call->parameters;
-  union scalar *own = call->own;
+  int64_t *own = call->own;
   int status = CUGEN_OK;
   for (size_t i = 0; i < plan->spec->launch_count && !status; i++) {
     status = list_launch(call, plan, i, out, &own, err);
@@ -494,8 +495,10 @@ static int allocate(const struct kernel_spec *spec, struct call *call, size_t ex
   size_t count = 0;
   for (size_t i = 0; i < spec->launch_count; i++) count += count_parameters(spec, i) + extra + 1;
   call->parameters = calloc(count + 1, sizeof *call->parameters);
+  call->launch_parameters = calloc(spec->launch_count + 1, sizeof *call->launch_parameters);
   call->own = calloc(spec->parameter_count + 1, sizeof *call->own);
-  return call->parameters && call->own ? allocate_maps(spec, call, err) : error_memory(err);
+  const bool allocated = call->parameters && call->launch_parameters && call->own;
+  return allocated ? allocate_maps(spec, call, err) : error_memory(err);
 }
 
 static int bind_all(struct plan *plan, struct call *call, const struct memory *memory, void *const *extra,
@@ -515,8 +518,7 @@ int call_bind(struct plan *plan, const struct memory *memory, void *const *extra
   struct call *call = calloc(1, sizeof *call);
   if (!call) return error_memory(err);
   call->device = plan->device;
-  call->launches = plan->spec->launches;
-  call->launch_count = plan->spec->launch_count;
+  call->spec = plan->spec;
   call->entries = plan->entries;
   int status = allocate(plan->spec, call, extra_count, err);
   if (!status) status = bind_all(plan, call, memory, extra, extra_count, err);
@@ -537,6 +539,7 @@ void call_free(struct call *call) {
   }
   free(call->maps);
   free(call->parameters);
+  free(call->launch_parameters);
   free(call->own);
   free(call);
 }
@@ -581,8 +584,11 @@ int call_poison(const struct call *call, cugen_error *err) {
 int call_launch(struct call *call, cugen_error *err) {
   const struct device_ops *ops = call->device->ops;
   int status = fill(call, NULL, err);
-  for (size_t i = 0; i < call->launch_count && !status; i++) {
-    status = ops->launch(call->device, call->entries[i], &call->launches[i], call->launch_parameters[i], err);
+  const size_t count = kernel_spec_calls(call->spec);
+  for (size_t i = 0; i < count && !status; i++) {
+    const size_t at = kernel_spec_call(call->spec, i);
+    status =
+        ops->launch(call->device, call->entries[at], &call->spec->launches[at], call->launch_parameters[at], err);
   }
   return status ? status : collect(call, NULL, err);
 }
@@ -590,9 +596,11 @@ int call_launch(struct call *call, cugen_error *err) {
 int call_launch_on(const struct call *call, void *stream, cugen_error *err) {
   const struct device_ops *ops = call->device->ops;
   int status = fill(call, &stream, err);
-  for (size_t i = 0; i < call->launch_count && !status; i++) {
-    status =
-        ops->launch_on(call->device, call->entries[i], &call->launches[i], call->launch_parameters[i], stream, err);
+  const size_t count = kernel_spec_calls(call->spec);
+  for (size_t i = 0; i < count && !status; i++) {
+    const size_t at = kernel_spec_call(call->spec, i);
+    status = ops->launch_on(call->device, call->entries[at], &call->spec->launches[at], call->launch_parameters[at],
+                            stream, err);
   }
   return status ? status : collect(call, &stream, err);
 }

@@ -66,6 +66,9 @@ struct watch_counter {
   double lines, touched; /* of global memory: lines of 128 bytes; bytes, those that several lanes ask for once */
 };
 
+/* Launches of a call whose traffic is kept apart. That of later ones is counted, each over the one before, and not shown. */
+enum { WATCH_MOST_LAUNCHES = 64 };
+
 struct launch_counters {
   double blocks;  /* in the grid */
   double counted; /* of them, evenly spread; the figures are scaled to all */
@@ -87,7 +90,7 @@ struct watch_report {
   uint64_t elsewhere;                 /* accesses to memory that is not watched */
   uint8_t reached[WATCH_REACHED / 8]; /* bits, by site: an access there has run */
   uint32_t launch_count;
-  struct launch_counters launches[KERNEL_MAX_LAUNCHES];
+  struct launch_counters launches[WATCH_MOST_LAUNCHES + 1];
   /* Set by the parent before a run. */
   double limit;          /* seconds after which the launch says where it stands, and ends; 0: none */
   uint32_t count_blocks; /* > 0: only so many blocks are run, evenly spread, to be counted: no result is right */

@@ -145,6 +145,8 @@ void wire_put_spec(struct text *out, const struct kernel_spec *spec) {
     wire_put_string(out, spec->launches[i].place ? spec->launches[i].place : "");
     wire_put(out, &spec->launches[i], sizeof spec->launches[i]);
   }
+  wire_put_int(out, (int64_t)spec->sequence_count);
+  if (spec->sequence) wire_put(out, spec->sequence, spec->sequence_count * sizeof *spec->sequence);
   wire_put_int(out, (int64_t)spec->parameter_count);
   if (spec->parameter_count) wire_put(out, spec->parameters, spec->parameter_count * sizeof *spec->parameters);
 }
@@ -153,6 +155,19 @@ static size_t get_count(struct wire_reader *reader, size_t limit) {
   int64_t count = wire_get_int(reader);
   if (count < 0 || (size_t)count > limit) reader->failed = true;
   return reader->failed ? 0 : (size_t)count;
+}
+
+/* Numbers of the launches before. */
+static int get_sequence(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err) {
+  out->sequence_count = get_count(reader, KERNEL_MAX_SEQUENCE);
+  if (!out->sequence_count) return CUGEN_OK;
+  const void *plain = wire_get(reader, out->sequence_count * sizeof *out->sequence);
+  if (!plain) return broken(err);
+  out->sequence = malloc(out->sequence_count * sizeof *out->sequence);
+  if (!out->sequence) return error_memory(err);
+  memcpy(out->sequence, plain, out->sequence_count * sizeof *out->sequence);
+  for (size_t i = 0; i < out->sequence_count; i++) reader->failed |= out->sequence[i] >= out->launch_count;
+  return reader->failed ? broken(err) : CUGEN_OK;
 }
 
 /* Their values are numbers. */
@@ -183,34 +198,44 @@ static int get_parts(struct wire_reader *reader, struct kernel_spec *out, cugen_
     out->launches[i].entry = entry;
     out->launches[i].place = place;
   }
-  int status = get_parameters(reader, out, err);
+  int status = get_sequence(reader, out, err);
+  if (!status) status = get_parameters(reader, out, err);
   if (status) return status;
   return reader->failed ? broken(err) : CUGEN_OK;
 }
 
-/* Names go into the spec's own strings, so that the message may be dropped. */
+/* A name that moves to the spec's own strings. */
+static void own_name(struct kernel_spec *spec, const char **name) {
+  const size_t at = spec->strings.length;
+  text_add_n(&spec->strings, *name, strlen(*name) + 1);
+  *name = text_get(&spec->strings) + at;
+}
+
+static size_t name_bytes(const struct kernel_spec *spec) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < spec->argument_count + spec->own_count; i++)
+    bytes += strlen(spec->arguments[i].name) + strlen(spec->arguments[i].file) + 2;
+  for (size_t i = 0; i < spec->launch_count; i++)
+    bytes += strlen(spec->launches[i].entry) + strlen(spec->launches[i].place) + 2;
+  return bytes;
+}
+
+/* Names go into the spec's own strings, so that the message may be dropped. There is room for all of them before the first, so that
+   none moves. */
 static int own_names(struct kernel_spec *spec, cugen_error *err) {
-  const char **names[2 * KERNEL_MAX_ARGUMENTS + 2 * KERNEL_MAX_LAUNCHES];
-  size_t count = 0, need = 0;
+  const size_t room = name_bytes(spec) + 1;
+  char *at = malloc(room);
+  if (!at) return error_memory(err);
+  spec->strings = (struct text){.data = at, .capacity = room};
+  *at = '\0';
   for (size_t i = 0; i < spec->argument_count + spec->own_count; i++) {
-    names[count++] = &spec->arguments[i].name;
-    names[count++] = &spec->arguments[i].file;
+    own_name(spec, &spec->arguments[i].name);
+    own_name(spec, &spec->arguments[i].file);
   }
   for (size_t i = 0; i < spec->launch_count; i++) {
-    names[count++] = &spec->launches[i].entry;
-    names[count++] = &spec->launches[i].place;
+    own_name(spec, &spec->launches[i].entry);
+    own_name(spec, &spec->launches[i].place);
   }
-  for (size_t i = 0; i < count; i++) need += strlen(*names[i]) + 1;
-  char *at = malloc(need + 1);
-  if (!at) return error_memory(err);
-  spec->strings = (struct text){.data = at, .length = need, .capacity = need + 1};
-  for (size_t i = 0; i < count; i++) {
-    size_t length = strlen(*names[i]) + 1;
-    memcpy(at, *names[i], length);
-    *names[i] = at;
-    at += length;
-  }
-  *at = '\0';
   return CUGEN_OK;
 }
 

@@ -662,7 +662,7 @@ static void make_plain_finding(struct watch_finding *f) {
 
 static void make_sense(struct watch_report *report) {
   if (report->finding_count > WATCH_MOST_FINDINGS) report->finding_count = WATCH_MOST_FINDINGS;
-  if (report->launch_count > KERNEL_MAX_LAUNCHES) report->launch_count = KERNEL_MAX_LAUNCHES;
+  if (report->launch_count > WATCH_MOST_LAUNCHES + 1) report->launch_count = WATCH_MOST_LAUNCHES + 1;
   for (uint32_t i = 0; i < report->finding_count; i++) make_plain_finding(&report->findings[i]);
   for (uint32_t i = 0; i < report->launch_count; i++) {
     struct launch_counters *launch = &report->launches[i];

@@ -168,6 +168,8 @@ int read_compile(struct build *build, const struct list *list, const struct conf
 /* pass.c; both of the value at the top. After steps its names are in force. */
 int read_steps(struct build *build, struct config_line line, struct config_launch *out);
 int read_pass(struct build *build, struct config_line line, struct config_launch *out);
+/* Whether an expression of the launch sees which step it is. */
+bool sees_step(const struct config_launch *launch);
 /* formula.c */
 int read_formulas(struct build *build, const struct list *list);
 /* policy.c */

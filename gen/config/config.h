@@ -196,11 +196,26 @@ struct config_launch {
   const struct expr *carveout;           /* NULL: -1, the driver decides */
   const struct expr *overlap;            /* NULL: false */
   const struct expr *cooperative;        /* NULL: false */
-  const struct expr *steps;              /* how many launches it makes, one after the other; NULL: 1 */
-  /* In all but steps: which of them it is, and how many they are; the slots behind the tunables'. */
+  const struct expr *steps;              /* how often its loop makes it; NULL: once */
+  bool inner;                            /* another launch stands before it in its loop */
+  /* In all but steps: which round of the loop it is, and how many they are; the slots behind the tunables'. */
   int step_slot, steps_slot;
   const struct config_parameter *passed; /* NULL: every argument */
   size_t passed_count;
+};
+
+enum {
+  CONFIG_MAX_LAUNCHES = 64,
+  CONFIG_STEP_SLOTS = 2
+}; /* launch { } in an implementation; slots of step and steps */
+
+/* loop { steps "tmax", launch { ... }, launch { ... } }: so many rounds, each of these launches in order. A launch that stands in none is a
+   loop of its own. */
+struct config_loop {
+  const struct expr *steps; /* NULL: one round */
+  struct config_line line;
+  size_t first, count; /* of the implementation's launches */
+  bool stepped;        /* some expression of its launches sees which round it is */
 };
 
 struct config_tensor { /* tensor "A" { box = { "BM", 64 }, swizzle = 128 } */
@@ -239,6 +254,8 @@ struct config_implementation {
   struct config_compile compile;
   const struct config_launch *launches;
   size_t launch_count;
+  const struct config_loop *loops; /* in order; each launch stands in one */
+  size_t loop_count;
   uint32_t facts; /* of the device, that its expressions mention: bit i is enum device_fact i */
 };
 
@@ -383,6 +400,9 @@ int config_spell(const struct config_spelling *spelling, const struct value *slo
 
 /* Sets reads[slot] for each slot that it depends on. */
 void config_spelling_reads(const struct config_spelling *spelling, bool *reads);
+bool config_spelling_sees(const struct config_spelling *spelling, int slot);
+/* Likewise of a launch's entry. One that sees its steps reads what decides how many there are. */
+void config_entry_reads(const struct config_launch *launch, bool *reads);
 
 /* Appends the flags of the options, with blanks between them: the implementation's and, where that says nothing, the kernel's. Of the
    reference (slots then hold the shared tunables alone) only --std: what makes a kernel fast may make it less exact. */
@@ -403,7 +423,7 @@ int config_products(const struct config *config, const struct value *slots, cons
 int config_tensors(const struct config *config, const struct config_implementation *implementation,
                    const struct value *slots, struct kernel_argument *arguments, cugen_error *err);
 
-/* How many launches it makes: 0 to KERNEL_MAX_LAUNCHES. */
+/* How often its loop makes it: 0 to KERNEL_MAX_SEQUENCE. */
 int config_steps(const struct config_launch *launch, const struct value *slots, int64_t *out, cugen_error *err);
 /* Into out[0 .. launch->passed_count) what the launch passes; slots also hold its step. What is no parameter is an error with
    the launch's line. */

@@ -100,7 +100,8 @@ static void splice(lua_State *L, int index) {
 }
 
 static bool holds_list(const struct keyword *keyword) {
-  return keyword->id == KEYWORD_kernel || keyword->id == KEYWORD_implementation || keyword->id == KEYWORD_launch;
+  return keyword->id == KEYWORD_kernel || keyword->id == KEYWORD_implementation || keyword->id == KEYWORD_launch ||
+         keyword->id == KEYWORD_loop;
 }
 
 size_t declarations_count(lua_State *L) {

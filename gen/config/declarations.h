@@ -8,14 +8,14 @@
 
 #include "include_files.h"
 
-enum place { PLACE_FILE = 1, PLACE_KERNEL = 2, PLACE_IMPLEMENTATION = 4, PLACE_LAUNCH = 8 };
+enum place { PLACE_FILE = 1, PLACE_KERNEL = 2, PLACE_IMPLEMENTATION = 4, PLACE_LAUNCH = 8, PLACE_LOOP = 16 };
 
 /* What follows a keyword: a value; a name and a value; a name, and a value only where the name needs one. */
 enum naming { PLAIN, NAMED, NAMED_ALONE };
 
 /* name, naming, may stand more than once, places, example */
 #define CONFIG_KEYWORDS(X)                                                                                           \
-  X(include, PLAIN, true, PLACE_FILE | PLACE_KERNEL | PLACE_IMPLEMENTATION | PLACE_LAUNCH,                           \
+  X(include, PLAIN, true, PLACE_FILE | PLACE_KERNEL | PLACE_IMPLEMENTATION | PLACE_LAUNCH | PLACE_LOOP,              \
     "include \"matmul/tiled.lua\"")                                                                                  \
   X(kernel, NAMED, false, PLACE_FILE, "kernel \"matmul\" { ... }")                                                   \
   X(problem, NAMED, true, PLACE_KERNEL, "problem \"M\" (4096)")                                                      \
@@ -47,14 +47,16 @@ enum naming { PLAIN, NAMED, NAMED_ALONE };
   X(include_dirs, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION, "include_dirs { \"include\" }")                 \
   X(template, PLAIN, false, PLACE_IMPLEMENTATION, "template \"matmul_tiled.cu\"")                                    \
   X(tensor, NAMED, true, PLACE_IMPLEMENTATION, "tensor \"A\" { box = { \"BM\", 64 }, swizzle = 128 }")               \
-  X(launch, PLAIN, true, PLACE_IMPLEMENTATION, "launch { entry = \"pass_1\", grid = { \"M\" }, block = { 256 } }")   \
+  X(loop, PLAIN, true, PLACE_IMPLEMENTATION, "loop { steps \"tmax\", launch { ... }, launch { ... } }")              \
+  X(launch, PLAIN, true, PLACE_IMPLEMENTATION | PLACE_LOOP,                                                          \
+    "launch { entry = \"pass_1\", grid = { \"M\" }, block = { 256 } }")                                              \
   X(grid, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "grid { \"ceil_div(N, tile)\" }")                       \
   X(block, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "block { \"tile\", \"tile\" }")                        \
   X(shared, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "shared \"tile * tile * sizeof(dtype)\"")             \
   X(carveout, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "carveout \"50\"")                                  \
   X(overlap, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "overlap \"true\"")                                  \
   X(cooperative, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "cooperative \"true\"")                          \
-  X(steps, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "steps \"ceil_log(N, 2 * threads)\"")                  \
+  X(steps, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH | PLACE_LOOP, "steps \"ceil_log(N, 2 * threads)\"")     \
   X(pass, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "pass { \"x\", \"y\", { \"n\", value = 32 } }")         \
   X(entry, PLAIN, false, PLACE_IMPLEMENTATION | PLACE_LAUNCH, "entry \"matmul\"")
 

@@ -144,38 +144,44 @@ static int read_part(struct build *build, enum keyword_id id, struct config_line
   }
 }
 
-/* The entry comes before the steps: it is one for all; the others see them. */
+/* The steps come first: the others see them. */
 static const enum keyword_id launch_parts[] = {
-    KEYWORD_entry,    KEYWORD_steps,   KEYWORD_grid,        KEYWORD_block, KEYWORD_shared,
+    KEYWORD_steps,    KEYWORD_entry,   KEYWORD_grid,        KEYWORD_block, KEYWORD_shared,
     KEYWORD_carveout, KEYWORD_overlap, KEYWORD_cooperative, KEYWORD_pass};
 enum { LAUNCH_PARTS = sizeof launch_parts / sizeof *launch_parts };
 
 /* launch { grid = { ... } } says the same as launch { grid { ... } }. */
-static int read_either(struct build *build, const struct list *list, enum keyword_id id, struct config_launch *out) {
+static int read_either(struct build *build, const struct list *list, const char *owner, enum keyword_id id,
+                       struct config_launch *out) {
   const struct item *item = list_find(list, id);
   const char *name = config_keywords[id].name;
   bool field = push_field(build, list->table, name);
   if (!item && !field) return CUGEN_OK;
   if (!field) list_push(build, list, item);
-  int status = item && field ? build_fail(build, list->line, "launch has %s twice", name)
+  int status = item && field ? build_fail(build, list->line, "%s has %s twice", owner, name)
                              : read_part(build, id, item ? item->declaration->line : list->line, out);
   lua_pop(build->L, 1);
   return status;
 }
 
-/* The names that steps brings are this launch's alone. */
+static void take_slots(const struct build *build, const struct config_implementation *implementation,
+                       struct config_launch *out) {
+  out->step_slot = build->config->first_tunable + (int)implementation->tunable_count;
+  out->steps_slot = out->step_slot + 1;
+}
+
+/* The names that its steps bring are this launch's alone. */
 static int read_parts(struct build *build, const struct list *list,
                       const struct config_implementation *implementation, struct config_launch *out) {
   size_t names = build->name_count;
   int status = CUGEN_OK;
-  out->step_slot = build->config->first_tunable + (int)implementation->tunable_count;
-  out->steps_slot = out->step_slot + 1;
-  for (int i = 0; i < LAUNCH_PARTS && !status; i++) status = read_either(build, list, launch_parts[i], out);
+  take_slots(build, implementation, out);
+  for (int i = 0; i < LAUNCH_PARTS && !status; i++) status = read_either(build, list, "launch", launch_parts[i], out);
   scope_end(build, names);
   return status;
 }
 
-static int check_fields(struct build *build, const struct list *list) {
+static int check_launch_fields(struct build *build, const struct list *list) {
   const char *names[LAUNCH_PARTS + 1];
   size_t known = 0;
   for (int i = 0; i < LAUNCH_PARTS; i++) names[known++] = config_keywords[launch_parts[i]].name;
@@ -201,43 +207,110 @@ static int read_launch(struct build *build, const struct list *list, const struc
   struct config_line line = out->line = item->declaration->line;
   list_push(build, list, item);
   int status = read_list(build, lua_gettop(build->L), PLACE_LAUNCH, "launch", line, &parts);
-  if (!status) status = check_fields(build, &parts);
+  if (!status) status = check_launch_fields(build, &parts);
   if (!status) status = read_parts(build, &parts, implementation, out);
   lua_pop(build->L, 1);
   return status ? status : check_launch(build, "launch", out);
 }
 
+/* ---- Loops ---- */
+
+/* The arrays are the arena's, constant only for those who read the config. */
+static struct config_launch *next_launch(struct build *build, struct config_line line, const char *owner,
+                                         struct config_implementation *out) {
+  if (out->launch_count < CONFIG_MAX_LAUNCHES) return (struct config_launch *)out->launches + out->launch_count++;
+  build_fail(build, line, "%s has more than %d launches", owner, CONFIG_MAX_LAUNCHES);
+  return NULL;
+}
+
+/* Of the launches that were read last. */
+static void add_loop(struct config_implementation *out, size_t first, struct config_line line) {
+  struct config_launch *launches = (struct config_launch *)out->launches;
+  struct config_loop *loop = (struct config_loop *)out->loops + out->loop_count++;
+  *loop = (struct config_loop){
+      .steps = launches[first].steps, .line = line, .first = first, .count = out->launch_count - first};
+  for (size_t i = first; i < out->launch_count; i++) {
+    loop->stepped |= sees_step(&launches[i]);
+    launches[i].inner = i > first;
+  }
+}
+
+static int read_loop_parts(struct build *build, const struct list *list, const char *owner,
+                           struct config_implementation *out) {
+  static const char *const known[] = {"steps", ""};
+  struct config_launch steps = {0};
+  const size_t first = out->launch_count;
+  const char *odd = unknown_key(build, list->table, known, 2);
+  take_slots(build, out, &steps);
+  int status = odd ? build_fail(build, list->line, "loop has no '%s': it has steps and launches", odd)
+                   : read_either(build, list, "loop", KEYWORD_steps, &steps);
+  if (!status && !steps.steps) status = build_fail(build, list->line, "loop has no steps: steps \"tmax\"");
+  for (size_t i = 0; i < list->count && !status; i++) {
+    if (list->items[i].declaration->keyword->id != KEYWORD_launch) continue;
+    struct config_launch *launch = next_launch(build, list->items[i].declaration->line, owner, out);
+    if (!launch) return build->err->status;
+    launch->steps = steps.steps;
+    status = read_launch(build, list, &list->items[i], out, launch);
+  }
+  if (!status && out->launch_count == first)
+    status = build_fail(build, list->line, "loop has no launch: %s", config_keywords[KEYWORD_loop].example);
+  if (!status) add_loop(out, first, list->line);
+  return status;
+}
+
+/* Its launches see the names that its steps bring. */
+static int read_loop(struct build *build, const struct list *list, const struct item *item, const char *owner,
+                     struct config_implementation *out) {
+  const size_t names = build->name_count;
+  struct list parts;
+  list_push(build, list, item);
+  int status = read_list(build, lua_gettop(build->L), PLACE_LOOP, "loop", item->declaration->line, &parts);
+  if (!status) status = read_loop_parts(build, &parts, owner, out);
+  lua_pop(build->L, 1);
+  scope_end(build, names);
+  return status;
+}
+
 static int read_single_launch(struct build *build, const struct list *list, const char *owner,
                               struct config_implementation *out) {
-  struct config_launch *launch = arena_array(build->arena, 1, sizeof *launch);
-  if (!launch) return build_memory(build);
+  struct config_launch *launch = next_launch(build, list->line, owner, out);
   const struct item *grid = list_find(list, KEYWORD_grid);
   launch->line = grid ? grid->declaration->line : list->line;
-  out->launches = launch;
-  out->launch_count = 1;
   int status = read_parts(build, list, out, launch);
-  return status ? status : check_launch(build, owner, launch);
+  if (!status) status = check_launch(build, owner, launch);
+  if (!status) add_loop(out, 0, launch->line);
+  return status;
+}
+
+static int read_item(struct build *build, const struct list *list, const struct item *item, const char *owner,
+                     struct config_implementation *out) {
+  const enum keyword_id id = item->declaration->keyword->id;
+  if (id == KEYWORD_loop) return read_loop(build, list, item, owner, out);
+  if (id != KEYWORD_launch) return CUGEN_OK;
+  struct config_launch *launch = next_launch(build, item->declaration->line, owner, out);
+  if (!launch) return build->err->status;
+  int status = read_launch(build, list, item, out, launch);
+  if (!status) add_loop(out, out->launch_count - 1, launch->line);
+  return status;
 }
 
 static int read_launches(struct build *build, const struct list *list, const char *owner,
                          struct config_implementation *out) {
-  size_t count = list_count(list, KEYWORD_launch);
-  if (!count) return read_single_launch(build, list, owner, out);
+  const size_t alone = list_count(list, KEYWORD_launch), loops = list_count(list, KEYWORD_loop);
+  const size_t room = loops || alone > CONFIG_MAX_LAUNCHES ? CONFIG_MAX_LAUNCHES : alone + !alone;
+  out->launches = arena_array(build->arena, room, sizeof *out->launches);
+  out->loops = arena_array(build->arena, room, sizeof *out->loops);
+  if (!out->launches || !out->loops) return build_memory(build);
+  if (!alone && !loops) return read_single_launch(build, list, owner, out);
   for (int i = 0; i < LAUNCH_PARTS; i++) {
     const struct item *item = list_find(list, launch_parts[i]);
     if (item)
-      return build_fail(build, item->declaration->line, "%s stands beside launch { ... }: put it into one of them",
+      return build_fail(build, item->declaration->line,
+                        "%s stands beside launch { ... } or loop { ... }: put it into one of them",
                         item->declaration->keyword->name);
   }
-  if (count > KERNEL_MAX_ENTRIES)
-    return build_fail(build, list->line, "%s has more than %d launches", owner, KERNEL_MAX_ENTRIES);
-  struct config_launch *launches = arena_array(build->arena, count, sizeof *launches);
-  if (!launches) return build_memory(build);
-  out->launches = launches;
   int status = CUGEN_OK;
-  for (size_t i = 0; i < list->count && !status; i++)
-    if (list->items[i].declaration->keyword->id == KEYWORD_launch)
-      status = read_launch(build, list, &list->items[i], out, &launches[out->launch_count++]);
+  for (size_t i = 0; i < list->count && !status; i++) status = read_item(build, list, &list->items[i], owner, out);
   return status;
 }
 

@@ -377,7 +377,7 @@ int read_kernel(struct build *build) {
   if (!status) {
     const int kernel = lua_gettop(L);
     const struct config_line line = declarations_at(L, kernel)->line;
-    attach(build, 4); /* kernel, implementation, launch, grid */
+    attach(build, 5); /* kernel, implementation, loop, launch, grid */
     status = check_attached(build, all);
     declarations_push_name(L, kernel);
     if (!status) status = read_kernel_name(build, lua_tostring(L, -1), line);

@@ -11,6 +11,9 @@
 
 /* The launch's other expressions see the step and how many there are. */
 int read_steps(struct build *build, struct config_line line, struct config_launch *out) {
+  if (out->steps)
+    return build_fail(build, line,
+                      "a launch in a loop has no steps of its own: the loop's are for all of its launches");
   int status = read_expr(build, line, "steps", &out->steps);
   if (!status)
     status = scope_add(
@@ -18,6 +21,16 @@ int read_steps(struct build *build, struct config_line line, struct config_launc
   return status ? status
                 : scope_add(build, &(struct scope_name){
                                        .name = "steps", .role = ROLE_LAUNCH, .line = line, .slot = out->steps_slot});
+}
+
+bool sees_step(const struct config_launch *launch) {
+  const int slot = launch->step_slot;
+  bool seen = config_spelling_sees(&launch->entry, slot) || expr_sees(launch->shared, slot) ||
+              expr_sees(launch->carveout, slot) || expr_sees(launch->overlap, slot);
+  for (int i = 0; i < 3; i++) seen |= expr_sees(launch->grid[i], slot) || expr_sees(launch->block[i], slot);
+  for (size_t i = 0; i < launch->passed_count; i++)
+    seen |= expr_sees(launch->passed[i].expr, slot) || expr_sees(launch->passed[i].value, slot);
+  return seen;
 }
 
 /* Of the kernel, then the implementation's own scalars. */
@@ -122,10 +135,10 @@ int config_steps(const struct config_launch *launch, const struct value *slots, 
   *out = 1;
   int status = launch->steps ? expr_eval_int(launch->steps, slots, out, err) : CUGEN_OK;
   if (status) return error_prefix_at(err, launch->line.path, launch->line.number, "steps"), status;
-  if (*out >= 0 && *out <= KERNEL_MAX_LAUNCHES) return CUGEN_OK;
+  if (*out >= 0 && *out <= KERNEL_MAX_SEQUENCE) return CUGEN_OK;
   return error_set_at(err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
                       "steps is %" PRId64 " (from \"%s\"): it must be 0 to %d", *out, expr_text(launch->steps),
-                      KERNEL_MAX_LAUNCHES);
+                      KERNEL_MAX_SEQUENCE);
 }
 
 /* One parameter under evaluation. */

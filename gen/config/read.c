@@ -14,10 +14,8 @@ static const char *type_name(lua_State *L, int index) {
 /* ---- Lists of declarations ---- */
 
 static const char *const place_names[] = {
-    [PLACE_FILE] = "the file itself",
-    [PLACE_KERNEL] = "a kernel",
-    [PLACE_IMPLEMENTATION] = "an implementation",
-    [PLACE_LAUNCH] = "a launch",
+    [PLACE_FILE] = "the file itself", [PLACE_KERNEL] = "a kernel", [PLACE_IMPLEMENTATION] = "an implementation",
+    [PLACE_LAUNCH] = "a launch",      [PLACE_LOOP] = "a loop",
 };
 
 static const char *home_of(const struct keyword *keyword) {
@@ -26,7 +24,7 @@ static const char *home_of(const struct keyword *keyword) {
   return "another place";
 }
 
-/* Keys are 1 to the count: no name = value, no holes. In a launch, fields are another way to write it. */
+/* Keys are 1 to the count: no name = value, no holes. In a launch or loop, fields are another way to write it. */
 static int check_keys(struct build *build, int table, const char *owner, struct config_line line, enum place place) {
   size_t length = lua_rawlen(build->L, table), positional = 0;
   const char *odd = NULL;
@@ -35,7 +33,7 @@ static int check_keys(struct build *build, int table, const char *owner, struct 
       positional++;
     else if (lua_type(build->L, -2) != LUA_TSTRING)
       odd = "?";
-    else if (place != PLACE_LAUNCH)
+    else if (place != PLACE_LAUNCH && place != PLACE_LOOP)
       odd = lua_tostring(build->L, -2);
   }
   if (odd)

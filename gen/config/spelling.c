@@ -62,10 +62,25 @@ int config_spell(const struct config_spelling *spelling, const struct value *slo
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
+static void note_reads(const struct expr *expr, bool *reads) {
+  size_t count;
+  const int *slots = expr_slots(expr, &count);
+  for (size_t k = 0; k < count; k++) reads[slots[k]] = true;
+}
+
 void config_spelling_reads(const struct config_spelling *spelling, bool *reads) {
-  for (size_t i = 0; i < spelling->part_count; i++) {
-    size_t count;
-    const int *slots = expr_slots(spelling->parts[i], &count);
-    for (size_t k = 0; k < count; k++) reads[slots[k]] = true;
-  }
+  for (size_t i = 0; i < spelling->part_count; i++) note_reads(spelling->parts[i], reads);
+}
+
+bool config_spelling_sees(const struct config_spelling *spelling, int slot) {
+  for (size_t i = 0; i < spelling->part_count; i++)
+    if (expr_sees(spelling->parts[i], slot)) return true;
+  return false;
+}
+
+void config_entry_reads(const struct config_launch *launch, bool *reads) {
+  config_spelling_reads(&launch->entry, reads);
+  const bool stepped = config_spelling_sees(&launch->entry, launch->step_slot) ||
+                       config_spelling_sees(&launch->entry, launch->steps_slot);
+  if (stepped && launch->steps) note_reads(launch->steps, reads);
 }

@@ -10,10 +10,10 @@
    it gives for the values of that one is kept until another of its tunables changes, that is, until the second deepest is
    given a value. */
 struct rule {
-  size_t index;                               /* of the domain's listed */
-  int depth, hoist;                           /* deepest and second deepest tunable; -1: none */
-  const struct expr *written;                 /* with all its names, for messages; NULL: no expression */
-  struct expr *bound[KERNEL_MAX_ENTRIES + 1]; /* the expression, or the limit's factors and steps */
+  size_t index;                                /* of the domain's listed */
+  int depth, hoist;                            /* deepest and second deepest tunable; -1: none */
+  const struct expr *written;                  /* with all its names, for messages; NULL: no expression */
+  struct expr *bound[CONFIG_MAX_LAUNCHES + 1]; /* the expression, or the limit's factors and steps */
   size_t bound_count;
   uint64_t cost;             /* steps of one trial */
   struct launch_limit limit; /* count 0: none */

@@ -14,12 +14,8 @@ struct list {
 };
 
 static bool mentions(const struct launch_limit *limit, int slot) {
-  for (size_t i = 0; i < limit->count; i++) {
-    size_t count;
-    const int *slots = expr_slots(limit->factors[i], &count);
-    for (size_t s = 0; s < count; s++)
-      if (slots[s] == slot) return true;
-  }
+  for (size_t i = 0; i < limit->count; i++)
+    if (expr_sees(limit->factors[i], slot)) return true;
   return false;
 }
 
@@ -72,9 +68,9 @@ static void add_shared(struct list *list) {
 }
 
 static void add_steps(struct list *list) {
-  struct launch_limit limit = {.factors = {list->launch->steps}, .count = 1, .most = KERNEL_MAX_LAUNCHES};
-  struct text *what = limit.factors[0] ? add(list, "steps", limit) : NULL;
-  if (what) text_addf(what, ": 0 to %d", KERNEL_MAX_LAUNCHES);
+  struct launch_limit limit = {.factors = {list->launch->steps}, .count = 1, .most = KERNEL_MAX_SEQUENCE};
+  struct text *what = limit.factors[0] && !list->launch->inner ? add(list, "steps", limit) : NULL;
+  if (what) text_addf(what, ": 0 to %d", KERNEL_MAX_SEQUENCE);
   if (what) list->out[list->count - 1].launch = NULL; /* it holds whatever they are */
 }
 
@@ -99,8 +95,8 @@ bool launch_count_limit(const struct config_implementation *implementation, stru
     else
       fixed++;
   out->least = 1 - fixed;
-  out->most = KERNEL_MAX_LAUNCHES - fixed;
-  if (out->count) text_addf(what, "launches: 1 to %d in all", KERNEL_MAX_LAUNCHES);
+  out->most = KERNEL_MAX_SEQUENCE - fixed;
+  if (out->count) text_addf(what, "launches: 1 to %d in all", KERNEL_MAX_SEQUENCE);
   return out->count > 0;
 }
 

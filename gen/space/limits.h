@@ -8,7 +8,7 @@
 
 /* The product of the factors, or their sum, must lie between least and most. */
 struct launch_limit {
-  const struct expr *factors[KERNEL_MAX_ENTRIES];
+  const struct expr *factors[CONFIG_MAX_LAUNCHES];
   size_t count;
   bool sum;
   int64_t least, most;
@@ -20,7 +20,7 @@ struct launch_limit {
 enum { LAUNCH_LIMITS = 9 };
 
 /* Those of a launch in one of its steps: of each dimension that is given, of a block's threads, of dynamic shared memory; with
-   step 0 also of the number of steps. Later steps have those alone that depend on the step. slots: the device. What is not known of it
+   step 0 also of the number of steps of its loop, which the loop's first launch has. Later steps have those alone that depend on the step. slots: the device. What is not known of it
    sets no limit. Returns how many. what[i]: "block: at most 1024 threads (device.max_threads_per_block)", "grid y in step 3: 1 to 65535". */
 size_t launch_limits(const struct config_launch *launch, int step, const struct value *slots,
                      struct launch_limit *out, struct text *what);

@@ -5,7 +5,10 @@
 
 #include "domain.h"
 
-enum { STEPS_TRIED = 65536 }; /* combinations that are tried to tell how many steps a launch has at most */
+enum {
+  STEPS_TRIED = 65536,
+  STEPS_LIMITED = 64
+}; /* combinations that are tried to tell how many steps a launch has at most */
 
 /* ---- One rule ---- */
 
@@ -131,7 +134,7 @@ static int add_limit(struct domain *domain, struct config_line line, const struc
 static int64_t steps_now(const struct config_launch *launch, const struct value *slots) {
   int64_t steps = 0;
   if (expr_eval_int(launch->steps, slots, &steps, NULL) || steps < 0) return 0;
-  return steps < KERNEL_MAX_LAUNCHES ? steps : KERNEL_MAX_LAUNCHES;
+  return steps < STEPS_LIMITED ? steps : STEPS_LIMITED;
 }
 
 /* The most over all values of the tunables that stand at[0 .. count). */
@@ -140,7 +143,7 @@ static int64_t most_over(const struct domain *domain, const struct config_launch
   int64_t most = 0;
   if (!count) return steps_now(launch, domain->slots);
   const struct config_tunable *tunable = &domain->implementation->tunables[*at - domain->config->first_tunable];
-  for (size_t i = 0; i < tunable->value_count && most < KERNEL_MAX_LAUNCHES; i++) {
+  for (size_t i = 0; i < tunable->value_count && most < STEPS_LIMITED; i++) {
     domain->slots[*at] = tunable->values[i];
     int64_t steps = most_over(domain, launch, at + 1, count - 1);
     if (steps > most) most = steps;
@@ -148,7 +151,8 @@ static int64_t most_over(const struct domain *domain, const struct config_launch
   return most;
 }
 
-/* As many as the launch can have, or as there may be at all where that is costly to tell. */
+/* As many as the launch can have, or as are looked at where that is costly to tell. Of more steps than that the later ones are limited
+   when a variant is expanded. */
 static int64_t most_steps(const struct domain *domain, const struct config_launch *launch) {
   size_t count = 0, first = 0, combinations = 1;
   if (!launch->steps) return 1;
@@ -156,8 +160,7 @@ static int64_t most_steps(const struct domain *domain, const struct config_launc
   while (first < count && at[first] < domain->config->first_tunable) first++;
   for (size_t i = first; i < count && combinations <= STEPS_TRIED; i++)
     combinations *= domain->implementation->tunables[at[i] - domain->config->first_tunable].value_count;
-  int64_t most =
-      combinations > STEPS_TRIED ? KERNEL_MAX_LAUNCHES : most_over(domain, launch, at + first, count - first);
+  int64_t most = combinations > STEPS_TRIED ? STEPS_LIMITED : most_over(domain, launch, at + first, count - first);
   return most ? most : 1; /* the number itself is limited with the first */
 }
 

@@ -127,12 +127,25 @@ static int constants(struct expansion *x) {
 
 static int run_steps(struct expansion *x) {
   static int (*const steps[])(struct expansion *) = {
-      expansion_fill_slots,       expansion_fill_arguments,   hash_data,
-      expansion_write_parameters, expansion_open_names,       expansion_evaluate_options,
-      expansion_spell_entries,    expansion_write_source,     expansion_note_reads,
-      expansion_copy_source,      expansion_allocate_spec,    launches,
-      expansion_finish_strings,   expansion_check_parameters, constants,
-      expansion_take_hashes,      expansion_evaluate_work,    expansion_take_data_hashes,
+      expansion_fill_slots,
+      expansion_fill_arguments,
+      hash_data,
+      expansion_write_parameters,
+      expansion_open_names,
+      expansion_evaluate_options,
+      expansion_count_steps,
+      expansion_spell_entries,
+      expansion_write_source,
+      expansion_note_reads,
+      expansion_copy_source,
+      expansion_allocate_spec,
+      launches,
+      expansion_finish_strings,
+      expansion_check_parameters,
+      constants,
+      expansion_take_hashes,
+      expansion_evaluate_work,
+      expansion_take_data_hashes,
   };
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
     int status = steps[i](x);
@@ -149,7 +162,7 @@ static int expand(struct expansion *x, struct kernel_spec *out) {
   if (status && status != CUGEN_ERROR_MEMORY && !x->unnamed)
     error_append(x->err, x->reference ? "\n  in the %s" : "\n  in variant '%s'", out->variant ? out->variant : "");
   names_close(&x->names);
-  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) text_free(&x->entries[i]);
+  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) text_free(&x->entries[i].name);
   free(x->slots);
   if (status) kernel_spec_free(out);
   return status;

@@ -15,7 +15,8 @@ const struct config_tunable *expansion_tunables(const struct expansion *x) {
 int expansion_fill_slots(struct expansion *x) {
   size_t first = (size_t)x->config->first_tunable;
   x->slot_count = first + expansion_tunable_count(x);
-  x->slots = calloc(x->slot_count + 2, sizeof *x->slots); /* those of a launch's steps behind the others */
+  x->slots =
+      calloc(x->slot_count + CONFIG_STEP_SLOTS, sizeof *x->slots); /* those of a launch's steps behind the others */
   if (!x->slots) return error_memory(x->err);
   config_slots(x->config, x->problem, x->facts, x->slots);
   if (expansion_tunable_count(x))

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "gen/space/limits.h"
 
 enum { REFERENCE_THREADS = 256 };
@@ -99,20 +100,17 @@ static int evaluate_shared(struct expansion *x, const struct config_launch *laun
 }
 
 /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT belongs to the kernel, so that its launches must agree. */
-static int check_carveouts(const struct expansion *x, const struct config_launch *launch,
-                           const struct kernel_launch *out) {
-  const struct kernel_launch *first = x->out->launches;
-  for (size_t i = 0; i < x->out->launch_count; i++) {
-    const char *entry = text_get(&x->out->strings) + (uintptr_t)first[i].entry;
-    if (strcmp(entry, text_get(&x->out->strings) + (uintptr_t)out->entry) != 0) continue;
-    if (first[i].has_carveout != out->has_carveout || first[i].carveout != out->carveout)
-      return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                          "launches of kernel '%s' have different carveouts", entry);
-  }
+static int check_carveout(const struct expansion *x, const struct config_launch *launch,
+                          struct expansion_entry *entry, const struct kernel_launch *out) {
+  if (entry->launched && (entry->has_carveout != out->has_carveout || entry->carveout != out->carveout))
+    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
+                        "launches of kernel '%s' have different carveouts", text_get(&entry->name));
+  entry->launched = true, entry->has_carveout = out->has_carveout, entry->carveout = out->carveout;
   return CUGEN_OK;
 }
 
-static int evaluate_carveout(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
+static int evaluate_carveout(struct expansion *x, const struct config_launch *launch, struct expansion_entry *entry,
+                             struct kernel_launch *out) {
   int64_t percent = -1;
   int status = launch->carveout ? expr_eval_int(launch->carveout, x->slots, &percent, x->err) : CUGEN_OK;
   if (status) return error_prefix_at(x->err, launch->line.path, launch->line.number, "carveout"), status;
@@ -122,7 +120,7 @@ static int evaluate_carveout(struct expansion *x, const struct config_launch *la
                         percent);
   out->has_carveout = percent >= 0;
   out->carveout = percent < 0 ? 0 : (int)percent;
-  return x->out->strings.failed ? CUGEN_OK : check_carveouts(x, launch, out);
+  return check_carveout(x, launch, entry, out);
 }
 
 /* Programmatic dependent launch: only a kernel that waits by itself for what it reads and overwrites may begin early. */
@@ -161,25 +159,31 @@ static void locate_kernel(const struct expansion *x, const char *name, struct te
   }
 }
 
-static int store_place(struct expansion *x, const char *entry, struct kernel_launch *out) {
+/* For now they are offsets; finish_strings makes them pointers. */
+static int store_entry(struct expansion *x, struct expansion_entry *entry) {
   struct text place = {0};
-  locate_kernel(x, entry, &place);
+  if (entry->stored) return CUGEN_OK;
+  locate_kernel(x, text_get(&entry->name), &place);
   int status = place.failed ? error_memory(x->err) : CUGEN_OK;
-  if (!status) out->place = (const char *)(uintptr_t)expansion_store_string(x->out, text_get(&place));
+  if (!status) entry->name_at = expansion_store_string(x->out, text_get(&entry->name));
+  if (!status) entry->place_at = expansion_store_string(x->out, text_get(&place));
+  entry->stored = !status;
   text_free(&place);
   return status;
 }
 
-static int evaluate_launch(struct expansion *x, const struct config_launch *launch, struct text *entry,
+static int evaluate_launch(struct expansion *x, const struct config_launch *launch, struct expansion_entry *entry,
                            struct kernel_launch *out) {
-  int status = entry->length ? named_kernel(x, launch, text_get(entry)) : only_kernel(x, launch, entry);
-  if (!status && entry->failed) status = error_memory(x->err);
-  /* For now the offset; finish_strings makes it a pointer. */
-  if (!status) out->entry = (const char *)(uintptr_t)expansion_store_string(x->out, text_get(entry));
-  if (!status) status = store_place(x, text_get(entry), out);
+  int status = entry->stored        ? CUGEN_OK
+               : entry->name.length ? named_kernel(x, launch, text_get(&entry->name))
+                                    : only_kernel(x, launch, &entry->name);
+  if (!status && entry->name.failed) status = error_memory(x->err);
+  if (!status) status = store_entry(x, entry);
+  out->entry = (const char *)(uintptr_t)entry->name_at;
+  out->place = (const char *)(uintptr_t)entry->place_at;
   if (!status) status = evaluate_sizes(x, launch, out);
   if (!status) status = evaluate_shared(x, launch, &out->shared_bytes);
-  if (!status) status = evaluate_carveout(x, launch, out);
+  if (!status) status = evaluate_carveout(x, launch, entry, out);
   if (!status) status = evaluate_overlap(x, launch, out);
   if (!status) status = evaluate_cooperative(x, launch, out);
   return status;
@@ -211,23 +215,102 @@ static int evaluate_pass(struct expansion *x, const struct config_launch *launch
   return status;
 }
 
-/* Of the config's launch `at`. */
-static int evaluate_step(struct expansion *x, size_t at, size_t step) {
-  const struct config_launch *launch = &x->variant->implementation->launches[at];
+/* ---- Which are alike ---- */
+
+static bool same_parameters(const struct kernel_spec *spec, const struct kernel_launch *a,
+                            const struct kernel_launch *b) {
+  if (a->parameter_count != b->parameter_count) return false;
+  for (size_t i = 0; i < a->parameter_count; i++) {
+    const struct kernel_parameter *p = &spec->parameters[a->first_parameter + i],
+                                  *q = &spec->parameters[b->first_parameter + i];
+    if (p->argument != q->argument || p->value.type != q->value.type) return false;
+    if (p->value.type != VALUE_NIL && !value_equal(p->value, q->value)) return false;
+  }
+  return true;
+}
+
+/* Their strings are still offsets: equal ones are the same string. */
+static bool same_launch(const struct kernel_spec *spec, const struct kernel_launch *a,
+                        const struct kernel_launch *b) {
+  return a->entry == b->entry && a->line == b->line && a->listed == b->listed && a->all == b->all &&
+         memcmp(a->grid, b->grid, sizeof a->grid) == 0 && memcmp(a->block, b->block, sizeof a->block) == 0 &&
+         a->shared_bytes == b->shared_bytes && a->has_carveout == b->has_carveout && a->carveout == b->carveout &&
+         a->overlap == b->overlap && same_parameters(spec, a, b);
+}
+
+enum {
+  LOOKED_BACK = 64
+}; /* launches among which one that comes again is looked for: to and fro between buffers, say */
+
+/* The launch that was evaluated last is one of the call's; it is kept unless it is another one's like. */
+static void add_to_sequence(struct expansion *x) {
+  struct kernel_spec *spec = x->out;
+  const size_t last = spec->launch_count, first = last > LOOKED_BACK ? last - LOOKED_BACK : 0;
+  size_t at = last;
+  for (size_t i = last; i-- > first && at == last;)
+    if (same_launch(spec, &spec->launches[i], &spec->launches[last])) at = i;
+  if (at == last)
+    spec->launch_count++;
+  else
+    spec->parameter_count = spec->launches[last].first_parameter;
+  spec->sequence[spec->sequence_count++] = (uint32_t)at;
+}
+
+/* Room for one more of each. */
+static int reserve(struct expansion *x, const struct config_launch *launch) {
+  struct kernel_spec *spec = x->out;
+  if (spec->launch_count == KERNEL_MAX_LAUNCHES)
+    return error_set_at(
+        x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
+        "more than %d launches differ in what they pass or in their grid: at most so many are possible. "
+        "Launches that are the same in each step count once",
+        KERNEL_MAX_LAUNCHES);
+  void *const launches = array_reserve(spec->launches, &x->launch_room, spec->launch_count, sizeof *spec->launches);
+  if (launches) spec->launches = launches;
+  if (!launches) return error_memory(x->err);
+  while (x->parameter_room <= spec->parameter_count + KERNEL_MAX_ARGUMENTS) {
+    void *const parameters =
+        array_reserve(spec->parameters, &x->parameter_room, x->parameter_room, sizeof *spec->parameters);
+    if (!parameters) return error_memory(x->err);
+    spec->parameters = parameters;
+  }
+  return CUGEN_OK;
+}
+
+static int evaluate_step(struct expansion *x, const struct config_launch *launch, size_t step, size_t steps) {
+  struct expansion_entry *entry;
+  int status = reserve(x, launch);
+  if (status) return status;
   struct kernel_launch *out = &x->out->launches[x->out->launch_count];
-  out->line = launch->line.number;
-  x->slots[launch->step_slot] = value_int((int64_t)step);
-  x->slots[launch->steps_slot] = value_int((int64_t)x->steps[at]);
-  int status = evaluate_launch(x, launch, &x->entries[at], out);
+  *out = (struct kernel_launch){.line = launch->line.number};
+  expansion_set_step(x, launch, step, steps);
+  status = expansion_find_entry(x, launch, &entry);
+  if (!status) status = evaluate_launch(x, launch, entry, out);
   if (!status) status = evaluate_pass(x, launch, out);
-  x->out->launch_count += !status;
+  if (!status) add_to_sequence(x);
+  return status;
+}
+
+/* The rounds of a loop that sees no step are all like the first. */
+static int evaluate_loop(struct expansion *x, const struct config_loop *loop, size_t steps) {
+  struct kernel_spec *spec = x->out;
+  const struct config_launch *launches = &x->variant->implementation->launches[loop->first];
+  const size_t evaluated = loop->stepped || !steps ? steps : 1;
+  int status = CUGEN_OK;
+  for (size_t step = 0; step < evaluated && !status; step++)
+    for (size_t i = 0; i < loop->count && !status; i++) status = evaluate_step(x, &launches[i], step, steps);
+  for (size_t i = evaluated * loop->count; i < steps * loop->count && !status; i++) {
+    spec->sequence[spec->sequence_count] = spec->sequence[spec->sequence_count - loop->count];
+    spec->sequence_count++;
+  }
   return status;
 }
 
 int expansion_evaluate_launches(struct expansion *x) {
+  const struct config_implementation *implementation = x->variant->implementation;
   int status = CUGEN_OK;
-  for (size_t i = 0; i < x->variant->implementation->launch_count; i++)
-    for (size_t step = 0; step < x->steps[i] && !status; step++) status = evaluate_step(x, i, step);
+  for (size_t i = 0; i < implementation->loop_count && !status; i++)
+    status = evaluate_loop(x, &implementation->loops[i], x->steps[i]);
   return status;
 }
 

@@ -92,25 +92,72 @@ int expansion_evaluate_options(struct expansion *x) {
   return status;
 }
 
-int expansion_spell_entries(struct expansion *x) {
-  const struct config_launch reference = {.entry = {.text = x->entry}, .line = x->template_line};
-  const struct config_launch *launches = x->reference ? &reference : x->variant->implementation->launches;
-  const size_t count = x->reference ? 1 : x->variant->implementation->launch_count;
-  for (; x->entry_count < count; x->entry_count++) {
-    const struct config_launch *launch = &launches[x->entry_count];
-    if (!launch->entry.text) continue;
-    int status = config_spell(&launch->entry, x->slots, &x->entries[x->entry_count], x->err);
-    if (status) return error_prefix_at(x->err, launch->line.path, launch->line.number, "entry"), status;
+/* The kernel of that name, which is one more if no launch has named it. */
+static int enter_kernel(struct expansion *x, const struct config_launch *launch, const struct text *name,
+                        struct expansion_entry **out) {
+  for (size_t i = 0; i < x->entry_count; i++) {
+    *out = &x->entries[i];
+    if (launch->entry.text ? !(*out)->only && strcmp(text_get(&(*out)->name), text_get(name)) == 0 : (*out)->only)
+      return CUGEN_OK;
   }
-  return CUGEN_OK;
+  if (x->entry_count == KERNEL_MAX_ENTRIES)
+    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
+                        "entry \"%s\": the launches of a variant name at most %d kernels", text_get(name),
+                        KERNEL_MAX_ENTRIES);
+  *out = &x->entries[x->entry_count++];
+  (*out)->line = launch->line;
+  (*out)->only = !launch->entry.text;
+  text_add_n(&(*out)->name, text_get(name), name->length);
+  return (*out)->name.failed ? error_memory(x->err) : CUGEN_OK;
+}
+
+int expansion_find_entry(struct expansion *x, const struct config_launch *launch, struct expansion_entry **out) {
+  struct text name = {0};
+  int status = launch->entry.text ? config_spell(&launch->entry, x->slots, &name, x->err) : CUGEN_OK;
+  if (status)
+    error_prefix_at(x->err, launch->line.path, launch->line.number, "entry");
+  else
+    status = enter_kernel(x, launch, &name, out);
+  text_free(&name);
+  return status;
+}
+
+void expansion_set_step(struct expansion *x, const struct config_launch *launch, size_t step, size_t steps) {
+  x->slots[launch->step_slot] = value_int((int64_t)step);
+  x->slots[launch->steps_slot] = value_int((int64_t)steps);
+}
+
+/* An entry that sees the step is spelled in each; any other once, also where its launch is left out. */
+static int spell_entry(struct expansion *x, const struct config_launch *launch, size_t steps) {
+  const size_t count = config_spelling_sees(&launch->entry, launch->step_slot) ? steps : 1;
+  struct expansion_entry *ignored;
+  int status = CUGEN_OK;
+  for (size_t step = 0; step < count && !status; step++) {
+    expansion_set_step(x, launch, step, steps);
+    status = expansion_find_entry(x, launch, &ignored);
+  }
+  return status;
+}
+
+int expansion_spell_entries(struct expansion *x) {
+  int status = CUGEN_OK;
+  if (x->reference) {
+    const struct config_launch reference = {.entry = {.text = x->entry}, .line = x->template_line};
+    struct expansion_entry *ignored;
+    return expansion_find_entry(x, &reference, &ignored);
+  }
+  const struct config_implementation *implementation = x->variant->implementation;
+  for (size_t i = 0; i < implementation->loop_count; i++)
+    for (size_t k = 0; k < implementation->loops[i].count && !status; k++)
+      status = spell_entry(x, &implementation->launches[implementation->loops[i].first + k], x->steps[i]);
+  return status;
 }
 
 static int put_together(struct expansion *x) {
   struct assembly_entry entries[KERNEL_MAX_ENTRIES];
-  for (size_t i = 0; i < x->entry_count; i++) {
-    const struct config_line line = x->reference ? x->template_line : x->variant->implementation->launches[i].line;
-    entries[i] = (struct assembly_entry){text_get(&x->entries[i]), line.path, line.number};
-  }
+  for (size_t i = 0; i < x->entry_count; i++)
+    entries[i] =
+        (struct assembly_entry){text_get(&x->entries[i].name), x->entries[i].line.path, x->entries[i].line.number};
   const struct assembly assembly = {.names = &x->names,
                                     .body = &x->expander->body,
                                     .defines = text_get(&x->expander->defines),
@@ -139,14 +186,14 @@ int expansion_write_source(struct expansion *x) {
 
 static int note_reads(struct expansion *x, bool **reads, struct names_values *values) {
   free(*reads);
-  *reads = calloc(x->slot_count + 1, sizeof **reads);
+  *reads = calloc(x->slot_count + CONFIG_STEP_SLOTS + 1, sizeof **reads);
   if (!*reads) return error_memory(x->err);
   names_reads(&x->names, *reads, values);
   for (size_t i = 0; !x->reference && i < x->variant->implementation->tensor_count; i++)
     names_read_value(x->variant->implementation->tensors[i].when, *reads, values);
   config_compile_reads(compile_of(x), *reads);
-  for (size_t i = 0; i < x->entry_count && !x->reference; i++)
-    config_spelling_reads(&x->variant->implementation->launches[i].entry, *reads);
+  for (size_t i = 0; !x->reference && i < x->variant->implementation->launch_count; i++)
+    config_entry_reads(&x->variant->implementation->launches[i], *reads);
   return CUGEN_OK;
 }
 

@@ -10,25 +10,26 @@ static int too_many(const struct expansion *x, size_t launches) {
   const struct config_launch *first = x->variant->implementation->launches;
   if (launches)
     return error_set_at(x->err, CUGEN_ERROR_CONFIG, first->line.path, first->line.number,
-                        "the steps come to %zu launches: at most %d are possible", launches, KERNEL_MAX_LAUNCHES);
+                        "the steps come to %zu launches: at most %d are possible", launches, KERNEL_MAX_SEQUENCE);
   return expansion_launch_error(x, first, "all launches are left out: their steps are 0");
 }
 
-/* How many launches there will be, and how many parameters they list. */
-static int count_launches(struct expansion *x, size_t *launches, size_t *parameters) {
-  *launches = x->reference, *parameters = 0;
+/* How many launches there will be. */
+int expansion_count_steps(struct expansion *x) {
+  size_t launches = 0;
   if (x->reference) return CUGEN_OK;
   const struct config_implementation *implementation = x->variant->implementation;
-  for (size_t i = 0; i < implementation->launch_count; i++) {
-    const struct config_launch *launch = &implementation->launches[i];
+  for (size_t i = 0; i < implementation->loop_count; i++) {
+    const struct config_loop *loop = &implementation->loops[i];
     int64_t steps;
-    int status = config_steps(launch, x->slots, &steps, x->err);
+    int status = config_steps(&implementation->launches[loop->first], x->slots, &steps, x->err);
     if (status) return status;
     x->steps[i] = (size_t)steps;
-    *launches += (size_t)steps;
-    *parameters += (size_t)steps * (launch->passed ? launch->passed_count : x->argument_count + x->own_count);
+    launches += (size_t)steps * loop->count;
   }
-  return *launches && *launches <= KERNEL_MAX_LAUNCHES ? CUGEN_OK : too_many(x, *launches);
+  if (!launches || launches > KERNEL_MAX_SEQUENCE) return too_many(x, launches);
+  x->out->sequence = calloc(launches, sizeof *x->out->sequence);
+  return x->out->sequence ? CUGEN_OK : error_memory(x->err);
 }
 
 static const struct config_line *line_of(const struct expansion *x, size_t argument) {
@@ -50,14 +51,11 @@ static void store_files(const struct expansion *x) {
 
 int expansion_allocate_spec(struct expansion *x) {
   struct kernel_spec *spec = x->out;
-  size_t launches, parameters;
-  int status = count_launches(x, &launches, &parameters);
-  if (status) return status;
   const size_t arguments = x->argument_count + x->own_count;
   spec->arguments = calloc(arguments + 1, sizeof *spec->arguments);
-  spec->launches = calloc(launches + 1, sizeof *spec->launches);
-  spec->parameters = calloc(parameters + 1, sizeof *spec->parameters);
-  if (!spec->arguments || !spec->launches || !spec->parameters) return error_memory(x->err);
+  spec->launches = calloc(1, sizeof *spec->launches); /* of a reference; else they grow */
+  if (!spec->arguments || !spec->launches) return error_memory(x->err);
+  x->launch_room = 1;
   spec->argument_count = x->argument_count;
   spec->own_count = x->own_count;
   for (size_t i = 0; i < arguments; i++) {
@@ -186,11 +184,26 @@ static void note_unused(const struct expansion *x, const char *text) {
   }
 }
 
+/* Each launch of a call; of a long one each that differs. */
+static size_t described_count(const struct kernel_spec *spec) {
+  return kernel_spec_is_long(spec) ? spec->launch_count : kernel_spec_calls(spec);
+}
+
+static const struct kernel_launch *described(const struct kernel_spec *spec, size_t i) {
+  return &spec->launches[kernel_spec_is_long(spec) ? i : kernel_spec_call(spec, i)];
+}
+
 /* What makes another image of the same source: which of a template's instances it has. */
 static void describe_compile(const struct kernel_spec *spec, struct text *normal) {
   if (*spec->options) text_addf(normal, "options %s\n", spec->options);
-  for (size_t i = 0; i < spec->launch_count; i++)
-    if (strchr(spec->launches[i].entry, '<')) text_addf(normal, "instance %s\n", spec->launches[i].entry);
+  for (size_t i = 0; i < described_count(spec); i++)
+    if (strchr(described(spec, i)->entry, '<')) text_addf(normal, "instance %s\n", described(spec, i)->entry);
+}
+
+static void describe_launches(const struct kernel_spec *spec, struct text *normal) {
+  for (size_t i = 0; i < described_count(spec); i++) describe_launch(spec, described(spec, i), normal);
+  if (kernel_spec_is_long(spec))
+    text_addf(normal, "sequence %s\n", hash_bytes(spec->sequence, spec->sequence_count * sizeof *spec->sequence).hex);
 }
 
 int expansion_take_hashes(struct expansion *x) {
@@ -204,7 +217,7 @@ int expansion_take_hashes(struct expansion *x) {
   spec->source_hash = hash_bytes(text_get(normal), normal->length);
   text_add_char(normal, '\0');
   size_t launches = normal->length;
-  for (size_t i = 0; i < spec->launch_count; i++) describe_launch(spec, &spec->launches[i], normal);
+  describe_launches(spec, normal);
   spec->launches_hash = hash_since(normal, launches);
   size_t arguments = normal->length;
   describe_arguments(spec, normal);

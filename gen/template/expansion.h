@@ -36,6 +36,17 @@ struct expander {
   size_t value_count;
 };
 
+/* A kernel that is launched, as an entry says; "" until it is known: the only one. */
+struct expansion_entry {
+  struct text name;
+  struct config_line line;     /* of the first launch that names it */
+  bool only;                   /* no entry says it */
+  bool stored;                 /* its strings are the spec's, */
+  size_t name_at, place_at;    /* at these offsets */
+  bool launched, has_carveout; /* by the launches so far */
+  int carveout;
+};
+
 /* One expansion under way. */
 struct expansion {
   struct expander *expander;
@@ -58,12 +69,13 @@ struct expansion {
   bool changed[KERNEL_MAX_ARGUMENTS]; /* of a verify kernel: it gets what this was, too */
   bool wide_index;
   bool parameters_used;              /* ${params} */
-  size_t steps[KERNEL_MAX_ENTRIES];  /* of each launch of the config */
+  size_t steps[CONFIG_MAX_LAUNCHES]; /* rounds of each loop of the implementation */
   const char *template_name, *entry; /* entry: of a reference */
   struct config_line template_line;
   struct names names;
-  struct text entries[KERNEL_MAX_ENTRIES]; /* one a launch of the config, "" for the only kernel */
+  struct expansion_entry entries[KERNEL_MAX_ENTRIES]; /* each kernel that is launched, once */
   size_t entry_count;
+  size_t launch_room, parameter_room; /* of the spec's arrays */
   struct kernel_names kernels;
   struct kernel_spec *out;
   cugen_error *err;
@@ -86,8 +98,12 @@ int expansion_write_parameters(struct expansion *x);
 int expansion_open_names(struct expansion *x);
 int expansion_evaluate_options(struct expansion *x);
 int expansion_spell_entries(struct expansion *x);
+/* The entry of the launch with the step that the slots have; it is one of x->entries. */
+int expansion_find_entry(struct expansion *x, const struct config_launch *launch, struct expansion_entry **out);
 int expansion_write_source(struct expansion *x);
 int expansion_note_reads(struct expansion *x);
+
+void expansion_set_step(struct expansion *x, const struct config_launch *launch, size_t step, size_t steps);
 
 /* ---- expand_launches.c ---- */
 
@@ -98,6 +114,7 @@ int expansion_reference_launch(struct expansion *x);
 
 /* ---- expand_spec.c ---- */
 
+int expansion_count_steps(struct expansion *x);
 int expansion_allocate_spec(struct expansion *x);
 int expansion_finish_strings(struct expansion *x);
 int expansion_take_hashes(struct expansion *x);

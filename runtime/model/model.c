@@ -11,6 +11,7 @@
 #include "model.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cubin.h"
@@ -420,11 +421,36 @@ static const struct ptx_machine any_machine = {.cluster_bytes = 1,
                                                .tensor_sync_share = 1,
                                                .tensor_small_share = 1};
 
+/* Which of spec->launches are walked, and for how many launches of a call each stands; 0: another one stands for it. To be freed. */
+static size_t *weigh_launches(const struct kernel_spec *spec, cugen_error *err) {
+  size_t counts[KERNEL_MAX_ENTRIES] = {0}, seen[KERNEL_MAX_ENTRIES] = {0}, last[KERNEL_MAX_ENTRIES] = {0},
+         kernels = 0;
+  size_t *times = calloc(spec->launch_count + 1, sizeof *times);
+  if (!times) return error_memory(err), NULL;
+  kernel_spec_times(spec, times);
+  if (spec->launch_count <= MODEL_MOST_LAUNCHES) return times;
+  for (size_t i = 0; i < spec->launch_count; i++)
+    kernels += counts[plan_entry_index(spec, spec->launches[i].entry)]++ == 0;
+  for (size_t i = 0; i < spec->launch_count; i++) {
+    const size_t entry = plan_entry_index(spec, spec->launches[i].entry), most = MODEL_MOST_LAUNCHES / kernels;
+    const size_t apart = (counts[entry] + most - 1) / most;
+    if (seen[entry]++ % apart == 0) {
+      last[entry] = i;
+      continue;
+    }
+    times[last[entry]] += times[i];
+    times[i] = 0;
+  }
+  return times;
+}
+
 double model_requested(const struct device_description *device, const struct kernel_spec *spec,
                        const struct compiled *compiled, const atomic_bool *stop) {
   double sum = 0;
   cugen_error ignored;
-  for (size_t i = 0; i < spec->launch_count && compiled->ptx; i++) {
+  size_t *times = compiled->ptx ? weigh_launches(spec, &ignored) : NULL;
+  for (size_t i = 0; times && i < spec->launch_count && !isnan(sum); i++) {
+    if (!times[i]) continue;
     size_t entry = plan_entry_index(spec, spec->launches[i].entry);
     struct situation s = {.device = device,
                           .spec = spec,
@@ -432,35 +458,49 @@ double model_requested(const struct device_description *device, const struct ker
                           .resources = &compiled->resources[entry],
                           .stop = stop};
     struct model_launch launch = {.resident = 1};
-    if (walk(&s, &any_machine, compiled, entry, &launch, &ignored)) return 0;
-    sum += launch_requested(&launch);
+    const bool walked = !walk(&s, &any_machine, compiled, entry, &launch, &ignored);
+    sum += walked ? (double)times[i] * launch_requested(&launch) : NAN;
   }
+  free(times);
   return isnan(sum) ? 0 : sum;
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
+
+/* The i-th of spec->launches, which stands for so many. */
+static int add_launch(const struct device_description *device, const struct kernel_spec *spec,
+                      const struct compiled *compiled, size_t i, double times, double until,
+                      struct model_prediction *out, double *totals, cugen_error *err) {
+  struct model_launch *launch = &out->launches[out->launch_count];
+  size_t entry = plan_entry_index(spec, spec->launches[i].entry);
+  struct situation s = {.device = device,
+                        .spec = spec,
+                        .launch = &spec->launches[i],
+                        .resources = &compiled->resources[entry],
+                        .clock = 1e3 * sustained_clock * (double)device->facts.clock_khz,
+                        .until = until};
+  int status = check_parameters(spec, i, compiled, entry, err);
+  if (!status) status = predict_launch(&s, compiled, entry, i ? -1 : spec->bytes, launch, err);
+  if (status) return status;
+  out->requested += times * launch_requested(launch);
+  out->seconds += times * (combine(launch) + launch->exchange);
+  for (int p = 0; p < MODEL_PARTS; p++) totals[p] += times * launch->parts[p];
+  out->launch_count++;
+  return CUGEN_OK;
+}
 
 int model_predict(const struct device_description *device, const struct kernel_spec *spec,
                   const struct compiled *compiled, double until, struct model_prediction *out, cugen_error *err) {
   double totals[MODEL_PARTS] = {0};
   int status = model_check_symbols(spec, compiled, err);
   if (!status) status = check_memory(spec, err);
-  *out = (struct model_prediction){.seconds = fill_seconds(device, spec), .launch_count = spec->launch_count};
-  for (size_t i = 0; i < spec->launch_count && !status; i++) {
-    size_t entry = plan_entry_index(spec, spec->launches[i].entry);
-    struct situation s = {.device = device,
-                          .spec = spec,
-                          .launch = &spec->launches[i],
-                          .resources = &compiled->resources[entry],
-                          .clock = 1e3 * sustained_clock * (double)device->facts.clock_khz,
-                          .until = until};
-    status = check_parameters(spec, i, compiled, entry, err);
-    if (!status) status = predict_launch(&s, compiled, entry, i ? -1 : spec->bytes, &out->launches[i], err);
-    if (status) break;
-    out->requested += launch_requested(&out->launches[i]);
-    out->seconds += combine(&out->launches[i]) + out->launches[i].exchange + (i ? next_launch : first_launch);
-    for (int p = 0; p < MODEL_PARTS; p++) totals[p] += out->launches[i].parts[p];
-  }
+  *out = (struct model_prediction){.seconds = fill_seconds(device, spec) + first_launch +
+                                              next_launch * (double)(kernel_spec_calls(spec) - 1)};
+  size_t *times = status ? NULL : weigh_launches(spec, err);
+  if (!status && !times) status = err->status;
+  for (size_t i = 0; i < spec->launch_count && !status; i++)
+    if (times[i]) status = add_launch(device, spec, compiled, i, (double)times[i], until, out, totals, err);
+  free(times);
   if (isnan(out->requested)) out->requested = 0;
   for (int p = 0; p < MODEL_PARTS; p++)
     if (totals[p] > totals[out->bound]) out->bound = (enum model_part)p;

@@ -23,6 +23,9 @@ enum model_part {
 /* "instructions", "L1 and shared memory", ... */
 extern const char *const model_part_names[MODEL_PARTS];
 
+/* Launches that differ are walked one by one. Of more of them some stand for those that follow: evenly spaced ones of each kernel. */
+enum { MODEL_MOST_LAUNCHES = 64 };
+
 struct model_launch {
   double parts[MODEL_PARTS];
   double waiting;           /* MODEL_LATENCY without what keeps the block's units busy; seconds */
@@ -36,8 +39,8 @@ struct model_prediction {
   double seconds;        /* of all launches */
   double requested;      /* bytes, as model_requested */
   enum model_part bound; /* the largest part */
-  size_t launch_count;
-  struct model_launch launches[KERNEL_MAX_LAUNCHES];
+  size_t launch_count;   /* that were walked */
+  struct model_launch launches[MODEL_MOST_LAUNCHES];
 };
 
 /* As a device that is here looks for them, in the cubin; of PTX nothing is known. */

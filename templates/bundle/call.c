@@ -6,11 +6,11 @@ struct bundle_call {
     long long align;
     address pointer;
     unsigned char bytes[8];
-  } values[MAX_VALUES];
+  } values[BUNDLE_ARGUMENTS];
   struct tensor_map *maps; /* one an argument; NULL: no argument has one */
   void *parameters[BUNDLE_ARGUMENTS + 1]; /* every argument */
-  void *passed[MAX_PASSED + MAX_LAUNCHES]; /* what launches list, a NULL behind each */
-  void **launch_parameters[MAX_LAUNCHES];
+  void **passed; /* what launches list, a NULL behind each */
+  void ***launch_parameters;
   struct {
     address device;
     void *host;
@@ -148,17 +148,22 @@ static void *place(bundle_call *call, size_t at) {
   return call->plan->sizes.arguments[at].tensor ? (void *)&call->maps[at] : (void *)call->values[at].bytes;
 }
 
-static void list_launches(bundle_call *call) {
+static int list_launches(bundle_call *call, bundle_error *error) {
   const struct sizes *s = &call->plan->sizes;
+  call->passed = calloc(s->passed_count + s->launch_count, sizeof *call->passed);
+  call->launch_parameters = calloc(s->launch_count, sizeof *call->launch_parameters);
+  if (!call->passed || !call->launch_parameters) return fail(error, BUNDLE_ERROR_MEMORY, "@name: out of memory");
   void **out = call->passed;
-  for (size_t i = BUNDLE_ARGUMENTS; i < s->argument_count; i++)
-    memcpy(call->values[i].bytes, s->arguments[i].value, sizeof s->arguments[i].value);
   for (size_t l = 0; l < s->launch_count; l++) {
     const struct launch_sizes *launch_of = &s->launches[l];
     call->launch_parameters[l] = launch_of->listed ? out : call->parameters;
-    for (size_t i = 0; i < launch_of->count; i++) *out++ = place(call, s->passed[launch_of->first + i]);
+    for (size_t i = 0; i < launch_of->count; i++) {
+      const size_t at = s->passed[launch_of->first + i];
+      *out++ = at < BUNDLE_ARGUMENTS ? place(call, at) : (void *)s->own[at - BUNDLE_ARGUMENTS].bytes;
+    }
     out += launch_of->listed;
   }
+  return BUNDLE_OK;
 }
 
 static int bind_all(bundle_call *call, void *const *arguments, bundle_error *error) {
@@ -172,8 +177,7 @@ static int bind_all(bundle_call *call, void *const *arguments, bundle_error *err
     if (a->passed && !a->symbol && (arguments_of_kernel[i].kind != BUNDLE_CONSTANT || a->copied))
       call->parameters[passed++] = place(call, i);
   }
-  list_launches(call);
-  return BUNDLE_OK;
+  return list_launches(call, error);
 }
 
 int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_call **out, bundle_error *error) {
@@ -238,20 +242,31 @@ static int copy_symbols(const bundle_call *call, int before, void *stream, bundl
   return leave(l, status);
 }
 
-int bundle_launch(const bundle_call *call, void *stream, bundle_error *error) {
-  if (!call) return is_null("bundle_launch: call", error);
+/* Launches first to last. */
+static int launch_range(const bundle_call *call, size_t first, size_t last, void *stream, bundle_error *error) {
   const bundle_plan *plan = call->plan;
   const struct driver *driver = &plan->library->driver;
-  int status = copy_symbols(call, 1, stream, error);
-  if (status) return status;
-  for (size_t i = 0; i < plan->chosen.code->launches; i++) {
-    int result = launch_one(driver, plan->functions[i], &plan->sizes.launches[i], call->launch_parameters[i], stream);
+  for (size_t i = first; i <= last; i++) {
+    const struct launch_sizes *l = &plan->sizes.launches[i];
+    int result = launch_one(driver, plan->functions[l->kernel], l, call->launch_parameters[i], stream);
     if (result) {
-      int with = has_attributes(driver, &plan->sizes.launches[i]);
+      int with = has_attributes(driver, l);
       return check(driver, result, symbols[with ? DRIVER_launch_with : DRIVER_launch], error);
     }
   }
-  return copy_symbols(call, 0, stream, error);
+  return BUNDLE_OK;
+}
+
+int bundle_launch(const bundle_call *call, void *stream, bundle_error *error) {
+  if (!call) return is_null("bundle_launch: call", error);
+  const struct sizes *s = &call->plan->sizes;
+  int status = copy_symbols(call, 1, stream, error);
+  for (size_t i = 0; i < s->launch_count && !status; i++) {
+    status = launch_range(call, i, i, stream, error);
+    for (long long t = 1; t < s->launches[i].times && !status; t++)
+      status = launch_range(call, i + 1 - s->launches[i].back, i, stream, error);
+  }
+  return status ? status : copy_symbols(call, 0, stream, error);
 }
 
 void bundle_release(bundle_call *call) {
@@ -265,5 +280,7 @@ void bundle_release(bundle_call *call) {
       l->driver.free(call->owned[i].device);
   if (inside) leave(l, BUNDLE_OK);
   free(call->maps);
+  free(call->passed);
+  free(call->launch_parameters);
   free(call);
 }

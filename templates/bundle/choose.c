@@ -12,10 +12,11 @@ static int launch_fits(const struct launch_sizes *l, int max_threads) {
 
 /* Whether the code is right for the problem, and its sizes there. */
 static int usable(const struct code *code, const struct device *device, const bundle_problem *p, struct sizes *s) {
-  memset(s, 0, sizeof *s);
+  sizes_restart(s);
   if (!code->serves(p)) return 0;
   code->sizes(p, s);
   if (s->failed || s->wide != code->wide) return 0;
+  if (!s->launch_count || count_launches(s) > MOST_LAUNCHES) return 0;
   for (size_t i = 0; i < s->launch_count; i++)
     if (!launch_fits(&s->launches[i], device->max_threads)) return 0;
   return 1;
@@ -229,10 +230,20 @@ static int is_of_class(const char *problem, const char *class) {
 
 /* Its types and flags are known, so that nothing but its sizes can be at fault. */
 static int no_such_sizes(const struct device *device, const char *asked, bundle_error *error) {
+  char rounds[256] = "";
+  size_t length = 0;
+  for (size_t i = 0; i < COUNT(codes) && length < sizeof rounds; i++) {
+    size_t first = 0;
+    while (codes[first].rounds != codes[i].rounds) first++;
+    if (codes[i].rounds && first == i)
+      length += (size_t)snprintf(rounds + length, sizeof rounds - length, "%s%lld",
+                                 length ? ", " : ". Variants whose loop of launches was written for one number of rounds serve "
+                                                 "the sizes that have as many: ", codes[i].rounds);
+  }
   return fail(error, BUNDLE_ERROR_USAGE,
               "@name %s: this bundle has no code for these sizes on %s. A size below 1 has none, nor one that is too large for a "
-              "buffer or a grid; of others some variant must be exported that takes them (--problems)",
-              asked, device->text);
+              "buffer, a grid or so many launches; of others some variant must be exported that takes them (--problems)%s",
+              asked, device->text, rounds);
 }
 
 static int no_code(const struct device *device, const bundle_problem *p, bundle_error *error) {
@@ -276,7 +287,7 @@ static double log2_of(double x) {
   return power + 2 * sum / 0.69314718055994530942;
 }
 
-static void describe(const struct chosen *from, bundle_info *out) {
+static void describe(const struct chosen *from, const struct sizes *s, bundle_info *out) {
   memset(out, 0, sizeof *out);
   out->variant = from->code->variant;
   out->choice = from->how;
@@ -286,17 +297,18 @@ static void describe(const struct chosen *from, bundle_info *out) {
   out->device = from->device->text;
   out->arch = from->device->arch;
   out->code_bytes = images[from->code->image].bytes;
-  out->launches = from->code->launches;
+  out->launches = (size_t)count_launches(s);
 }
 
 int bundle_choose(const bundle_device *device, const bundle_problem *problem, bundle_info *out, bundle_error *error) {
-  struct sizes sizes;
+  struct sizes sizes = {.launches = NULL};
   struct chosen chosen;
   if (!out) return is_null("bundle_choose: out", error);
   memset(out, 0, sizeof *out);
   if (!device || !problem) return is_null(device ? "bundle_choose: problem" : "bundle_choose: device", error);
   int status = choose(device, problem, &sizes, &chosen, error);
-  if (!status) describe(&chosen, out);
+  if (!status) describe(&chosen, &sizes, out);
+  sizes_free(&sizes);
   return status;
 }
 

@@ -6,16 +6,14 @@ struct bundle_plan {
   struct sizes sizes;
   bundle_info info;
   void *module;
-  void *functions[MAX_LAUNCHES];
+  void *functions[MOST_KERNELS];
 };
 
 /* A kernel that is launched twice is allowed the larger of its two amounts. */
-static long long most_shared(const bundle_plan *plan, size_t launch_index) {
-  const struct code *code = plan->chosen.code;
+static long long most_shared(const struct sizes *s, size_t kernel) {
   long long most = 0;
-  for (size_t i = 0; i < code->launches; i++)
-    if (strcmp(code->kernels[i], code->kernels[launch_index]) == 0 && plan->sizes.launches[i].shared > most)
-      most = plan->sizes.launches[i].shared;
+  for (size_t i = 0; i < s->launch_count; i++)
+    if (s->launches[i].kernel == kernel && s->launches[i].shared > most) most = s->launches[i].shared;
   return most;
 }
 
@@ -38,31 +36,37 @@ static int check_cooperative(const bundle_plan *plan, size_t launch_index, bundl
   if (!driver->launch_with)
     return fail(error, BUNDLE_ERROR_MISSING, "@name: this CUDA driver has no %s, which a cooperative launch takes",
                 symbols[DRIVER_launch_with]);
-  int status = CALL(driver, active_blocks,
-                    (&resident, plan->functions[launch_index], (int)threads, (size_t)l->shared), error);
+  int status =
+      CALL(driver, active_blocks, (&resident, plan->functions[l->kernel], (int)threads, (size_t)l->shared), error);
   const long long most = (long long)resident * plan->library->device.multiprocessors;
   if (status || blocks <= most) return status;
   return fail(error, BUNDLE_ERROR_DEVICE,
               "@name: the cooperative launch of kernel '%s' has %lld blocks, which must all be there at once, and this "
               "device holds %lld of them: %d multiprocessors with %d each",
-              plan->chosen.code->kernels[launch_index], blocks, most, plan->library->device.multiprocessors, resident);
+              plan->chosen.code->kernels[l->kernel], blocks, most, plan->library->device.multiprocessors, resident);
+}
+
+/* Launches of a kernel agree in it. */
+static int preferred(const struct sizes *s, size_t kernel) {
+  for (size_t i = 0; i < s->launch_count; i++)
+    if (s->launches[i].kernel == kernel) return (int)s->launches[i].carveout;
+  return -1;
 }
 
 static int load(bundle_plan *plan, bundle_error *error) {
   const struct driver *driver = &plan->library->driver;
   const struct code *code = plan->chosen.code;
   int status = CALL(driver, module_load, (&plan->module, images[code->image].data), error);
-  for (size_t i = 0; i < code->launches && !status; i++) {
-    int shared = (int)most_shared(plan, i);
+  for (size_t i = 0; i < code->kernel_count && !status; i++) {
+    const int shared = (int)most_shared(&plan->sizes, i), percent = preferred(&plan->sizes, i);
     status = CALL(driver, module_function, (&plan->functions[i], plan->module, code->kernels[i]), error);
     if (!status && shared)
       status = CALL(driver, function_set, (plan->functions[i], FUNCTION_DYNAMIC_SHARED, shared), error);
-    int percent = (int)plan->sizes.launches[i].carveout;
     if (!status && percent >= 0)
       status = CALL(driver, function_set, (plan->functions[i], FUNCTION_CARVEOUT, percent), error);
     if (!status) status = allow_cluster(driver, plan->functions[i], error);
-    if (!status) status = check_cooperative(plan, i, error);
   }
+  for (size_t i = 0; i < plan->sizes.launch_count && !status; i++) status = check_cooperative(plan, i, error);
   return status;
 }
 
@@ -75,7 +79,7 @@ int bundle_pick(bundle_library *library, const bundle_problem *problem, bundle_p
   plan->library = library;
   int status = choose(&library->device, problem, &plan->sizes, &plan->chosen, error);
   capture(library, problem, status ? NULL : &plan->chosen);
-  if (!status) describe(&plan->chosen, &plan->info);
+  if (!status) describe(&plan->chosen, &plan->sizes, &plan->info);
   if (!status) status = enter(library, error);
   if (!status) status = leave(library, load(plan, error));
   if (status)
@@ -92,6 +96,7 @@ void bundle_drop(bundle_plan *plan) {
     plan->library->driver.module_unload(plan->module);
     if (inside) leave(plan->library, BUNDLE_OK);
   }
+  sizes_free(&plan->sizes);
   free(plan);
 }
 

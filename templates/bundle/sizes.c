@@ -1,17 +1,20 @@
 /* ---- A variant's sizes for one problem ------------------------------------------------------------------------------- */
 
-/* Values of a launch's own stand behind the arguments. */
-enum { MAX_LAUNCHES = @most_launches, MAX_VALUES = BUNDLE_ARGUMENTS + @most_own, MAX_PASSED = @most_passed };
+enum { MOST_LAUNCHES = 1 << 20, MOST_LISTED = 1 << 24 }; /* of one bundle_launch; of all that they pass */
 enum { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MAPPED, MEMORY_MANAGED };
 enum { ROWS, COLUMNS };
 
 struct launch_sizes {
+  size_t kernel; /* of the code's */
   long long grid[3], block[3], shared;
   long long carveout; /* preferred part of what L1 and shared memory share, in percent; -1: the driver decides */
   int overlap;        /* it may begin before what stands in front of it in the stream has ended */
   int cooperative;    /* its blocks run all at once */
   int listed;         /* it passes so many of the values in sizes.passed from `first` on, not every argument */
   size_t first, count;
+  /* Behind it the last `back` launches, up to this one, are made so many times in all. */
+  size_t back;
+  long long times;
 };
 
 struct argument_sizes {
@@ -28,46 +31,106 @@ struct argument_sizes {
   unsigned char value[8]; /* of a scalar */
 };
 
-/* Filled in order by the functions below. */
+/* A launch's own value. */
+struct own_value {
+  unsigned char bytes[8];
+};
+
+/* Filled in order by the functions below: arguments, then launches, whose number the problem's sizes decide. */
 struct sizes {
-  struct launch_sizes launches[MAX_LAUNCHES];
-  struct argument_sizes arguments[MAX_VALUES];
-  unsigned short passed[MAX_PASSED];
-  size_t launch_count, argument_count, passed_count;
+  struct argument_sizes arguments[BUNDLE_ARGUMENTS], spare; /* spare: what a launch's own value is made in */
+  struct launch_sizes *launches;
+  struct own_value *own;
+  size_t *passed; /* arguments, and behind them own values */
+  size_t argument_count, launch_count, own_count, passed_count;
+  size_t launch_room, own_room, passed_room;
   int wide; /* offsets need 64 bits */
   int failed;
 };
 
-MAYBE_UNUSED static void launch(struct sizes *s, long long grid_x, long long grid_y, long long grid_z,
-                                long long block_x, long long block_y, long long block_z, long long shared) {
-  s->launches[s->launch_count++] =
-      (struct launch_sizes){{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, -1, 0, 0, 0, 0, 0};
+static void sizes_free(struct sizes *s) {
+  free(s->launches);
+  free(s->own);
+  free(s->passed);
+  memset(s, 0, sizeof *s);
 }
 
-/* Of the launch before. */
+/* Another problem's, in the same memory. */
+static void sizes_restart(struct sizes *s) {
+  memset(s->arguments, 0, sizeof s->arguments);
+  s->argument_count = s->launch_count = s->own_count = s->passed_count = 0;
+  s->wide = s->failed = 0;
+}
+
+/* Room for one more; 0: there is none, and the sizes are no good. */
+static int has_room(struct sizes *s, void *list, size_t *room, size_t count, size_t size) {
+  void *old, *grown;
+  if (count < *room) return 1;
+  memcpy(&old, list, sizeof old); /* whatever it points to */
+  grown = count < MOST_LISTED ? realloc(old, (*room ? 2 * *room : 8) * size) : NULL;
+  if (!grown) return s->failed = 1, 0;
+  memcpy(list, &grown, sizeof grown);
+  *room = *room ? 2 * *room : 8;
+  return 1;
+}
+
+MAYBE_UNUSED static void launch(struct sizes *s, size_t kernel, long long grid_x, long long grid_y, long long grid_z,
+                                long long block_x, long long block_y, long long block_z, long long shared) {
+  if (!has_room(s, &s->launches, &s->launch_room, s->launch_count, sizeof *s->launches)) return;
+  s->launches[s->launch_count++] = (struct launch_sizes){
+      kernel, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, -1, 0, 0, 0, 0, 0, 0, 1};
+}
+
+/* Of the launch before, as the functions that follow. */
 MAYBE_UNUSED static void carveout(struct sizes *s, long long percent) {
-  s->launches[s->launch_count - 1].carveout = percent;
+  if (s->launch_count) s->launches[s->launch_count - 1].carveout = percent;
 }
 
 MAYBE_UNUSED static void overlap(struct sizes *s) {
-  s->launches[s->launch_count - 1].overlap = 1;
+  if (s->launch_count) s->launches[s->launch_count - 1].overlap = 1;
 }
 
 MAYBE_UNUSED static void cooperative(struct sizes *s) {
-  s->launches[s->launch_count - 1].cooperative = 1;
+  if (s->launch_count) s->launches[s->launch_count - 1].cooperative = 1;
 }
 
-/* One launch after the other, each from its first parameter to its last. */
-MAYBE_UNUSED static void pass(struct sizes *s, size_t launch_index, size_t value) {
-  struct launch_sizes *l = &s->launches[launch_index];
+/* From its first parameter to its last. */
+MAYBE_UNUSED static void pass(struct sizes *s, long long value) {
+  struct launch_sizes *l = s->launch_count ? &s->launches[s->launch_count - 1] : NULL;
+  if (!l || s->failed || !has_room(s, &s->passed, &s->passed_room, s->passed_count, sizeof *s->passed)) return;
   if (!l->listed) l->first = s->passed_count;
   l->listed = 1;
   l->count++;
-  s->passed[s->passed_count++] = (unsigned short)value;
+  s->passed[s->passed_count++] = (size_t)value;
 }
 
-MAYBE_UNUSED static void pass_nothing(struct sizes *s, size_t launch_index) {
-  s->launches[launch_index].listed = 1;
+/* The value that was written last. */
+MAYBE_UNUSED static void pass_own(struct sizes *s) {
+  pass(s, BUNDLE_ARGUMENTS + (long long)s->own_count - 1);
+}
+
+MAYBE_UNUSED static void pass_nothing(struct sizes *s) {
+  if (s->launch_count) s->launches[s->launch_count - 1].listed = 1;
+}
+
+/* The last `back` launches are made so often in all. */
+MAYBE_UNUSED static void repeat(struct sizes *s, size_t back, long long times) {
+  if (s->failed || back > s->launch_count) return;
+  if (times < 0 || times > MOST_LAUNCHES) s->failed = 1;
+  if (times < 1) {
+    s->launch_count -= back;
+    return;
+  }
+  s->launches[s->launch_count - 1].back = back;
+  s->launches[s->launch_count - 1].times = times;
+}
+
+/* How many launches one call makes. */
+static long long count_launches(const struct sizes *s) {
+  long long count = 0;
+  for (size_t i = 0; i < s->launch_count; i++)
+    count += 1 + (long long)s->launches[i].back * (s->launches[i].times - 1);
+  return count;
 }
 
 /* Outwards from the contiguous dimension: 1, the pitch, and each times the extent of the one before. */
@@ -125,34 +188,38 @@ MAYBE_UNUSED static void tensor(struct sizes *s, long long swizzle, long long pa
   s->failed |= parts < 1 || a->shape[outermost] % (parts < 1 ? 1 : parts) || (parts > 1 && a->rank == 1);
 }
 
-static struct argument_sizes *scalar(struct sizes *s, const char *dtype, int bytes, int passed) {
-  struct argument_sizes *a = &s->arguments[s->argument_count++];
+/* The next argument, or behind all arguments a launch's own value. */
+static unsigned char *scalar(struct sizes *s, const char *dtype, int bytes, int passed) {
+  const int own = s->argument_count == BUNDLE_ARGUMENTS;
+  struct argument_sizes *a = own ? &s->spare : &s->arguments[s->argument_count++];
   *a = (struct argument_sizes){.dtype = dtype, .bytes = bytes, .passed = passed};
-  return a;
+  if (!own || !has_room(s, &s->own, &s->own_room, s->own_count, sizeof *s->own)) return a->value;
+  memset(&s->own[s->own_count], 0, sizeof *s->own);
+  return s->own[s->own_count++].bytes;
 }
 
 /* A value known when the bundle was made, as the bytes of its type. */
 MAYBE_UNUSED static void bits(struct sizes *s, const char *dtype, int bytes, int passed, unsigned long long value) {
-  memcpy(scalar(s, dtype, bytes, passed)->value, &value, (size_t)bytes); /* CUDA's machines are little-endian */
+  memcpy(scalar(s, dtype, bytes, passed), &value, (size_t)bytes); /* CUDA's machines are little-endian */
 }
 
 MAYBE_UNUSED static void whole(struct sizes *s, const char *dtype, int bytes, int passed, long long value) {
   int narrow = 8 * bytes - (dtype[0] == 'i');
-  memcpy(scalar(s, dtype, bytes, passed)->value, &value, (size_t)bytes);
+  memcpy(scalar(s, dtype, bytes, passed), &value, (size_t)bytes);
   if (dtype[0] == 'u' ? value < 0 : narrow < 63 && value < -(1LL << narrow)) s->failed = 1;
   if (narrow < 63 && value >= 1LL << narrow) s->failed = 1;
 }
 
 /* A size that is passed as the type of offsets is: 32 or 64 bits. */
 MAYBE_UNUSED static void offset(struct sizes *s, const char *dtype, int bytes, int passed, long long value) {
-  memcpy(scalar(s, dtype, bytes, passed)->value, &value, (size_t)bytes);
+  memcpy(scalar(s, dtype, bytes, passed), &value, (size_t)bytes);
   s->wide |= value < INT_MIN || value > INT_MAX;
 }
 
 MAYBE_UNUSED static void real(struct sizes *s, const char *dtype, int bytes, int passed, double value) {
-  struct argument_sizes *a = scalar(s, dtype, bytes, passed);
+  unsigned char *to = scalar(s, dtype, bytes, passed);
   float single = (float)value;
   s->failed |= !(value - value == 0);
-  if (bytes == sizeof value) memcpy(a->value, &value, sizeof value);
-  if (bytes == sizeof single) memcpy(a->value, &single, sizeof single);
+  if (bytes == sizeof value) memcpy(to, &value, sizeof value);
+  if (bytes == sizeof single) memcpy(to, &single, sizeof single);
 }

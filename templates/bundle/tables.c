@@ -17,6 +17,8 @@ struct device {
   const char *text, *arch;
 };
 
+enum { MOST_KERNELS = 8 };
+
 /* A variant as compiled for one device: the problems that it serves, and its sizes for them. */
 struct code {
   const char *variant;
@@ -24,8 +26,9 @@ struct code {
   int wide; /* compiled with 64-bit offsets */
   int (*serves)(const bundle_problem *p);
   void (*sizes)(const bundle_problem *p, struct sizes *s);
-  size_t launches;
-  const char *kernels[MAX_LAUNCHES]; /* names in the image */
+  long long rounds; /* it serves sizes for which a loop of its launches has so many rounds; 0: any number */
+  size_t kernel_count;
+  const char *kernels[MOST_KERNELS]; /* names in the image */
 };
 
 /* A problem that was tuned on a device: its variants from `first` on, the best first. */

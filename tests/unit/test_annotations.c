@@ -102,7 +102,8 @@ static void test_places(void **state) {
   } places[] = {{PLACE_FILE, "file"},
                 {PLACE_KERNEL, "kernel"},
                 {PLACE_IMPLEMENTATION, "implementation"},
-                {PLACE_LAUNCH, "launch"}};
+                {PLACE_LAUNCH, "launch"},
+                {PLACE_LOOP, "loop"}}; /* in the order of their bits */
   const char *all = text_get(&annotations);
   (void)state;
   for (int i = 0; i < KEYWORD_COUNT; i++) {

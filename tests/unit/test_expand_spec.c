@@ -165,7 +165,7 @@ static void test_named_entry(void **state) {
   IN_OUT                                                                                                             \
   "scratch 's' { dtype = 'f32', shape = { 4 } }, scalar 'm' { dtype = 'i32', value = 7 },"                           \
   "scalar 'k' { dtype = 'i32', value = 7, specialize = true }, constant 'c' { dtype = 'f32', shape = { 4 } },"       \
-  "implementation 'a' { template 't.cu', tunable 'turns' { 3, 0, 64, 65 },\n" rest " }"
+  "implementation 'a' { template 't.cu', tunable 'turns' { 3, 0, 100, 1048576 },\n" rest " }"
 static const char two_kernels[] = "__global__ void f(float *a, float *b, int n) {}\n__global__ void g() {}\n";
 
 static void test_steps(void **state) {
@@ -197,16 +197,66 @@ static void test_steps(void **state) {
   assert_int_equal(spec.launch_count, 1);
   assert_true(spec.arguments[2].unused);
   kernel_spec_free(&spec);
-  assert_int_equal(space_valid(bench->space), 2); /* 64 and one more are too many, and so are 65 */
+  assert_int_equal(space_valid(bench->space), 3); /* 2^20 and one more are too many */
   expanding_close(bench);
-  bench = expanding_open(STEPS("launch { entry 'f', steps '64', grid { 1 }, block { 1 } },\n"
+  bench = expanding_open(STEPS("launch { entry 'f', steps '1048576', grid { 1 }, block { 1 } },\n"
                                "launch { entry 'g', grid { 1 }, block { 1 } }"),
                          NULL, 0);
   cugen_error err;
   expanding_add(bench, "t.cu", two_kernels);
   assert_int_equal(expanding_try(bench, 0, &spec, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message,
-                      "k.lua:3: the steps come to 65 launches: at most 64 are possible\n  in variant 'a turns=3'");
+  assert_string_equal(
+      err.message,
+      "k.lua:3: the steps come to 1048577 launches: at most 1048576 are possible\n  in variant 'a turns=3'");
+  expanding_close(bench);
+}
+
+static void expect_sequence(const struct kernel_spec *spec, const uint32_t *want, size_t count) {
+  assert_int_equal(kernel_spec_calls(spec), count);
+  for (size_t i = 0; i < count; i++) assert_int_equal(kernel_spec_call(spec, i), want[i]);
+}
+
+/* Rounds of several launches: those that are alike are kept once, and the entry sees the step. */
+static void test_loops(void **state) {
+  (void)state;
+  static const uint32_t plain[] = {0, 1, 2, 1, 2, 1, 2, 0}, turns[] = {0, 1, 2, 1, 0, 1};
+  struct expanding *bench = expanding_open(
+      STEPS("launch { entry 'g', grid { 1 }, block { 1 }, pass {} },\n"
+            "loop { steps 'turns', launch { entry 'f', grid { 'steps' }, block { 1 }, pass { 'x', 'y', 'm' } },\n"
+            "launch { entry 'g', grid { 2 }, block { 1 }, pass {} } },\n"
+            "launch { entry 'g', grid { 1 }, block { 1 }, pass {} }"),
+      NULL, 0);
+  expanding_add(bench, "t.cu", two_kernels);
+  struct kernel_spec spec = expanding_one(bench, 0), other;
+  assert_int_equal(spec.launch_count, 4); /* those at both ends have lines of their own */
+  uint32_t want[8];
+  memcpy(want, plain, sizeof want);
+  want[7] = 3;
+  expect_sequence(&spec, want, 8);
+  assert_int_equal(spec.launches[1].grid[0], 3);
+  kernel_spec_free(&spec);
+  spec = expanding_one(bench, 2); /* 100 turns */
+  assert_int_equal(spec.launch_count, 4);
+  assert_int_equal(kernel_spec_calls(&spec), 202);
+  expanding_close(bench);
+  bench =
+      expanding_open(STEPS("loop { steps = '3', launch { entry '${select(step % 2 == 0, \"f\", \"h\")}', grid { 1 }, "
+                           "block { 1 }, pass { 'x', 'y', 'm' } },\n"
+                           "launch { entry 'g', grid { 'step % 2 + 1' }, block { 1 }, pass {} } }"),
+                     NULL, 0);
+  expanding_add(bench, "t.cu",
+                "__global__ void f(float *a, float *b, int n) {}\n__global__ void g() {}\n"
+                "__global__ void h(float *a, float *b, int n) {}\n");
+  other = expanding_one(bench, 0);
+  assert_int_equal(other.launch_count, 4);
+  memcpy(want, turns, sizeof turns);
+  want[2] = 2, want[3] = 3;
+  expect_sequence(&other, want, 6);
+  assert_string_equal(other.launches[0].entry, "f");
+  assert_string_equal(other.launches[2].entry, "h");
+  assert_string_not_equal(other.hash.hex, spec.hash.hex);
+  kernel_spec_free(&spec);
+  kernel_spec_free(&other);
   expanding_close(bench);
 }
 
@@ -750,6 +800,7 @@ int main(void) {
       cmocka_unit_test(test_entry_errors),
       cmocka_unit_test(test_named_entry),
       cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_loops),
       cmocka_unit_test(test_lists_are_hashed),
       cmocka_unit_test(test_own_scalars),
       cmocka_unit_test(test_pass_errors),

@@ -278,6 +278,25 @@ static void test_each_launch_gets_its_entry(void **state) {
   assert_int_equal(record.unloads, 1);
 }
 
+/* A call makes the launches of its sequence, each as often as it stands there. */
+static void test_a_sequence_is_launched(void **state) {
+  (void)state;
+  static uint32_t sequence[] = {1, 0, 2, 0, 2};
+  struct kernel_spec spec = {
+      .launches = three_launches, .launch_count = 3, .sequence = sequence, .sequence_count = 5};
+  size_t times[3];
+  struct plan *plan;
+  struct call *call;
+  assert_int_equal(bind(&spec, NULL, 0, &plan, &call, NULL), CUGEN_OK);
+  assert_int_equal(record.entries, 3);
+  assert_int_equal(call_launch(call, NULL), CUGEN_OK);
+  assert_int_equal(record.launches, 5);
+  for (int i = 0; i < 5; i++) assert_ptr_equal(record.launched[i], &record.entry[sequence[i]]);
+  kernel_spec_times(&spec, times);
+  assert_true(times[0] == 2 && times[1] == 1 && times[2] == 2);
+  unbind(plan, call);
+}
+
 static void test_a_failed_open_owes_nothing(void **state) {
   (void)state;
   struct kernel_spec spec = {.launches = three_launches, .launch_count = 3};
@@ -804,6 +823,7 @@ static void test_device_ids(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_distinct_entries, reset),
+      cmocka_unit_test_setup(test_a_sequence_is_launched, reset),
       cmocka_unit_test_setup(test_each_launch_gets_its_entry, reset),
       cmocka_unit_test_setup(test_a_failed_open_owes_nothing, reset),
       cmocka_unit_test_setup(test_launching_stops_at_a_failure, reset),

@@ -587,12 +587,15 @@ static void specs_travel(void **state) {
                                          .kind = CUGEN_ARGUMENT_SCALAR,
                                          .dtype = dtype_find("i32"),
                                          .value = {.type = VALUE_INT, .integer = 4}}};
+  uint32_t sequence[] = {0, 0, 0};
   struct kernel_launch launch = {.entry = "kernel<4>", .grid = {3, 2, 1}, .block = {32, 8, 1}, .shared_bytes = 99};
   struct kernel_spec spec = {.variant = (char *)(uintptr_t) "v",
                              .arguments = arguments,
                              .argument_count = 2,
                              .launches = &launch,
-                             .launch_count = 1},
+                             .launch_count = 1,
+                             .sequence = sequence,
+                             .sequence_count = 3},
                      got;
   struct text out = {0};
   wire_put_spec(&out, &spec);
@@ -606,7 +609,12 @@ static void specs_travel(void **state) {
   assert_int_equal(got.arguments[1].value.integer, 4);
   assert_string_equal(got.launches[0].entry, "kernel<4>");
   assert_int_equal(got.launches[0].shared_bytes, 99);
+  assert_int_equal(kernel_spec_calls(&got), 3);
   kernel_spec_free(&got);
+  sequence[2] = 1; /* which is none */
+  wire_put_spec(&out, &spec);
+  reader = wire_read(&out);
+  assert_int_equal(wire_get_spec(&reader, &got, NULL), CUGEN_ERROR_INTERNAL);
   text_free(&out);
 }
 

@@ -146,7 +146,7 @@ static int begin(struct observer *observer, const struct observed_launch *launch
   if (!status) status = regions_dynamic(w, err);
   if (status) return status;
   struct watch_report *report = w->report;
-  const uint32_t slot = report->launch_count < KERNEL_MAX_LAUNCHES ? report->launch_count++ : KERNEL_MAX_LAUNCHES - 1;
+  const uint32_t slot = report->launch_count <= WATCH_MOST_LAUNCHES ? report->launch_count++ : WATCH_MOST_LAUNCHES;
   traffic_begin(w->traffic, &report->launches[slot]);
   w->blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z / launch->blocks;
   report->launches[slot].blocks = (double)w->blocks * launch->blocks;

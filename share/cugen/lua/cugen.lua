@@ -17,7 +17,10 @@
 ---What stands in the braces of a launch.
 ---@class cugen.in_launch
 
----@class cugen.include: cugen.in_file, cugen.in_kernel, cugen.in_implementation, cugen.in_launch
+---What stands in the braces of a loop.
+---@class cugen.in_loop
+
+---@class cugen.include: cugen.in_file, cugen.in_kernel, cugen.in_implementation, cugen.in_launch, cugen.in_loop
 ---@class cugen.kernel: cugen.in_file
 ---@class cugen.problem: cugen.in_kernel
 ---@class cugen.problems: cugen.in_kernel
@@ -48,7 +51,8 @@
 ---@class cugen.options: cugen.in_kernel, cugen.in_implementation
 ---@class cugen.include_dirs: cugen.in_kernel, cugen.in_implementation
 ---@class cugen.template: cugen.in_implementation
----@class cugen.launch: cugen.in_implementation
+---@class cugen.loop: cugen.in_implementation
+---@class cugen.launch: cugen.in_implementation, cugen.in_loop
 ---@class cugen.grid: cugen.in_implementation, cugen.in_launch
 ---@class cugen.block: cugen.in_implementation, cugen.in_launch
 ---@class cugen.shared: cugen.in_implementation, cugen.in_launch
@@ -56,7 +60,7 @@
 ---@class cugen.entry: cugen.in_implementation, cugen.in_launch
 ---@class cugen.overlap: cugen.in_implementation, cugen.in_launch
 ---@class cugen.cooperative: cugen.in_implementation, cugen.in_launch
----@class cugen.steps: cugen.in_implementation, cugen.in_launch
+---@class cugen.steps: cugen.in_implementation, cugen.in_launch, cugen.in_loop
 ---@class cugen.pass: cugen.in_implementation, cugen.in_launch
 
 -- ---- Values ----
@@ -549,6 +553,15 @@ function template(file) end
 ---@param name string of the argument
 ---@return fun(attributes: cugen.tensor_attributes): cugen.tensor
 function tensor(name) end
+
+---Launches that are made again and again: `steps` says how many rounds, and each round makes all of them in order. Their expressions see
+---`step` (0, 1, ...) and `steps`.
+---```lua
+---loop { steps "tmax", launch { ... }, launch { ... } }
+---```
+---@param parts cugen.in_loop[]
+---@return cugen.loop
+function loop(parts) end
 
 ---One of several launches, in order. It takes the place of `grid`, `block`, `shared`, `carveout`, `overlap`, `cooperative`,
 ---`steps`, `pass` and `entry`.
