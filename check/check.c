@@ -12,6 +12,7 @@
 #include "messages.h"
 #include "order.h"
 #include "selection.h"
+#include "tune/verify.h"
 
 /* Where a variant's traffic was counted; a later one takes the place of those before. */
 enum counted { COUNTED_NOT, COUNTED_ELSEWHERE, COUNTED_SIZE, COUNTED_WHOLE_TILES };
@@ -224,6 +225,20 @@ static bool is_false_alarm(const struct watch_finding *f, const struct source_pl
   return !here->line || !other->line || same_place(here, other);
 }
 
+/* Takes the message of a read of what nobody has written, and adds of an output how it begins. */
+static char *say_beginning(const struct outcome *o, const struct watch_finding *raw, char *message) {
+  const struct kernel_spec *spec = o->result->spec;
+  struct text text = {0};
+  bool output = false;
+  for (size_t i = 0; i < spec->argument_count && !raw->shared; i++)
+    output |= spec->arguments[i].kind == CUGEN_ARGUMENT_OUTPUT && strcmp(spec->arguments[i].name, raw->array) == 0;
+  if (!message || !output || raw->kind != CUGEN_FINDING_UNINITIALISED) return message;
+  text_add(&text, message);
+  verify_add_beginning(raw->array, &text);
+  free(message);
+  return text_take(&text);
+}
+
 /* Takes the message, and adds whether arguments may be exchanged. */
 static char *say_order(const struct outcome *o, cugen_outcome outcome, char *message) {
   struct text text = {0};
@@ -248,8 +263,8 @@ static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
                             .raw = *raw,
                             .variant = strdup(o->result->variant),
                             .problem = strdup(o->problem->text)};
-  f.message =
-      say_order(o, f.kind == CUGEN_FINDING_INPUT_WRITE ? CUGEN_OUTCOME_WRONG : CUGEN_OUTCOME_OK, check_message(&f));
+  f.message = say_order(o, f.kind == CUGEN_FINDING_INPUT_WRITE ? CUGEN_OUTCOME_WRONG : CUGEN_OUTCOME_OK,
+                        say_beginning(o, raw, check_message(&f)));
   return keep_finding(o->check, &f, o->run->variant, err);
 }
 

@@ -204,6 +204,105 @@ static int tell_implementation(const struct telling *t, size_t i) {
   return status;
 }
 
+/* ---- Sizes ---- */
+
+/* Why the implementation has no variant on the problem: the requirement or the first rule that leaves none. */
+static void add_refusal(const struct space_implementation *one, struct text *out) {
+  if (one->unmet) {
+    text_addf(out, "%s:%d: requires \"%s\"", one->unmet->line.path, one->unmet->line.number,
+              expr_text(one->unmet->expr));
+    return;
+  }
+  for (size_t i = 0; i < one->rule_count; i++) {
+    if (!one->rules[i].removed) continue;
+    space_rule_print(&one->rules[i], out);
+    return;
+  }
+}
+
+/* "n=33", the settings in which the problem differs from its family's first. */
+static void add_size(const struct telling *t, size_t number, struct text *out) {
+  const struct problem *first = &t->list->families[t->list->problems[number].family].base,
+                       *other = &t->list->problems[number].problem;
+  const char *before = "";
+  for (size_t i = 0; i < first->count; i++) {
+    if (value_equal(first->values[i], other->values[i])) continue;
+    text_addf(out, "%s%s=", before, t->target->config->problems[i].name);
+    value_print(other->values[i], out);
+    before = " ";
+  }
+}
+
+/* Whether the problem is a size on which the i-th implementation has no variant; why is then set anew. */
+static bool is_refused(const struct telling *t, size_t i, size_t p, struct text *why) {
+  const struct check_problem *problem = &t->list->problems[p];
+  text_clear(why);
+  if (problem->family != t->list->family_of[i] || !check_list_sized(t->list, problem)) return false;
+  if (part_of(problem->space, i)->valid) return false;
+  add_refusal(part_of(problem->space, i), why);
+  return why->length > 0;
+}
+
+/* All sizes that are refused for the same reason as the p-th problem; nothing where an earlier one is. */
+static int tell_refused(const struct telling *t, size_t i, size_t p, const char *reason) {
+  enum { FEW = 4 };
+  struct text why = {0}, other = {0};
+  size_t count = 0;
+  bool told = false;
+  for (size_t q = 0; q < t->list->problem_count && !told; q++) {
+    if (!is_refused(t, i, q, &other) || strcmp(text_get(&other), reason) != 0) continue;
+    told = q < p;
+    if (count < FEW) text_add(&why, count ? "; " : "does not take "), add_size(t, q, &why);
+    count++;
+  }
+  if (count > FEW) text_addf(&why, " and %zu more", count - FEW);
+  text_addf(&why, ": %s", reason);
+  int status = why.failed || other.failed ? error_memory(t->err) : CUGEN_OK;
+  const char *name = t->target->config->implementations[i].name;
+  if (!told && !status) status = t->keep(t->context, name, 1, text_get(&why), t->err);
+  text_free(&why);
+  text_free(&other);
+  return status;
+}
+
+/* The sizes that the i-th implementation, which has runs, does not take. */
+static int tell_sizes(const struct telling *t, size_t i) {
+  struct text why = {0};
+  int status = CUGEN_OK;
+  if (is_unwanted(t, part_of(home_of(t, i)->space, i))) return CUGEN_OK;
+  for (size_t p = 0; p < t->list->problem_count && !status; p++)
+    if (is_refused(t, i, p, &why)) status = tell_refused(t, i, p, text_get(&why));
+  text_free(&why);
+  return status;
+}
+
+/* Sizes of a check are small. So what is past 2^31 elements is not seen, such as an index that is an int. */
+static int tell_wide(const struct telling *t, const struct problem *whole) {
+  const struct config *config = t->target->config;
+  struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
+  struct text why = {0};
+  cugen_error ignored;
+  size_t widest = 0;
+  struct value *slots =
+      whole && !config->shared_tunable_count ? calloc((size_t)config->first_tunable + 1, sizeof *slots) : NULL;
+  if (!slots) return CUGEN_OK;
+  config_slots(config, whole, &t->target->device->facts, slots);
+  const bool wide = !config_arguments(config, slots, arguments, &ignored) && config_wide_index(config, arguments);
+  free(slots);
+  if (!wide) return CUGEN_OK;
+  for (size_t i = 0; i < config->argument_count; i++)
+    if (arguments[i].elements > arguments[widest].elements) widest = i;
+  text_addf(
+      &why,
+      "on the config's own problem, %s, '%s' has %lld elements, which no index of 32 bits reaches, and no size that "
+      "was checked has so many: see that indices are computed in index_t or long long",
+      text_get(&t->whole_text), arguments[widest].name, (long long)arguments[widest].elements);
+  const int status = why.failed ? error_memory(t->err)
+                                : t->keep(t->context, "index arithmetic in 32 bits", 1, text_get(&why), t->err);
+  text_free(&why);
+  return status;
+}
+
 /* ---- All ---- */
 
 static int open_whole(struct telling *t, const struct problem *whole) {
@@ -220,10 +319,13 @@ static int open_whole(struct telling *t, const struct problem *whole) {
 int check_left_tell(const struct tune_target *target, const struct check_options *options,
                     const struct check_list *list, check_left_keep *keep, void *context, cugen_error *err) {
   struct telling t = {.target = target, .list = list, .keep = keep, .context = context, .err = err};
-  if (options->variant) return CUGEN_OK;
   int status = open_whole(&t, options->whole);
+  if (!status) status = tell_wide(&t, options->whole);
   for (size_t i = 0; i < target->config->implementation_count && !status; i++) {
-    if (!check_list_has_run(list, i))
+    const bool ran = check_list_has_run(list, i);
+    if (ran && !options->branches) status = tell_sizes(&t, i);
+    if (status || options->variant) continue;
+    if (!ran)
       status = tell_implementation(&t, i);
     else if (options->all && t.whole)
       status = tell_variants(&t, i);

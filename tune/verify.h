@@ -61,6 +61,9 @@ int verify_gap_written(const struct kernel_argument *output, int64_t byte, cugen
 /* "C[1, 2]" */
 void verify_place(const struct kernel_argument *argument, int64_t flat, struct text *out);
 
+/* Appends to what was found of an output that it begins undefined, and how it can begin with zeros. */
+void verify_add_beginning(const char *output, struct text *message);
+
 /* Of an input that differs from what it was: CUGEN_ERROR_WRONG with the first such element. */
 int verify_unchanged(const struct kernel_argument *input, const void *got, const void *was, cugen_error *err);
 
