@@ -265,11 +265,12 @@ static int tell_refused(const struct telling *t, size_t i, size_t p, const char 
   return status;
 }
 
-/* The sizes that the i-th implementation, which has runs, does not take. */
+/* The sizes that the i-th implementation does not take, which has variants on its family's first problem. */
 static int tell_sizes(const struct telling *t, size_t i) {
   struct text why = {0};
   int status = CUGEN_OK;
-  if (is_unwanted(t, part_of(home_of(t, i)->space, i))) return CUGEN_OK;
+  const struct space_implementation *home = part_of(home_of(t, i)->space, i);
+  if (!home->valid || is_unwanted(t, home)) return CUGEN_OK;
   for (size_t p = 0; p < t->list->problem_count && !status; p++)
     if (is_refused(t, i, p, &why)) status = tell_refused(t, i, p, text_get(&why));
   text_free(&why);
