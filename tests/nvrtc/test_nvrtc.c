@@ -271,6 +271,34 @@ static void test_reasons_of_ptxas(void **state) {
   compiled_free(&compiled);
 }
 
+/* As grid.sync() is compiled: it asks whether the launch is cooperative, and traps where it is not. */
+static void test_waiting_for_the_grid(void **state) {
+  (void)state;
+  static const char source[] =
+      "// this_grid()\n"
+      "#define ASK(to) asm volatile(\"mov.u32 %0, %%envreg2;\" : \"=r\"(to))\n"
+      "extern \"C\" __global__ void waits(unsigned *o) { unsigned a; ASK(a); if (!a) __trap(); o[0] = a; }\n"
+      "extern \"C\" __global__ void asks(unsigned *o) { unsigned a; ASK(a); o[0] = a; }\n"
+      "extern \"C\" __global__ void traps(unsigned *o) { if (o[0]) __trap(); }\n"
+      "extern \"C\" __global__ void __cluster_dims__(2, 3, 1) __launch_bounds__(96) group(unsigned *o) { o[0] = 1; "
+      "}\n";
+  static const char *const entries[] = {"waits", "asks", "traps", "group"};
+  const struct compile_request request = request_for(source, "sm_90a", entries, 4);
+  struct compiled compiled;
+  struct kernel_needs needs[4];
+  assert_int_equal(nvrtc_compile(nvrtc, &request, &compiled, NULL), CUGEN_OK);
+  for (size_t i = 0; i < 4; i++) {
+    cubin_needs(&compiled, i, &needs[i]);
+    assert_int_equal(needs[i].grid_sync, i == 0);
+    assert_true(needs[i].registers > 0);
+    assert_int_equal(needs[i].max_threads, i == 3 ? 96 : 1024);
+    assert_int_equal(needs[i].cluster[0], i == 3 ? 2 : 1);
+    assert_int_equal(needs[i].cluster[1], i == 3 ? 3 : 1);
+  }
+  assert_null(compiled.ptx);
+  compiled_free(&compiled);
+}
+
 /* A message that goes on for ever helps nobody: the first lines are kept. */
 static void test_only_the_first_errors(void **state) {
   (void)state;
@@ -731,6 +759,7 @@ int main(void) {
       cmocka_unit_test(test_unknown_entry),
       cmocka_unit_test(test_errors_name_the_template_line),
       cmocka_unit_test(test_reasons_of_ptxas),
+      cmocka_unit_test(test_waiting_for_the_grid),
       cmocka_unit_test(test_only_the_first_errors),
       cmocka_unit_test(test_warnings_are_kept_without_figures),
       cmocka_unit_test(test_unknown_architectures),

@@ -337,7 +337,8 @@ static void wrong_launches(void **state) {
                      "c.lua:3: the name 'step' is taken by the derive at line 2");
   expect_parts_error(
       "template \"t\",\nlaunch { grd = { 1 }, block { 1 } }",
-      "c.lua:3: launch has no 'grd': it has grid, block, shared, carveout, overlap, steps, pass and entry "
+      "c.lua:3: launch has no 'grd': it has grid, block, shared, carveout, overlap, cooperative, steps, "
+      "pass and entry "
       "(nearest 'grid')");
 }
 
