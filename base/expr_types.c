@@ -202,10 +202,16 @@ static unsigned compared(unsigned types) {
   return types & IS_BOOLEAN ? types | IS_BOOLEAN : types;
 }
 
+/* A tunable of one value: expressions that several implementations share ask for the values of the others, too. */
+static bool is_fixed(const struct set *set) {
+  return set->name && set->count == 1;
+}
+
 static void compare(struct checker *checker, size_t at, const struct set *a, const struct set *b) {
   if (!(compared(a->types) & compared(b->types)))
     refuse_types(checker, at, a, b);
-  else if (a->types == IS_WORD && b->types == IS_WORD && !a->open && !b->open && !share_word(checker, a, b))
+  else if (a->types == IS_WORD && b->types == IS_WORD && !a->open && !b->open && !is_fixed(a) && !is_fixed(b) &&
+           !share_word(checker, a, b))
     refuse_words(checker, at, a, b);
 }
 

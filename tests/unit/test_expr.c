@@ -264,13 +264,13 @@ static struct expr_symbol find_typed(void *context, const char *name) {
     const char *name;
     const struct value *values;
     bool open;
-  } rows[] = {{"BS", sizes, false},     {"mode", modes, false}, {"FAST", flags, false},
-              {"unroll", mixed, false}, {"n", sizes, true},     {"kind", modes, true}};
+  } rows[] = {{"only", modes, false},   {"BS", sizes, false}, {"mode", modes, false}, {"FAST", flags, false},
+              {"unroll", mixed, false}, {"n", sizes, true},   {"kind", modes, true}};
   (void)context;
-  for (int i = 0; i < 6; i++)
+  for (int i = 0; i < 7; i++)
     if (strcmp(rows[i].name, name) == 0)
       return (struct expr_symbol){
-          .kind = SYMBOL_SLOT, .slot = i, .values = rows[i].values, .value_count = 2, .open = rows[i].open};
+          .kind = SYMBOL_SLOT, .slot = i, .values = rows[i].values, .value_count = i ? 2 : 1, .open = rows[i].open};
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }
 
@@ -324,6 +324,8 @@ static void test_types_that_may_be(void **state) {
                                         "kind == mode",
                                         "mode < 'g'",
                                         "n == 1.5",
+                                        "only == 'slow'",
+                                        "select(only == 'slow', 1, 2) == 2",
                                         "select(FAST, true, BS == 64) and mode == 'slow'"};
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) expect_typed(sources[i], NULL);
 }
