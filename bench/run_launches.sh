@@ -99,7 +99,7 @@ echo "grid in a plan, n=77777: right"
 "$cugen" run grid.lua --device cuda:0 --cache grid.db --variant "i threads=512" --set n=1 >run.txt 2>&1 || { cat run.txt; exit 1; }
 
 # The bundle, by its own code alone.
-"$cugen" export grid.lua --cache grid.db --devices cuda:0 -o bundle >export.txt 2>&1 || { cat export.txt; exit 1; }
+"$cugen" export grid.lua --cache grid.db -o bundle >export.txt 2>&1 || { cat export.txt; exit 1; }
 cat >main.c <<'END'
 #include <dlfcn.h>
 #include <stdio.h>
