@@ -4,9 +4,9 @@
 kernel "fdtd" {
   problem "nx" (96), problem "ny" (80), problem "tmax" (40), check { nx = 21, ny = 19, tmax = 7 },
 
-  output  "ex" { dtype = "f32", shape = { "nx", "ny" }, tolerance = 1e-5 },
-  output  "ey" { dtype = "f32", shape = { "nx", "ny" }, tolerance = 1e-5 },
-  output  "hz" { dtype = "f32", shape = { "nx", "ny" }, tolerance = 1e-5 },
+  output  "ex" { dtype = "f32", shape = { "nx", "ny" }, tolerance = 1e-4 },
+  output  "ey" { dtype = "f32", shape = { "nx", "ny" }, tolerance = 1e-4 },
+  output  "hz" { dtype = "f32", shape = { "nx", "ny" }, tolerance = 1e-4 },
   scalar  "nx" { dtype = "i32" },
   scalar  "ny" { dtype = "i32" },
   scalar  "t" { dtype = "i32", value = "0" },
