@@ -182,6 +182,30 @@ int dataset_run_apart(const struct loading *l, int (*step)(void *context, cugen_
   return l->request->apart ? l->request->apart(l->request->apart_context, step, context, err) : step(context, err);
 }
 
+/* A thread's part of pages that nobody has touched. */
+struct fresh_pages {
+  volatile char *begin, *end;
+};
+
+static void touch_pages(void *context) {
+  enum { LEAST_PAGE = 4096 };
+  const struct fresh_pages *part = context;
+  for (volatile char *at = part->begin; at < part->end; at += LEAST_PAGE) *at = 0;
+}
+
+/* A download would touch fresh pages one after the other, which takes longer than the transfer. */
+static int download_fresh(struct device *device, void *to, const void *from, size_t bytes, cugen_error *err) {
+  enum { UNIT = 64 };
+  struct fresh_pages parts[PARALLEL_MOST];
+  const int64_t units = (int64_t)(bytes / UNIT);
+  const int count = parallel_count(units);
+  for (int i = 0; i < count; i++)
+    parts[i] = (struct fresh_pages){(char *)to + UNIT * parallel_begin(units, i, count),
+                                    (char *)to + UNIT * parallel_begin(units, i + 1, count)};
+  parallel_for(touch_pages, parts, sizeof *parts, count);
+  return device->ops->download(device, to, from, bytes, err);
+}
+
 /* memory: its inputs. Where there are data kernels and nothing is found fault with, set 0 is made on the device and copied from there. */
 static int make_generated(const struct loading *l, struct memory *memory, cugen_error *err) {
   struct device *device = l->device;
@@ -193,7 +217,7 @@ static int make_generated(const struct loading *l, struct memory *memory, cugen_
   int status = CUGEN_OK;
   if (d->kernels) status = generated_make_there(device, d->kernels, a, generator, memory, at, l->there, err);
   if (status) return status;
-  if (*l->there) return device->ops->download(device, shared, at, (size_t)kernel_argument_bytes(a), err);
+  if (*l->there) return download_fresh(device, shared, at, (size_t)kernel_argument_bytes(a), err);
   return generated_make(device, a, generator, memory, shared, err);
 }
 
