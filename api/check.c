@@ -17,6 +17,7 @@ struct checked {
   cugen_check_ran *ran;
   cugen_check_kept *kept;
   cugen_check_line *unreached;
+  cugen_check_waiver *waivers;
 };
 
 static void clear_check(void *data) {
@@ -28,6 +29,7 @@ static void clear_check(void *data) {
   free(check->ran);
   free(check->kept);
   free(check->unreached);
+  free(check->waivers);
 }
 
 /* ---- What is handed out ---- */
@@ -47,7 +49,8 @@ static cugen_check_finding publish_finding(const struct check_finding *f) {
                              .problem = f->problem,
                              .variants = f->variants.count,
                              .count = f->count,
-                             .note = f->note};
+                             .note = f->note,
+                             .waived = f->waiver ? f->waiver->reason : ""};
   memcpy(out.block, f->raw.here.block, sizeof out.block);
   memcpy(out.thread, f->raw.here.thread, sizeof out.thread);
   memcpy(out.other_block, f->raw.other.block, sizeof out.other_block);
@@ -80,6 +83,14 @@ static size_t publish_lines(const struct reached *r, cugen_check_line *out) {
   return count;
 }
 
+static void publish_waivers(const struct config *config, const struct check_result *r, cugen_check_waiver *out) {
+  for (size_t i = 0; i < config->waiver_count; i++) {
+    const struct config_waiver *w = &config->waivers[i];
+    out[i] = (cugen_check_waiver){w->line.path, w->line.number, w->kind, w->at, w->reason, 0};
+    for (size_t f = 0; f < r->finding_count; f++) out[i].findings += r->findings[f].waiver == w;
+  }
+}
+
 static int publish(struct checked *check, const cugen_kernel *k, cugen_check *out, cugen_error *err) {
   const struct check_result *r = &check->result;
   check->findings = calloc(r->finding_count + 1, sizeof *check->findings);
@@ -88,7 +99,9 @@ static int publish(struct checked *check, const cugen_kernel *k, cugen_check *ou
   check->ran = calloc(r->runs + 1, sizeof *check->ran);
   check->kept = calloc(r->kept_count + 1, sizeof *check->kept);
   check->unreached = calloc(r->reached.count + 1, sizeof *check->unreached);
-  if (!check->unreached || !check->kept || !check->findings || !check->traffic || !check->skips || !check->ran)
+  check->waivers = calloc(k->lookup.config->waiver_count + 1, sizeof *check->waivers);
+  if (!check->waivers || !check->unreached || !check->kept || !check->findings || !check->traffic || !check->skips ||
+      !check->ran)
     return error_memory(err);
   for (size_t i = 0; i < r->finding_count; i++) check->findings[i] = publish_finding(&r->findings[i]);
   for (size_t i = 0; i < r->traffic_count; i++) check->traffic[i] = publish_traffic(&r->traffic[i]);
@@ -97,6 +110,7 @@ static int publish(struct checked *check, const cugen_kernel *k, cugen_check *ou
         (cugen_check_skip){r->skips[i].what, r->skips[i].why, r->skips[i].refused, r->skips[i].variants.count};
   for (size_t i = 0; i < r->runs; i++) check->ran[i] = (cugen_check_ran){r->ran[i].variant, r->ran[i].problem};
   for (size_t i = 0; i < r->kept_count; i++) check->kept[i] = (cugen_check_kept){r->kept[i].setting, r->kept[i].why};
+  publish_waivers(k->lookup.config, r, check->waivers);
   const size_t unreached = publish_lines(&r->reached, check->unreached);
   *out = (cugen_check){.findings = check->findings,
                        .lines = r->reached.count,
@@ -121,6 +135,9 @@ static int publish(struct checked *check, const cugen_kernel *k, cugen_check *ou
                        .problem_texts = (const char *const *)r->problem_texts,
                        .kept = check->kept,
                        .kept_count = r->kept_count,
+                       .waivers = check->waivers,
+                       .waiver_count = k->lookup.config->waiver_count,
+                       .waived_count = r->waived_count,
                        .compared = config_proves(k->lookup.config),
                        .has_check = cugen_kernel_has_check(k)};
   return CUGEN_OK;

@@ -13,6 +13,7 @@
 #include "order.h"
 #include "selection.h"
 #include "tune/verify.h"
+#include "waivers.h"
 
 /* Where a variant's traffic was counted; a later one takes the place of those before. */
 enum counted { COUNTED_NOT, COUNTED_ELSEWHERE, COUNTED_SIZE, COUNTED_WHOLE_TILES };
@@ -127,7 +128,9 @@ static int keep_finding(struct check *c, struct check_finding *f, size_t variant
   for (size_t i = 0; i < r->finding_count; i++) {
     struct check_finding *known = &r->findings[i];
     if (!same_finding(known, f)) continue;
+    const bool waived = known->waiver && f->waiver;
     join_findings(known, f);
+    if (!waived) known->waiver = NULL;
     finding_free(f);
     return add_variant(c, &known->variants, variant, err);
   }
@@ -263,6 +266,7 @@ static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
                             .raw = *raw,
                             .variant = strdup(o->result->variant),
                             .problem = strdup(o->problem->text)};
+  f.waiver = waiver_of(o->check->target->config, f.kind, o->result->source, here);
   f.message = say_order(o, f.kind == CUGEN_FINDING_INPUT_WRITE ? CUGEN_OUTCOME_WRONG : CUGEN_OUTCOME_OK,
                         say_beginning(o, raw, check_message(&f)));
   return keep_finding(o->check, &f, o->run->variant, err);
@@ -725,8 +729,10 @@ static int publish_list(struct check *c, cugen_error *err) {
 
 static void mark_notes(struct check_result *r, bool strict) {
   for (size_t i = 0; i < r->finding_count; i++) {
-    r->findings[i].note = r->findings[i].kind == CUGEN_FINDING_SAME_VALUE && !strict;
-    r->note_count += r->findings[i].note;
+    struct check_finding *f = &r->findings[i];
+    f->note = f->waiver || (f->kind == CUGEN_FINDING_SAME_VALUE && !strict);
+    r->note_count += f->note;
+    r->waived_count += f->waiver != NULL;
   }
 }
 

@@ -18,10 +18,11 @@ struct check_finding {
   struct source_place fence;       /* where one is missing */
   struct watch_finding raw;        /* block, thread, array; all zero for those that have none */
   char *message, *variant, *problem;
-  struct check_variants variants; /* that show it; the first one is described */
-  uint64_t count;                 /* how often, in all of them */
-  size_t run;                     /* the described one's, in the order of the list */
-  bool note;                      /* none that the check fails by */
+  struct check_variants variants;     /* that show it; the first one is described */
+  uint64_t count;                     /* how often, in all of them */
+  size_t run;                         /* the described one's, in the order of the list */
+  bool note;                          /* none that the check fails by */
+  const struct config_waiver *waiver; /* the config's, by which it is a note; NULL: none */
 };
 
 struct check_traffic { /* one counter of one launch */
@@ -73,6 +74,7 @@ struct check_options {
 struct check_result {
   struct check_finding *findings;
   size_t finding_count, note_count; /* notes are among the findings */
+  size_t waived_count;              /* of the notes */
   struct check_traffic *traffic; /* of the first problem that a variant ran on; of whole tiles, if it ran on those */
   size_t traffic_count;
   struct check_skip *skips;

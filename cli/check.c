@@ -89,6 +89,7 @@ static void add_finding(struct views *v, const cugen_check_finding *f, const cha
   v->by[v->check.finding_count] = by;
   v->findings[v->check.finding_count++] = *f;
   v->check.note_count += f->note != 0;
+  v->check.waived_count += *f->waived != '\0';
 }
 
 static int join_views(struct cli *cli, struct views *v, const cugen_check *second) {
@@ -97,7 +98,7 @@ static int join_views(struct cli *cli, struct views *v, const cugen_check *secon
   v->by = calloc(first.finding_count + second->finding_count + 1, sizeof *v->by);
   v->skips = calloc(first.skip_count + second->skip_count + 1, sizeof *v->skips);
   if (!v->findings || !v->by || !v->skips) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  v->check.finding_count = v->check.note_count = v->check.skip_count = 0;
+  v->check.finding_count = v->check.note_count = v->check.waived_count = v->check.skip_count = 0;
   for (size_t i = 0; i < first.finding_count; i++)
     add_finding(v, &first.findings[i], has_finding(second, &first.findings[i]) ? NULL : cli->values[OPTION_COMPILER]);
   for (size_t i = 0; i < second->finding_count; i++)
@@ -150,7 +151,7 @@ static int check_views(struct cli *cli, const cugen_check_options *options, stru
 static void print_finding(const cugen_check_finding *f, const char *by) {
   if (f->line) printf("%s:%d: ", f->file, f->line);
   clean_style(f->note ? STYLE_PLAIN : STYLE_BAD);
-  printf("%s%s", f->note ? "note: " : "", cugen_finding_name((int)f->kind));
+  printf("%s%s", *f->waived ? "waived: " : f->note ? "note: " : "", cugen_finding_name((int)f->kind));
   clean_style(STYLE_PLAIN);
   printf(": %s\n", f->message);
   if (f->user_line) printf("    used at %s:%d\n", f->user_file, f->user_line);
@@ -159,6 +160,7 @@ static void print_finding(const cugen_check_finding *f, const char *by) {
   if (f->variants > 1) printf(", in %s variants", print_count(f->variants).text);
   if (by) printf("; with %s alone", by);
   putchar('\n');
+  if (*f->waived) printf("    %s\n", f->waived);
 }
 
 static double ratio(const cugen_check_traffic *t) {
@@ -286,6 +288,22 @@ static void print_skips(const cugen_check *check) {
   }
 }
 
+/* Whether all was checked that there is, so that a waiver without a finding has none to waive. */
+static bool is_whole(const struct cli *cli) {
+  return !cli->setting_count && !cli->where_count && !options_given(cli, OPTION_VARIANT) &&
+         !options_given(cli, OPTION_IMPLEMENTATION) && !options_given(cli, OPTION_SAMPLE);
+}
+
+static void print_idle_waivers(const cugen_check *check) {
+  for (size_t i = 0; i < check->waiver_count; i++) {
+    const cugen_check_waiver *w = &check->waivers[i];
+    if (w->findings) continue;
+    printf("%s:%d: waive \"%s\" waives nothing: there was no such finding in a line with '%s'. Remove it, or correct "
+           "what it quotes\n",
+           w->file, w->line, cugen_finding_name((int)w->kind), w->at);
+  }
+}
+
 static void print_several(size_t number, const char *what, const char *end) {
   printf("%s %s%s%s", print_count(number).text, what, number == 1 ? "" : "s", end);
 }
@@ -364,6 +382,13 @@ static void print_unseen(const struct cli *cli, const cugen_check *check) {
   }
 }
 
+/* Nothing that counts. */
+static void print_nothing(const cugen_check *check, double seconds) {
+  fputs("Nothing found, ", stdout);
+  if (check->waived_count) printf("%s waived, ", print_count(check->waived_count).text);
+  printf("in %s.\n", print_seconds(seconds).text);
+}
+
 static int print_result(struct cli *cli, const struct views *views, double seconds, bool interrupted) {
   const cugen_check *check = &views->check;
   const bool quiet = options_given(cli, OPTION_QUIET);
@@ -377,13 +402,14 @@ static int print_result(struct cli *cli, const struct views *views, double secon
   for (size_t i = 0; i < check->finding_count; i++)
     print_finding(&check->findings[i], views->by ? views->by[i] : NULL);
   print_skips(check);
+  if (is_whole(cli) && !interrupted) print_idle_waivers(check);
   print_printed(cugen_kernel_printed(cli->kernel), "");
   const int status = quiet ? CUGEN_OK : print_traffic(cli, check);
   if (!quiet) print_unseen(cli, check);
   if (interrupted || check->runs_done < check->runs_planned)
     print_interrupted(check, interrupted);
   else if (!quiet && check->finding_count == check->note_count && check->runs)
-    printf("Nothing found, in %s.\n", print_seconds(seconds).text);
+    print_nothing(check, seconds);
   return status;
 }
 
@@ -416,6 +442,7 @@ static json_t *finding_json(const cugen_check_finding *f, const char *by) {
   json_object_set_new(object, "variants", json_integer((json_int_t)f->variants));
   json_object_set_new(object, "count", json_integer((json_int_t)f->count));
   json_object_set_new(object, "note", json_boolean(f->note));
+  json_object_set_new(object, "waived", json_optional_string(f->waived));
   json_object_set_new(object, "compiler", json_optional_string(by ? by : ""));
   return object;
 }
@@ -479,6 +506,22 @@ static json_t *unwatched_json(const cugen_check *check) {
   return array;
 }
 
+static json_t *waivers_json(const cugen_check *check) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < check->waiver_count; i++) {
+    const cugen_check_waiver *w = &check->waivers[i];
+    json_t *object = json_object();
+    json_object_set_new(object, "file", json_string(w->file));
+    json_object_set_new(object, "line", json_integer(w->line));
+    json_object_set_new(object, "kind", json_string(cugen_finding_name((int)w->kind)));
+    json_object_set_new(object, "at", json_text(w->at));
+    json_object_set_new(object, "reason", json_text(w->reason));
+    json_object_set_new(object, "findings", json_integer((json_int_t)w->findings));
+    json_array_append_new(array, object);
+  }
+  return array;
+}
+
 static json_t *kept_json(const cugen_check *check) {
   json_t *array = json_array();
   for (size_t i = 0; i < check->kept_count; i++) {
@@ -516,6 +559,8 @@ static json_t *result_json(const struct cli *cli, const struct views *views, dou
   json_object_set_new(object, "lines_reached", json_integer((json_int_t)check->lines_reached));
   json_object_set_new(object, "unreached", unreached_json(check));
   json_object_set_new(object, "not_watched", unwatched_json(check));
+  json_object_set_new(object, "waived", json_integer((json_int_t)check->waived_count));
+  json_object_set_new(object, "waivers", waivers_json(check));
   json_object_set_new(object, "seconds", json_number(seconds));
   json_object_set_new(object, "interrupted", json_boolean(interrupted));
   json_object_set_new(object, "findings", findings);

@@ -531,8 +531,18 @@ typedef struct cugen_check_finding {
   const char *variant, *problem;            /* where it was found first */
   size_t variants;                          /* that show it */
   uint64_t count;                           /* how often it happened, in all runs */
-  int note;                                 /* no error: nothing but what --strict would count */
+  int note;                                 /* no error: what --strict would count, or what is waived */
+  const char *waived;                       /* the reason of the config's waive that it is a note by; "" */
 } cugen_check_finding;
+
+/* A waive of the config, and how many of the findings are notes by it. */
+typedef struct cugen_check_waiver {
+  const char *file;
+  int line; /* of the config */
+  cugen_finding_kind kind;
+  const char *at, *reason;
+  size_t findings;
+} cugen_check_waiver;
 
 /* The memory traffic of a variant with one array of shared memory, or one buffer of global memory, in one launch: on sizes that
    are whole tiles if it ran on such, else on the check problem. */
@@ -629,6 +639,8 @@ typedef struct cugen_check {
   size_t unwatched_count;
   int compared;  /* results were compared; 0: the config has reference "none" */
   int has_check; /* the config has a check { }; 0: what was checked is its own problem, and no other size */
+  const cugen_check_waiver *waivers;
+  size_t waiver_count, waived_count; /* of the config; findings that are notes by one of them */
 } cugen_check;
 
 /* Runs variants on the cpu device with every access to memory watched, in processes of their own, and compares the results with

@@ -140,6 +140,7 @@ int read_rules(struct build *build, const struct list *list, struct config_deriv
 int read_implementation(struct build *build, const struct list *kernel, const struct item *item,
                         struct config_implementation *out);
 /* try.c; after the tunables. */
+int read_waivers(struct build *build, const struct list *list);
 int read_tries(struct build *build, const struct list *list, struct config_implementation *out);
 /* check.c; *out: NULL where there is none. */
 int read_check(struct build *build, const struct list *list, const struct value **out);

@@ -84,6 +84,12 @@ struct config_field {
   int offset;
 };
 
+struct config_waiver { /* waive "uninitialised read" { at = "sum += tail[i]", reason = "..." } */
+  struct config_line line;
+  cugen_finding_kind kind;
+  const char *at, *reason; /* at: part of the line that the finding names */
+};
+
 struct config_argument { /* input, output, inout, scratch, scalar, constant */
   const char *name;
   cugen_argument_kind kind;
@@ -285,6 +291,8 @@ struct config {
   const struct config_tunable *shared_tunables;
   size_t shared_tunable_count;
   struct config_policy policy;
+  const struct config_waiver *waivers;
+  size_t waiver_count;
   const char *const *problem_sets; /* each problems { }: "M=64,256 N=4096", all combinations of these values */
   size_t problem_set_count;
   const struct config_argument *arguments;

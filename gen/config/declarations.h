@@ -21,6 +21,8 @@ enum naming { PLAIN, NAMED, NAMED_ALONE };
   X(problem, NAMED, true, PLACE_KERNEL, "problem \"M\" (4096)")                                                      \
   X(problems, PLAIN, true, PLACE_KERNEL, "problems { M = { 64, 256 }, N = 4096 }")                                   \
   X(check, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION, "check { M = 96 }")                                    \
+  X(waive, NAMED, true, PLACE_KERNEL,                                                                                \
+    "waive \"uninitialised read\" { at = \"sum += tail[i]\", reason = \"the sums of the tail are dropped\" }")       \
   X(policy, NAMED_ALONE, false, PLACE_KERNEL, "policy \"nearest\" { distance = 1 }")                                 \
   X(input, NAMED, true, PLACE_KERNEL, "input \"A\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                   \
   X(output, NAMED, true, PLACE_KERNEL, "output \"C\" { dtype = \"f32\", shape = { \"M\", \"N\" } }")                 \

@@ -286,6 +286,7 @@ static int read_body(struct build *build, int table, struct config_line line) {
   text_free(&owner);
   if (!status) status = read_problems(build, &list);
   if (!status) status = read_kernel_check(build, &list);
+  if (!status) status = read_waivers(build, &list);
   if (!status) status = read_policy(build, &list);
   if (!status) status = read_problem_sets(build, &list);
   if (!status) status = read_shared(build, &list);

@@ -895,6 +895,7 @@ class cugen_check_finding(Structure):
         ("variants", c_size_t),
         ("count", c_uint64),
         ("note", c_int),
+        ("waived", c_char_p),
     ]
 
 
@@ -920,7 +921,8 @@ class Finding:
     problem: str  # where it was found first
     variants: int  # that show it
     count: int  # how often it happened, in all runs
-    note: int  # no error: nothing but what --strict would count
+    note: int  # no error: what --strict would count, or what is waived
+    waived: str  # the reason of the config's waive that it is a note by; ""
 
     @classmethod
     def _of(cls, c: cugen_check_finding) -> Finding:
@@ -944,11 +946,23 @@ class Finding:
             variants=c.variants,
             count=c.count,
             note=c.note,
+            waived=text(c.waived),
         )
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}: " if self.line else ""
         return f"{place}{self.kind.name.lower().replace('_', ' ')}: {self.message}"
+
+
+class cugen_check_waiver(Structure):
+    _fields_ = [
+        ("file", c_char_p),
+        ("line", c_int),
+        ("kind", c_int),
+        ("at", c_char_p),
+        ("reason", c_char_p),
+        ("findings", c_size_t),
+    ]
 
 
 class cugen_check_traffic(Structure):
@@ -1133,6 +1147,9 @@ class cugen_check(Structure):
         ("unwatched_count", c_size_t),
         ("compared", c_int),
         ("has_check", c_int),
+        ("waivers", POINTER(cugen_check_waiver)),
+        ("waiver_count", c_size_t),
+        ("waived_count", c_size_t),
     ]
 
 

@@ -25,6 +25,7 @@
 ---@class cugen.problem: cugen.in_kernel
 ---@class cugen.problems: cugen.in_kernel
 ---@class cugen.check: cugen.in_kernel, cugen.in_implementation
+---@class cugen.waive: cugen.in_kernel
 ---@class cugen.policy: cugen.in_kernel
 ---@class cugen.input: cugen.in_kernel
 ---@class cugen.output: cugen.in_kernel
@@ -219,6 +220,10 @@
 ---@field fields? table[] of the struct, `{ "dt", dtype = "f32", value = "0.1" }`
 ---@field when? cugen.expression of which problems it is an argument; of all by default
 
+---@class cugen.waive_attributes
+---@field at string part of the line that the finding names; blanks make no difference
+---@field reason string why it is meant
+
 ---@class cugen.nearest_attributes
 ---@field distance number the largest |log2(a / b)| over the sizes: 1 is twice or half
 
@@ -327,6 +332,14 @@ function problems(values) end
 ---@param values table<string, cugen.value>
 ---@return cugen.check
 function check(values) end
+
+---A finding of `cugen check` that is meant: of this kind, in a line that has this text.
+---```lua
+---waive "uninitialised read" { at = "sum += tail[i]", reason = "the sums of the tail are dropped" }
+---```
+---@param kind "uninitialised read"|"barrier after exit"|"same value written"
+---@return fun(attributes: cugen.waive_attributes): cugen.waive
+function waive(kind) end
 
 ---Which tuned problem, or portfolio, lends its variant to one that was not tuned.
 ---```lua
