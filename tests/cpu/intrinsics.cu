@@ -1,6 +1,6 @@
 // What each built-in function gives, checked where it runs: *wrong becomes the line of the first surprise.
-#include <cuda_fp16.h>
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <math_constants.h>
 
 #define CHECK(...)                                                                                                   \
@@ -26,6 +26,11 @@ static __device__ void integers(int *wrong) {
   CHECK(__funnelshift_rc(1u, 7u, 40) == 7u && __funnelshift_lc(5u, 7u, 32) == 5u);
   CHECK(__sad(-3, 4, 10u) == 17u && __usad(3u, 1u, 1u) == 3u && __hadd(-3, 0) == -2 && __rhadd(-3, 0) == -1);
   CHECK(__dp4a(0x01ff02fe, 0x01010303, 100) == 100 + 1 - 1 + 6 - 6);
+  CHECK(__dp2a_lo(0x0002ffff, 0x030401fe, 10) == 10 + 2 + 2 && __dp2a_hi(0x00020003, 0x030401fe, 1) == 1 + 12 + 6);
+  CHECK(__dp2a_lo(0x0002ffffu, 0x030401feu, 0u) == 0xffffu * 0xfeu + 2u);
+  CHECK(__viaddmax_s32(-3, 2, -2) == -1 && __viaddmin_u32(0xffffffffu, 2u, 7u) == 1u &&
+        __vimax3_u32(1u, 9u, 4u) == 9u);
+  CHECK(__vimin3_s32(4, -9, 1) == -9 && __vimin3_s32_relu(4, -9, 1) == 0 && __vimax_s32_relu(-4, -5) == 0);
   CHECK(min(-1, 2u) == 2u && max(3, 4) == 4 && min(3ll, -4ll) == -4 && max(2.0f, CUDART_NAN_F) == 2.0f);
   CHECK(min(CUDART_NAN_F, 1.0f) == 1.0f && max(1.0f, 2.0) == 2.0 && abs(-3) == 3 && abs(-2.5f) == 2.5f);
   CHECK(abs(-5000000000ll) == 5000000000ll);
@@ -35,6 +40,11 @@ static __device__ void reals(int *wrong) {
   CHECK(near(__expf(1.0f), 2.718281828) && near(__logf(10.0f), 2.302585093) && near(__powf(2.0f, 0.5f), 1.41421356));
   CHECK(near(__sinf(1.0f), 0.841470985) && near(__cosf(1.0f), 0.540302306));
   CHECK(near(__fdividef(1.0f, 3.0f), 0.3333333));
+  const float sides[] = {2.0f, 3.0f, 6.0f};
+  CHECK(norm3df(2, 3, 6) == 7.0f && near(rnorm3df(2, 3, 6), 1 / 7.0) && norm4d(1, 1, 1, 1) == 2 &&
+        normf(3, sides) == 7.0f);
+  CHECK(near(rnorm4df(2, 2, 2, 2), 0.25) && near(rnormf(3, sides), 1 / 7.0));
+  CHECK(near(cyl_bessel_i0(1.0), 1.2660658777520084) && near(cyl_bessel_i1f(2.0f), 1.590636854637329));
   CHECK(__saturatef(-1.0f) == 0.0f && __saturatef(0.25f) == 0.25f && __saturatef(7.0f) == 1.0f);
   CHECK(near(rsqrtf(4.0f), 0.5) && near(rsqrt(16.0), 0.25) && __frcp_rn(4.0f) == 0.25f && __fsqrt_rn(9.0f) == 3.0f);
   CHECK(fminf(1.0f, 2.0f) == 1.0f && fmaxf(1.0f, 2.0f) == 2.0f && sizeof(sqrt(2.0f)) == sizeof(float));
@@ -81,6 +91,8 @@ static __device__ void halves(int *wrong) {
   __half sum = __half(0.0f);
   sum += a;
   const __half2 pair = __floats2half2_rn(1.0f, 2.0f), twice = __hadd2(pair, pair);
+  CHECK(__low2float(h2exp2(pair)) == 2.0f && __high2float(h2rcp(pair)) == 0.5f && __high2float(h2log2(pair)) == 1.0f);
+  CHECK(__half2float(hlog10(__half(100))) == 2.0f && __half2float(hexp10(__half(2))) == 100.0f);
   CHECK((float)sum == 1.5f && __low2float(twice) == 2.0f && __high2float(twice) == 4.0f);
   const float2 wide = __half22float2(__hfma2(pair, pair, __half2half2(a)));
   CHECK(wide.x == 2.5f && wide.y == 5.5f);

@@ -44,6 +44,13 @@ struct cugen_brain16 {
 
 #ifdef CUGEN_SMALL_FLOATS
 /* Friends inside the class are compiled only when they are used, and found for its arguments alone. */
+/* The functions of one float: hexp for a half, h2exp for two. */
+#define CUGEN_HALF_FUNCTIONS(add)                                                                                    \
+  add(sqrt, sqrtf(x)) add(rsqrt, 1.0f / sqrtf(x)) add(rcp, 1.0f / x) add(exp, expf(x)) add(exp2, exp2f(x))            \
+      add(exp10, exp10f(x)) add(log, logf(x)) add(log2, log2f(x)) add(log10, log10f(x)) add(sin, sinf(x))             \
+          add(cos, cosf(x)) add(tanh, tanhf(x)) add(tanh_approx, tanhf(x)) add(floor, floorf(x)) add(ceil, ceilf(x))  \
+              add(trunc, truncf(x)) add(rint, rintf(x))
+
 template <class Format> struct cugen_float16 {
   unsigned short cugen_raw;
   typedef cugen_float16 Self;
@@ -91,24 +98,11 @@ template <class Format> struct cugen_float16 {
   CUGEN_COMPARE(>=, __hge)
 #undef CUGEN_COMPARE
 #define CUGEN_UNARY(name, expression)                                                                                \
-  friend Self name(Self a) {                                                                                         \
+  friend Self h##name(Self a) {                                                                                      \
     const float x = a.cugen_get();                                                                                   \
     return expression;                                                                                               \
   }
-  CUGEN_UNARY(hsqrt, sqrtf(x))
-  CUGEN_UNARY(hrsqrt, 1.0f / sqrtf(x))
-  CUGEN_UNARY(hrcp, 1.0f / x)
-  CUGEN_UNARY(hexp, expf(x))
-  CUGEN_UNARY(hexp2, exp2f(x))
-  CUGEN_UNARY(hlog, logf(x))
-  CUGEN_UNARY(hlog2, log2f(x))
-  CUGEN_UNARY(hsin, sinf(x))
-  CUGEN_UNARY(hcos, cosf(x))
-  CUGEN_UNARY(htanh, tanhf(x))
-  CUGEN_UNARY(hfloor, floorf(x))
-  CUGEN_UNARY(hceil, ceilf(x))
-  CUGEN_UNARY(htrunc, truncf(x))
-  CUGEN_UNARY(hrint, rintf(x))
+  CUGEN_HALF_FUNCTIONS(CUGEN_UNARY)
 #undef CUGEN_UNARY
   friend Self operator-(const Self &a) { return cugen_of(a.cugen_raw ^ 0x8000u); }
   friend Self operator+(const Self &a) { return a; }
@@ -147,9 +141,10 @@ template <class Format> struct __attribute__((__aligned__(4))) cugen_float16x2 {
   friend Self __hmin2(Self a, Self b) { return Self(__hmin(a.x, b.x), __hmin(a.y, b.y)); }
   friend Self __hmax2(Self a, Self b) { return Self(__hmax(a.x, b.x), __hmax(a.y, b.y)); }
   friend Self __hfma2(Self a, Self b, Self c) { return Self(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)); }
-  friend Self h2exp(Self a) { return Self(hexp(a.x), hexp(a.y)); }
-  friend Self h2sqrt(Self a) { return Self(hsqrt(a.x), hsqrt(a.y)); }
-  friend Self h2rsqrt(Self a) { return Self(hrsqrt(a.x), hrsqrt(a.y)); }
+#define CUGEN_UNARY(name, expression)                                                                                \
+  friend Self h2##name(Self a) { return Self(h##name(a.x), h##name(a.y)); }
+  CUGEN_HALF_FUNCTIONS(CUGEN_UNARY)
+#undef CUGEN_UNARY
   friend One __low2half(Self a) { return a.x; }
   friend One __high2half(Self a) { return a.y; }
   friend One __low2bfloat16(Self a) { return a.x; }
@@ -192,6 +187,7 @@ typedef cugen_float16x2<cugen_brain16> __nv_bfloat162, nv_bfloat162;
 CUGEN_FLOAT16(__half, __half2, half)
 CUGEN_FLOAT16(__nv_bfloat16, __nv_bfloat162, bfloat16)
 #undef CUGEN_FLOAT16
+#undef CUGEN_HALF_FUNCTIONS
 static inline __half2 make_half2(__half x, __half y) { return __half2(x, y); }
 static inline __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return __nv_bfloat162(x, y); }
 #endif

@@ -108,6 +108,41 @@ static inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
   for (int i = 0; i < 32; i += 8) sum += (a >> i & 255u) * (b >> i & 255u);
   return sum;
 }
+/* Two 16-bit numbers by the lower or the upper two 8-bit ones. */
+#define CUGEN_DP2A(name, from)                                                                                       \
+  static inline int name(int a, int b, int sum) {                                                                     \
+    return sum + (short)a * (signed char)(b >> from) + (a >> 16) * (signed char)(b >> (from + 8));                    \
+  }                                                                                                                   \
+  static inline unsigned name(unsigned a, unsigned b, unsigned sum) {                                                 \
+    return sum + (a & 0xffffu) * (b >> from & 255u) + (a >> 16) * (b >> (from + 8) & 255u);                           \
+  }
+CUGEN_DP2A(__dp2a_lo, 0)
+CUGEN_DP2A(__dp2a_hi, 16)
+#undef CUGEN_DP2A
+/* Sums and extremes in one, since sm_90: of 32 bits, which wrap; the signed ones also with 0 for what is negative. */
+#define CUGEN_THREE(type, suffix)                                                                                    \
+  static inline type __vimax3_##suffix(type a, type b, type c) { return a > b ? a > c ? a : c : b > c ? b : c; }      \
+  static inline type __vimin3_##suffix(type a, type b, type c) { return a < b ? a < c ? a : c : b < c ? b : c; }      \
+  static inline type __viaddmax_##suffix(type a, type b, type c) {                                                    \
+    const type sum = (type)((unsigned)a + (unsigned)b);                                                               \
+    return sum > c ? sum : c;                                                                                         \
+  }                                                                                                                   \
+  static inline type __viaddmin_##suffix(type a, type b, type c) {                                                    \
+    const type sum = (type)((unsigned)a + (unsigned)b);                                                               \
+    return sum < c ? sum : c;                                                                                         \
+  }
+CUGEN_THREE(int, s32)
+CUGEN_THREE(unsigned, u32)
+#undef CUGEN_THREE
+static inline int __vimax_s32_relu(int a, int b) { return __vimax3_s32(a, b, 0); }
+static inline int __vimin_s32_relu(int a, int b) { return __vimax3_s32(a < b ? a : b, 0, 0); }
+#define CUGEN_RELU(name)                                                                                             \
+  static inline int name##_s32_relu(int a, int b, int c) { return __vimax3_s32(name##_s32(a, b, c), 0, 0); }
+CUGEN_RELU(__vimax3)
+CUGEN_RELU(__vimin3)
+CUGEN_RELU(__viaddmax)
+CUGEN_RELU(__viaddmin)
+#undef CUGEN_RELU
 
 static inline long long clock64() {
 #if defined(__x86_64__)

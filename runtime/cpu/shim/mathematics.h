@@ -170,6 +170,30 @@ static inline float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
 static inline double rhypot(double x, double y) { return 1.0 / hypot(x, y); }
 static inline float norm3df(float x, float y, float z) { return sqrtf(x * x + y * y + z * z); }
 static inline double norm3d(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
+static inline float rnorm3df(float x, float y, float z) { return 1.0f / norm3df(x, y, z); }
+static inline double rnorm3d(double x, double y, double z) { return 1.0 / norm3d(x, y, z); }
+#define CUGEN_NORMS(type, suffix, root)                                                                              \
+  static inline type norm4d##suffix(type x, type y, type z, type w) { return root(x * x + y * y + z * z + w * w); }   \
+  static inline type rnorm4d##suffix(type x, type y, type z, type w) { return 1 / norm4d##suffix(x, y, z, w); }       \
+  static inline type norm##suffix(int count, const type *x) {                                                         \
+    type sum = 0;                                                                                                     \
+    for (int i = 0; i < count; ++i) sum += x[i] * x[i];                                                               \
+    return root(sum);                                                                                                 \
+  }                                                                                                                   \
+  static inline type rnorm##suffix(int count, const type *x) { return 1 / norm##suffix(count, x); }
+CUGEN_NORMS(float, f, sqrtf)
+CUGEN_NORMS(double, , sqrt)
+#undef CUGEN_NORMS
+/* The modified Bessel functions' series: sums of (x / 2)^(2 k + order) / (k! (k + order)!), whose terms are all positive. */
+static inline double cugen_bessel_i(int order, double x) {
+  double term = order ? x / 2 : 1, sum = term;
+  for (int k = 1; k < 2000 && fabs(term) > 1e-17 * fabs(sum); ++k) sum += term *= x / 2 * (x / 2) / (k * (double)(k + order));
+  return sum;
+}
+static inline double cyl_bessel_i0(double x) { return cugen_bessel_i(0, x); }
+static inline double cyl_bessel_i1(double x) { return cugen_bessel_i(1, x); }
+static inline float cyl_bessel_i0f(float x) { return (float)cugen_bessel_i(0, x); }
+static inline float cyl_bessel_i1f(float x) { return (float)cugen_bessel_i(1, x); }
 static inline float fdividef(float x, float y) { return x / y; }
 
 #ifdef CUGEN_LONG_DOUBLE /* <complex> and <random> use functions of it, too */
