@@ -3,7 +3,12 @@
 
 PREDICTED has NAME/cache.db of `cugen tune --device model:... --portfolio` (bench/predict.py), FRESH has NAME.retimed.jsonl, sizes that were searched and timed in turn on
 that GPU (bench/run_portfolios.py dense --fresh). On each of these sizes are timed in turn, by bench_retime in BUILD: the fastest there, what the predicted
-portfolio names, and what the config suggests alone. DEVICE describes the GPU: model:H100. OUTPUT gets a line of JSON for each pair, stdout the table."""
+portfolio names, and what the config suggests alone. DEVICE describes the GPU: model:H100. OUTPUT gets a line of JSON for each pair, stdout the table.
+
+predicted.py first FOLDER...: the model's first choice by the best that was measured, of kernels whose caches are in each FOLDER: NAME.db of
+`cugen tune --device model:...` and of `cugen tune` on that GPU, in one cache. A column for each FOLDER, its predictions; all their
+measurements count. The first choice is the fastest prediction among the variants that were measured, all that the model names being
+measured first by `cugen tune`; variants that came out wrong are refuted by the verification of the first."""
 import argparse
 import ast
 import concurrent.futures
@@ -143,7 +148,39 @@ def find_classes(given, configs):
                     print(f"{folder.name}: no portfolio: {error}")
 
 
+def read_times(cache):
+    """(predicted, measured) of all variants."""
+    found = {}, {}
+    if not cache.is_file():
+        return found
+    database = sqlite3.connect(f"file:{cache}?mode=ro", uri=True)
+    rows = database.execute("SELECT device, variant, seconds FROM record JOIN space ON space.id = space_id WHERE superseded = 0 AND outcome = 0")
+    for device, variant, seconds in rows:
+        found[0 if device.startswith("predicted ") else 1][variant] = seconds
+    return found
+
+
+def print_first_choices(folders):
+    """A row for each kernel of the last folder."""
+    names = sorted(path.stem for path in pathlib.Path(folders[-1]).glob("*.db"))
+    means = [[] for _ in folders]
+    print(f"{'kernel':22}{'best':>12}{'measured':>10}" + "".join(f"{'predicted':>12}{'first':>8}" for _ in folders))
+    for name in names:
+        times = [read_times(pathlib.Path(folder) / f"{name}.db") for folder in folders]
+        measured = {variant: seconds for _, one in times for variant, seconds in one.items()}
+        row = f"{name:22}{1e3 * min(measured.values()):9.4f} ms{len(measured):10}"
+        for mean, (predicted, _) in zip(means, times):
+            known = [variant for variant in sorted(predicted, key=predicted.get) if variant in measured]
+            ratio = measured[known[0]] / min(measured.values()) if known else math.nan
+            mean.extend([ratio] if known else [])
+            row += f"{len(predicted):12}{ratio:8.3f}"
+        print(row)
+    print(f"{'mean':44}" + "".join(f"{'':12}{statistics.fmean(mean):8.3f}" for mean in means))
+
+
 def main():
+    if sys.argv[1:2] == ["first"] and len(sys.argv) > 2:
+        return print_first_choices(sys.argv[2:])
     given = options()
     given.build = given.build.resolve()
     with tempfile.TemporaryDirectory() as scratch:

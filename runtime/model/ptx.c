@@ -457,14 +457,19 @@ static void read_parameters(struct reader *r) {
   }
 }
 
-/* A short branch over what is straight: ptxas makes predicates of it, and what it guards moves among what stands around. */
+/* A short branch over what is straight, or over such branches that lead no further: ptxas makes predicates of it, and what it guards
+   moves among what stands around. */
 static bool is_predicated(const struct ptx_kernel *k, size_t branch, int64_t target) {
   enum { SHORT = 16 };
   if (k->instructions[branch].guard < 0 || target <= (int64_t)branch || target - (int64_t)branch > SHORT)
     return false;
   for (size_t i = branch + 1; i < (size_t)target && i < k->count; i++) {
-    enum ptx_op op = k->instructions[i].op;
-    if (op == PTX_BARRIER || op >= PTX_BRANCH) return false; /* those that are behind it go elsewhere */
+    const struct ptx_instruction *in = &k->instructions[i];
+    if (in->op == PTX_BARRIER || in->op > PTX_BRANCH)
+      return false; /* what is behind PTX_BRANCH goes elsewhere, too */
+    if (in->op != PTX_BRANCH) continue;
+    const int64_t inner = in->guard >= 0 && in->count ? k->operands[in->first].value : 0;
+    if (inner <= (int64_t)i || inner > target) return false;
   }
   return true;
 }
@@ -492,6 +497,7 @@ static void mark_leaders(struct ptx_kernel *k) {
     const bool alone = in->op == PTX_BRANCH && targets.count && is_predicated(k, i, targets.first[0].value);
     for (size_t j = 0; j < targets.count && !alone; j++) mark_leader(k, targets.first[j].value);
     if (targets.count && !alone) mark_leader(k, (int64_t)i + 1);
+    if (alone) k->instructions[i].weight = 0; /* there is no branch left */
   }
 }
 

@@ -214,6 +214,9 @@ static int weight_of(const struct ptx_instruction *in, bool exact) {
 static void settle(struct ptx_instruction *out, bool exact) {
   if (!out->size) out->size = out->from_size = 4;
   out->weight = weight_of(out, exact);
+  const bool logic = out->op == PTX_AND || out->op == PTX_OR || out->op == PTX_XOR || out->op == PTX_NOT;
+  if (logic && out->size == 1)
+    out->weight = 0; /* of predicates: comparisons take one more, and any instruction its negation */
   if (out->op == PTX_MOV || out->op == PTX_CVTA) out->pipe = PTX_PIPE_NONE;
   if (out->op == PTX_CVT && out->is_float) out->op = PTX_FLOAT, out->pipe = PTX_PIPE_SPECIAL;
   bool arithmetic = out->op >= PTX_ADD && out->op <= PTX_CLZ;
