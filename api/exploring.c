@@ -377,7 +377,7 @@ static int fail_over(struct exploration *e, size_t runner, struct call *current,
                      cugen_error *err) {
   explore_drop(&e->rule, runner);
   publish(e);
-  return e->all[runner].spec.launch_count > 1 ? status : call_launch_on(current, stream, err);
+  return kernel_spec_calls(&e->all[runner].spec) > 1 ? status : call_launch_on(current, stream, err);
 }
 
 /* *timed: it was tried, and something came of it. */
