@@ -130,12 +130,14 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Linear interpolation between order statistics. */
+/* Linear interpolation between order statistics. It rises with q to the last bit, because a measurement whose quantiles are not in
+   order is refused as one that cannot be true (claim.c). */
 static double quantile(const double *sorted, int count, double q) {
-  double at = q * (count - 1);
-  int low = (int)at;
-  double rest = at - low;
-  return low + 1 < count ? sorted[low] * (1 - rest) + sorted[low + 1] * rest : sorted[low];
+  const double at = q * (count - 1);
+  const int low = (int)at;
+  if (low + 1 >= count) return sorted[count - 1];
+  const double rest = at - low, between = sorted[low] + rest * (sorted[low + 1] - sorted[low]);
+  return fmin(between, sorted[low + 1]);
 }
 
 void measure_summarise(double *times, int count, struct measurement *out) {
