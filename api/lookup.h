@@ -28,10 +28,13 @@ int api_check_predictable(const cugen *lib, const struct device_description *dev
 /* To be freed whatever comes back. */
 int api_key_predictions(cugen *lib, const struct device_description *device, const char *arch,
                         struct prediction_key *out, cugen_error *err);
+void api_prediction_key_free(struct prediction_key *key);
+
+/* ---- find_predictions.c ---- */
+
 /* What predictions for the look-up's device are kept under: a GPU that is here, or is known by its text alone, too. To be freed whatever
    comes back. */
 int api_find_predictions(const struct lookup *lookup, struct prediction_key *out, cugen_error *err);
-void api_prediction_key_free(struct prediction_key *key);
 
 /* ---- other_gpu.c ---- */
 

@@ -1,7 +1,6 @@
 /* Predictions: for which devices there can be any, and what they are kept under. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/device_name.h"
 #include "lookup.h"
@@ -58,51 +57,6 @@ bool api_prediction_origin(const char *options, struct prediction_origin *out) {
   return sscanf(options, DEVICE_NAME_PREDICTED "by model %d, arch %31[^,], figures %8" SCNx32 "%n", &out->model,
                 out->arch, &out->figures, &end) == 3 &&
          !options[end];
-}
-
-/* The latest options of that place that differ from the key's in the figures alone; NULL: there are none. */
-static const char *find_figures(const struct cache_key *key, const struct cache_space *spaces, size_t count) {
-  const struct cache_space *found = NULL;
-  struct prediction_origin ours, theirs;
-  if (!api_prediction_origin(key->options, &ours)) return NULL;
-  for (size_t i = 0; i < count; i++) {
-    const struct cache_space *s = &spaces[i];
-    uint64_t lacks;
-    bool meant = !strcmp(s->device, key->device) && !strcmp(s->config, key->config) &&
-                 cache_lacks(key, s->problem, &lacks) && api_prediction_origin(s->options, &theirs) &&
-                 theirs.model == ours.model && !strcmp(theirs.arch, ours.arch);
-    if (meant && s->records && (!found || s->measured_at > found->measured_at)) found = s;
-  }
-  return found ? found->options : NULL;
-}
-
-/* Of a GPU that is known by its text alone, and not shipped, the figures are nobody's: what was predicted last is meant, from
-   whichever description. */
-static int take_latest(const struct lookup *l, struct prediction_key *out, cugen_error *err) {
-  const struct cache_key key = lookup_predicted_key(l, out);
-  struct cache_space *spaces;
-  struct cache *cache;
-  size_t count;
-  int status = api_cache_to_read(l->lib, &cache, err);
-  if (!status) status = cache_spaces(cache, &spaces, &count, err);
-  if (status) return status;
-  const char *options = find_figures(&key, spaces, count);
-  if (options) {
-    text_restart(&out->options);
-    text_add(&out->options, options);
-    if (out->options.failed) status = error_memory(err);
-  }
-  cache_spaces_free(spaces, count);
-  return status;
-}
-
-int api_find_predictions(const struct lookup *l, struct prediction_key *out, cugen_error *err) {
-  struct device_description known;
-  const char *arch = l->predicted && !l->lib->arch ? l->device.arch : l->arch;
-  int status = api_key_predictions(l->lib, &l->device, arch, out, err);
-  const bool described = cugen_device_parse(l->device.id).kind == CUGEN_DEVICE_MODEL ||
-                         (api_described(l->lib, l->device.fingerprint, &known) && known.id[0]);
-  return status || described ? status : take_latest(l, out, err);
 }
 
 void api_prediction_key_free(struct prediction_key *key) {

@@ -50,6 +50,11 @@ static bool is_any_right(struct tuner *t) {
 
 /* One of its makers may never end, which a longer budget would not change. */
 static int too_late(const struct tuner *t, cugen_error *err) {
+  if (t->target->predicted)
+    return error_set(
+        err, CUGEN_ERROR_WRONG,
+        "nothing was predicted in the budget of %g s: at its end %s; give a longer budget, such as %.0f s", t->budget,
+        t->late.message, fmax(tuner_cpu_budget, ceil(4 * t->budget)));
   return error_set(err, CUGEN_ERROR_WRONG,
                    "nothing was measured in the budget of %g s: at its end %s; give a longer budget, such as %.0f s, "
                    "or correct what makes the data if it never ends",
