@@ -352,7 +352,7 @@ static bool run(const struct expr *expr, const struct value *slots, const struct
     } else if (op == OP_PUSH) {
       *++top = places[at->place][at->operand];
     } else if (op == OP_AND || op == OP_OR) {
-      if (op == OP_AND && top->type != VALUE_BOOL) { /* as above: NOLINT(clang-analyzer-core.*) */
+      if (op == OP_AND && top->type == VALUE_STRING) { /* as above: NOLINT(clang-analyzer-core.*) */
         *failure = (struct failure){TROUBLE_TRUTH, (size_t)(at - expr->code), *top, *top};
         return false;
       }

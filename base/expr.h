@@ -1,7 +1,7 @@
 /* Expressions: strings in Lua's own syntax (and or not, comparison, + - * / // %, parentheses, calls, strings,
    device.name), parsed once into small immutable programs. Integers have 64 bits; overflow, inexact `/` on
    integers, division by zero and a wrong type are errors, never a wrong number. `and`/`or` give their operand as
-   in Lua and skip what they need not evaluate; the left operand of `and` and that of `not` are true or false, nothing else.
+   in Lua and skip what they need not evaluate; what `not` negates is true or false, and no word stands left of `and`.
    select(condition, value, ..., otherwise) is the value of the first condition that is true, and evaluates no other.
    Functions: ceil_div(a, b), round_up(a, b), pow(a, b) of whole numbers, ceil_log(a, b) (the smallest k with
    b^k >= a), min(...), max(...), is_pow2(a), log2(a) (exact), abs(a),

@@ -313,10 +313,12 @@ static struct fragment *as_guard(struct fragment *view, const struct fragment *o
   return view;
 }
 
+/* left and right, by what they are: numbers count as true. */
 static void join_and_c(struct printer *printer, struct fragment *left, struct fragment *right) {
   struct fragment a, b, result = {.composite = true, .kind = right->kind};
-  if (is_numeric(left)) {
-    refuse(printer, "a number may be a condition");
+  if (is_numeric(left)) { /* always true: the right one */
+    result = *right;
+    *right = (struct fragment){0};
   } else if (right->kind == FRAGMENT_BOOLEAN) {
     result.text = fill("%A && %B", as_guard(&a, left), right);
   } else {

@@ -165,8 +165,7 @@ int program_operate(struct expr *program, enum expr_op op, cugen_error *err) {
 int program_open_jump(struct expr *program, enum expr_op op, struct program_jump *jump, cugen_error *err) {
   if (program->open_jumps >= EXPR_MAX_STACK) return too_deep(err);
   struct value *left = last_are_pushes(program, 1) ? last_constant(program, 1) : NULL;
-  bool known =
-      left && (op == OP_OR || left->type == VALUE_BOOL); /* what is no condition stays, to fail when evaluated */
+  const bool known = left && (op == OP_OR || left->type != VALUE_STRING); /* a word stays, to fail when evaluated */
   jump->kind = !known ? JUMP_REAL : value_truthy(*left) == (op == OP_AND) ? JUMP_KEEPS_RIGHT : JUMP_KEEPS_LEFT;
   jump->depth = program->depth;
   if (jump->kind == JUMP_KEEPS_RIGHT) {

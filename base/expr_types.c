@@ -234,7 +234,9 @@ static void open_jump(struct checker *checker, size_t at) {
     checker->jumps[checker->open - 1].left = left;
     return;
   }
-  if (instruction->op != OP_OR && !ask_condition(checker, at, &left)) return;
+  /* Numbers are true, as in Lua: configs say device.is_gpu and a or b. */
+  const bool asks = instruction->op == OP_SELECT || (instruction->op == OP_AND && !(left.types & IS_NUMBER));
+  if (asks && !ask_condition(checker, at, &left)) return;
   checker->jumps[checker->open].op = instruction->op;
   checker->jumps[checker->open].left = left;
   checker->jumps[checker->open++].target = instruction->op == OP_SELECT ? SIZE_MAX : target;
