@@ -213,6 +213,7 @@ static int run(cugen_kernel *k, const cugen_tune_options *options, struct beginn
   target.devices = k->device_ids;
   target.device_count = k->devices.count;
   target.lost = &k->lost;
+  target.unsupported = &k->not_run;
   target.in_process = options->flags & CUGEN_TUNE_IN_PROCESS;
   if (!status && target.in_process && target.device_count > 1)
     status = error_set(err, CUGEN_ERROR_USAGE,
@@ -250,12 +251,14 @@ int api_tune(cugen_kernel *k, const cugen_tune_options *options, const struct ap
   const bool on_check = k->on_check;
   *result = (cugen_tune_result){0};
   text_restart(&k->lost);
+  text_restart(&k->not_run);
   text_restart(&k->equal_to);
   k->outputs = (cugen_outputs){0};
   text_restart(&k->began);
   int status = tune(k, options, listed, result, err);
   if (k->outputs.known) result->equal_to = text_get(&k->equal_to), result->outputs = k->outputs;
   if (k->lost.length && !k->lost.failed) result->lost = text_get(&k->lost);
+  if (k->not_run.length && !k->not_run.failed) result->not_run = text_get(&k->not_run);
   if (k->began.length && !k->began.failed) result->began = text_get(&k->began);
   k->tuned_at = result->tried ? begin : 0;
   api_forget_records(k);

@@ -206,6 +206,7 @@ static void add_result(cugen_tune_result *all, const cugen_tune_result *one, siz
   all->tried += before.tried;
   all->failed += before.failed;
   all->unpredicted += before.unpredicted;
+  all->unsupported += before.unsupported;
   all->leaders += before.leaders;
   all->compiled += before.compiled;
   all->seconds += before.seconds;

@@ -16,6 +16,8 @@ static const struct {
     [CUGEN_CAUSE_ASSEMBLY] = {CUGEN_OUTCOME_COMPILE, ""},
     [CUGEN_CAUSE_DEVICE_LOST] = {CUGEN_OUTCOME_TRAP, ""},
     [CUGEN_CAUSE_BUSY] = {CUGEN_OUTCOME_TRAP, ""},
+    [CUGEN_CAUSE_GRID_SYNC] = {CUGEN_OUTCOME_LAUNCH, ""},
+    [CUGEN_CAUSE_UNSUPPORTED] = {CUGEN_OUTCOME_LAUNCH, ""},
 };
 enum { CAUSES = sizeof causes / sizeof *causes };
 

@@ -212,6 +212,24 @@ int launch_check(const struct device_facts *facts, const struct kernel_spec *spe
   return status;
 }
 
+/* The run does not say which of its kernels it was. */
+int launch_refuse_grid_sync(const struct kernel_spec *spec, cugen_error *err) {
+  const struct kernel_launch *first = NULL;
+  bool several = false;
+  for (size_t i = 0; i < spec->launch_count; i++) {
+    const struct kernel_launch *launch = &spec->launches[i];
+    if (launch->cooperative) continue;
+    several |= first && strcmp(first->entry, launch->entry) != 0;
+    if (!first) first = launch;
+  }
+  const struct asking asking = {.spec = spec, .launch = first ? first : spec->launches, .err = err};
+  if (several)
+    refuse(&asking, "one of its kernels " LAUNCH_GRID_SYNC);
+  else
+    refuse(&asking, "kernel '%s' " LAUNCH_GRID_SYNC, asking.launch->entry);
+  return place(&asking, SOURCE_GRID_SYNC);
+}
+
 int launch_check_constants(const struct device_facts *facts, const struct kernel_spec *spec, cugen_error *err) {
   const struct kernel_argument *largest = NULL;
   int64_t total = 0;

@@ -43,6 +43,9 @@ int launch_check(const struct device_facts *facts, const struct kernel_spec *spe
   "waits for its whole grid (grid.sync()), which takes a cooperative launch: write 'cooperative \"true\"' beside "   \
   "its grid"
 
+/* Of a variant whose run has shown that: as launch_check, with that line. Always CUGEN_ERROR_CONFIG, or no memory. */
+int launch_refuse_grid_sync(const struct kernel_spec *spec, cugen_error *err);
+
 /* Before anything is compiled: what the arguments alone say. */
 int launch_check_constants(const struct device_facts *facts, const struct kernel_spec *spec, cugen_error *err);
 

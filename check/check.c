@@ -413,8 +413,8 @@ static bool is_known_refused(const struct check *c, size_t variant) {
 static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
   const struct instrument_result *result = o->result;
-  if (is_known_refused(c, o->run->variant)) return CUGEN_OK;
-  if (o->run->problem != c->list.families[o->problem->family].first)
+  if (!result->always && is_known_refused(c, o->run->variant)) return CUGEN_OK;
+  if (!result->always && o->run->problem != c->list.families[o->problem->family].first)
     return keep_skip(c, result->variant, o->run->variant, result->reason, false, err);
   struct check_finding f = {.kind = CUGEN_FINDING_LAUNCH,
                             .count = 1,

@@ -69,21 +69,25 @@ static void fail_with(struct instrument_result *out, cugen_outcome outcome, cons
   fail(out, outcome, why->cause, why->message);
 }
 
+static void refuse_launch(struct instrument_result *out, const cugen_error *why) {
+  struct text place = {0};
+  text_addf(&place, "%s:%d: ", why->file, why->line);
+  const char *message = why->message;
+  if (why->line && strncmp(message, text_get(&place), place.length) == 0) message += place.length;
+  fail(out, CUGEN_OUTCOME_LAUNCH, why->cause, message);
+  out->refused = true;
+  out->where.line = why->line;
+  const size_t length = strnlen(why->file, sizeof out->where.file - 1);
+  memcpy(out->where.file, why->file, length);
+  out->where.file[length] = '\0';
+  text_free(&place);
+}
+
 /* What any GPU, or the one that is checked for, refuses. */
 static bool is_refused(struct instrument *p, const struct compiled *compiled, struct instrument_result *out) {
   cugen_error why = {0};
-  struct text place = {0};
   if (!plan_check_launches(&cpu_device_ops, &p->device.facts, &p->spec, compiled, NULL, &why)) return false;
-  text_addf(&place, "%s:%d: ", why.file, why.line);
-  const char *message = why.message;
-  if (why.line && strncmp(message, text_get(&place), place.length) == 0) message += place.length;
-  fail(out, CUGEN_OUTCOME_LAUNCH, why.cause, message);
-  out->refused = true;
-  out->where.line = why.line;
-  const size_t length = strnlen(why.file, sizeof out->where.file - 1);
-  memcpy(out->where.file, why.file, length);
-  out->where.file[length] = '\0';
-  text_free(&place);
+  refuse_launch(out, &why);
   return true;
 }
 
@@ -198,6 +202,13 @@ static int run(struct instrument *p, const struct problem *problem, const struct
   worker_printed(worker_pool_at(p->bench.workers, 0), true, &p->printed);
   out->printed = text_get(&p->printed);
   out->compiled = job.real_compiled;
+  if (result.cause == CUGEN_CAUSE_GRID_SYNC) {
+    cugen_error why = {0};
+    launch_refuse_grid_sync(&p->spec, &why);
+    refuse_launch(out, &why);
+    out->always = true;
+    return CUGEN_OK;
+  }
   return apart && wanted->traffic ? count_traffic(p, &job, out, err) : CUGEN_OK;
 }
 

@@ -141,6 +141,8 @@ json_t *json_tune_result(const cugen_tune_result *result) {
   json_object_set_new(object, "tried", json_integer((json_int_t)result->tried));
   json_object_set_new(object, "failed", json_integer((json_int_t)result->failed));
   json_object_set_new(object, "unpredicted", json_integer((json_int_t)result->unpredicted));
+  json_object_set_new(object, "unsupported", json_integer((json_int_t)result->unsupported));
+  json_object_set_new(object, "not_run", json_optional_string(result->not_run));
   json_object_set_new(object, "leaders", json_integer((json_int_t)result->leaders));
   json_object_set_new(object, "began", json_optional_string(result->began));
   json_object_set_new(object, "left", json_integer((json_int_t)result->left));

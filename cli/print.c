@@ -160,8 +160,10 @@ void print_tried(const cugen_tune_result *result) {
   const struct {
     size_t count;
     const char *what;
-  } parts[] = {
-      {result->failed, "failed"}, {result->refuted, "came out wrong"}, {result->unpredicted, "without a prediction"}};
+  } parts[] = {{result->failed, "failed"},
+               {result->refuted, "came out wrong"},
+               {result->unpredicted, "without a prediction"},
+               {result->unsupported, "not run"}};
   const char *between = " (";
   printf("\nTried %s", print_count(result->tried).text);
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

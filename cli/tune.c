@@ -228,6 +228,12 @@ static void remark_verified(struct cli *cli, const cugen_tune_result *result, si
     puts("Not verified (reference \"none\"): the variants ran, but their results were not checked.");
 }
 
+static void remark_not_run(const cugen_tune_result *result) {
+  if (!result->not_run) return;
+  printf("Not run: %s, which says nothing of %s, such as %s\n", print_count(result->unsupported).text,
+         result->unsupported == 1 ? "it" : "them", result->not_run);
+}
+
 static int print_result(struct cli *cli, const cugen_tune_result *result, size_t top) {
   bool quiet = options_given(cli, OPTION_QUIET);
   size_t right = 0;
@@ -238,6 +244,7 @@ static int print_result(struct cli *cli, const cugen_tune_result *result, size_t
   if (!status && !quiet) remark_bitwise(cli, result, right);
   if (!status && cugen_kernel_needs_energy(cli->kernel)) status = front_print(cli);
   if (!status) status = records_print_failures(cli, right > 0);
+  if (!status) remark_not_run(result);
   if (!status) remark_verified(cli, result, right);
   if (!status && !quiet) print_tail(cli, result, right);
   return status;

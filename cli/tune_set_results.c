@@ -215,7 +215,7 @@ static void print_numbers(const struct tuning *tuning) {
   for (size_t i = 0; i < tuning->count; i++) {
     const cugen_tune_result *one = &tuning->results[i];
     all.tried += one->tried, all.failed += one->failed, all.refuted += one->refuted,
-        all.unpredicted += one->unpredicted;
+        all.unpredicted += one->unpredicted, all.unsupported += one->unsupported;
     all.compiled += one->compiled, all.seconds += one->seconds, all.remembered += one->remembered,
         all.left += one->left;
   }

@@ -71,7 +71,9 @@ typedef enum cugen_cause {
   CUGEN_CAUSE_COMPILE_TIME, /* a compile was stopped at its time limit */
   CUGEN_CAUSE_ASSEMBLY,     /* the compiler does not know an instruction in inline assembly */
   CUGEN_CAUSE_DEVICE_LOST,  /* the device is gone, whatever ran on it */
-  CUGEN_CAUSE_BUSY          /* the cache's server could not do it just now: trying again may work */
+  CUGEN_CAUSE_BUSY,         /* the cache's server could not do it just now: trying again may work */
+  CUGEN_CAUSE_GRID_SYNC,    /* a kernel waits for its whole grid in a launch that is not cooperative */
+  CUGEN_CAUSE_UNSUPPORTED   /* a GPU may launch the kernel; the cpu device cannot */
 } cugen_cause;
 
 /* Filled by the function that failed. The message has one or more lines, names the user's file and line if there is

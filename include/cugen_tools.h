@@ -212,6 +212,8 @@ typedef struct cugen_tune_result {
   const char *lost;     /* the others, as in cugen_progress. Lives until the next tune */
   const char *equal_to; /* with options.bitwise: that variant, in full; else NULL. Lives until the next tune */
   cugen_outputs outputs; /* and what it gives, as all that are wanted do; else not known */
+  size_t unsupported;    /* in this run: the cpu device cannot run them, a GPU may; they are not remembered */
+  const char *not_run;   /* the first of them and why; NULL: there is none. Lives until the next tune */
   const char *began;     /* what led where: "5 that led for other sizes". NULL: no leaders. Lives as long */
 } cugen_tune_result;
 

@@ -410,15 +410,20 @@ int candidate_start(struct bench *bench, struct candidate *c, size_t worker, boo
   return CUGEN_OK;
 }
 
-static int complete(const struct bench *bench, const struct candidate *c, const struct worker_result *result,
+static int complete(const struct bench *bench, struct candidate *c, const struct worker_result *result,
                     struct cache_record *out, double *busy, cugen_error *err) {
   *busy = result->seconds;
   record_resources(bench, c, out);
   claim_record(result, bench->seed, out);
+  c->unsupported = result->cause == CUGEN_CAUSE_UNSUPPORTED;
+  if (result->cause == CUGEN_CAUSE_GRID_SYNC) {
+    launch_refuse_grid_sync(&c->real, &c->refused);
+    return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
+  }
   return record_run_reason(bench, c, result, out, err);
 }
 
-int candidate_take(struct bench *bench, const struct candidate *c, size_t worker, const struct worker_job *job,
+int candidate_take(struct bench *bench, struct candidate *c, size_t worker, const struct worker_job *job,
                    struct cache_record *out, double *busy, const struct dataset_request **failed, cugen_error *err) {
   struct worker_result result;
   *busy = 0;

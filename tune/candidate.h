@@ -16,6 +16,7 @@ struct candidate {
   struct compile_job *ptx_build; /* another of the real image, for its PTX */
   struct counting *counting;     /* of what the real image asks of memory; NULL: nobody counts */
   cugen_error refused;           /* status set: it cannot be launched as the config describes it, */
+  bool unsupported; /* the cpu device alone cannot run it: nothing is known against it, and nothing remembered */
   bool
       faulty; /* or cannot be tried: its template does not expand, or its data cannot be made. Other variants may share that */
 };
@@ -63,7 +64,7 @@ int candidate_start(struct bench *bench, struct candidate *candidate, size_t wor
                     const struct measure_options *measure, double timeout, struct worker_job *job,
                     struct cache_record *out, enum candidate_way *way, cugen_error *err);
 /* Takes the result of one that has ended, and completes its record. *failed as in bench_take. */
-int candidate_take(struct bench *bench, const struct candidate *candidate, size_t worker,
+int candidate_take(struct bench *bench, struct candidate *candidate, size_t worker,
                    const struct worker_job *job, struct cache_record *out, double *busy,
                    const struct dataset_request **failed, cugen_error *err);
 /* The record of one whose data cannot be made, as bench_give_up_data has it. */

@@ -40,6 +40,15 @@ int tuner_give_held(struct tuner *t, cugen_error *err) {
   return status;
 }
 
+/* What the cpu device alone cannot run says nothing of the variant. */
+static int pass_over(struct tuner *t, const struct cache_record *record, cugen_error *err) {
+  struct text *why = t->target->unsupported;
+  if (why && !t->result->unsupported) text_addf(why, "'%s': %s", record->variant, record->reason);
+  t->result->tried++;
+  t->result->unsupported++;
+  return tuner_give_held(t, err);
+}
+
 static int remember(struct tuner *t, const struct candidate *c, struct cache_record *record, cugen_error *err) {
   bool hold = c->faulty && !t->sound;
   int status = hold ? hold_back(t, c, err) : tuner_give_held(t, err);
@@ -97,7 +106,8 @@ static int finish(struct tuner *t, struct tuner_turn *turn, cugen_error *err) {
   int status = CUGEN_OK;
   if (turn->shortened && record->outcome == CUGEN_OUTCOME_TIMEOUT) /* nothing is known against it */
     status = error_set(err, CUGEN_ERROR_INTERRUPTED, "'%s' was still running", c->real.variant);
-  if (!status) status = remember(t, c, record, err);
+  if (!status) status = c->unsupported ? pass_over(t, record, err) : remember(t, c, record, err);
+  if (c->unsupported) turn->image = (struct hash){{0}}; /* it answers for no other one */
   if (!status) status = tuner_keep_record(t, record, turn->image, err);
   if (status) return drop(t, turn, status);
   if (!c->anew) tuner_tell_strategy(t, c->index, &t->records[t->record_count - 1]);

@@ -117,6 +117,10 @@ int tuner_verdict(struct tuner *t, cugen_error *err) {
   if (t->result->tried == 0 && t->late.status) return too_late(t, err);
   if (t->result->tried == 0) return t->complete ? none_right(t, err) : too_short(t, err);
   const struct cache_record *first = &t->records[0];
+  if (t->result->unsupported == t->result->tried)
+    return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
+                           "no variant could be run here; nothing is known against them; the first, '%s': %s",
+                           first->variant, first->reason);
   const int status =
       error_set(err, CUGEN_ERROR_WRONG, "not one of %zu variants came out right; the first, '%s': %s: %s",
                 t->result->tried, first->variant, cugen_outcome_text((int)first->outcome), first->reason);

@@ -53,6 +53,8 @@ class Cause(IntEnum):
     ASSEMBLY = 8  # the compiler does not know an instruction in inline assembly
     DEVICE_LOST = 9  # the device is gone, whatever ran on it
     BUSY = 10  # the cache's server could not do it just now: trying again may work
+    GRID_SYNC = 11  # a kernel waits for its whole grid in a launch that is not cooperative
+    UNSUPPORTED = 12  # a GPU may launch the kernel; the cpu device cannot
 
 
 class cugen_error(Structure):
@@ -651,6 +653,8 @@ class cugen_tune_result(Structure):
         ("lost", c_char_p),
         ("equal_to", c_char_p),
         ("outputs", cugen_outputs),
+        ("unsupported", c_size_t),
+        ("not_run", c_char_p),
         ("began", c_char_p),
     ]
 
@@ -684,6 +688,8 @@ class TuneResult:
     lost: str  # the others, as in cugen_progress
     equal_to: str | None  # with options.bitwise: that variant, in full; else None
     outputs: Outputs  # and what it gives, as all that are wanted do; else not known
+    unsupported: int  # in this run: the cpu device cannot run them, a GPU may; they are not remembered
+    not_run: str | None  # the first of them and why; None: there is none
     began: str | None  # what led where: "5 that led for other sizes". None: no leaders. Lives as long
 
     @classmethod
@@ -714,6 +720,8 @@ class TuneResult:
             lost=text(c.lost),
             equal_to=maybe_text(c.equal_to),
             outputs=Outputs._of(c.outputs),
+            unsupported=c.unsupported,
+            not_run=maybe_text(c.not_run),
             began=maybe_text(c.began),
         )
 

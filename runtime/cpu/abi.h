@@ -128,6 +128,8 @@ struct cpu_hooks {
   const struct cpu_async *async;
   /* The lanes of the warp that are here together: all that reach this place before any other thread can go on. */
   unsigned (*converged)(void);
+  /* Ends the launch, which would have to be a cooperative one. Does not return. */
+  void (*needs_grid)(void);
 };
 
 /* ---- A watched kernel: one that was compiled with CUGEN_WATCH reports what it does to memory ---- */

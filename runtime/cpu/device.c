@@ -540,13 +540,13 @@ static void begin_running(struct cpu_device *d) {
 }
 
 /* What a GPU does and this device does not: no fault of the kernel. */
-static int refuse_together(uint64_t blocks, bool clusters, cugen_error *err) {
+static int refuse_together(bool clusters, cugen_error *err) {
   if (clusters)
-    return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_RESOURCES,
+    return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
                            "the cpu device has no cooperative launches with clusters");
-  return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_RESOURCES,
-                         "the cpu device runs at most %d blocks together, and this cooperative launch has %llu",
-                         FIBERS_BLOCKS, (unsigned long long)blocks);
+  return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
+                         "the cpu device runs at most %d blocks together, and this cooperative launch has more",
+                         FIBERS_BLOCKS);
 }
 
 static int cpu_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch,
@@ -560,7 +560,7 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
                      (long long)device->description.facts.max_threads_per_block);
   /* Where blocks may wait for each other, they are run as one cluster. */
   const bool together = launch->cooperative && entry->of->cooperative;
-  if (together && (blocks > FIBERS_BLOCKS || entry->cluster)) return refuse_together(blocks, entry->cluster, err);
+  if (together && (blocks > FIBERS_BLOCKS || entry->cluster)) return refuse_together(entry->cluster, err);
   const unsigned *cluster = entry->cluster ? entry->cluster : together ? launch->grid : (const unsigned[3]){1, 1, 1};
   const bool several = entry->cluster || together;
   int status = check_shared(launch->shared_bytes, err);

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "async.h"
+#include "base/launch.h"
 #include "scheduler.h"
 
 /* ---- Threads, blocks, the grid ---- */
@@ -201,7 +202,7 @@ static int check_cluster(const struct fiber_launch *launch, const struct cpu_dim
   const bool whole = grid->x % cluster->x == 0 && grid->y % cluster->y == 0 && grid->z % cluster->z == 0;
   if (whole && (uint64_t)cluster->x * cluster->y * cluster->z <= FIBERS_BLOCKS) return CUGEN_OK;
   return error_set_cause(
-      err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_RESOURCES,
+      err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
       "the cpu device runs clusters of at most %d blocks, and whole ones: not a grid of %ux%ux%u blocks in "
       "clusters of %ux%ux%u",
       FIBERS_BLOCKS, grid->x, grid->y, grid->z, cluster->x, cluster->y, cluster->z);
@@ -305,8 +306,12 @@ static _Noreturn void hook_trap(const char *what) {
   fibers_give_up(CUGEN_CAUSE_TRAP, what);
 }
 
+static _Noreturn void hook_needs_grid(void) {
+  fibers_give_up(CUGEN_CAUSE_GRID_SYNC, "the kernel " LAUNCH_GRID_SYNC);
+}
+
 const struct cpu_hooks *fibers_hooks(void) {
-  static const struct cpu_hooks hooks = {collective_barrier, collective_warp, collective_active_mask,
-                                         hook_trap,          &async_hooks,    collective_converged};
+  static const struct cpu_hooks hooks = {collective_barrier, collective_warp,      collective_active_mask, hook_trap,
+                                         &async_hooks,       collective_converged, hook_needs_grid};
   return &hooks;
 }

@@ -112,7 +112,8 @@ static void outcomes_and_causes(void **state) {
       struct claim claim = right();
       const bool failed = outcome == CUGEN_OUTCOME_LAUNCH || outcome == CUGEN_OUTCOME_WRONG ||
                           outcome == CUGEN_OUTCOME_BOUNDS || outcome == CUGEN_OUTCOME_TRAP;
-      const bool known = cause >= 0 && cause <= CUGEN_CAUSE_RESOURCES;
+      const bool known = (cause >= 0 && cause <= CUGEN_CAUSE_RESOURCES) || cause == CUGEN_CAUSE_GRID_SYNC ||
+                         cause == CUGEN_CAUSE_UNSUPPORTED;
       claim.outcome = outcome, claim.cause = cause;
       if (outcome) strcpy(claim.reason, "why");
       assert_int_equal(can_be(&claim, &result, why), outcome == 0 ? cause == 0 : failed && known);

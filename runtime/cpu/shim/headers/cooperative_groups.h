@@ -102,9 +102,7 @@ class grid_group : public thread_group {
 public:
   CUGEN_GROUP grid_group() : thread_group(details::grid, 0, 0, 0) {}
   static CUGEN_GROUP void sync() {
-    if (!is_valid())
-      cugen_own_hooks->trap("the kernel waits for its whole grid (grid.sync()), which takes a cooperative launch: write "
-                            "'cooperative \"true\"' beside its grid");
+    if (!is_valid()) cugen_own_hooks->needs_grid();
     cugen_note_fence(1);
     cugen_own_hooks->async->cluster_barrier(CPU_CLUSTER_ARRIVE | CPU_CLUSTER_WAIT);
   }
