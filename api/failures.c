@@ -14,6 +14,7 @@ struct place {
   struct lookup *lookup; /* by which records are judged: the one that asks, or other */
   struct problem problem;
   struct lookup other;
+  bool predicted; /* its records are predictions */
 };
 
 struct failure {
@@ -78,6 +79,7 @@ static int load(struct failures *f, struct place *place, bool predicted, is_fail
   struct cache_record *records = NULL;
   struct cache *cache;
   size_t count = 0;
+  place->predicted = predicted;
   int status = api_cache_to_read(f->lookup->lib, &cache, err);
   if (!status) status = cache_load(cache, &key, &records, &count, err);
   return status ? status : take(f, place, records, count, is, err);
@@ -194,7 +196,7 @@ static int judge(struct failure *failure, cugen_error *err) {
   if (failure->state != FAILURE_UNKNOWN) return CUGEN_OK;
   int status = lookup_space(l, err);
   if (!status) status = lookup_expander(l, err);
-  if (!status) status = api_judge(l, &failure->record, &judgement, err);
+  if (!status) status = api_judge_as(l, failure->place->predicted, &failure->record, &judgement, err);
   if (!status) failure->state = judgement.how == JUDGED_CURRENT ? FAILURE_HOLDS : FAILURE_STALE;
   return status;
 }
@@ -239,6 +241,8 @@ static int mark(struct failures *f, struct cache_record *record, cugen_error *er
   free(record->reason);
   record->reason = reason;
   record->outcome = failed->outcome;
+  status = api_judge(f->lookup, record, &judgement, err); /* as a verdict */
+  if (status) return status;
   record->hash = judgement.now.hash; /* as it is now it is wrong, whatever it was held against before */
   record->proof_hash = judgement.proof;
   record->verdict = CACHE_NOT_RUN;

@@ -19,6 +19,40 @@ static void compare(const struct cache_record *record, const struct kernel_spec 
   out->whole = out->proof_changed ? spec->hash : record->hash;
 }
 
+/* A prediction's verdict is of the sizes that it was verified on, and these follow from the config's rules, too: a variant that was wrong on
+   a size that no rule excluded may be right once one does. So its hashes are also of these rules. A prediction alone depends on none. */
+static bool has_verdict(const struct cache_record *record) {
+  return record->verdict != CACHE_NOT_RUN || cache_record_is_refuted(record);
+}
+
+static void add_values(const struct value *values, size_t count, struct text *out) {
+  for (size_t i = 0; i < count; i++) text_add_char(out, ' '), value_print(values[i], out);
+  text_add_char(out, '\n');
+}
+
+static void add_rules(const struct config *config, struct text *out) {
+  for (size_t i = 0; i < config->problem_count; i++)
+    add_values(config->problems[i].values, config->problems[i].listed ? config->problems[i].value_count : 0, out);
+  for (size_t i = 0; i < config->implementation_count; i++) {
+    const struct config_implementation *own = &config->implementations[i];
+    for (size_t k = 0; k < own->requirement_count; k++) text_addf(out, "%s\n", expr_text(own->requirements[k].expr));
+    for (size_t k = 0; k < own->restriction_count; k++) text_addf(out, "%s\n", expr_text(own->restrictions[k].expr));
+    if (own->check) add_values(own->check, config->problem_count, out);
+  }
+}
+
+int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cugen_error *err) {
+  struct text text = {0};
+  add_rules(config, &text);
+  text_add(&text, spec->proof_hash.hex);
+  if (!text.failed) spec->proof_hash = hash_bytes(text_get(&text), text.length);
+  text_add_n(&text, spec->hash.hex, strlen(spec->hash.hex));
+  if (!text.failed) spec->hash = hash_bytes(text_get(&text), text.length);
+  const bool failed = text.failed;
+  text_free(&text);
+  return failed ? error_memory(err) : CUGEN_OK;
+}
+
 /* *spec is to be freed whatever comes back. */
 static int judge(struct lookup *l, const struct cache_record *record, bool predicted, struct judgement *out,
                  struct kernel_spec *spec, cugen_error *err) {
@@ -36,15 +70,22 @@ static int judge(struct lookup *l, const struct cache_record *record, bool predi
   bool refused = expand_refuses(status) && record->outcome == CUGEN_OUTCOME_LAUNCH;
   if (refused) refusal = candidate_refusal(record->variant, out->why.message);
   out->how = refused && strcmp(refusal.hex, record->hash.hex) == 0 ? JUDGED_CURRENT : JUDGED_BROKEN;
+  if (status) return CUGEN_OK;
+  if (predicted && has_verdict(record)) status = api_hash_verdict(l->config, spec, err);
   if (!status) compare(record, spec, l->config->objective, predicted, out);
-  return CUGEN_OK;
+  return status;
+}
+
+int api_judge_as(struct lookup *l, bool predicted, const struct cache_record *record, struct judgement *out,
+                 cugen_error *err) {
+  struct kernel_spec spec;
+  int status = judge(l, record, predicted, out, &spec, err);
+  kernel_spec_free(&spec);
+  return status;
 }
 
 int api_judge(struct lookup *l, const struct cache_record *record, struct judgement *out, cugen_error *err) {
-  struct kernel_spec spec;
-  int status = judge(l, record, l->predicted, out, &spec, err);
-  kernel_spec_free(&spec);
-  return status;
+  return api_judge_as(l, l->predicted, record, out, err);
 }
 
 /* A verdict is about what its result was held against. *spec is to be freed whatever comes back. */

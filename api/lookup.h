@@ -196,6 +196,11 @@ struct judgement {
 };
 /* Space and expander are open. Fails for want of memory only. */
 int api_judge(struct lookup *lookup, const struct cache_record *record, struct judgement *out, cugen_error *err);
+/* The same where the record is, or is not, a prediction whatever the look-up asks for. */
+int api_judge_as(struct lookup *lookup, bool predicted, const struct cache_record *record, struct judgement *out,
+                 cugen_error *err);
+/* Makes the kernel's hashes those that a prediction's verdict has, which depends on the config's rules. */
+int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cugen_error *err);
 /* Whether the record is of what its variant expands to now, which is *spec; sets its order. *spec is to be freed whatever comes back. */
 int api_check_current(struct lookup *lookup, bool predicted, struct cache_record *record, bool *current,
                       struct kernel_spec *spec, cugen_error *err);

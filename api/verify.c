@@ -217,6 +217,7 @@ static int remember_refuted(struct proof *p, const struct check_list *list, stru
   if (!status) status = lookup_expander(&there, err);
   const struct variant variant = status ? (struct variant){0} : lookup_variant(&there, first->index);
   if (!status) status = lookup_expand(&there, &variant, &spec, err);
+  if (!status) status = api_hash_verdict(l->config, &spec, err);
   if (!status) {
     const struct cache_key key = lookup_predicted_key(&there, &l->predictions);
     cache_record_take_hashes(got, &spec);
