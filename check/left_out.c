@@ -220,11 +220,13 @@ static void add_refusal(const struct space_implementation *one, struct text *out
   }
 }
 
-/* "n=33", the settings in which the problem differs from its family's first. */
+/* "n=33", the settings in which the problem differs from its family's first; of that one all. */
 static void add_size(const struct telling *t, size_t number, struct text *out) {
   const struct problem *first = &t->list->families[t->list->problems[number].family].base,
                        *other = &t->list->problems[number].problem;
   const char *before = "";
+  if (number == t->list->families[t->list->problems[number].family].first)
+    text_add(out, t->list->problems[number].text);
   for (size_t i = 0; i < first->count; i++) {
     if (value_equal(first->values[i], other->values[i])) continue;
     text_addf(out, "%s%s=", before, t->target->config->problems[i].name);
@@ -265,12 +267,22 @@ static int tell_refused(const struct telling *t, size_t i, size_t p, const char 
   return status;
 }
 
-/* The sizes that the i-th implementation does not take, which has variants on its family's first problem. */
+/* Whether it has variants on a size of its check problem: one for other values of what is no size has none on any. */
+static bool takes_a_size(const struct telling *t, size_t i) {
+  for (size_t p = 0; p < t->list->problem_count; p++) {
+    const struct check_problem *problem = &t->list->problems[p];
+    if (problem->family == t->list->family_of[i] && check_list_sized(t->list, problem) &&
+        part_of(problem->space, i)->valid)
+      return true;
+  }
+  return false;
+}
+
+/* The sizes that the i-th implementation does not take. */
 static int tell_sizes(const struct telling *t, size_t i) {
   struct text why = {0};
   int status = CUGEN_OK;
-  const struct space_implementation *home = part_of(home_of(t, i)->space, i);
-  if (!home->valid || is_unwanted(t, home)) return CUGEN_OK;
+  if (!takes_a_size(t, i) || is_unwanted(t, part_of(home_of(t, i)->space, i))) return CUGEN_OK;
   for (size_t p = 0; p < t->list->problem_count && !status; p++)
     if (is_refused(t, i, p, &why)) status = tell_refused(t, i, p, text_get(&why));
   text_free(&why);
