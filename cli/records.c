@@ -365,15 +365,25 @@ static void print_reason(const char *reason) {
   printf("    %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
+const char *records_check_help(int outcome) {
+  switch (outcome) {
+  case CUGEN_OUTCOME_WRONG:
+  case CUGEN_OUTCOME_BOUNDS: return "looks for races and bad accesses";
+  case CUGEN_OUTCOME_TRAP: return "names the line";
+  default: return NULL;
+  }
+}
+
 /* What finds the line, as cugen run says. */
 static void print_check(struct cli *cli, const cugen_record *record) {
+  const char *help = records_check_help((int)record->outcome);
   struct cli meant = *cli;
-  if (record->outcome != CUGEN_OUTCOME_WRONG && record->outcome != CUGEN_OUTCOME_BOUNDS) return;
+  if (!help) return;
   meant.values[OPTION_DEVICE] = NULL;
   meant.values[OPTION_VARIANT] = record->variant;
   fputs("    '", stdout);
   hint_print(&meant, "check", stdout);
-  puts("' looks for races and bad accesses");
+  printf("' %s\n", help);
 }
 
 struct endings {

@@ -25,4 +25,7 @@ void records_print_failure(struct cli *cli, const char *problem);
 /* Nothing when nothing failed; apart: with an empty line in front. */
 int records_print_failures(struct cli *cli, bool apart);
 
+/* What `cugen check` does for who has a variant that came out so: "names the line"; NULL: nothing. */
+const char *records_check_help(int outcome);
+
 #endif

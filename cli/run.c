@@ -101,12 +101,14 @@ static int print_json(struct cli *cli, const cugen_record *r, const struct launc
 
 /* What finds the line. A check is always on the cpu device. */
 static void append_check(struct cli *cli, const cugen_record *r) {
+  const char *help = records_check_help((int)r->outcome);
   struct cli meant = *cli;
+  if (!help) return;
   meant.values[OPTION_DEVICE] = NULL;
   meant.values[OPTION_VARIANT] = r->variant;
   cli_append(cli, "\n'");
   hint_append(cli, &meant, "check");
-  cli_append(cli, "' looks for races and bad accesses");
+  cli_append(cli, "' %s", help);
 }
 
 /* A variant that is not right has its figures printed all the same; the status says what is wrong with it. */
@@ -119,7 +121,7 @@ static int fail_outcome(struct cli *cli, const cugen_record *r) {
   if (!status) return CUGEN_OK;
   cli_fail(cli, status, "%s%s%s: %s%s%s", r->variant, *problem ? " with " : "", problem,
            cugen_outcome_text((int)r->outcome), *r->reason ? ": " : "", r->reason);
-  if (status == CUGEN_ERROR_WRONG) append_check(cli, r);
+  append_check(cli, r);
   return status;
 }
 

@@ -50,7 +50,9 @@ enum { FLAG_COUNT = sizeof flags / sizeof *flags };
    straight code, which reads no such gap: register-blocked kernels stay as fast. Without libstdc++, which hardly a kernel calls, a
    small one is linked in half the time. */
 static const char *const gcc_flags[] = {"-fno-tree-loop-vectorize", "-fpeel-loops", "-nodefaultlibs",
-                                        "-fno-threadsafe-statics"}; /* one thread runs a launch */
+                                        "-fno-threadsafe-statics", /* one thread runs a launch */
+                                        /* a division by what is known to be 0 stays one */
+                                        "-fno-isolate-erroneous-paths-dereference"};
 enum { GCC_COUNT = sizeof gcc_flags / sizeof *gcc_flags };
 
 /* Of a watched kernel: calls before accesses, which stay whole (no scalar replacement, which would make four of a

@@ -481,7 +481,7 @@ static void faults(void **state) {
   const struct fixture *fixture = begin(state);
   const struct module module = load(fixture, "faults", KERNELS("fault"));
   static const char *const wanted[] = {
-      "trap: __trap() was called in block (0,0,0) thread (5,0,0)",
+      "trap: faults.cu:16: __trap() was called in block (0,0,0) thread (5,0,0)",
       "deadlock: in block (0,0,0) thread (16,0,0) waits at a warp operation with mask 0xffffffff, and lanes "
       "0x0000ffff "
       "of its warp never come; 16 of the block's 32 live threads wait at a barrier",

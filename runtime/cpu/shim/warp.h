@@ -32,8 +32,9 @@ CUGEN_INLINE void __threadfence() {
 }
 CUGEN_INLINE void __threadfence_system() { __threadfence(); }
 CUGEN_INLINE void __nanosleep(unsigned) {}
-CUGEN_INLINE void __trap() { cugen_own_hooks->trap("__trap() was called"); }
-CUGEN_INLINE void __brkpt() { cugen_own_hooks->trap("__brkpt() was called"); }
+/* Macros, as assert is one, for the line of the source. */
+#define __trap()  cugen_own_hooks->trap(__FILE__ ":" CUGEN_TEXT(__LINE__) ": __trap() was called")
+#define __brkpt() cugen_own_hooks->trap(__FILE__ ":" CUGEN_TEXT(__LINE__) ": __brkpt() was called")
 
 /* ---- Warp operations: the lane that comes last computes for all ------------------------------------------------ */
 
