@@ -43,6 +43,7 @@ struct cugen_kernel {
   struct text printed;        /* by the kernels of the last run or check */
   struct text not_run;        /* the first variant that the cpu device could not run, and why */
   struct text unverified;     /* why the last run verified nothing, or not all that it was to */
+  struct text unchecked;      /* what its verifying cannot show */
   struct device_list devices; /* that it is tuned on together, the look-up's first; none: on that alone */
   const char **device_ids;    /* of these */
   struct text lost;           /* which of them failed in the last run, and why */

@@ -6,6 +6,7 @@
 #include "api.h"
 #include "base/system.h"
 #include "bitwise.h"
+#include "check/left_out.h"
 #include "priors.h"
 #include "runtime/compile/toolkit.h"
 #include "tune/energy.h"
@@ -101,6 +102,21 @@ int api_check_tune_options(const cugen_tune_options *options, cugen_error *err) 
   return CUGEN_OK;
 }
 
+/* What no size that predictions are verified on can show. */
+static int tell_unchecked(cugen_kernel *k, cugen_tune_result *result, cugen_error *err) {
+  const struct lookup *l = &k->lookup;
+  struct text why = {0};
+  int status = check_left_wide(l->config, l->problem, &l->device.facts, &why, err);
+  text_restart(&k->unchecked);
+  if (!status && why.length) {
+    text_addf(&k->unchecked, "%s: %s", check_left_wide_name, text_get(&why));
+    if (k->unchecked.failed) status = error_memory(err);
+    result->unchecked = text_get(&k->unchecked);
+  }
+  text_free(&why);
+  return status;
+}
+
 /* By the one that is fastest now; none: not one of those that were predicted is right. */
 static int conclude(cugen_kernel *k, cugen_tune_result *result, cugen_error *err) {
   struct best_record best;
@@ -114,9 +130,12 @@ static int conclude(cugen_kernel *k, cugen_tune_result *result, cugen_error *err
     text_restart(&k->unverified);
     text_add(&k->unverified, best.record.unverified);
   }
-  if (best.record.verdict != CACHE_RIGHT) result->unverified = text_get(&k->unverified);
+  if (best.record.verdict == CACHE_RIGHT)
+    status = tell_unchecked(k, result, err);
+  else
+    result->unverified = text_get(&k->unverified);
   api_best_free(&best);
-  return k->unverified.failed ? error_memory(err) : CUGEN_OK;
+  return !status && k->unverified.failed ? error_memory(err) : status;
 }
 
 /* Asked before anything is measured. */

@@ -289,29 +289,37 @@ static int tell_sizes(const struct telling *t, size_t i) {
   return status;
 }
 
+const char check_left_wide_name[] = "index arithmetic in 32 bits";
+
 /* Sizes of a check are small. So what is past 2^31 elements is not seen, such as an index that is an int. */
-static int tell_wide(const struct telling *t, const struct problem *whole) {
-  const struct config *config = t->target->config;
+int check_left_wide(const struct config *config, const struct problem *problem, const struct device_facts *facts,
+                    struct text *out, cugen_error *err) {
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
-  struct text why = {0};
   cugen_error ignored;
   size_t widest = 0;
-  struct value *slots =
-      whole && !config->shared_tunable_count ? calloc((size_t)config->first_tunable + 1, sizeof *slots) : NULL;
-  if (!slots) return CUGEN_OK;
-  config_slots(config, whole, &t->target->device->facts, slots);
+  if (config->shared_tunable_count) return CUGEN_OK;
+  struct value *slots = calloc((size_t)config->first_tunable + 1, sizeof *slots);
+  if (!slots) return error_memory(err);
+  config_slots(config, problem, facts, slots);
   const bool wide = !config_arguments(config, slots, arguments, &ignored) && config_wide_index(config, arguments);
   free(slots);
   if (!wide) return CUGEN_OK;
   for (size_t i = 0; i < config->argument_count; i++)
     if (arguments[i].elements > arguments[widest].elements) widest = i;
-  text_addf(
-      &why,
-      "on the config's own problem, %s, '%s' has %lld elements, which no index of 32 bits reaches, and no size that "
-      "was checked has so many: see that indices are computed in index_t or long long",
-      text_get(&t->whole_text), arguments[widest].name, (long long)arguments[widest].elements);
-  const int status = why.failed ? error_memory(t->err)
-                                : t->keep(t->context, "index arithmetic in 32 bits", 1, text_get(&why), t->err);
+  text_add(out, "on ");
+  problem_print(config, problem, out);
+  text_addf(out,
+            ", '%s' has %lld elements, which no index of 32 bits reaches, and no size that was checked has so many: "
+            "see that indices are computed in index_t or long long",
+            arguments[widest].name, (long long)arguments[widest].elements);
+  return out->failed ? error_memory(err) : CUGEN_OK;
+}
+
+static int tell_wide(const struct telling *t, const struct problem *whole) {
+  struct text why = {0};
+  if (!whole) return CUGEN_OK;
+  int status = check_left_wide(t->target->config, whole, &t->target->device->facts, &why, t->err);
+  if (!status && why.length) status = t->keep(t->context, check_left_wide_name, 1, text_get(&why), t->err);
   text_free(&why);
   return status;
 }

@@ -152,6 +152,7 @@ json_t *json_tune_result(const cugen_tune_result *result) {
   json_object_set_new(object, "verified", json_integer((json_int_t)result->verified));
   json_object_set_new(object, "refuted", json_integer((json_int_t)result->refuted));
   json_object_set_new(object, "unverified", json_optional_string(result->unverified));
+  json_object_set_new(object, "unchecked", json_optional_string(result->unchecked));
   json_object_set_new(object, "tied", json_integer((json_int_t)result->tied));
   json_object_set_new(object, "energies", json_integer((json_int_t)result->energies));
   json_object_set_new(object, "tied_within", json_number(result->tied_within));

@@ -187,6 +187,7 @@ static void print_verified(const cugen_tune_result *result, const cugen_record *
          result->verified ? "" : ", by an earlier run");
   if (result->refuted) printf("; %s in front of it came out wrong", print_count(result->refuted).text);
   puts(".");
+  if (result->unchecked) printf("Not checked: %s.\n", result->unchecked);
 }
 
 /* On data of the same seed; what varies need not be. */

@@ -201,6 +201,7 @@ typedef struct cugen_tune_result {
   size_t verified;        /* predictions that ran on the cpu device in this run and were correct, */
   size_t refuted;         /* and wrong: they are remembered as failed */
   const char *unverified; /* predictions: why the fastest is not verified; NULL: it is. Lives until the next tune */
+  const char *unchecked;  /* predictions: what the sizes of a check cannot show, though the fastest is verified; NULL: nothing */
   size_t tied;            /* on a GPU: variants that the last race did not find slower than the fastest, */
   double tied_within;     /* and how far from it they are: 0.004 is 0.4 % */
   size_t alike;         /* variants that one error refused, all that there were: the run ended early. 0: it did not */

@@ -642,6 +642,7 @@ class cugen_tune_result(Structure):
         ("verified", c_size_t),
         ("refuted", c_size_t),
         ("unverified", c_char_p),
+        ("unchecked", c_char_p),
         ("tied", c_size_t),
         ("tied_within", c_double),
         ("alike", c_size_t),
@@ -677,6 +678,7 @@ class TuneResult:
     verified: int  # predictions that ran on the cpu device in this run and were correct,
     refuted: int  # and wrong: they are remembered as failed
     unverified: str | None  # predictions: why the fastest is not verified; None: it is
+    unchecked: str | None  # predictions: what the sizes of a check cannot show, though the fastest is verified; None: nothing
     tied: int  # on a GPU: variants that the last race did not find slower than the fastest,
     tied_within: float  # and how far from it they are: 0.004 is 0.4 %
     alike: int  # variants that one error refused, all that there were: the run ended early. 0: it did not
@@ -709,6 +711,7 @@ class TuneResult:
             verified=c.verified,
             refuted=c.refuted,
             unverified=maybe_text(c.unverified),
+            unchecked=maybe_text(c.unchecked),
             tied=c.tied,
             tied_within=c.tied_within,
             alike=c.alike,
