@@ -177,8 +177,8 @@ void cugen_kernel_close(cugen_kernel *k) {
   api_device_list_free(&k->devices);
   struct text *texts[] = {&k->fallback, &k->problem_short, &k->problem_values, &k->policy,      &k->variant_text,
                           &k->source,   &k->ptx,           &k->export_notes,   &k->export_name, &k->unverified,
-                           &k->printed,  &k->lost,          &k->not_run,        &k->equal_to,     &k->began,
-                           &k->unchecked};
+                          &k->printed,  &k->lost,          &k->not_run,        &k->equal_to,    &k->began,
+                          &k->unchecked};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
   free(k);
 }

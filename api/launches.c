@@ -52,8 +52,8 @@ static cugen_launch_info describe(const struct kernel_launch *launch, const char
 static bool alike(const cugen_launch_info *a, const cugen_launch_info *b) {
   return a->line == b->line && strcmp(a->entry, b->entry) == 0 && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
          memcmp(a->block, b->block, sizeof a->block) == 0 && a->shared_bytes == b->shared_bytes &&
-         a->carveout == b->carveout && a->overlap == b->overlap &&
-         a->cooperative == b->cooperative && strcmp(a->passes, b->passes) == 0;
+         a->carveout == b->carveout && a->overlap == b->overlap && a->cooperative == b->cooperative &&
+         strcmp(a->passes, b->passes) == 0;
 }
 
 /* One more, or the one before once more. */

@@ -109,7 +109,7 @@ struct kernel_launch {
   /* Preferred part of what L1 and shared memory share, in percent; the driver decides unless has_carveout. */
   bool has_carveout;
   int carveout;
-  bool overlap; /* it may begin before what stands in front of it in the stream has ended */
+  bool overlap;     /* it may begin before what stands in front of it in the stream has ended */
   bool cooperative; /* its blocks run all at once, so that they may wait for each other (grid.sync()) */
 };
 

@@ -29,12 +29,13 @@ struct instrument_result {
   cugen_outcome outcome;
   cugen_cause cause; /* of a failure, where it has one */
   bool invalid;      /* outcome is LAUNCH: the config gives it none, on any device */
-  bool refused;      /* outcome is LAUNCH: the device that is checked for, or any GPU, refuses it; reason says why, and where */
+  bool
+      refused; /* outcome is LAUNCH: the device that is checked for, or any GPU, refuses it; reason says why, and where */
   bool always;               /* likewise: whatever the sizes are */
   struct source_place where; /* likewise; line 0: not known */
-  char reason[1024]; /* "" when ok */
-  int fault;         /* status set: it cannot be tried, as candidate.faulty has it; or why there is no data */
-  double error;      /* largest, in units of the tolerance */
+  char reason[1024];         /* "" when ok */
+  int fault;                 /* status set: it cannot be tried, as candidate.faulty has it; or why there is no data */
+  double error;              /* largest, in units of the tolerance */
   const struct watch_report *report; /* until the next run */
   const char *printed;               /* likewise, by its kernels; see worker_printed */
   const struct compiled *compiled;   /* likewise: what the report's sites are places in */

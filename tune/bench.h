@@ -4,8 +4,8 @@
 #define TUNE_BENCH_H
 
 #include "compile_pool.h"
-#include "unpredicted.h"
 #include "tuner.h"
+#include "unpredicted.h"
 #include "worker_pool.h"
 
 struct bench {
@@ -19,7 +19,7 @@ struct bench {
   struct bench_data *data;                     /* datasets, the one asked for last first */
   struct kernel_spec kernel_specs[DATA_PARTS]; /* of the data kernels, */
   struct compile_job *kernels[DATA_PARTS];     /* and their images; NULL: the host does it */
-  size_t data_most;    /* results beyond so many bytes are given up, and computed again when they are needed */
+  size_t data_most; /* results beyond so many bytes are given up, and computed again when they are needed */
   struct unpredicted unpredicted;
   cugen_error refused; /* the first compile that was refused; status CUGEN_OK: none was */
   int64_t next_id;

@@ -64,9 +64,8 @@ int candidate_start(struct bench *bench, struct candidate *candidate, size_t wor
                     const struct measure_options *measure, double timeout, struct worker_job *job,
                     struct cache_record *out, enum candidate_way *way, cugen_error *err);
 /* Takes the result of one that has ended, and completes its record. *failed as in bench_take. */
-int candidate_take(struct bench *bench, struct candidate *candidate, size_t worker,
-                   const struct worker_job *job, struct cache_record *out, double *busy,
-                   const struct dataset_request **failed, cugen_error *err);
+int candidate_take(struct bench *bench, struct candidate *candidate, size_t worker, const struct worker_job *job,
+                   struct cache_record *out, double *busy, const struct dataset_request **failed, cugen_error *err);
 /* The record of one whose data cannot be made, as bench_give_up_data has it. */
 int candidate_refuse(struct bench *bench, struct candidate *candidate, struct cache_record *out, cugen_error *err);
 

@@ -32,7 +32,7 @@ struct tune_target {
       *devices; /* the ids of several that are alike, device's first; they share the work. NULL: it is one */
   size_t device_count;
   struct text *unsupported; /* gets why the first variant that the cpu device cannot run cannot; NULL: nobody asks */
-  struct text *lost; /* gets a line for each of them that failed and was left out; NULL: nobody asks */
+  struct text *lost;        /* gets a line for each of them that failed and was left out; NULL: nobody asks */
   const char *arch;
   const struct toolkit *toolkit;
   struct toolkit_options toolkit_options; /* for the worker */

@@ -145,9 +145,9 @@ static int read_part(struct build *build, enum keyword_id id, struct config_line
 }
 
 /* The steps come first: the others see them. */
-static const enum keyword_id launch_parts[] = {
-    KEYWORD_steps,    KEYWORD_entry,   KEYWORD_grid,        KEYWORD_block, KEYWORD_shared,
-    KEYWORD_carveout, KEYWORD_overlap, KEYWORD_cooperative, KEYWORD_pass};
+static const enum keyword_id launch_parts[] = {KEYWORD_steps,   KEYWORD_entry,       KEYWORD_grid,
+                                               KEYWORD_block,   KEYWORD_shared,      KEYWORD_carveout,
+                                               KEYWORD_overlap, KEYWORD_cooperative, KEYWORD_pass};
 enum { LAUNCH_PARTS = sizeof launch_parts / sizeof *launch_parts };
 
 /* launch { grid = { ... } } says the same as launch { grid { ... } }. */
@@ -190,7 +190,8 @@ static int check_launch_fields(struct build *build, const struct list *list) {
   if (!odd) return CUGEN_OK;
   return refuse_name(build, list->line, odd, names, known,
                      "launch has no '%s': it has grid, block, shared, carveout, overlap, cooperative, steps, "
-                     "pass and entry", odd);
+                     "pass and entry",
+                     odd);
 }
 
 static int check_launch(struct build *build, const char *owner, const struct config_launch *launch) {

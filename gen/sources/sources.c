@@ -1,8 +1,8 @@
 /* Finding configs and templates; see sources.h. */
 #include "sources.h"
 
-#include <errno.h>
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -63,8 +63,8 @@ static void add_shared(struct list *list) {
   if (!list->launch->shared || most <= 0) return;
   struct text *what =
       add(list, "shared", (struct launch_limit){.factors = {list->launch->shared}, .count = 1, .most = most});
-  if (what) text_addf(what, ": at most %" PRId64 " bytes%s", most,
-                      facts.is_gpu ? " (device.shared_per_block_optin)" : "");
+  if (what)
+    text_addf(what, ": at most %" PRId64 " bytes%s", most, facts.is_gpu ? " (device.shared_per_block_optin)" : "");
 }
 
 static void add_steps(struct list *list) {

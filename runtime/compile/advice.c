@@ -178,8 +178,8 @@ static const struct limit {
   const char *words, *way_out;
   enum source_cause cause;
 } limits[] = {
-    {"too much global constant data", "give the kernel what is large by its address: an input of the config instead of a constant",
-     SOURCE_CONSTANT},
+    {"too much global constant data",
+     "give the kernel what is large by its address: an input of the config instead of a constant", SOURCE_CONSTANT},
     {"too much shared data",
      "give the array to dynamic shared memory, whose bytes 'shared' sets in the config; of a static one, sm_90a, "
      "sm_100a, sm_103a and sm_110a take up to 227 KiB, sm_120a and sm_121a 99 KiB, all others 48 KiB",

@@ -693,7 +693,7 @@ const struct device_ops cpu_device_ops = {.kind = "cpu",
                                           .timer_stop = cpu_timer_stop,
                                           .timer_read = cpu_timer_read,
                                           .needs = object_needs,
-    .parameters = cpu_parameters,
+                                          .parameters = cpu_parameters,
                                           .watch = cpu_watch,
                                           .sync = cpu_sync,
                                           .time = cpu_time};

@@ -16,8 +16,8 @@
 #include "compilers.h"
 #include "cuda_device.h"
 #include "nvrtc.h"
-#include "runtime/model/cubin.h"
 #include "runtime/devices.h"
+#include "runtime/model/cubin.h"
 #include "tensor.h"
 #include "texture.h"
 

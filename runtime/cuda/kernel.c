@@ -70,8 +70,7 @@ static int ask_function(struct cuda_device *cuda, struct entry *entry, cugen_err
 /* Larger clusters than every device takes have to be asked for. */
 static int allow_cluster(struct cuda_device *cuda, const struct entry *entry, cugen_error *err) {
   if (entry->cluster[0] * entry->cluster[1] * entry->cluster[2] <= LAUNCH_CLUSTER_PORTABLE) return CUGEN_OK;
-  return CHECK(cuda, err, function_set,
-               (entry->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+  return CHECK(cuda, err, function_set, (entry->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
 }
 
 static int load_entry(struct cuda_device *cuda, struct loaded *loaded, const struct compiled *compiled, size_t index,
@@ -236,8 +235,8 @@ static int explain_launch(const struct entry *entry, const struct kernel_launch 
 enum { LAUNCH_ATTRIBUTES = 2 };
 
 /* Before CUDA 12.0 a driver has no such launches: then nothing overlaps, and the kernel's wait is over at once. */
-static CUresult launch_with(const struct driver *driver, const struct entry *entry, const struct kernel_launch *launch,
-                            void **parameters, void *stream) {
+static CUresult launch_with(const struct driver *driver, const struct entry *entry,
+                            const struct kernel_launch *launch, void **parameters, void *stream) {
   CUlaunchAttribute attributes[LAUNCH_ATTRIBUTES];
   CUlaunchConfig config = launch_config(launch, stream);
   config.attrs = attributes;

@@ -52,7 +52,7 @@ enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VER
   FIELD(3, INT, cluster_blocks, 0) /* as in cugen_record */                                                          \
   FIELD(3, INT, active_clusters, 0)                                                                                  \
   FIELD(4, INT, verdict, CACHE_VERDICTS - 1) /* enum cache_verdict */                                                \
-  CHARS(4, unverified, 160)                  /* why it could not be verified; of a right one: on which sizes; "" */                                  \
+  CHARS(4, unverified, 160)                  /* why it could not be verified; of a right one: on which sizes; "" */  \
   FIELD(6, REAL, compile_seconds, 0)         /* as in cugen_record */                                                \
   FIELD(6, REAL, measure_seconds, 0)                                                                                 \
   FIELD(8, REAL, requested, 0)       /* as in cugen_record */                                                        \

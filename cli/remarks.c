@@ -1,0 +1,59 @@
+/* What commands say of a config or a source besides their result: tunables that nothing uses, sources that run on the cpu device and
+   that no GPU takes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "option_names.h"
+
+void cli_remark_unused(const struct cli *cli) {
+  enum { MOST_TOLD = 8 };
+  cugen_unused_tunable unused[MOST_TOLD];
+  size_t count;
+  cugen_error ignored;
+  if (cugen_kernel_unused(cli->kernel, unused, MOST_TOLD, &count, &ignored)) return;
+  for (size_t i = 0; i < count && i < MOST_TOLD; i++) {
+    const char *nearest = unused[i].nearest, *name = unused[i].name;
+    if (unused[i].why == CUGEN_UNUSED_DEFINED)
+      cli_remark(
+          cli,
+          "%s:%d: the template asks only whether the tunable \"%s\" is defined, and it is for each of its %zu "
+          "values: ask its value (#if %s), or give it the values false and true, of which false is not defined",
+          unused[i].file, unused[i].line, name, unused[i].values, name);
+    else if (unused[i].why == CUGEN_UNUSED_MISSPELT)
+      cli_remark(cli, "%s:%d: the template does not mention the tunable \"%s\" (nearest in the template '%s')",
+                 unused[i].file, unused[i].line, name, nearest);
+    else
+      cli_remark(cli, "%s:%d: nothing uses the tunable \"%s\": its %zu values make the same kernel%s%s%s",
+                 unused[i].file, unused[i].line, name, unused[i].values,
+                 *nearest ? " (nearest in the template '" : "", nearest, *nearest ? "')" : "");
+  }
+}
+
+void cli_remark_refused(struct cli *cli, const char *variant) {
+  cugen_error why;
+  if (cli->values[OPTION_QUIET]) return;
+  if (cugen_kernel_accepts(cli->kernel, variant, &why) != CUGEN_ERROR_COMPILE) return;
+  char *first = strchr(why.message, '\n'); /* behind "NVRTC refused the source:" the first diagnostic is enough */
+  if (first) first[1 + strcspn(first + 1, "\n")] = '\0';
+  cli_remark(cli, "'%s' is right on the cpu device, and does not compile for a GPU: %s", variant, why.message);
+}
+
+void cli_remark_all_refused(struct cli *cli) {
+  cugen_implementation_info one;
+  cugen_space_info space;
+  cugen_error ignored;
+  if (!cli_on_cpu(cli) || cugen_kernel_space(cli->kernel, &space, &ignored)) return;
+  for (size_t i = 0; cugen_kernel_implementation(cli->kernel, i, &one, &ignored) == CUGEN_OK; i++) {
+    const size_t length = strlen(one.name);
+    cugen_record record;
+    for (size_t r = 0; cugen_kernel_record(cli->kernel, r, &record, &ignored) == CUGEN_OK; r++) {
+      if (record.outcome != CUGEN_OUTCOME_OK || strncmp(record.variant, one.name, length) != 0) continue;
+      if (record.variant[length] && record.variant[length] != ' ') continue;
+      char *variant = strdup(record.variant); /* the record's lives until the next look-up */
+      if (variant) cli_remark_refused(cli, variant);
+      free(variant);
+      break;
+    }
+  }
+}
