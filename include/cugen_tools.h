@@ -124,9 +124,8 @@ typedef struct cugen_record {
   const char *throttle;         /* what limited the clocks then, such as "power cap" */
   int predicted;                /* the times are the model's; nothing was measured */
   int verified; /* the result was compared with the reference, or passed the verify kernel; 0: OK says only that it ran */
-  const char
-      *unverified;     /* why a record that is OK is not verified; of a prediction that is: on which sizes it ran */
-  int64_t measured_at; /* or predicted; seconds since the epoch */
+  const char *unverified; /* why an OK record is not verified; of a verified prediction the sizes on which it ran */
+  int64_t measured_at;    /* or predicted; seconds since the epoch */
   double compile_seconds; /* time to compile; 0: the image was in the cache, or not known */
   double measure_seconds; /* time for all else: data, verifying, timing */
   double requested;   /* bytes of global memory that the variant's loads and stores ask for, whatever serves them */
@@ -202,10 +201,9 @@ typedef struct cugen_tune_result {
   size_t verified;        /* predictions that ran on the cpu device in this run and were correct, */
   size_t refuted;         /* and wrong: they are remembered as failed */
   const char *unverified; /* predictions: why the fastest is not verified; NULL: it is. Lives until the next tune */
-  const char *
-      unchecked; /* predictions: what the sizes of a check cannot show, though the fastest is verified; NULL: nothing */
-  size_t tied;   /* on a GPU: variants that the last race did not find slower than the fastest, */
-  double tied_within;   /* and how far from it they are: 0.004 is 0.4 % */
+  const char *unchecked;  /* what a check cannot show of the fastest, verified prediction; NULL: nothing */
+  size_t tied;            /* on a GPU: variants that the last race did not find slower than the fastest, */
+  double tied_within;     /* and how far from it they are: 0.004 is 0.4 % */
   size_t alike;         /* variants that one error refused, all that there were: the run ended early. 0: it did not */
   size_t energies;      /* variants whose energy was measured, where the objective needs it */
   size_t power_capped;  /* measure "sustained": measurements at the board's power limit, */
@@ -794,8 +792,7 @@ typedef struct cugen_cache_filter {
   size_t size;
   const char *config;  /* a kernel's name, or a config as for cugen_kernel_open, whose kernel is meant */
   const char *problem; /* "M=4096 dtype=f32": problems with these values */
-  const char *
-      device; /* "cuda:0", "model:H200" (its predictions), or part of a device's text in the cache, such as "H200" or "cpu" */
+  const char *device;  /* "cuda:0", "model:H200" (its predictions), or part of a device's text ("H200", "cpu") */
   int64_t before;      /* for cugen_cache_remove: measured before that; seconds since the epoch */
   int failed;          /* for cugen_cache_remove: only those that failed */
   const char *measure; /* "cold": what was timed so (cugen_options.measure); "served": by plans that explored */

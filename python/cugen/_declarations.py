@@ -366,7 +366,7 @@ class Record:
     throttle: str  # what limited the clocks then, such as "power cap"
     predicted: bool  # the times are the model's; nothing was measured
     verified: bool  # the result was compared with the reference, or passed the verify kernel; 0: OK says only that it ran
-    unverified: str | None  # why a record that is OK is not verified; of a prediction that is: on which sizes it ran
+    unverified: str | None  # why an OK record is not verified; of a verified prediction the sizes on which it ran
     measured_at: int  # or predicted; seconds since the epoch
     compile_seconds: float  # time to compile; 0: the image was in the cache, or not known
     measure_seconds: float  # time for all else: data, verifying, timing
@@ -678,7 +678,7 @@ class TuneResult:
     verified: int  # predictions that ran on the cpu device in this run and were correct,
     refuted: int  # and wrong: they are remembered as failed
     unverified: str | None  # predictions: why the fastest is not verified; None: it is
-    unchecked: str | None  # predictions: what the sizes of a check cannot show, though the fastest is verified; None: nothing
+    unchecked: str | None  # what a check cannot show of the fastest, verified prediction; None: nothing
     tied: int  # on a GPU: variants that the last race did not find slower than the fastest,
     tied_within: float  # and how far from it they are: 0.004 is 0.4 %
     alike: int  # variants that one error refused, all that there were: the run ended early. 0: it did not
