@@ -181,8 +181,8 @@ static bool await(struct pg_cache *cache, short events, double grace, double unt
     const int ready = poll(&socket, 1, ASK_MS);
     const double now = clock_seconds();
     if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
-    if (!stopped && is_stopped(cache)) stopped = now;
-    if (stopped && now - stopped >= grace) cache->given_up = true;
+    if (stopped <= 0 && is_stopped(cache)) stopped = now;
+    if (stopped > 0 && now - stopped >= grace) cache->given_up = true;
     if (until > 0 && now > until) return false;
   }
   return false;
