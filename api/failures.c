@@ -283,8 +283,12 @@ static int put_failed_last(struct cache_record *records, size_t count, cugen_err
 int failures_mark(struct lookup *l, struct cache_record *records, size_t *count, cugen_error *err) {
   struct failures *f = NULL;
   size_t kept = 0;
-  int status = l->predicted && *count ? failures_open(l, &f, err) : CUGEN_OK;
-  if (!l->predicted || status) return status;
+  if (!l->predicted) return CUGEN_OK;
+  int status = *count ? failures_open(l, &f, err) : CUGEN_OK;
+  if (status) {
+    failures_close(f);
+    return status;
+  }
   for (size_t i = 0; i < *count && !status && f; i++) status = mark(f, &records[i], err);
   failures_close(f);
   for (size_t i = 0; i < *count; i++) /* those before are settled, those behind are not moved yet */
