@@ -63,8 +63,8 @@ static void test_toolkit(void **state) {
                                       {NULL, NULL}};
   (void)state;
   assert_source(TUNED(""), "#include \"cuda_fp16.h\"\n#include \"a.h\"\n" KERNEL, files,
-                "#line 1 \"T/t.cu\"\n#include <cuda_fp16.h>\n#line 3 \"T/a.h\"\n#include <cuda_bf16.h>\n"
-                "#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n\n#line 1 \"T/a.h\"\n\n#define A_H\n\n\n"
+                "#line 1 \"T/t.cu\"\n#include <cuda_fp16.h>\n#line 2 \"T/a.h\"\n#define A_H\n#line 3 \"T/a.h\"\n"
+                "#include <cuda_bf16.h>\n#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n\n#line 1 \"T/a.h\"\n\n\n\n\n"
                 "#line 3 \"T/t.cu\"\n" KERNEL);
 }
 
@@ -77,8 +77,8 @@ static void test_guarded_file(void **state) {
       "// by us\n#ifndef T_CU // once\n#define T_CU\n#include <cuda_fp16.h>\n#include \"a.h\"\nint a = n;\n" KERNEL
       "#endif // T_CU\n",
       files,
-      "#line 4 \"T/t.cu\"\n#include <cuda_fp16.h>\n#line 2 \"T/a.h\"\n#include <cuda_bf16.h>\n"
-      "#line 1 \"prologue\"\n\n#define n 1000\n\n#line 1 \"T/t.cu\"\n// by us\n\n#define T_CU\n\n"
+      "#line 3 \"T/t.cu\"\n#define T_CU\n#line 4 \"T/t.cu\"\n#include <cuda_fp16.h>\n#line 2 \"T/a.h\"\n"
+      "#include <cuda_bf16.h>\n#line 1 \"prologue\"\n\n#define n 1000\n\n#line 1 \"T/t.cu\"\n// by us\n\n\n\n"
       "#line 1 \"T/a.h\"\n#line 2 \"T/a.h\"\n\n#line 6 \"T/t.cu\"\nint a = n;\n" KERNEL "\n");
   /* With a branch, or something behind it, it is no guard. */
   assert_source(TUNED(""), "#ifndef T\n#define T\n#include <b.h>\n#else\n" KERNEL "#endif\n", NULL,

@@ -88,7 +88,7 @@ static void test_limits(void **state) {
   check_limits("launch { grid { 1 }, block { 32 } },\n"
                "launch { steps 'a - 1', grid { 1 }, block { 'a == 1 and 4096 or a * 256' } }",
                4, "k.lua:5: block: at most 512 threads (device.max_threads_per_block) 4\n");
-  check_limits("steps 'b + 1', grid { 1 }, block { 32 }", 4, "k.lua:4: steps: 0 to 64 4\n");
+  check_limits("steps 'b * 16384 + 1', grid { 1 }, block { 32 }", 4, "k.lua:4: steps: 0 to 1048576 4\n");
   check_limits("grid { 1, 1, 66000 }, block { 32 }", 0, "k.lua:4: grid z: 1 to 65535 8\n");
   check_limits("grid { 1 }, block { 32 }, shared 'b * 1000'", 4,
                "k.lua:4: shared: at most 50000 bytes (device.shared_per_block_optin) 4\n");
@@ -111,10 +111,10 @@ static void test_limits(void **state) {
   check_limits("steps 'a', grid { 1 }, block { 32 }, shared '20000 * steps'", 4,
                "k.lua:4: shared: at most 50000 bytes (device.shared_per_block_optin) 4\n");
   check_limits(
-      "launch { steps 'a - 1', grid { 1 }, block { 32 } },\nlaunch { steps 'b - 1', grid { 1 }, block { 32 } }", 5,
-      "k.lua:4: launches: 1 to 64 in all 3\n");
-  check_limits("launch { grid { 1 }, block { 32 } },\nlaunch { steps 'b', grid { 1 }, block { 32 } }", 4,
-               "k.lua:4: launches: 1 to 64 in all 4\n");
+      "launch { steps 'a - 1', grid { 1 }, block { 32 } },\nlaunch { steps 'b - 1', grid { 1 }, block { 32 } }", 7,
+      "k.lua:4: launches: 1 to 1048576 in all 1\n");
+  check_limits("launch { grid { 1 }, block { 32 } },\nlaunch { steps 'b * 16384', grid { 1 }, block { 32 } }", 4,
+               "k.lua:4: launches: 1 to 1048576 in all 4\n");
   /* What the config says itself is said by it. */
   check_limits("where 'a < 3', grid { 1 }, block { 'a * 256' }", 4, "k.lua:4: where \"a < 3\" 4\n");
   /* What cannot be evaluated is not removed: the expansion says why. */
