@@ -322,6 +322,12 @@ static enum trouble load_element(const struct expr_buffer *buffer, int rank, str
   return TROUBLE_NONE;
 }
 
+/* Always false. */
+static bool stop(struct failure *failure, enum trouble trouble, size_t at, const struct value *value) {
+  *failure = (struct failure){trouble, at, *value, *value};
+  return false;
+}
+
 /* Results are written straight into the stack, field by field: copying a value of 16 bytes right after writing its
    parts waits for the store (half the time of the walk over a space, measured). */
 static bool run(const struct expr *expr, const struct value *slots, const struct expr_buffer *buffers,
@@ -352,19 +358,15 @@ static bool run(const struct expr *expr, const struct value *slots, const struct
     } else if (op == OP_PUSH) {
       *++top = places[at->place][at->operand];
     } else if (op == OP_AND || op == OP_OR) {
-      if (op == OP_AND && top->type == VALUE_STRING) { /* as above: NOLINT(clang-analyzer-core.*) */
-        *failure = (struct failure){TROUBLE_TRUTH, (size_t)(at - expr->code), *top, *top};
-        return false;
-      }
+      if (op == OP_AND && top->type == VALUE_STRING) /* as above: NOLINT(clang-analyzer-core.*) */
+        return stop(failure, TROUBLE_TRUTH, (size_t)(at - expr->code), top);
       if (value_truthy(*top) == (op == OP_AND))
         top--;
       else
         at += at->operand;
     } else if (op == OP_SELECT) {
-      if (top->type != VALUE_BOOL) { /* as above: NOLINT(clang-analyzer-core.*) */
-        *failure = (struct failure){TROUBLE_CONDITION, (size_t)(at - expr->code), *top, *top};
-        return false;
-      }
+      if (top->type != VALUE_BOOL) /* as above: NOLINT(clang-analyzer-core.*) */
+        return stop(failure, TROUBLE_CONDITION, (size_t)(at - expr->code), top);
       if (!top->boolean) at += at->operand;
       top--;
     } else if (op == OP_ELSE) {
