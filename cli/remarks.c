@@ -36,7 +36,7 @@ void cli_remark_refused(struct cli *cli, const char *variant) {
   if (cugen_kernel_accepts(cli->kernel, variant, &why) != CUGEN_ERROR_COMPILE) return;
   char *first = strchr(why.message, '\n'); /* behind "NVRTC refused the source:" the first diagnostic is enough */
   if (first) first[1 + strcspn(first + 1, "\n")] = '\0';
-  cli_remark(cli, "'%s' is right on the cpu device, and does not compile for a GPU: %s", variant, why.message);
+  cli_remark(cli, "'%s' runs on the cpu device, and does not compile for a GPU: %s", variant, why.message);
 }
 
 void cli_remark_all_refused(struct cli *cli) {
