@@ -189,6 +189,7 @@ static void test_work(void **state) {
   const cugen_stored_record *stored;
   size_t count;
   REFUSES(cugen_kernel_complete, (NULL, NULL, &error), "kernel");
+  REFUSES(cugen_kernel_accepts, (NULL, NULL, &error), "kernel");
   REFUSES(cugen_kernel_check, (NULL, NULL, &check, &error), "kernel");
   REFUSES(cugen_kernel_check, (kernel, NULL, NULL, &error), "out");
   REFUSES(cugen_kernel_tune, (NULL, NULL, NULL, &error), "kernel");
