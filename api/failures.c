@@ -14,7 +14,7 @@ struct place {
   struct lookup *lookup; /* by which records are judged: the one that asks, or other */
   struct problem problem;
   struct lookup other;
-  bool predicted; /* its records are predictions */
+  bool predicted; /* the records of this place are predictions */
 };
 
 struct failure {
@@ -291,7 +291,8 @@ int failures_mark(struct lookup *l, struct cache_record *records, size_t *count,
   }
   for (size_t i = 0; i < *count && !status && f; i++) status = mark(f, &records[i], err);
   failures_close(f);
-  for (size_t i = 0; i < *count; i++) /* those before are settled, those behind are not moved yet */
+  for (size_t i = 0; i < *count;
+       i++) /* records before i are kept or freed, records behind i still lie in their place */
     if (is_told_twice(records, kept, &records[i]) || is_told_twice(&records[i + 1], *count - i - 1, &records[i]))
       cache_record_free(&records[i]);
     else

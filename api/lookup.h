@@ -196,7 +196,7 @@ struct judgement {
 };
 /* Space and expander are open. Fails for want of memory only. */
 int api_judge(struct lookup *lookup, const struct cache_record *record, struct judgement *out, cugen_error *err);
-/* The same where the record is, or is not, a prediction whatever the look-up asks for. */
+/* Like api_judge, but `predicted` says whether the record is a prediction. */
 int api_judge_as(struct lookup *lookup, bool predicted, const struct cache_record *record, struct judgement *out,
                  cugen_error *err);
 /* Makes the kernel's hashes those that a prediction's verdict has, which depends on the config's rules. */

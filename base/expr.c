@@ -322,7 +322,7 @@ static enum trouble load_element(const struct expr_buffer *buffer, int rank, str
   return TROUBLE_NONE;
 }
 
-/* Always false. */
+/* Notes why the program ends; returns false for run() to return. */
 static bool stop(struct failure *failure, enum trouble trouble, size_t at, const struct value *value) {
   *failure = (struct failure){trouble, at, *value, *value};
   return false;
