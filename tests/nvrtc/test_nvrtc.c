@@ -260,7 +260,7 @@ static void test_reasons_of_ptxas(void **state) {
   static const char *const entry[] = {"k"};
   struct compile_request request = request_for(constants, "sm_90a", entry, 1);
   assert_refused(&request, "k.cu:2: ptxas error   : File uses too much global constant data (0x13880 bytes, 0x10000 "
-                           "max): let the kernel read it by address");
+                           "max): give the kernel what is large by its address");
   request = request_for(shared, "sm_90", entry, 1);
   assert_refused(&request, "k.cu:10: ptxas error   : Entry function 'k' uses too much shared data (0x10000 bytes, "
                            "0xc000 max): give the array to dynamic shared memory");
