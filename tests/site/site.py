@@ -2,7 +2,7 @@
 """site.py PACKAGES: the documents build as a site without a warning (tools/site), and the site is whole.
 
 - Every link and picture leads to a file of the site, and its #address to an element there. Nothing is loaded from elsewhere.
-- Every page of docs/ has a page. The navigation has those that docs/index.md leads to, in its three groups.
+- Every page of docs/ has a page. The navigation has those that docs/index.md leads to, in its groups.
 - In a browser of 360 and of 1200 pixels no page scrolls sideways; tables and code do so in a box of their own. Nothing is logged.
 - The search finds a word where it stands.
 
@@ -87,7 +87,7 @@ def check_pages(folder, pages):
     index = (ROOT / "docs" / "index.md").read_text()
     wrong += [f"the navigation does not have {name}" for name in ("first-kernel.html", "config.html", "performance.html")
               if home.count(name) < 2] # there, and in the page's own table
-    return wrong + [f"docs/index.md has no group {name}" for name in ("Guides", "Reference", "Reports") if f"\n## {name}" not in index]
+    return wrong + [f"docs/index.md has no group {name}" for name in ("Use", "Reference", "Learn", "Results and design") if f"\n## {name}" not in index]
 
 
 def check_search(folder):
