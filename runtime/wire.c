@@ -14,7 +14,7 @@
 
 enum { PROTOCOL = 6 };
 
-extern const char wire_layout[]; /* made by cmake/EmbedFiles.cmake */
+extern const char wire_layout[]; /* made by tools/cmake/EmbedFiles.cmake */
 
 void wire_identity(struct text *out) {
   text_addf(out, "cugen %s, protocol %d, layout %s", CUGEN_VERSION, PROTOCOL, wire_layout);

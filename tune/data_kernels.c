@@ -7,7 +7,7 @@
 
 #include "elements.h"
 
-extern const char data_kernels_text[]; /* made by cmake/EmbedFiles.cmake of data_layout.h and data_kernels.cu */
+extern const char data_kernels_text[]; /* made by tools/cmake/EmbedFiles.cmake of data_layout.h and data_kernels.cu */
 
 enum { THREADS = 256, WARP = 32, BLOCKS_PER_SM = 8, BLOCKS_OF_HOST = 2 };
 

@@ -7,7 +7,7 @@
    Every kernel compile parses them: they include little and say things once, by macros or templates. Most of it is
    tables of functions, one a line, which clang-format would make three times as long.
 
-   The build reads the order from here (cmake/Embed.cmake) and puts the texts into the binary. */
+   The build reads the order from here (tools/cmake/Embed.cmake) and puts the texts into the binary. */
 /* clang-format off */
 #ifndef RUNTIME_CPU_CUDA_SHIM_H
 #define RUNTIME_CPU_CUDA_SHIM_H

@@ -10,8 +10,8 @@ function(embed out file kind)
   list(JOIN relative "|" joined) # one argument: a list's semicolons do not survive the shell
   add_custom_command(OUTPUT ${path}
     COMMAND ${CMAKE_COMMAND} -DKIND=${kind} -DOUT=${path} -DROOT=${CMAKE_SOURCE_DIR} "-DFILES=${joined}"
-            -P ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
-    DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
+            -P ${CMAKE_SOURCE_DIR}/tools/cmake/EmbedFiles.cmake
+    DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/tools/cmake/EmbedFiles.cmake
     COMMENT "Embedding into ${file}" VERBATIM)
   set(${out} ${${out}} ${path} PARENT_SCOPE)
 endfunction()

@@ -27,13 +27,13 @@ if(TARGET cugen_shared)
   install(TARGETS cugen_shared cugen_static EXPORT cugen-targets
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT cugen-targets NAMESPACE cugen:: DESTINATION ${package})
-  configure_package_config_file(cmake/cugen-config.cmake.in ${CMAKE_BINARY_DIR}/generated/cugen-config.cmake
+  configure_package_config_file(tools/cmake/cugen-config.cmake.in ${CMAKE_BINARY_DIR}/generated/cugen-config.cmake
                                 INSTALL_DESTINATION ${package})
   write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/cugen-config-version.cmake
                                    COMPATIBILITY SameMinorVersion)
   install(FILES ${CMAKE_BINARY_DIR}/generated/cugen-config.cmake
           ${CMAKE_BINARY_DIR}/generated/cugen-config-version.cmake DESTINATION ${package})
   file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-  configure_file(cmake/cugen.pc.in generated/cugen.pc @ONLY)
+  configure_file(tools/cmake/cugen.pc.in generated/cugen.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/generated/cugen.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()

@@ -55,7 +55,7 @@ foreach(name lua jansson)
       --redefine-sym stdout=cugen_stdout --redefine-sym stderr=cugen_stderr ${archive} ${renamed})
   endif()
 endforeach()
-add_library(cugen_stdio OBJECT ${CMAKE_SOURCE_DIR}/cmake/stdio.c)
+add_library(cugen_stdio OBJECT ${CMAKE_SOURCE_DIR}/tools/cmake/stdio.c)
 list(TRANSFORM room_archives REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE room_files)
 add_custom_command(OUTPUT ${object}
   ${rename_streams}
