@@ -1,5 +1,5 @@
 /* What a GPU without records of its own takes from others: the best of the same problem on a GPU of the same model (a part of it, with fewer
-   multiprocessors), else on one of the same compute capability, the nearest first. bench/other_gpu.py measures what that is worth: 94 % of
+   multiprocessors), else on one of the same compute capability, the nearest first. tools/bench/other_gpu.py measures what that is worth: 94 % of
    the optimum, on recorded spaces. */
 #include <math.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@ remembered. Those of one line run in turn with one cache, since one may show wha
   `cugen gen ...` (CUDA 12) the same with NVRTC 12 in $NVRTC_12; without it 8, and it says that the folder was looked for
   `cugen run ...` (GPU)     it is for a size that takes a processor long: the source is generated as printed, and it runs at a hundredth
 
-A `cugen check` runs once, since it neither reads nor leaves anything. Those of bench/results/*-guide-check.txt, to which tools/check-guide
-holds the page, are run by bench/guide.sh alone: they end with 0 and count what stands there. And where there is nvcc, its -Xptxas -v
+A `cugen check` runs once, since it neither reads nor leaves anything. Those of tools/bench/results/*-guide-check.txt, to which tools/check-guide
+holds the page, are run by tools/bench/guide.sh alone: they end with 0 and count what stands there. And where there is nvcc, its -Xptxas -v
 says of a generated source what cugen says of the variant."""
 import concurrent.futures
 import json
@@ -24,7 +24,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMAND = re.compile(r"`(cugen [a-z][^`]*)`(?: \((GPU|CUDA 12|finds it)\))?|^\$? ?(cugen [a-z].*)$")
-RECORDED = max((ROOT / "bench/results").glob("*-guide-check.txt"))
+RECORDED = max((ROOT / "tools/bench/results").glob("*-guide-check.txt"))
 FOUND, NOT_HERE = 11, 8
 LACKS = {"GPU": "needs a GPU", "CUDA 12": "'cuda12' is no folder"} # what a command says where it cannot run
 NAMES = ("cugen run", "cugen check", "cugen gen", "cugen tune", "cugen report", "cugen show")
@@ -80,7 +80,7 @@ def run_line(cugen, number, found):
 
 
 def counts(cugen):
-    got = subprocess.run([ROOT / "bench/guide.sh", cugen, "check"], capture_output=True, text=True, check=False).stdout
+    got = subprocess.run([ROOT / "tools/bench/guide.sh", cugen, "check"], capture_output=True, text=True, check=False).stdout
     want, have = (text[text.find("$ cugen"):].strip() for text in (RECORDED.read_text(), got))
     return None if have == want else f"cugen check counts otherwise than {RECORDED.relative_to(ROOT)}:\n{have}"
 

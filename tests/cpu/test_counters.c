@@ -1,5 +1,5 @@
 /* The passes over the banks and the sectors that cugen check counts, against what an H200's counters said of the same variants:
-   bench/results/2026-11-21-h200-check.txt. */
+   tools/bench/results/2026-11-21-h200-check.txt. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

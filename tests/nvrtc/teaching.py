@@ -2,7 +2,7 @@
 """teaching.py CUGEN [--table]: the model's order of the teaching implementations is the measured one.
 
 A ladder is a lesson of docs/memory.md: implementations of one kernel from naive to fast, or accesses from side by side to
-scattered. RECORDS has their times on an H200 (bench/teaching.sh). Here each step is predicted for model:H200, which takes NVRTC
+scattered. RECORDS has their times on an H200 (tools/bench/teaching.sh). Here each step is predicted for model:H200, which takes NVRTC
 and no GPU. Of two steps of a ladder whose measured times are more than MARGIN apart, the faster one must be predicted faster.
 Of other pairs, a third of all, the predicted times must be no more than APART apart. How far times are off is for bench_model to say.
 Every described GPU must order the pairs of ON_ALL so. --table prints the steps with both times."""
@@ -14,7 +14,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-RECORDS = "bench/results/2026-11-23-h200-teaching.wisdom.xz"
+RECORDS = "tools/bench/results/2026-11-23-h200-teaching.wisdom.xz"
 MARGIN, APART = 1.10, 1.5
 
 NAIVE = "naive block_x=16 block_y=16 columns_along=x"

@@ -4,7 +4,7 @@ sleeps SLEEP microseconds. First one tuner finishes a space, then TUNERS do, the
 moments and replaced.
 
 Each time every variant has a record, at most 1 % of them were measured twice, and nothing that was stored is lost; after kills their claims came back. The
-figures are printed; how fast they are is for bench/results, since it depends on the machine."""
+figures are printed; how fast they are is for tools/bench/results, since it depends on the machine."""
 import os
 import pathlib
 import random

@@ -13,7 +13,7 @@ PAGES = ("docs/memory.md", "docs/memory.md.in", "docs/memory.zh.md", "docs/memor
 
 
 def newest(name):
-    return max((ROOT / "bench/results").glob(f"*{name}")).relative_to(ROOT)
+    return max((ROOT / "tools/bench/results").glob(f"*{name}")).relative_to(ROOT)
 
 
 def edited(path, pattern, new):

@@ -17,7 +17,7 @@ def shortened(shown, whole):
 def transcript(readme):
     """What is wrong with the lines after a command: each must be one of the whole run's, in its order."""
     [session] = re.findall(r"^```\n(\$ cugen .*?)^```", readme, re.M | re.S)
-    [name] = re.findall(r"\]\((bench/results/[^)]*)\)", readme)
+    [name] = re.findall(r"\]\((tools/bench/results/[^)]*)\)", readme)
     whole = iter((ROOT / name).read_text().split("\n"))
     for line in session.strip().split("\n"):
         if line.strip() and line != MORE and not any(shortened(line, one) for one in whole):

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The measurements that need a GPU, in under four minutes: run_h200.sh [FOLDER] in the repository's root, where FOLDER
 # (default: build) holds cugen and the programs of `ninja bench`. Nothing is built, and nothing but the toolkit's
-# NVRTC, the driver and Python (to read JSON) is needed. What it prints is kept under bench/results.
+# NVRTC, the driver and Python (to read JSON) is needed. What it prints is kept under tools/bench/results.
 set -u
 programs=${1:-build}
 export TMPDIR=/dev/shm

@@ -4,7 +4,7 @@ own simulation mode. Writes runs as 'cugen replay SPACE -o' does, so that tools/
 budget that 'cugen replay SPACE --json' prints. It needs kernel_tuner 1.5.0:
 
     cugen replay A100.json --json --strategy surrogate -o runs.jsonl | grep budget_seconds
-    bench/replay_kernel_tuner.py A100.json 1050 greedy_ils,genetic_algorithm 10 >>runs.jsonl
+    tools/bench/replay_kernel_tuner.py A100.json 1050 greedy_ils,genetic_algorithm 10 >>runs.jsonl
     tools/score-runs A100.json runs.jsonl
 """
 import contextlib

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What exploring while serving costs and gains, by simulation: the sets of a file of wisdom, with the times recorded there.
 
-    bench/explore.py WISDOM[.xz] [BENCH]        (BENCH: build/bench_explore)
+    tools/bench/explore.py WISDOM[.xz] [BENCH]        (BENCH: build/bench_explore)
 
 A set is a kernel, problem and device. Its fastest records are what a plan chooses from; in the application each takes another time
-(see bench/explore.c)."""
+(see tools/bench/explore.c)."""
 import json
 import lzma
 import subprocess

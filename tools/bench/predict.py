@@ -2,7 +2,7 @@
 """predict.py BUILD OUTPUT model:A100,model:RTX4090 [--seconds 80] [--sizes 28] [--jobs 1] [--threads 2] [--only NAMES] [--ship FOLDER]: portfolios of GPUs that
 nobody has measured, learnt from what the model predicts.
 
-For each of them and each class of bench/run_portfolios.py, but copies, `cugen tune --device model:... --portfolio 8` predicts random sizes; --jobs run side by side. OUTPUT
+For each of them and each class of tools/bench/run_portfolios.py, but copies, `cugen tune --device model:... --portfolio 8` predicts random sizes; --jobs run side by side. OUTPUT
 gets NAME-GPU/cache.db with all predictions, beside its log; --seconds 0 goes on with what is there. --ship writes NAME-GPU.txt of each that is faster than the config alone by the model, on those sizes: portfolios/
 is made so, for GPUs that have no measured one of their compute capability. Nothing runs on a GPU."""
 import argparse
@@ -26,7 +26,7 @@ from run_portfolios import BF16, FAMILIES
 
 KERNELS = "8"
 REACH = "256" # times the largest size that was learnt from: beyond, a config suggests what was fast on an H200, which may not fit another GPU
-# What does not ship: by predictions alone the config's suggestion was as good or better on an H200 (bench/predicted.py), and of 8-bit floats these GPUs have no tensor cores.
+# What does not ship: by predictions alone the config's suggestion was as good or better on an H200 (tools/bench/predicted.py), and of 8-bit floats these GPUs have no tensor cores.
 LEFT_TO_CONFIG = ("filter-f32", "reduce-all-f32", "reduce-all-f16")
 NO_TENSOR_CORES = {"matmul-e4m3-nt": ("model:T4", "model:A100", "model:RTX3090")}
 SEED = 7
@@ -111,7 +111,7 @@ def read_jobs(given):
     unknown = [name for name in only if name not in dict(families)]
     strange = [device for device in given.devices.split(",") if not re.fullmatch(r"model:\w+", device)]
     if unknown or strange:
-        sys.exit(f"{unknown[0]}: no class of bench/run_portfolios.py" if unknown else f"{strange[0]}: a described GPU is expected, such as model:A100")
+        sys.exit(f"{unknown[0]}: no class of tools/bench/run_portfolios.py" if unknown else f"{strange[0]}: a described GPU is expected, such as model:A100")
     return [(name, words, device) for device in given.devices.split(",") for name, words in families if name in only]
 
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What docs/memory.md measures: guide.sh [CUGEN [KIND...]], about three minutes on a GPU. The commands are those that tools/check-guide
 # finds in docs/memory.md.in; KIND is run, ncu, check or any other command's name, and none means all. Every run is verified first. What
-# it prints is kept as bench/results/DATE-GPU-guide.txt, or, of `check` alone, which needs no GPU, as DATE-guide-check.txt. Where a
+# it prints is kept as tools/bench/results/DATE-GPU-guide.txt, or, of `check` alone, which needs no GPU, as DATE-guide-check.txt. Where a
 # run or check ends with another exit code than 0, "failed" stands below it.
 set -uo pipefail
 cugen=${1:-build/cugen}
@@ -49,7 +49,7 @@ date -u +%Y-%m-%d
 if wanted run "$@"; then "$cugen" roofline -q >/dev/null 2>&1; fi # measured before it is drawn on
 
 words=()
-"$here/../tools/check-guide" --commands | while IFS= read -r line; do
+"$here/../check-guide" --commands | while IFS= read -r line; do
   eval "words=($line)"
   wanted "${words[0]}" "$@" || continue
   case ${words[0]} in
@@ -72,7 +72,7 @@ words=()
     ;;
   copies)
     echo "\$ copies"
-    nvcc -o "$figures.copies" "$here/../examples/copies/copies.cu" && timeout 60 "$figures.copies" 2>/dev/null
+    nvcc -o "$figures.copies" "$here/../../examples/copies/copies.cu" && timeout 60 "$figures.copies" 2>/dev/null
     ;;
   python3)
     echo "\$ $line"

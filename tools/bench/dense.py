@@ -1,4 +1,4 @@
-"""For bench/run_portfolios.py: a dense matrix of one class, on top of what was measured before, and its best variants timed in turn.
+"""For tools/bench/run_portfolios.py: a dense matrix of one class, on top of what was measured before, and its best variants timed in turn.
 
 Sizes are added to those of the wisdom, and each is searched, as are those of which little is known. Then the candidates of `cugen tune --portfolio` are measured wherever they are
 variants and have no record. Last, bench_retime launches on every size, in turn and in one process: the fastest by the records, what a plan

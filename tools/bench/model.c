@@ -17,7 +17,7 @@
 
 enum { FEWEST = 20, MOST_THREADS = 64, SEEDS = 50, LATENCY = 6, FIRSTS = 8, DRAWN = 48 };
 
-static const char recorded[] = "bench/results/2026-11-21-h200-model.wisdom.xz";
+static const char recorded[] = "tools/bench/results/2026-11-21-h200-model.wisdom.xz";
 static const char *const revisions[] = {"9e3cbd8af1bc", "d45a8ba54d6b", "50d6715e8803", "879a6831531b",
                                         "4d0167d4cfda", "4824d9c2c63b", "09137f666915", "13b60066aeac"};
 

@@ -1,11 +1,11 @@
 #!/bin/bash
 # cugen beside Kernel Tuner: versus_kernel_tuner.sh FOLDER RESULTS KERNEL... in the repository's root, on a machine with a GPU.
-# Each KERNEL of bench/strangers is tuned by cugen and by two strategies of Kernel Tuner, with several seeds. FOLDER is what
-# bench/strangers/sources.sh makes: the configs, their references and the kernels' sources. Any other config there, or one that cugen
+# Each KERNEL of tools/bench/strangers is tuned by cugen and by two strategies of Kernel Tuner, with several seeds. FOLDER is what
+# tools/bench/strangers/sources.sh makes: the configs, their references and the kernels' sources. Any other config there, or one that cugen
 # ships, is tuned by cugen alone, with settings behind a colon: matmul:M=4096,N=4096,K=4096,dtype=bf16. RESULTS, a folder, gets every
-# run; `bench/versus_kernel_tuner.py median RESULTS...` joins several. A run that RESULTS has is not done again: where LIMIT_S ends the
+# run; `tools/bench/versus_kernel_tuner.py median RESULTS...` joins several. A run that RESULTS has is not done again: where LIMIT_S ends the
 # script first (exit code 3), the same command goes on with the rest. So
-#   SEEDS="1 2 3 4 5" bench/versus_kernel_tuner.sh FOLDER RESULTS hotspot gemm_milo mtran nbody dedispersion coulomb
+#   SEEDS="1 2 3 4 5" tools/bench/versus_kernel_tuner.sh FOLDER RESULTS hotspot gemm_milo mtran nbody dedispersion coulomb
 # takes four or five calls of nine minutes, with RESULTS carried from one to the next. PLAN=1 prints what is left and runs nothing.
 # The clock of both is the wall's, from the start of the process. What each found is timed again by one clock, cugen's, and verified.
 #   CUGEN (build/cugen), PYTHON (python3, one that has kernel_tuner and cuda-bindings)

@@ -2,7 +2,7 @@
 """simulate_tuners.py T4 CLAIM EACH STORE NEWS ROW LATENCY [VARIANTS [CORES [SECONDS]]]: how many tuners one store serves. Discrete events: each tuner claims a
 variant while it measures the one before, stores a record, and asks for news as tune/sharing.c does. Times of variants are replayed from a T4 file (with repetition, to
 VARIANTS of them, which take SECONDS on average), once so and once a tenth. The server has CORES processors, each busy with a claim, each further variant of that claim, a store, an
-answer of no news, and each record of an answer for these many milliseconds; LATENCY milliseconds pass beside that on the way (bench/store_latency.c measures them).
+answer of no news, and each record of an answer for these many milliseconds; LATENCY milliseconds pass beside that on the way (tools/bench/store_latency.c measures them).
 
 Not modelled: crashes, compile threads, networks that are full."""
 import heapq

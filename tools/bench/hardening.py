@@ -4,7 +4,7 @@ for an H200 where no device is named, in turns, as medians. BEFORE and AFTER are
 used, is switched off for both. Run it on an idle machine:
 
     git worktree add /tmp/before 7b2c3f7~1 && (cd /tmp/before && cmake --preset release && ninja -C build cugen)
-    bench/hardening.py /tmp/before/build/cugen build/cugen 3 | tee bench/results/2026-11-23-cpu-hardening.txt"""
+    tools/bench/hardening.py /tmp/before/build/cugen build/cugen 3 | tee tools/bench/results/2026-11-23-cpu-hardening.txt"""
 import itertools
 import json
 import os
@@ -33,7 +33,7 @@ def rate(program, config, device, variants):
 def main():
     programs, repeats = sys.argv[1:3], int((sys.argv[3:4] or [5])[0])
     print(f"{time.strftime('%Y-%m-%d %H:%M')}, {platform.machine()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
-    print(f"bench/hardening.py {' '.join(sys.argv[1:])}: variants a second, medians of {repeats} in turns (least to most)")
+    print(f"tools/bench/hardening.py {' '.join(sys.argv[1:])}: variants a second, medians of {repeats} in turns (least to most)")
     print(f"{'config':10} {'device':11} {'variants':>8} {'before':>22} {'after':>22} {'ratio':>6}")
     devices = sys.argv[4:] or ["cpu", "model:H200"]
     for device, (config, variants) in itertools.product(devices, CONFIGS):

@@ -1,4 +1,4 @@
-/* For bench/learn_portfolios.py: records of times that were measured elsewhere, of variants as they expand now.
+/* For tools/bench/learn_portfolios.py: records of times that were measured elsewhere, of variants as they expand now.
 
      bench_remember CONFIG CACHE [NAME=VALUE...] <pairs
 

@@ -9,8 +9,8 @@ all of the bar is met.
 With --gpus 0,1,2,3 each GPU tunes a part of the sizes, on one cache. --ship NAME writes portfolios/NAME-GPU.txt beside --output, and
 --wisdom FILE what was measured: from that all can be learnt again.
 
-Four GPUs, 9 minutes:       bench/portfolio.py build --gpus 0,1,2,3 --mix --held-out 40
-A rehearsal without one:    bench/portfolio.py build --config tests/configs/sizes.lua --sizes n:64:300000 --set dtype=f32 --device cpu \
+Four GPUs, 9 minutes:       tools/bench/portfolio.py build --gpus 0,1,2,3 --mix --held-out 40
+A rehearsal without one:    tools/bench/portfolio.py build --config tests/configs/sizes.lua --sizes n:64:300000 --set dtype=f32 --device cpu \
                               --problems 12 --held-out 4 --limit 40"""
 import argparse
 import concurrent.futures
@@ -28,7 +28,7 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 BAR = {"kernels": 8, "tuned_mean": 1.03, "tuned_worst": 1.10, "held_mean": 1.05, "seconds": 1800}
 
 

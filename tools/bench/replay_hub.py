@@ -63,7 +63,7 @@ def score_kernel_tuner(options, path):
         with tempfile.NamedTemporaryFile(suffix=".jsonl") as runs:
             runs.write(ran.stdout)
             runs.flush()
-            scored = subprocess.run([sys.executable, HERE.parent / "tools" / "score-runs", path, runs.name], check=True,
+            scored = subprocess.run([sys.executable, HERE.parent / "score-runs", path, runs.name], check=True,
                                     capture_output=True, text=True)
         scores[name] = float(scored.stdout.split()[1])
     return [scores.get(name, math.nan) for name in names]

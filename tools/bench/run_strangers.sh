@@ -1,10 +1,10 @@
 #!/bin/bash
 # Kernels that others published: run_strangers.sh FOLDER [BUILD] [BUDGET] [OPTIONS OF TUNE...]
 # Tunes every config of FOLDER from nothing, BUDGET each (default: 20 s; 100v: 100 variants), and prints a table: the size of the
-# space, what was tried, what failed and why, and the best variant. bench/strangers/sources.sh makes FOLDER: the configs, their
+# space, what was tried, what failed and why, and the best variant. tools/bench/strangers/sources.sh makes FOLDER: the configs, their
 # references, and the kernels' own sources, which are not part of cugen. BUILD (default: build) holds cugen. Further words go
 # to `cugen tune`: `--device cpu` runs the check problems on this processor, `--device model:H200` predicts. On a GPU the table also
-# goes to bench/results/DATE-GPU-strangers.txt.
+# goes to tools/bench/results/DATE-GPU-strangers.txt.
 # KEEP=FOLDER keeps each config's JSON there; what is there already is shown and not run again.
 set -u
 folder=${1:-}
@@ -21,8 +21,8 @@ kept=${KEEP:-$scratch}
 mkdir -p "$kept"
 if [[ $# == 0 ]] && command -v nvidia-smi >/dev/null; then
   gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader --id=0 | sed 's/.* //' | tr '[:upper:]' '[:lower:]')
-  mkdir -p bench/results
-  exec > >(tee "bench/results/$(date -u +%F)-$gpu-strangers.txt") 2>&1
+  mkdir -p tools/bench/results
+  exec > >(tee "tools/bench/results/$(date -u +%F)-$gpu-strangers.txt") 2>&1
   nvidia-smi --query-gpu=name,driver_version,clocks.sm,power.draw,temperature.gpu --format=csv
 fi
 echo "$(date -u +%F), cugen $("$build/cugen" --version | head -n 1), $budget a config, $(nproc) processors; options: ${*:-none}"

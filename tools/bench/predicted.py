@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """predicted.py BUILD DEVICE PREDICTED FRESH OUTPUT [--gpus 0,1] [--seconds 60]: how good portfolios are that were learnt from predictions alone.
 
-PREDICTED has NAME/cache.db of `cugen tune --device model:... --portfolio` (bench/predict.py), FRESH has NAME.retimed.jsonl, sizes that were searched and timed in turn on
-that GPU (bench/run_portfolios.py dense --fresh). On each of these sizes are timed in turn, by bench_retime in BUILD: the fastest there, what the predicted
+PREDICTED has NAME/cache.db of `cugen tune --device model:... --portfolio` (tools/bench/predict.py), FRESH has NAME.retimed.jsonl, sizes that were searched and timed in turn on
+that GPU (tools/bench/run_portfolios.py dense --fresh). On each of these sizes are timed in turn, by bench_retime in BUILD: the fastest there, what the predicted
 portfolio names, and what the config suggests alone. DEVICE describes the GPU: model:H100. OUTPUT gets a line of JSON for each pair, stdout the table.
 
 predicted.py first FOLDER...: the model's first choice by the best that was measured, of kernels whose caches are in each FOLDER: NAME.db of

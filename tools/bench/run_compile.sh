@@ -1,7 +1,7 @@
 #!/bin/bash
 # Compiling in processes beside compiling on threads, in two minutes on 16 processors, without a GPU: run_compile.sh [FOLDER]
 # in the repository's root, where FOLDER (default: build) holds cugen and bench_compile. The pool alone, seven times in turn; then
-# `cugen tune` of a described GPU, three times in turn. What it prints is kept under bench/results.
+# `cugen tune` of a described GPU, three times in turn. What it prints is kept under tools/bench/results.
 set -u
 programs=${1:-build}
 lscpu | grep -E '^(Model name|CPU\(s\)|Thread)'

@@ -2,14 +2,14 @@
 """learn_portfolios.py BUILD NAME.wisdom[.xz] [...] [--kernels 2,3,4,6,8,12,16,24] [--ship FOLDER]: portfolios learnt from what was measured before, and how
 good they are for sizes that they were not learnt from. It needs no GPU.
 
-Each file is what bench/run_portfolios.py kept of one class: NAME tells which. Its records go into a scratch cache, and `cugen tune
+Each file is what tools/bench/run_portfolios.py kept of one class: NAME tells which. Its records go into a scratch cache, and `cugen tune
 --portfolio --budget 0` learns from all of its sizes, the held-out ones, too. Held out is by cross-validation: ten times, kernels and rule are
 learnt without a tenth of the sizes. Of several limits of kernels that one is taken which is best there; a time that is not known counts as 75 %
 too slow in this choice alone. Few sizes know few kernels. Beside it stands what is taken where nothing is remembered: by what ships in BUILD, and by the config
 alone. All are compared on the same sizes, those of which all the times are known. --ship writes NAME-GPU.txt into FOLDER for each class
 that is better than what ships, and than the config alone by 1 % of the geometric mean, and whose worst is at most double: portfolios/ is made so.
 
-Where NAME.retimed.jsonl lies beside it (bench/dense.py), times taken in turn replace the records' of the same pairs, and a pair that has no
+Where NAME.retimed.jsonl lies beside it (tools/bench/dense.py), times taken in turn replace the records' of the same pairs, and a pair that has no
 record, nor one of a failure, gets one (build/bench_remember). The other records of such
 a size are scaled by the median of what the pairs changed by, and none counts as faster than the fastest in turn. A size counts if
 its fastest in turn has a record, or where none was timed in turn, if it has 20 records. The last lines are of pairs timed in turn alone."""
@@ -32,7 +32,7 @@ from run_portfolios import BF16, FAMILIES, ROOT
 
 LEAST_RECORDS, TIE, MARGIN = 20, 1.005, 1.01
 # Times the largest learnt from. On sizes drawn anew, a little larger than those, the config's suggestions for transposes and particles took
-# 1.9 to 26 times as long as the fastest (bench/results/2026-11-27-h200-untuned-plans.txt). Those for products were chosen at large sizes.
+# 1.9 to 26 times as long as the fastest (tools/bench/results/2026-11-27-h200-untuned-plans.txt). Those for products were chosen at large sizes.
 REACH = 4
 NOT_SHIPPED = ["copy-f32"]  # copies of one row, which are most, were not measured
 # Where `wgmma` pads: other kernels lead there, and the same ones take another time. Learnt apart, and shipped as one.
@@ -165,7 +165,7 @@ def words_of(name):
     for family, _, words in [*FAMILIES, BF16]:
         if family == name:
             return words[words.index("--config") + 1], [word for flag, word in zip(words, words[1:]) if flag == "--class"]
-    sys.exit(f"{name}: no class of bench/run_portfolios.py")
+    sys.exit(f"{name}: no class of tools/bench/run_portfolios.py")
 
 
 def loss(found, variant):

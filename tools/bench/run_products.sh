@@ -9,7 +9,7 @@
 # tune: how soon 60 s of tuning from nothing come how near to the best of the same tuning after SECONDS more (default: 240), how
 #   near 15 s come for four other problems, then ncu on three variants: what the tensor cores and the warps do. 7 minutes.
 # rehearse: both without a GPU, in some minutes: are all problems and variants there, do they compile, does what is printed add up?
-# What the first two print goes to bench/results/DATE-GPU-products-{table,tune}.txt too.
+# What the first two print goes to tools/bench/results/DATE-GPU-products-{table,tune}.txt too.
 set -u
 part=${1:-table}
 build=${2:-build}
@@ -24,11 +24,11 @@ other="3 4 8"
 [[ $part == rehearse ]] || command -v nvidia-smi >/dev/null || { echo "run_products.sh: no nvidia-smi: it needs a GPU; 'rehearse' does not" >&2 && exit 2; }
 case $part in
 table)
-  NAME=products-table bench/run_families.sh "$build" "${seconds:-600}" --only hopper,fused --cache "$build/products.db" --rounds 11 "$@"
+  NAME=products-table tools/bench/run_families.sh "$build" "${seconds:-600}" --only hopper,fused --cache "$build/products.db" --rounds 11 "$@"
   exit
   ;;
 rehearse)
-  bench/build_families.sh "$build" || exit
+  tools/bench/build_families.sh "$build" || exit
   "$build/families" --only hopper,fused --device model:H200 --budget "${seconds:-2}" --cache none "$@" || exit
   device=(--device model:H200)
   first="2 2"
@@ -36,8 +36,8 @@ rehearse)
   ;;
 tune)
   gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader --id=0 | sed 's/.* //' | tr '[:upper:]' '[:lower:]')
-  mkdir -p bench/results
-  exec > >(tee "bench/results/$(date -u +%F)-$gpu-products-tune.txt") 2>&1
+  mkdir -p tools/bench/results
+  exec > >(tee "tools/bench/results/$(date -u +%F)-$gpu-products-tune.txt") 2>&1
   nvidia-smi --query-gpu=name,driver_version,clocks.sm,power.draw,temperature.gpu --format=csv
   ;;
 *)

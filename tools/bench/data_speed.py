@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long input data takes: bench/data_speed.py [--build build] [--gib 1] [--device DEVICE] [--only KIND].
+"""How long input data takes: tools/bench/data_speed.py [--build build] [--gib 1] [--device DEVICE] [--only KIND].
 
 A kernel that reads one input is tuned with a single variant, and the whole command is timed, from its start to its end: once with a
 small input, once with a large one. The difference is what the large input costs, by where it comes from: a fill, a generator, an
@@ -8,7 +8,7 @@ expression, a .npy file, a raw file. The bar is 1 second a GiB for each of them 
 Then a config whose reference depends on two shared tunables is tuned: 24 variants over 6 references. Its time is compared with
 that of six variants, one a reference: a reference that is wanted again should cost nothing.
 
-Rehearsal without a GPU: bench/data_speed.py --gib 0.0625 --device cpu. Writes about 2 GiB a GiB of input to the temporary folder."""
+Rehearsal without a GPU: tools/bench/data_speed.py --gib 0.0625 --device cpu. Writes about 2 GiB a GiB of input to the temporary folder."""
 import argparse
 import json
 import os

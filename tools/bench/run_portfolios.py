@@ -8,7 +8,7 @@ that all share, and exploring while serving. families: classes one after the oth
 
 dense goes on from that wisdom (--wisdom: NAME.wisdom or NAME.wisdom.xz files, their folders, or archives of them; the last of a class
 counts): first bf16 by all GPUs, then other classes, each by one GPU. It adds sizes, fills the matrix, and times what matters in turn
-(bench/dense.py), with the variants of NAME.kernels, a line each, where that lies beside the wisdom; FOLDER has bench_retime, too. Into OUTPUT go NAME.wisdom.xz, NAME.retimed.jsonl and log.txt.
+(tools/bench/dense.py), with the variants of NAME.kernels, a line each, where that lies beside the wisdom; FOLDER has bench_retime, too. Into OUTPUT go NAME.wisdom.xz, NAME.retimed.jsonl and log.txt.
 
 dense --fresh 12 takes so many new sizes of each class instead, and says how much slower an untuned plan is there than the fastest that a
 search found. Classes have the same time then, and those that have no portfolio are among them. --seed draws other sizes.
@@ -29,7 +29,7 @@ import traceback
 
 from dense import RETIMING, Dense
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRODUCT = ("--sizes", "M,N,K", "--high", "4096", "--mix", "--problems", "24", "--held-out", "8")
 PLANE = ("--mix", "--problems", "14", "--held-out", "5")
 BYTES = {"f64": ("i64", "u64"), "f32": ("i32", "u32"), "f16": ("bf16", "i16", "u16"), "i8": ("u8",)}
@@ -158,7 +158,7 @@ class Run:
         folder = self.scratch / name
         folder.mkdir()
         printed = self.command(
-            [sys.executable, str(ROOT / "bench/portfolio.py"), str(given.folder), *shrink(words, given.scale), *device, "--gpus", ",".join(gpus),
+            [sys.executable, str(ROOT / "tools/bench/portfolio.py"), str(given.folder), *shrink(words, given.scale), *device, "--gpus", ",".join(gpus),
              "--threads", str(self.threads), "--limit", f"{limit:.0f}s", "--cache", str(folder / "cache.db"), "--output", str(folder / "table.txt"),
              "--ship", name, "--wisdom", str(folder / f"{name}.wisdom")], limit + 15)
         self.tables[name] = printed

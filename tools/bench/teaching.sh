@@ -1,7 +1,7 @@
 #!/bin/bash
 # The teaching implementations of every family, measured and verified: teaching.sh OUT [CUGEN] in the repository's root, on a GPU;
 # about four minutes. OUT gets teaching.wisdom.xz, the records, and teaching.log. The records of an H200 are
-# bench/results/2026-11-23-h200-teaching.wisdom.xz: tests/nvrtc/teaching.py holds the model to their order, bench_model judges it by them.
+# tools/bench/results/2026-11-23-h200-teaching.wisdom.xz: tests/nvrtc/teaching.py holds the model to their order, bench_model judges it by them.
 set -u
 out=${1:?a folder for the results}
 cugen=${2:-build/cugen}

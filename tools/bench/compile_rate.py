@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """compile_rate.py CUGEN FAKE [VARIANTS [ROUNDS [THREADS]]]: all of `cugen tune` beside bare NVRTC, on the same sources, in turns.
 
-    ninja -C build && bench/compile_rate.py build/cugen build/tests/fake 40 3
+    ninja -C build && tools/bench/compile_rate.py build/cugen build/tests/fake 40 3
 
 CUGEN tunes so many random variants of matmul (480 x 320 x 640) over the tests' fake driver in the folder FAKE. Launches take no time there, and
 nothing is verified, so that what is left is expanding, compiling, counting and recording. Then as many threads compile the same sources with NVRTC
@@ -74,7 +74,7 @@ def main():
     program, fake = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     variants, rounds, threads = (int((sys.argv[i:i + 1] or [d])[0]) for i, d in ((3, 40), (4, 3), (5, os.cpu_count())))
     folder = pathlib.Path(tempfile.mkdtemp())
-    configs = pathlib.Path(__file__).parent.parent / "configs"
+    configs = pathlib.Path(__file__).resolve().parents[2] / "configs"
     shutil.copytree(configs / "matmul", folder / "matmul")
     text = (configs / "matmul.lua").read_text().replace('reference "matmul_reference.cu"', 'reference "none"')
     config = folder / "matmul.lua"
