@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "caches.h"
+#include "runtime/store/seal.h"
 
 /* ---- Images ---- */
 
@@ -85,6 +86,28 @@ static void the_oldest_images_go(void **state) {
     assert_int_equal(has_image(cache, text_get(&names[i])), stays[i]);
     text_free(&names[i]);
   }
+  cache_close(cache);
+  free(image.image);
+}
+
+/* It does not matter that each of them is small. */
+static void small_images_go_too(void **state) {
+  enum { IMAGES = 24 };
+  (void)state;
+  struct compiled image = image_of("cubin");
+  struct cache *cache;
+  size_t left = 0;
+  image.image_length = (size_t)4 << 20;
+  image.image = calloc(1, image.image_length);
+  assert_non_null(image.image);
+  assert_int_equal(cache_open("none", &cache, NULL, NULL), CUGEN_OK);
+  for (int i = 0; i < IMAGES; i++) {
+    char name[8] = {(char)('a' + i)};
+    assert_int_equal(cache_image_store(cache, name, &image, NULL), CUGEN_OK);
+    assert_true(has_image(cache, name));
+  }
+  for (int i = 0; i < IMAGES; i++) left += has_image(cache, (char[2]){(char)('a' + i)});
+  assert_true(left * image.image_length <= (size_t)(32 + 16) << 20); /* until as much more was added */
   cache_close(cache);
   free(image.image);
 }
@@ -199,6 +222,25 @@ static void a_seal_is_of_one_image(void **state) {
   assert_image(fixture->cache, "a", "cubin");
 }
 
+/* Facts and data are sealed apart: a byte that moves from one to the other is noticed. */
+static void a_byte_stays_in_its_part(void **state) {
+  static const char bytes[] = "facts and data";
+  unsigned char mac[SEAL_BYTES];
+  struct seal seal;
+  struct text facts = {0};
+  (void)state;
+  seal_fresh(&seal);
+  text_addf(&facts, "%.5s", bytes);
+  seal_make(&seal, &facts, bytes + 5, sizeof bytes - 5, mac);
+  assert_true(seal_holds(&seal, &facts, bytes + 5, sizeof bytes - 5, mac));
+  for (int length = 0; length < 10; length++) {
+    text_restart(&facts);
+    text_addf(&facts, "%.*s", length, bytes);
+    assert_int_equal(seal_holds(&seal, &facts, bytes + length, sizeof bytes - (size_t)length, mac), length == 5);
+  }
+  text_free(&facts);
+}
+
 /* Two users and one database: each has images of its own. */
 static void users_keep_their_images_apart(void **state) {
   struct fixture *fixture = *state;
@@ -231,10 +273,12 @@ int main(void) {
       WITH_CACHE(a_later_image_replaces_the_earlier),
       WITH_CACHE(unwanted_images_go),
       cmocka_unit_test(the_oldest_images_go),
+      cmocka_unit_test(small_images_go_too),
       WITH_CACHE(a_damaged_image_is_compiled_again),
       WITH_CACHE(an_image_over_64_mb_is_not_kept),
       WITH_CACHE(all_of_an_image_is_sealed),
       WITH_CACHE(a_seal_is_of_one_image),
+      cmocka_unit_test(a_byte_stays_in_its_part),
       WITH_CACHE(users_keep_their_images_apart),
   };
   return cmocka_run_group_tests_name("cache_images", tests, NULL, NULL);

@@ -76,12 +76,32 @@ static void a_block_beyond_the_payload(void **state) {
   }
 }
 
+/* A text brings its end along: who reads it goes no further. */
+static void a_text_without_its_end(void **state) {
+  static const struct {
+    const char *sent;
+    size_t length;
+    bool fails;
+  } cases[] = {{"text", 5, false}, {"", 1, false}, {"text", 4, true}, {"text\0x", 6, true}, {"", 0, true}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct text payload = {0};
+    wire_put_block(&payload, cases[i].sent, cases[i].length);
+    wire_put(&payload, "behind", 7);
+    struct wire_reader reader = wire_read(&payload);
+    assert_string_equal(wire_get_string(&reader), cases[i].fails ? "" : cases[i].sent);
+    assert_int_equal(reader.failed, cases[i].fails);
+    text_free(&payload);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_length_beyond_any_message),
       cmocka_unit_test(the_greatest_length),
       cmocka_unit_test(a_type_that_there_is_not),
       cmocka_unit_test(a_block_beyond_the_payload),
+      cmocka_unit_test(a_text_without_its_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
