@@ -90,7 +90,7 @@ static void the_oldest_images_go(void **state) {
   free(image.image);
 }
 
-/* It does not matter that each of them is small. */
+/* The limit on all images holds for images that are each far below it, too. */
 static void small_images_go_too(void **state) {
   enum { IMAGES = 24 };
   (void)state;
@@ -107,7 +107,7 @@ static void small_images_go_too(void **state) {
     assert_true(has_image(cache, name));
   }
   for (int i = 0; i < IMAGES; i++) left += has_image(cache, (char[2]){(char)('a' + i)});
-  assert_true(left * image.image_length <= (size_t)(32 + 16) << 20); /* until as much more was added */
+  assert_true(left * image.image_length <= (size_t)(32 + 16) << 20); /* 16 MiB may be added between two removals */
   cache_close(cache);
   free(image.image);
 }
@@ -222,7 +222,7 @@ static void a_seal_is_of_one_image(void **state) {
   assert_image(fixture->cache, "a", "cubin");
 }
 
-/* Facts and data are sealed apart: a byte that moves from one to the other is noticed. */
+/* The seal covers the lengths of facts and data, so a byte cannot move from one to the other. */
 static void a_byte_stays_in_its_part(void **state) {
   static const char bytes[] = "facts and data";
   unsigned char mac[SEAL_BYTES];

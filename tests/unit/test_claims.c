@@ -75,11 +75,19 @@ static void as_many_as_are_wanted(void **state) {
   for (int i = 0; i < 5; i++) assert_int_equal(claims[i].state, want[i]);
 }
 
+static size_t tuners_of(struct cache *cache) {
+  struct cache_news news = {.since = -1};
+  assert_int_equal(cache_news(cache, &key, &news, NULL), CUGEN_OK);
+  cache_records_free(&news.records);
+  return news.tuners;
+}
+
 static void a_lease_ends(void **state) {
   struct cache *cache = cache_of(state);
   assert_granted(cache, "killed", hash, 0.2, 0, "abc");
   assert_granted(cache, "alive", hash, 30, 0, "");
   usleep(300000);
+  assert_int_equal(tuners_of(cache), 0);
   assert_granted(cache, "alive", hash, 30, 0, "abc");
   assert_granted(cache, "killed", hash, 30, 0, "");
 }

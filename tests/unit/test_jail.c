@@ -1,4 +1,6 @@
-/* A process in a jail opens what the jail has and nothing else; so does the compiler of the cpu device. */
+/* A process in a jail opens what the jail has and nothing else; so does the compiler of the cpu device. System calls are
+   filtered, and a step of the worker has neither open files nor environment variables. */
+#define _GNU_SOURCE /* CLONE_THREAD */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,15 +9,23 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/jail.h"
+#include "base/seccomp.h"
 #include "base/system.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/device.h"
 #include "runtime/devices.h"
+#include "tune/isolate.h"
 
 static struct text folder, inside, outside;
 
@@ -96,7 +106,148 @@ static void the_compiler_too(void **state) {
   toolkit_close(toolkit);
 }
 
+/* ---- System calls ---------------------------------------------------------------------------------------------- */
+
+enum { NO_FILTER = 77 };
+static const uint64_t fork_key = 0x123456789abcdef0;
+
+struct call {
+  const char *what;
+  long number;
+  uint64_t arguments[4];
+  bool loading, refused;
+};
+
+_Noreturn static void call_under_rules(const struct call *call) {
+  const struct seccomp_rules rules = {.loading = call->loading, .fork = fork_key};
+  const struct rlimit no_core = {0, 0};
+  const uint64_t *a = call->arguments;
+  signal(SIGSYS, SIG_DFL);
+  setrlimit(RLIMIT_CORE, &no_core);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (!seccomp_enter(&rules)) _exit(NO_FILTER);
+  syscall(call->number, a[0], a[1], a[2], a[3], 0);
+  _exit(0);
+}
+
+/* Returns true if the filter killed the process. The kernel's answer to an allowed call does not matter. */
+static bool is_refused(const struct call *call) {
+  int status = 0;
+  const pid_t pid = fork();
+  if (pid == 0) call_under_rules(call);
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == NO_FILTER) skip();
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS;
+}
+
+static void assert_rules(const struct call *calls, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (is_refused(&calls[i]) != calls[i].refused)
+      fail_msg("%s: %s", calls[i].what, calls[i].refused ? "let through" : "refused");
+}
+
+/* While an object is loaded, files may be opened for reading. When a variant runs, no file may be opened. */
+static void files_are_only_read(void **state) {
+  (void)state;
+  const uint64_t here = (uint64_t)AT_FDCWD, file = (uintptr_t)text_get(&outside);
+  const struct call calls[] = {
+      {"read", SYS_openat, {here, file, O_RDONLY | O_CLOEXEC}, true, false},
+      {"write", SYS_openat, {here, file, O_WRONLY}, true, true},
+      {"both", SYS_openat, {here, file, O_RDWR}, true, true},
+      {"made", SYS_openat, {here, file, O_RDONLY | O_CREAT}, true, true},
+      {"emptied", SYS_openat, {here, file, O_RDONLY | O_TRUNC}, true, true},
+      {"without a name", SYS_openat, {here, (uintptr_t) "/tmp", O_TMPFILE}, true, true},
+      {"read by a variant", SYS_openat, {here, file, O_RDONLY}, false, true},
+  };
+  assert_rules(calls, sizeof calls / sizeof *calls);
+}
+
+static void only_the_own_process_is_changed(void **state) {
+  (void)state;
+  const size_t page = 4096;
+  void *memory = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const uint64_t at = (uintptr_t)memory;
+  const struct rlimit none = {0, 0};
+  struct rlimit old;
+  assert_true(memory != MAP_FAILED);
+  const struct call calls[] = {
+      {"pages given back", SYS_madvise, {at, page, MADV_DONTNEED}, false, false},
+      {"advice that there is not", SYS_madvise, {at, page, 99}, false, false},
+      {"a page said to be broken", SYS_madvise, {at, page, 100}, false, true},
+      {"a page said to be failing", SYS_madvise, {at, page, 101}, false, true},
+      {"to die with the parent", SYS_prctl, {PR_SET_PDEATHSIG, SIGKILL}, false, false},
+      {"to outlive it", SYS_prctl, {PR_SET_PDEATHSIG, 0}, false, true},
+      {"to be told by another signal", SYS_prctl, {PR_SET_PDEATHSIG, SIGTERM}, false, true},
+      {"to be attached to", SYS_prctl, {PR_SET_DUMPABLE, 1}, false, true},
+      {"own limits", SYS_prlimit64, {0, RLIMIT_CPU, 0, (uintptr_t)&old}, false, false},
+      {"own limits changed", SYS_prlimit64, {0, RLIMIT_CORE, (uintptr_t)&none, 0}, false, true},
+      {"own limits changed before", SYS_prlimit64, {0, RLIMIT_CORE, (uintptr_t)&none, 0}, true, false},
+      {"another's limits", SYS_prlimit64, {1, RLIMIT_CPU, 0, (uintptr_t)&old}, true, true},
+      {"a signal to another", SYS_kill, {(uint64_t)getpid(), 0}, false, true},
+  };
+  assert_rules(calls, sizeof calls / sizeof *calls);
+  munmap(memory, page);
+}
+
+/* No thread may enter a new namespace, and only a caller with the key may make a process. */
+static void no_namespaces_and_no_processes(void **state) {
+  (void)state;
+  const uint64_t thread = CLONE_THREAD | CLONE_SIGHAND | CLONE_VM;
+  const struct call calls[] = {
+      {"files", SYS_clone, {CLONE_NEWNS | thread}, false, true},
+      {"groups", SYS_clone, {CLONE_NEWCGROUP | thread}, false, true},
+      {"names", SYS_clone, {CLONE_NEWUTS | thread}, false, true},
+      {"messages", SYS_clone, {CLONE_NEWIPC | thread}, false, true},
+      {"users", SYS_clone, {CLONE_NEWUSER | thread}, false, true},
+      {"processes", SYS_clone, {CLONE_NEWPID | thread}, false, true},
+      {"network", SYS_clone, {CLONE_NEWNET | thread}, false, true},
+      {"no key", SYS_clone, {SIGCHLD}, false, true},
+      {"half a key", SYS_clone, {SIGCHLD, 0, fork_key & UINT32_MAX}, false, true},
+      {"the other half", SYS_clone, {SIGCHLD, 0, fork_key & ~(uint64_t)UINT32_MAX}, false, true},
+      {"the key", SYS_clone, {SIGCHLD, 0, fork_key}, false, false},
+      {"the key, for a copy in the same memory", SYS_clone, {SIGCHLD | CLONE_VM, 0, fork_key}, false, true},
+  };
+  assert_rules(calls, sizeof calls / sizeof *calls);
+}
+
+/* ---- Steps of the worker --------------------------------------------------------------------------------------- */
+
+struct seen {
+  int files; /* open descriptors above stderr */
+  bool kept, environment;
+};
+
+static void look_around(void *context, void *result) {
+  const int *kept = context;
+  struct seen *seen = result;
+  for (int fd = STDERR_FILENO + 1; fd < 256; fd++) seen->files += fcntl(fd, F_GETFD) >= 0;
+  seen->kept = *kept >= 0 && fcntl(*kept, F_GETFD) >= 0;
+  seen->environment = environ && *environ;
+}
+
+/* The kept file may have the lowest descriptor, the highest, or one between them; -1 keeps none. */
+static void a_step_has_one_file_and_no_environment(void **state) {
+  enum { FILES = 5 };
+  int files[FILES + 1] = {[FILES] = -1};
+  (void)state;
+  for (int i = 0; i < FILES; i++) assert_true((files[i] = open("/dev/null", O_RDONLY | O_CLOEXEC)) > STDERR_FILENO);
+  for (int i = 0; i <= FILES; i++) {
+    struct isolate_output output = {0};
+    struct seen seen = {0};
+    assert_int_equal(isolate(look_around, &files[i], &seen, sizeof seen, &output, files[i], NULL), CUGEN_OK);
+    assert_int_equal(seen.files, i < FILES);
+    assert_int_equal(seen.kept, i < FILES);
+    assert_false(seen.environment);
+  }
+  for (int i = 0; i < FILES; i++) close(files[i]);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(only_what_it_has), cmocka_unit_test(the_compiler_too)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(only_what_it_has),
+                                     cmocka_unit_test(the_compiler_too),
+                                     cmocka_unit_test(files_are_only_read),
+                                     cmocka_unit_test(only_the_own_process_is_changed),
+                                     cmocka_unit_test(no_namespaces_and_no_processes),
+                                     cmocka_unit_test(a_step_has_one_file_and_no_environment)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -86,6 +86,25 @@ static void a_planted_set_is_found(void **unused) {
   for (size_t i = 0; i < PLANTED; i++) assert_int_equal(chosen[i], 7 * i + 3);
 }
 
+/* Each problem has a variant that is 2 % faster than the planted one and slow on other problems. The exchange must count the loss of the
+   variant that it replaces, so the planted set stays. */
+static void an_exchange_loses_what_it_replaces(void **unused) {
+  enum { PROBLEMS = 120, VARIANTS = 60, PLANTED = 8 };
+  static double ratios[PROBLEMS * VARIANTS];
+  struct portfolio_matrix m = {.problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios};
+  size_t chosen[PLANTED], count;
+  uint64_t state = 12;
+  (void)unused;
+  for (size_t p = 0; p < PROBLEMS; p++) {
+    const size_t own = p % VARIANTS + (p % VARIANTS % 7 == 3);
+    for (size_t v = 0; v < VARIANTS; v++)
+      ratios[p * VARIANTS + v] = v % 7 == 3 && v / 7 == p % PLANTED ? 1.02 : v == own ? 1 : 1.5 + uniform(&state);
+  }
+  assert_int_equal(portfolio_choose(&m, NULL, PLANTED, chosen, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, PLANTED);
+  for (size_t i = 0; i < PLANTED; i++) assert_int_equal(chosen[i], 7 * i + 3);
+}
+
 static void what_serves_nothing_is_not_chosen(void **unused) {
   static const double ratios[] = {1, GAP, NONE, 1, GAP, NONE, 1, NONE, NONE};
   const struct portfolio_matrix m = {.problems = 3, .variants = 3, .ratios = ratios};
@@ -111,6 +130,18 @@ static void serving_all_comes_first(void **unused) {
   assert_int_equal(chosen[0], 1); /* slower, but it serves the third */
   assert_int_equal(portfolio_choose(&m, NULL, 2, chosen, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 2);
+}
+
+/* Two variants that are each 1 % slower than the other on one problem are both chosen where two are allowed. */
+static void a_little_is_no_reason_to_be_left_out(void **unused) {
+  static const double ratios[] = {1.01, 1, 1, 1.01};
+  const struct portfolio_matrix m = {.problems = 2, .variants = 2, .ratios = ratios};
+  size_t chosen[2], count;
+  (void)unused;
+  assert_int_equal(portfolio_choose(&m, NULL, 2, chosen, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 2);
+  assert_int_equal(portfolio_choose(&m, NULL, 1, chosen, &count, NULL), CUGEN_OK);
+  assert_int_equal(count, 1);
 }
 
 /* Variants 0 to 3 are one kernel, each the best of a quarter of the problems; 4 is another, half as slow again everywhere; 5 serves the
@@ -635,8 +666,10 @@ int main(void) {
       cmocka_unit_test(the_least_that_is_a_variant_serves),
       cmocka_unit_test(the_choice_is_the_best_there_is),
       cmocka_unit_test(a_planted_set_is_found),
+      cmocka_unit_test(an_exchange_loses_what_it_replaces),
       cmocka_unit_test(what_serves_nothing_is_not_chosen),
       cmocka_unit_test(serving_all_comes_first),
+      cmocka_unit_test(a_little_is_no_reason_to_be_left_out),
       cmocka_unit_test(variants_of_one_kernel_count_once),
       cmocka_unit_test(the_rule_separates_what_differs),
       cmocka_unit_test(exceptions_are_named),

@@ -88,7 +88,7 @@ static void test_sectors(void **state) {
   assert_true(load(128).global_sectors == 32 && load(128).global_wavefronts == 32);
   assert_true(load(0).global_sectors == 1);
   assert_true(load(128).ideal_sectors == 4);
-  assert_true(load(0).ideal_sectors == 1); /* no more than it takes */
+  assert_true(load(0).ideal_sectors == 1); /* all lanes read one sector */
 }
 
 static double requested(const char *body, uint32_t threads) {

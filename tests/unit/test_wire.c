@@ -76,7 +76,7 @@ static void a_block_beyond_the_payload(void **state) {
   }
 }
 
-/* A text brings its end along: who reads it goes no further. */
+/* A string without a terminating 0 fails the reader, which would read past the string otherwise. */
 static void a_text_without_its_end(void **state) {
   static const struct {
     const char *sent;
@@ -97,10 +97,8 @@ static void a_text_without_its_end(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_length_beyond_any_message),
-      cmocka_unit_test(the_greatest_length),
-      cmocka_unit_test(a_type_that_there_is_not),
-      cmocka_unit_test(a_block_beyond_the_payload),
+      cmocka_unit_test(a_length_beyond_any_message), cmocka_unit_test(the_greatest_length),
+      cmocka_unit_test(a_type_that_there_is_not),    cmocka_unit_test(a_block_beyond_the_payload),
       cmocka_unit_test(a_text_without_its_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
