@@ -11,7 +11,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 FENCED = re.compile(r"^```\n(\$ .*?)^```$", re.M | re.S)
-FOLDER = "$ cp -r $REPO/examples $REPO/configs $REPO/templates . && ln -s $(command -v cugen) cugen\n"
+FOLDER = "$ mkdir docs && cp -r $REPO/docs/examples docs && cp -r $REPO/configs $REPO/templates . && ln -s $(command -v cugen) cugen\n"
 
 
 def run(cugen, page):

@@ -66,7 +66,7 @@ def attempts(words, mark):
 def run_line(cugen, number, found):
     with tempfile.TemporaryDirectory() as folder:
         home = pathlib.Path(folder)
-        for name in ("configs", "examples", "templates"):
+        for name in ("configs", "docs", "templates"):
             (home / name).symlink_to(ROOT / name)
         env = {k: v for k, v in os.environ.items() if not k.startswith("CUGEN_CACHE")}
         env |= {"CUDA_VISIBLE_DEVICES": "", "HOME": folder, "XDG_CACHE_HOME": folder, "XDG_STATE_HOME": folder}

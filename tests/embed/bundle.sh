@@ -1,5 +1,5 @@
 #!/bin/sh
-# bundle.sh BUILD [CC]: examples/bundle as its README says it. Without a GPU: it is exported, built without a warning,
+# bundle.sh BUILD [CC]: docs/examples/bundle as its README says it. Without a GPU: it is exported, built without a warning,
 # and says why it does not run. With one also: exact, near and default variants, and PTX for a device nobody named.
 set -eu
 build=$1
@@ -7,7 +7,7 @@ cc=${2:-cc}
 top=$(mktemp -d)
 trap 'rm -rf "$top"' EXIT
 export CUGEN_CACHE="$top/cache.db"
-example=$(cd "$(dirname "$0")/../../examples/bundle" && pwd)
+example=$(cd "$(dirname "$0")/../../docs/examples/bundle" && pwd)
 
 make() { # make NAME EXPORT-OPTIONS...
   name=$1

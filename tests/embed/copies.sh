@@ -1,5 +1,5 @@
 #!/bin/sh
-# copies.sh TOOLKIT: compiles the programs of examples/copies with nvcc. On a GPU (CUGEN_DEVICE=cuda:0) it runs them,
+# copies.sh TOOLKIT: compiles the programs of docs/examples/copies with nvcc. On a GPU (CUGEN_DEVICE=cuda:0) it runs them,
 # too: their last line is "right". Without nvcc: skipped.
 set -eu
 PATH="$1/bin:$PATH"
@@ -9,7 +9,7 @@ if ! command -v nvcc >/dev/null; then
 fi
 top=$(mktemp -d)
 trap 'rm -rf "$top"' EXIT
-source=$(cd "$(dirname "$0")/../../examples/copies" && pwd)
+source=$(cd "$(dirname "$0")/../../docs/examples/copies" && pwd)
 
 for name in copies layouts; do
   nvcc -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror -o "$top/$name" "$source/$name.cu"

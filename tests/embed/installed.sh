@@ -61,7 +61,7 @@ if command -v pkg-config >/dev/null; then
     $(pkg-config --libs-only-l --static cugen | sed 's/-lcugen//')
   expect "tuned 1" "$top/static"
 fi
-run env CUGEN_DEVICE=cpu CUGEN_CACHE=none CUGEN_LIBRARY="$library" PYTHONPATH="$here/../../python" python3 "$here/../../examples/matmul.py"
+run env CUGEN_DEVICE=cpu CUGEN_CACHE=none CUGEN_LIBRARY="$library" PYTHONPATH="$here/../../python" python3 "$here/../../docs/examples/matmul.py"
 
 # Without the worker: where it was looked for, and what to do.
 worker=$(find "$prefix" -name cugen-worker)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# mpi.sh BUILD INCLUDE: examples/mpi on four ranks: rank 0 tunes, and all have its variant and the same bits. INCLUDE has cuda.h. Without Open MPI: skipped.
+# mpi.sh BUILD INCLUDE: docs/examples/mpi on four ranks: rank 0 tunes, and all have its variant and the same bits. INCLUDE has cuda.h. Without Open MPI: skipped.
 set -eu
 build=$1
 include=$2
@@ -12,7 +12,7 @@ trap 'rm -rf "$top"' EXIT
 export CUGEN_CACHE="$top/cache.db" TMPDIR="$top"
 source=$(cd "$(dirname "$0")/../.." && pwd)
 
-mpicc -std=gnu11 -O2 -Wall -Wextra -Werror -I"$source/include" -isystem "$include" "$source/examples/mpi/ranks.c" -L"$build" \
+mpicc -std=gnu11 -O2 -Wall -Wextra -Werror -I"$source/include" -isystem "$include" "$source/docs/examples/mpi/ranks.c" -L"$build" \
   -Wl,-rpath,"$build" -lcugen -ldl -o "$top/ranks"
 
 # Open MPI refuses root and more ranks than processors unless told otherwise, and looks for networks that a container has not.

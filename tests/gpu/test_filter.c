@@ -82,7 +82,7 @@ static void test_symbols(void **state) {
   (void)state;
   run_of("tests/configs/symbols.lua", (const char *const[SETTINGS]){NULL}, "right lie_in=symbol");
   run_of("tests/configs/symbols.lua", (const char *const[SETTINGS]){NULL}, "right lie_in=global");
-  run_of("examples/symbols/classes.lua", (const char *const[SETTINGS]){"n=100003"}, "atomic");
+  run_of("docs/examples/symbols/classes.lua", (const char *const[SETTINGS]){"n=100003"}, "atomic");
 }
 
 int main(void) {

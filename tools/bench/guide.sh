@@ -72,7 +72,7 @@ words=()
     ;;
   copies)
     echo "\$ copies"
-    nvcc -o "$figures.copies" "$here/../../examples/copies/copies.cu" && timeout 60 "$figures.copies" 2>/dev/null
+    nvcc -o "$figures.copies" "$here/../../docs/examples/copies/copies.cu" && timeout 60 "$figures.copies" 2>/dev/null
     ;;
   python3)
     echo "\$ $line"

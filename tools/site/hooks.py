@@ -1,8 +1,8 @@
 """What mkdocs is told beside mkdocs.yml.
 
 - The navigation is docs/index.md's: its groups, and in each the pages in the order of their links.
-- A link to a file or folder outside of docs/ works on a code host as it stands. The site has a copy of such a file, as text;
-  of a folder it has a page that lists the files.
+- A link to a file or folder outside of docs/, or to docs/examples, works on a code host as it stands. The site has a copy of
+  such a file, as text; of a folder it has a page that lists the files.
 - A link whose text is a page's file name shows the page's title instead.
 - Headings have the addresses that code hosts give them; behind a word where they begin with a digit, which the theme's scripts
   cannot look for.
@@ -16,7 +16,7 @@ from pygments.formatters import HtmlFormatter
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.M | re.S)
-OUTSIDE = re.compile(r"\]\(\.\./([^)#\s]+)(#[^)\s]*)?\)")
+OUTSIDE = re.compile(r"\]\((?:\.\./|(?=examples[/)]))([^)#\s]+)(#[^)\s]*)?\)")
 FILE_NAME = re.compile(r"\[([\w.-]+\.md)\]\(\1\)")
 NUMBERED = re.compile(r"\]\(([\w.-]*)#(\d)")
 BINARY = (".xz",)
@@ -42,8 +42,14 @@ def on_config(config):
     return config
 
 
+def target(link):
+    """The file or folder that a link of OUTSIDE leads to, from the repository's root."""
+    path = link[1].rstrip("/")
+    return f"docs/{path}" if path.startswith("examples") else path
+
+
 def links_out(text):
-    return {link[1].rstrip("/") for link in OUTSIDE.finditer(CODE.sub("", text))}
+    return {target(link) for link in OUTSIDE.finditer(CODE.sub("", text))}
 
 
 def copy_name(target):
@@ -94,7 +100,7 @@ def title(page, files):
 
 def on_page_markdown(markdown, page, files, **_):
     def change(text):
-        text = OUTSIDE.sub(lambda link: f"]({copy_name(link[1].rstrip('/'))}{link[2] or ''})", text)
+        text = OUTSIDE.sub(lambda link: f"]({copy_name(target(link))}{link[2] or ''})", text)
         text = NUMBERED.sub(r"](\1#part-\2", text)
         return FILE_NAME.sub(lambda link: f"[{title(link[1], files)}]({link[1]})", text)
     return markdown if page.file.generated_by else in_prose(markdown, change)
