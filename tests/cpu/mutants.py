@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """mutants.py CUGEN [--write FOLDER] [--only TEXT]: plants one fault at a time in the shipped templates, and holds `cugen check` to finding it.
 
-A mutant is an edit of a template's text, so that it follows the template; one whose text is no longer there is an error. Prints the table of
-docs/check.md; exit code 1 when one is not found as it should be. --write FOLDER only writes the mutated templates, FOLDER/N/template.cu, and
+A mutant is an edit of a template's text, so that it follows the template; one whose text is no longer there is an error. Prints a table of
+what was found; exit code 1 when one is not found as it should be. --write FOLDER only writes the mutated templates, FOLDER/N/template.cu, and
 FOLDER/list: a line for each with its number, config, variant, settings, and what is expected.
 
 The template that was not touched must be clean in the same run."""
