@@ -65,7 +65,7 @@ struct check_options {
   double timeout;
   const char *const *settings; /* "M=64": not varied */
   size_t setting_count;
-  const struct problem *whole; /* without the config's check { } */
+  const struct problem *whole; /* without the config's check { }: the problem that is meant */
   int (*progress)(const struct check_progress *progress,
                   void *context); /* from one thread at a time; nonzero: stop */
   void *context;

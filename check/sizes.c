@@ -42,8 +42,8 @@ static int open_sizes(const struct tune_target *target, const struct check_optio
   for (size_t i = 0; i < base->problem.count; i++)
     fixed[i] = check_list_fixed(options, target->config->problems[i].name);
   family->base = base->problem;
-  int status = sizes_open(target->config, &target->device->facts, &family->base, base->space, family->owner, fixed,
-                          &family->sizes, err);
+  int status = sizes_open(target->config, &target->device->facts, &family->base, options->whole, base->space,
+                          family->owner, fixed, &family->sizes, err);
   free(fixed);
   for (size_t i = 0; i < family->base.count && !status; i++)
     if (family->sizes.growth[i].known && !family->sizes.vary[i])

@@ -62,21 +62,35 @@ static struct value *slots_of(const struct sizes *s, const struct problem *probl
   return slots;
 }
 
-/* Bytes of all buffers and threads of all launches; below 0: there is no such problem. */
-static double extent_of(const struct sizes *s, const struct problem *problem, const struct variant *variant) {
+struct work {     /* of a variant on a problem */
+  double extent;  /* bytes of all buffers and threads of all launches; below 0: there is no such problem */
+  double written; /* elements of outputs */
+  double flops;   /* floating point operations; 0: the config declares none */
+};
+
+static struct work find_work(const struct sizes *s, const struct problem *problem, const struct variant *variant) {
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
+  struct work work = {.extent = -1};
   cugen_error ignored;
   struct value *slots = slots_of(s, problem, variant);
-  if (!slots) return -1;
-  double extent = config_arguments(s->config, slots, arguments, &ignored) ? -1 : 0;
-  for (size_t i = 0; i < s->config->argument_count && extent >= 0; i++)
-    if (arguments[i].rank) extent += (double)kernel_argument_bytes(&arguments[i]);
-  for (size_t i = 0; i < variant->implementation->launch_count && extent >= 0; i++) {
+  if (!slots) return work;
+  if (!config_arguments(s->config, slots, arguments, &ignored)) work.extent = 0;
+  for (size_t i = 0; i < s->config->argument_count && work.extent >= 0; i++) {
+    const bool written = arguments[i].kind == CUGEN_ARGUMENT_OUTPUT || arguments[i].kind == CUGEN_ARGUMENT_INOUT;
+    if (arguments[i].rank) work.extent += (double)kernel_argument_bytes(&arguments[i]);
+    if (written) work.written += (double)arguments[i].elements;
+  }
+  if (s->config->flops && expr_eval_float(s->config->flops, slots, &work.flops, &ignored)) work.flops = 0;
+  for (size_t i = 0; i < variant->implementation->launch_count && work.extent >= 0; i++) {
     const double threads = launch_threads(&variant->implementation->launches[i], slots);
-    extent = threads < 0 ? -1 : extent + threads;
+    work.extent = threads < 0 ? -1 : work.extent + threads;
   }
   free(slots);
-  return extent;
+  return work;
+}
+
+static double extent_of(const struct sizes *s, const struct problem *problem, const struct variant *variant) {
+  return find_work(s, problem, variant).extent;
 }
 
 /* ---- Which parameters are sizes ---- */
@@ -153,9 +167,9 @@ static void find_sizes(struct sizes *s, const struct space *space, const bool *f
 }
 
 int sizes_open(const struct config *config, const struct device_facts *facts, const struct problem *base,
-               const struct space *space, const struct config_implementation *owner, const bool *fixed,
-               struct sizes *out, cugen_error *err) {
-  *out = (struct sizes){.config = config, .facts = facts, .base = base, .owner = owner};
+               const struct problem *own, const struct space *space, const struct config_implementation *owner,
+               const bool *fixed, struct sizes *out, cugen_error *err) {
+  *out = (struct sizes){.config = config, .facts = facts, .base = base, .own = own, .owner = owner};
   struct value *values = calloc(space_max_tunables(space) + 1, sizeof *values);
   struct value *changed = calloc(base->count + 1, sizeof *changed);
   out->vary = calloc(base->count + 1, sizeof *out->vary);
@@ -305,8 +319,48 @@ static void make_around(const struct sizes *s, const struct tiles *tiles, size_t
   }
 }
 
+/* Whether the parameter has another value in the problem that is meant. */
+static bool has_own(const struct sizes *s, size_t i) {
+  return s->own && !s->config->problems[i].listed && !value_equal(s->own->values[i], s->base->values[i]);
+}
+
+/* Estimates the nanoseconds that a watched run and the reference take where parameter `which` has its own value, as
+   `made` has it; below 0: there is no such problem. The reference may sum over the parameter for each output. Where
+   neither data nor threads nor operations depend on the parameter, it may be a number of rounds. */
+static double own_time(const struct sizes *s, const struct variant *variant, size_t which, struct value *made) {
+  const struct problem problem = {.values = made, .count = s->base->count};
+  const struct value own = s->own->values[which], base = s->base->values[which];
+  made[which] = base;
+  const struct work before = find_work(s, &problem, variant);
+  made[which] = own;
+  const struct work work = find_work(s, &problem, variant);
+  if (work.extent < 0) return -1;
+  const double own_size = own.type == VALUE_INT ? (double)own.integer : 1;
+  const double least = base.type == VALUE_INT && base.integer > 1 ? (double)base.integer : 1;
+  const bool depends = work.extent != before.extent || work.flops != before.flops;
+  const double rounds = depends || own_size < least ? 1 : own_size / least;
+  return rounds * (8 * work.extent + 16 * work.flops) + 2 * work.written * own_size;
+}
+
+/* Parameter `which` with its own value, the other sizes whole tiles, or below a tile where that
+   would take too long. */
+static void add_own(const struct sizes *s, const struct variant *variant, const struct tiles *tiles, size_t which,
+                    struct size_list *list) {
+  static const double most = 1e9;
+  struct value *made = list->values + list->count * s->base->count;
+  for (int small = 0; small < 2; small++) {
+    make_around(s, tiles, 0, made);
+    for (size_t i = 0; i < s->base->count && small; i++)
+      if (s->vary[i]) made[i] = value_int(shape_of(s, SHAPE_SMALL, s->base->values[i].integer));
+    const double time = own_time(s, variant, which, made);
+    if (time < 0 || time > most) continue;
+    keep_new(s, list);
+    return;
+  }
+}
+
 int sizes_around(const struct sizes *s, const struct variant *variant, struct size_list *out, cugen_error *err) {
-  int status = begin_list(s, SIZES_AROUND, out, err);
+  int status = begin_list(s, SIZES_AROUND + s->base->count, out, err);
   struct value *slots = slots_of(s, s->base, variant);
   struct tiles *tiles = calloc(s->base->count + 1, sizeof *tiles);
   if (!status && !(slots && tiles)) status = error_memory(err);
@@ -319,6 +373,8 @@ int sizes_around(const struct sizes *s, const struct variant *variant, struct si
     const double extent = extent_of(s, &problem, variant);
     if (extent >= 0 && extent <= s->most) keep_new(s, out);
   }
+  for (size_t i = 0; i < s->base->count && !status; i++)
+    if (has_own(s, i)) add_own(s, variant, tiles, i, out);
   free(slots);
   free(tiles);
   return status;

@@ -15,7 +15,7 @@
 
 struct made {
   struct config *config;
-  struct problem problem;
+  struct problem problem, own;
   struct device_facts facts;
   struct space *space;
   struct sizes sizes;
@@ -27,8 +27,10 @@ static void make(const char *text, const bool *fixed, struct made *m) {
   cugen_error err = {0};
   *m = (struct made){.config = parse(text)};
   assert_int_equal(problem_set(m->config, NULL, 0, true, &m->problem, &err), CUGEN_OK);
+  assert_int_equal(problem_set(m->config, NULL, 0, false, &m->own, &err), CUGEN_OK);
   assert_int_equal(space_open(m->config, &m->problem, &m->facts, &m->space, &err), CUGEN_OK);
-  assert_int_equal(sizes_open(m->config, &m->facts, &m->problem, m->space, NULL, fixed, &m->sizes, &err), CUGEN_OK);
+  assert_int_equal(sizes_open(m->config, &m->facts, &m->problem, NULL, m->space, NULL, fixed, &m->sizes, &err),
+                   CUGEN_OK);
   space_variant(m->space, 0, &m->variant, m->values);
 }
 
@@ -36,6 +38,7 @@ static void drop(struct made *m) {
   sizes_close(&m->sizes);
   space_close(m->space);
   problem_free(&m->problem);
+  problem_free(&m->own);
   config_close(m->config);
 }
 
@@ -56,6 +59,17 @@ static void expect_around(const char *text, const bool *fixed, const char *expec
   struct made m;
   struct size_list list;
   make(text, fixed, &m);
+  assert_int_equal(sizes_around(&m.sizes, &m.variant, &list, NULL), CUGEN_OK);
+  expect(&m, &list, expected);
+  drop(&m);
+}
+
+/* Likewise, where the problem that is meant is the config's own. */
+static void expect_own(const char *text, const char *expected) {
+  struct made m;
+  struct size_list list;
+  make(text, NULL, &m);
+  m.sizes.own = &m.own;
   assert_int_equal(sizes_around(&m.sizes, &m.variant, &list, NULL), CUGEN_OK);
   expect(&m, &list, expected);
   drop(&m);
@@ -123,6 +137,29 @@ static void nothing_large_is_made(void **state) {
   expect_around(config, NULL, "500 499 501 1001 1 ");
 }
 
+/* Each parameter in turn as the problem that is meant has it, the other sizes whole tiles. */
+static void each_parameter_has_its_own_value_once(void **state) {
+  (void)state;
+  expect_own(CONFIG("problem 'm' (4000), problem 'n' (300), check { m = 100, n = 50 },",
+                    "grid { 'ceil_div(m, 96)', 'ceil_div(n, 8)' }, block { 32 }"),
+             "96,8 96,7 95,9 97,17 193,1 1,8 4000,8 96,300 ");
+  expect_own(CONFIG("problem 'm' (100), problem 'log2n' (10), problem 'rounds' (9),"
+                    "check { log2n = 9, rounds = 3 },",
+                    "grid { 'pow(2, log2n)' }, block { 32 }"),
+             "100,10,3 100,9,9 ");
+}
+
+/* Other sizes go below a tile where that makes the work bearable; else there is no such problem. */
+static void own_values_are_bounded_by_their_work(void **state) {
+  (void)state;
+  expect_own(CONFIG("problem 'm' (4000), problem 'n' (1000000), flops 'm * n', check { m = 100, n = 100 },",
+                    "grid { 'ceil_div(m, 1000)', 'ceil_div(n, 20)' }, block { 32 }"),
+             "1000,20 1000,19 999,21 1001,41 2001,1 1,20 4000,20 13,1000000 ");
+  expect_own(CONFIG("problem 'rounds' (1000000), problem 'm' (100), check { rounds = 3 },",
+                    "grid { 'ceil_div(m, 96)' }, block { 32 }"),
+             "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(plain_sizes_are_whole_tiles_small_and_large),
@@ -132,6 +169,8 @@ int main(void) {
       cmocka_unit_test(every_size_has_every_edge),
       cmocka_unit_test(what_is_fixed_stays),
       cmocka_unit_test(nothing_large_is_made),
+      cmocka_unit_test(each_parameter_has_its_own_value_once),
+      cmocka_unit_test(own_values_are_bounded_by_their_work),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
