@@ -1,6 +1,6 @@
 /* Portfolios that ship: what was measured elsewhere, on GPUs of a kind, for the shipped configs, or predicted for such a GPU
    ("device predicted NVIDIA A100 ..."). They serve a plan where nothing is remembered here. tools/ship-portfolio writes
-   portfolios/NAME.txt, of which each is
+   configs/portfolios/NAME.txt, of which each is
 
      device NVIDIA H200 sm_90 132 SMs
      kernel matmul
@@ -124,7 +124,8 @@ static int find_nearest(const struct lookup *l, const struct cache_key *class_ke
   *out = NULL;
   snprintf(capability, sizeof capability, " sm_%d ", (int)l->device.facts.compute_capability);
   for (const struct embedded_file *file = embedded_files; file->path && !status; file++) {
-    if (strncmp(file->path, "portfolios/", 11) != 0 || !may_serve(file->data, capability, predicted)) continue;
+    static const char folder[] = "configs/portfolios/";
+    if (strncmp(file->path, folder, strlen(folder)) != 0 || !may_serve(file->data, capability, predicted)) continue;
     status = shipped_distance(l, file->data, class_key, &distance, err);
     if (!status && distance < nearest) *out = file->data, nearest = distance;
   }

@@ -1,5 +1,5 @@
 /* Compute capabilities and architectures, and what every GPU of one has in common: limits, and rates a multiprocessor. The one
-   place for these figures; descriptions (devices/) state only what is different. */
+   place for these figures; descriptions (configs/devices/) state only what is different. */
 #ifndef BASE_CAPABILITY_H
 #define BASE_CAPABILITY_H
 

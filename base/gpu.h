@@ -1,4 +1,4 @@
-/* A GPU as data: the facts that configs ask for, and the rates that a prediction needs. devices/ describes the GPUs that
+/* A GPU as data: the facts that configs ask for, and the rates that a prediction needs. configs/devices/ describes the GPUs that
    cugen knows; docs/model.md says what each figure is for. */
 #ifndef BASE_GPU_H
 #define BASE_GPU_H

@@ -295,7 +295,7 @@ struct cli_script {
   const char *path, *data;
   size_t length;
 };
-extern const struct cli_script cli_scripts[]; /* the shells', from share/; ended by a NULL path */
+extern const struct cli_script cli_scripts[]; /* the shells', from cli/completion/; ended by a NULL path */
 extern const struct cli_script cli_pages[];   /* likewise, from cli/pages/ */
 
 /* A file of cli/pages, "report.html". */

@@ -1,5 +1,5 @@
 /* What a shell offers behind the words typed so far, from the tables of commands and options. The shells' scripts in
-   share/ ask for it with 'cugen complete WORD...', the last word being the one at the cursor, and print a line a
+   cli/completion/ ask for it with 'cugen complete WORD...', the last word being the one at the cursor, and print a line a
    candidate: the whole word, a tab, what it is. ":files", ":files .lua", ":folders" and ":programs" leave it to the
    shell. Errors are of no use there: what cannot be known is not offered. */
 #include <stdlib.h>
@@ -155,12 +155,12 @@ static void offer_further_commands(const struct completion *c) {
   offer_commands(c, c->cli->operand);
 }
 
-/* Those that share/ has a script for, where the shell looks for it. */
+/* The shells that cugen has a script for. */
 static const struct {
   const char *name, *path;
-} shells[] = {{"bash", "share/bash-completion/completions/cugen"},
-              {"fish", "share/fish/vendor_completions.d/cugen.fish"},
-              {"zsh", "share/zsh/site-functions/_cugen"}};
+} shells[] = {{"bash", "cli/completion/cugen.bash"},
+              {"fish", "cli/completion/cugen.fish"},
+              {"zsh", "cli/completion/_cugen"}};
 
 static void offer_shells(const struct completion *c) {
   for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) offer(c, shells[i].name, "shell");

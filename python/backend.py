@@ -17,7 +17,9 @@ from typing import Dict, Iterator, Optional, Tuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAMS = {"libcugen.so": "libcugen.so", "cugen-worker": "cugen-worker", "cugen": "cugen"}
-SHIPPED = ("configs", "templates", "devices")  # the library has them inside; these are to be read
+# Folders to be read, and their names in the wheel; the library has them inside.
+SHIPPED = {"configs": "configs", "configs/devices": "devices", "templates": "templates"}
+NOT_SHIPPED = {"devices", "editor", "portfolios"}
 
 Settings = Optional[Dict[str, str]]
 
@@ -42,7 +44,7 @@ def build() -> str:
 def tree(folder: str, target: str) -> Iterator[Tuple[str, str]]:
     """(file, its name in the wheel) of all in a folder, in order."""
     for place, folders, files in os.walk(folder):
-        folders.sort()
+        folders[:] = sorted(set(folders) - NOT_SHIPPED)
         for name in sorted(files):
             path = os.path.join(place, name)
             yield path, os.path.join(target, os.path.relpath(path, folder))
@@ -54,8 +56,8 @@ def contents(folder: str, settings: Dict[str, str]) -> Iterator[Tuple[str, str]]
             yield path, name
     for built, name in PROGRAMS.items():
         yield os.path.join(folder, built), f"cugen/files/{name}"
-    for shipped in SHIPPED:
-        yield from tree(os.path.join(ROOT, shipped), f"cugen/files/share/{shipped}")
+    for shipped, name in SHIPPED.items():
+        yield from tree(os.path.join(ROOT, shipped), f"cugen/files/share/{name}")
     if settings.get("toolkit") != "none":
         yield from tree(os.path.join(folder, "toolkit"), "cugen/files/toolkit")
 

@@ -1,4 +1,4 @@
-/* Reading devices/NAME.lua; see device_file.h. Each figure is a global function, so that an error has the figure's line. */
+/* Reading configs/devices/NAME.lua; see device_file.h. Each figure is a global function, so that an error has the figure's line. */
 #include "device_file.h"
 
 #include <ctype.h>
@@ -281,7 +281,7 @@ size_t device_files(const char *device_dir, struct gpu_model *out, size_t count)
   for (const struct embedded_file *file = embedded_files; file->path; file++) {
     struct gpu_model model;
     cugen_error ignored;
-    if (strncmp(file->path, "devices/", strlen("devices/")) != 0) continue;
+    if (strncmp(file->path, "configs/devices/", strlen("configs/devices/")) != 0) continue;
     if (device_file_parse(file->path, file->data, file->length, &model, &ignored)) continue;
     add_model(out, count, &all, &model);
   }

@@ -1,4 +1,4 @@
-/* Descriptions of GPUs, devices/NAME.lua: a list of figures, each a call, in the sandbox of configs. docs/model.md
+/* Descriptions of GPUs, configs/devices/NAME.lua: a list of figures, each a call, in the sandbox of configs. docs/model.md
    describes them. */
 #ifndef GEN_CONFIG_DEVICE_FILE_H
 #define GEN_CONFIG_DEVICE_FILE_H

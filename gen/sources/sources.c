@@ -273,7 +273,7 @@ int sources_device(const char *device_dir, const char *name, struct text *path, 
           error_set(err, CUGEN_ERROR_MISSING, "no file '%s': a description of a GPU is read from it", name);
   } else if (!status) {
     if (device_dir) try_folder(&search, device_dir, text_get(&file));
-    try_shipped(&search, "devices", text_get(&file));
+    try_shipped(&search, "configs/devices", text_get(&file));
   }
   if (!status) status = search_end(&search);
   *is_there = search.found;

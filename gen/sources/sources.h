@@ -29,7 +29,7 @@ int sources_find(const struct source_file *files, const char *folder, const char
 /* Whether the path is that of a file in memory, as the look-ups below gave it. */
 bool sources_holds(const struct source_file *files, const char *path);
 
-/* A file that ships: made by the build from configs/, devices/, portfolios/ and templates/ ("configs/matmul.lua"). */
+/* A file that ships: made by the build from configs/ and templates/ ("configs/matmul.lua"). */
 struct embedded_file {
   const char *path;
   const char *data;
@@ -57,7 +57,7 @@ struct include_wanted {
 int sources_include(const struct sources *sources, const struct include_wanted *wanted, struct text *path,
                     struct text *content, bool *shipped, cugen_error *err);
 
-/* A description of a GPU: "a100" or "A100" is a100.lua in device_dir, else a shipped one ("devices/a100.lua"); a name with a '/'
+/* A description of a GPU: "a100" or "A100" is a100.lua in device_dir, else a shipped one ("configs/devices/a100.lua"); a name with a '/'
    or that ends in .lua is a file. */
 int sources_device(const char *device_dir, const char *name, struct text *path, struct text *content, bool *found,
                    cugen_error *err);

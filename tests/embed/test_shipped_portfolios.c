@@ -111,7 +111,7 @@ static void all_that_ship_serve(void **state) {
   size_t files = 0;
   (void)state;
   for (const struct embedded_file *file = embedded_files; file->path; file++) {
-    if (strncmp(file->path, "portfolios/", 11) != 0) continue;
+    if (strncmp(file->path, "configs/portfolios/", 19) != 0) continue;
     serves_all(file);
     files++;
   }

@@ -1,4 +1,4 @@
-/* The annotations of the config language for editors (share/cugen/lua/cugen.lua) say what the tables of gen/ and the
+/* The annotations of the config language for editors (configs/editor/cugen.lua) say what the tables of gen/ and the
    messages made from them say: every declaration with its places and example, every attribute, every word, every function
    of the sandbox, and nothing else. Where this fails, the file is mended by hand. */
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 #include "gen/config/declarations.h"
 #include "gen/config/sandbox.h"
 
-static const char path[] = "share/cugen/lua/cugen.lua";
+static const char path[] = "configs/editor/cugen.lua";
 static struct text annotations;
 
 static int read_annotations(void **state) {

@@ -26,7 +26,7 @@ static void test_shipped(void **state) {
   struct gpu_model all[16];
   size_t count = device_files(NULL, all, 16), files = 0;
   for (const struct embedded_file *file = embedded_files; file->path; file++)
-    files += strncmp(file->path, "devices/", 8) == 0;
+    files += strncmp(file->path, "configs/devices/", 16) == 0;
   assert_int_equal(count, files); /* each parses */
   assert_int_equal(count, sizeof want / sizeof *want);
   for (size_t i = 0; i < count; i++) assert_string_equal(all[i].id, want[i]);
@@ -105,8 +105,8 @@ static void test_unknown(void **state) {
   if (!strstr(err.message, "no device 'model:h2000' (nearest 'H200'); described are model:K40, "))
     fail_msg("%s", err.message);
   assert_int_equal(device_file_open(NULL, "./nothing.lua", &model, &err), CUGEN_ERROR_MISSING);
-  assert_int_equal(device_file_open("devices", "t4", &model, &err), CUGEN_OK);
-  assert_int_equal(device_file_open(NULL, "devices/t4.lua", &model, &err), CUGEN_OK);
+  assert_int_equal(device_file_open("configs/devices", "t4", &model, &err), CUGEN_OK);
+  assert_int_equal(device_file_open(NULL, "configs/devices/t4.lua", &model, &err), CUGEN_OK);
   assert_string_equal(model.id, "model:T4");
 }
 

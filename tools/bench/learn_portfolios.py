@@ -7,7 +7,7 @@ Each file is what tools/bench/run_portfolios.py kept of one class: NAME tells wh
 learnt without a tenth of the sizes. Of several limits of kernels that one is taken which is best there; a time that is not known counts as 75 %
 too slow in this choice alone. Few sizes know few kernels. Beside it stands what is taken where nothing is remembered: by what ships in BUILD, and by the config
 alone. All are compared on the same sizes, those of which all the times are known. --ship writes NAME-GPU.txt into FOLDER for each class
-that is better than what ships, and than the config alone by 1 % of the geometric mean, and whose worst is at most double: portfolios/ is made so.
+that is better than what ships, and than the config alone by 1 % of the geometric mean, and whose worst is at most double: configs/portfolios/ is made so.
 
 Where NAME.retimed.jsonl lies beside it (tools/bench/dense.py), times taken in turn replace the records' of the same pairs, and a pair that has no
 record, nor one of a failure, gets one (build/bench_remember). The other records of such
@@ -329,7 +329,7 @@ def still_better(name, columns):
     """The file that ships, where it is better on the very sizes that both were learnt from, or None."""
     pairs = [(ours, theirs) for ours, theirs in zip(columns["all sizes learnt from: by the rule"], columns["untuned now"])
              if not math.isnan(ours) and not math.isnan(theirs)]
-    file = next((ROOT / "portfolios").glob(f"{name}-*.txt"), None)
+    file = next((ROOT / "configs" / "portfolios").glob(f"{name}-*.txt"), None)
     return file if file and summary([pair[1] for pair in pairs])[0] < summary([pair[0] for pair in pairs])[0] else None
 
 

@@ -6,7 +6,7 @@ from: there every candidate and a search of their own are measured, too. Printed
 far as the time goes, of the held-out ones timed in turn by `cugen run`, beside what a plan takes with an empty cache. The exit code is 0 if
 all of the bar is met.
 
-With --gpus 0,1,2,3 each GPU tunes a part of the sizes, on one cache. --ship NAME writes portfolios/NAME-GPU.txt beside --output, and
+With --gpus 0,1,2,3 each GPU tunes a part of the sizes, on one cache. --ship NAME writes configs/portfolios/NAME-GPU.txt beside --output, and
 --wisdom FILE what was measured: from that all can be learnt again.
 
 Four GPUs, 9 minutes:       tools/bench/portfolio.py build --gpus 0,1,2,3 --mix --held-out 40

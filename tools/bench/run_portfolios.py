@@ -4,7 +4,7 @@ minutes.
 
 FOLDER has cugen (and for bf16 bench_explore, if that is to run). Nothing is built. bf16: 200 sizes of one class by all GPUs, then a search
 that all share, and exploring while serving. families: classes one after the other, each GPU the next one. Into OUTPUT go all tables
-(tables.txt), what ships (shipped.tar.xz, for portfolios/) and all that was measured, as wisdom (wisdom.tar.xz: a file for each class).
+(tables.txt), what ships (shipped.tar.xz, for configs/portfolios/) and all that was measured, as wisdom (wisdom.tar.xz: a file for each class).
 
 dense goes on from that wisdom (--wisdom: NAME.wisdom or NAME.wisdom.xz files, their folders, or archives of them; the last of a class
 counts): first bf16 by all GPUs, then other classes, each by one GPU. It adds sizes, fills the matrix, and times what matters in turn

@@ -16,11 +16,12 @@ function(embed out file kind)
   set(${out} ${${out}} ${path} PARENT_SCOPE)
 endfunction()
 
-# configs/*.lua and what they include (configs/*/*.lua), devices/*.lua, portfolios/*.txt and templates/** (templates/bundle: what an
-# exported bundle is made from) as embedded_files[] (gen/sources/sources.h).
+# configs/*.lua with what they include (configs/matmul) and the descriptions of GPUs (configs/devices), portfolios, and templates/**
+# (templates/bundle: what an exported bundle is made from) as embedded_files[] (gen/sources/sources.h).
 macro(embed_shipped out)
   file(GLOB shipped_lua CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/*.lua ${CMAKE_SOURCE_DIR}/configs/*/*.lua
-       ${CMAKE_SOURCE_DIR}/devices/*.lua ${CMAKE_SOURCE_DIR}/portfolios/*.txt)
+       ${CMAKE_SOURCE_DIR}/configs/portfolios/*.txt)
+  list(FILTER shipped_lua EXCLUDE REGEX "/configs/editor/")
   file(GLOB_RECURSE shipped_templates CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/templates/*.cu
        ${CMAKE_SOURCE_DIR}/templates/*.cuh ${CMAKE_SOURCE_DIR}/templates/bundle/*)
   embed(${out} embedded.c table ${shipped_lua} ${shipped_templates})
@@ -35,7 +36,7 @@ endmacro()
 
 # The shells' scripts as cli_scripts[] (cli/cli.h).
 macro(embed_completions out)
-  file(GLOB_RECURSE completions CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/share/*cugen ${CMAKE_SOURCE_DIR}/share/*.fish)
+  file(GLOB_RECURSE completions CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cli/completion/*)
   embed(${out} completions.c completions ${completions})
 endmacro()
 

@@ -2,12 +2,14 @@
 include(CMakePackageConfigHelpers)
 
 install(FILES include/cugen.h include/cugen_tools.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-foreach(folder configs templates devices)
-  install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_DATADIR}/cugen OPTIONAL
-          FILES_MATCHING PATTERN "*.lua" PATTERN "*.cu" PATTERN "*.cuh"
-          PATTERN bundle EXCLUDE)
-endforeach()
-install(DIRECTORY share/ DESTINATION ${CMAKE_INSTALL_DATADIR}) # completions, annotations of configs
+install(DIRECTORY configs templates DESTINATION ${CMAKE_INSTALL_DATADIR}/cugen
+        FILES_MATCHING PATTERN "*.lua" PATTERN "*.cu" PATTERN "*.cuh"
+        PATTERN configs/devices EXCLUDE PATTERN configs/editor EXCLUDE PATTERN configs/portfolios EXCLUDE PATTERN bundle EXCLUDE)
+install(DIRECTORY configs/devices DESTINATION ${CMAKE_INSTALL_DATADIR}/cugen)
+install(FILES configs/editor/cugen.lua DESTINATION ${CMAKE_INSTALL_DATADIR}/cugen/lua) # annotations of configs
+install(FILES cli/completion/cugen.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME cugen)
+install(FILES cli/completion/cugen.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES cli/completion/_cugen DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 file(GLOB documents CONFIGURE_DEPENDS docs/*.md docs/*.svg)
 install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 install(FILES README.md README.zh.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
