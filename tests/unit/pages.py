@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""pages.py ROOT: what docs/index.md, commands.md, environment.md and troubleshooting.md list is what there is.
+"""pages.py ROOT: what docs/index.md, commands.md, environment.md, troubleshooting.md and cookbook.md list is what there is.
 
 - index.md leads to every page of docs/.
 - commands.md has every command of the man page.
 - environment.md has the exit codes of cugen.h, and the environment variables that the program, the library, the launcher and the
   Python package read, no others.
 - The messages of troubleshooting.md are in the sources, or in what a test of the command line sees printed: what stands between
-  `...` in one string."""
+  `...` in one string.
+- A block of code in cookbook.md is text of a file of docs/examples/cookbook, and each config there is shown whole."""
 import pathlib
 import re
 import sys
@@ -78,9 +79,18 @@ def missing_messages():
     return found if messages else ["docs/troubleshooting.md has no message"]
 
 
+def wrong_recipes():
+    shown = re.findall(r"^```(?:lua|cuda)\n(.*?)^```", page("cookbook.md"), re.M | re.S)
+    files = {path.name: path.read_text() for path in (ROOT / "docs/examples/cookbook").iterdir()}
+    return [f"docs/cookbook.md does not show {name} as it is" for name, text in sorted(files.items())
+            if name.endswith(".lua") and text not in shown] + \
+        [f"docs/cookbook.md: no file has '{block.splitlines()[0]}' and what follows" for block in shown
+         if not any(block in text for text in files.values())]
+
+
 def main():
-    wrong = missing_pages() + missing_commands() + wrong_variables() + wrong_codes() + missing_messages()
-    print("\n".join(wrong) or "index, commands, environment and troubleshooting: all as it is")
+    wrong = missing_pages() + missing_commands() + wrong_variables() + wrong_codes() + missing_messages() + wrong_recipes()
+    print("\n".join(wrong) or "index, commands, environment, troubleshooting and cookbook: all as it is")
     return 1 if wrong else 0
 
 

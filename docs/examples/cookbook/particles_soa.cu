@@ -1,0 +1,12 @@
+// One load of 16 bytes, four stores that neighbouring threads make side by side.
+__global__ void aos_to_soa(${params}) {
+  for (int k = 0; k < each; k++) {
+    const int i = (blockIdx.x * each + k) * block_size + threadIdx.x;
+    if (i >= n) return;
+    const float4 one = reinterpret_cast<const float4 *>(particles)[i];
+    fields[i] = one.x;
+    fields[fields_stride0 + i] = one.y;
+    fields[2 * fields_stride0 + i] = one.z;
+    fields[3 * fields_stride0 + i] = one.w;
+  }
+}

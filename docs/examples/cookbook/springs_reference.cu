@@ -1,0 +1,12 @@
+// All rounds of one element: an inout's reference changes its own element alone.
+__global__ void reference(${params}) {
+  const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (t >= sample_count) return;
+  const long long i = samples ? samples[t] : t;
+  double place = x[i], speed = v[i];
+  for (int step = 0; step < rounds; step++) {
+    speed += (double)dt * (sin(step * 0.01) - place);
+    place += (double)dt * speed;
+  }
+  x[i] = place, v[i] = speed;
+}
