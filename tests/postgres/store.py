@@ -16,7 +16,7 @@ from server import Server
 
 CUGEN, NO_LIBPQ, ROOT = sys.argv[1:4]
 SECRET = "Sesam-oeffne-dich%2F1"  # as it stands in an address; it is "Sesam-oeffne-dich/1"
-sys.path[:0] = [f"{ROOT}/bench", f"{ROOT}/python"]
+sys.path[:0] = [f"{ROOT}/tools/bench", f"{ROOT}/python"]
 from make_wisdom import header, portfolio, record  # noqa: E402
 
 CONFIG = f"{ROOT}/tests/configs/launches.lua"
