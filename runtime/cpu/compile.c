@@ -45,10 +45,11 @@ static const char *const flags[] = {"-std=c++17",
                                     "-fno-rtti"};
 enum { FLAG_COUNT = sizeof flags / sizeof *flags };
 
-/* Of g++, but not of a watched kernel. Its loop vectoriser (12.2) reads a whole vector where a loop takes the first part of it at
-   an unknown stride: past the end of a buffer that the source never leaves (docs/performance.md has two such kernels). Peeled loops are left to the vectoriser of
-   straight code, which reads no such gap: register-blocked kernels stay as fast. Without libstdc++, which hardly a kernel calls, a
-   small one is linked in half the time. */
+/* Options of g++ for kernels that are not watched. The loop vectoriser of g++ 12.2 reads a whole vector
+   where a loop takes the first part of it at an unknown stride, and so reads past the end of a buffer
+   that the source never leaves, as in two published matrix products. Peeled loops are left to the
+   vectoriser of straight code, which reads no such gap, so register-blocked kernels stay as fast.
+   Without libstdc++, which hardly a kernel calls, a small object is linked in half the time. */
 static const char *const gcc_flags[] = {"-fno-tree-loop-vectorize", "-fpeel-loops", "-nodefaultlibs",
                                         "-fno-threadsafe-statics", /* one thread runs a launch */
                                         /* a division by what is known to be 0 stays one */

@@ -29,7 +29,7 @@ static const double schedulers = 4, branch_latency = 8, int_latency = 4.5, fp32_
 
 /* A multiprocessor has four texture units from Volta on, each one fetch a cycle: whitepapers of V100, Turing, A100, GA102, Ada,
    H100, tables of the full GPUs. A CUDA array is filled in front of each launch: on an H200 at 0.18 of the memory's bandwidth,
-   for what is read and what is written (docs/performance.md, filter). */
+   counting the bytes that the copy reads and those that it writes. */
 static const double texture_units = 4, array_filling = 0.18;
 
 /* Shared memory of another block of a cluster: Luo et al., 2024, "SM-to-SM network": 180 cycles, 3.27 TB/s on an H100 PCIe (114
@@ -41,7 +41,7 @@ static const double cluster_latency = 180, cluster_bytes = 16;
 static const int group_sizes[] = {14, 16, 18};
 
 /* The rest stands in no data sheet. Which terms there are is the hardware's, how large they are was fitted, roughly, to
-   records of an H200; docs/model.md says what each means and how they do on records that they were not fitted to. */
+   records of an H200; docs/model.md names the effects that they stand for. */
 static const double sustained_clock = 0.9, /* of the highest */
     memory_efficiency = 0.91, l2_efficiency = 0.85,
                     loaded_latency =
