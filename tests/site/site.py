@@ -2,9 +2,9 @@
 """site.py PACKAGES: the documents build as a site without a warning (tools/site), and the site is whole.
 
 - Every link and picture leads to a file of the site, and its #address to an element there. Nothing is loaded from elsewhere.
-- Every page of docs/ has a page. The navigation has those that docs/index.md leads to, in its groups.
+- Every page of docs/ has a page. The sidebar of each has all that docs/index.md leads to, in its groups.
 - In a browser of 360 and of 1200 pixels no page scrolls sideways; tables and code do so in a box of their own. Nothing is logged.
-- The search finds a word where it stands.
+- The search finds pages of the reader's language alone, each once, and what readers look for where they would look first.
 
 PACKAGES is where mkdocs is, if it is not installed otherwise. Exit code 77: there is none, or no browser."""
 import functools
@@ -23,6 +23,13 @@ import urllib.parse
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PACKAGES = pathlib.Path(sys.argv[1])
 WIDTHS = (360, 1200)
+# What a reader of a page types, and the address that comes first.
+SEARCHES = {
+    "index.html": {"multi gpu": "tuning.html#several-gpus", "shared memory limit": "config.html#limits", "cache location": "cache.html#location",
+                   "docker": "install.html#in-a-container", "pytorch": "python.html", "wisdom": "cache.html#wisdom",
+                   "exit codes": "environment.html#exit-codes", "occupancy": "report.html", "softmax": "cookbook.html"},
+    "memory.zh.html": {"合并": "memory.zh.html"},
+}
 LOOK = """(() => { const page = document.scrollingElement;
   const wide = [...document.querySelectorAll('body *')].filter(e => e.getClientRects().length > 0 && !e.closest('.wide, pre') &&
     e.getBoundingClientRect().right > innerWidth + 0.5).map(e => e.tagName + '.' + e.className);
@@ -83,17 +90,12 @@ def check_links(folder, pages):
 def check_pages(folder, pages):
     wrong = [f"docs/{page.name} has no page" for page in ROOT.glob("docs/*.md")
              if not (folder / page.name).with_suffix(".html").exists()]
-    home = pages[folder / "index.html"].links
     index = (ROOT / "docs" / "index.md").read_text()
-    wrong += [f"the navigation does not have {name}" for name in ("first-kernel.html", "config.html", "performance.html")
-              if home.count(name) < 2] # there, and in the page's own table
+    for page in ROOT.glob("docs/*.md"):
+        links = pages[(folder / page.name).with_suffix(".html")].links
+        wrong += [f"{page.name}: the sidebar does not have {other.stem}" for other in ROOT.glob("docs/*.md")
+                  if other.with_suffix(".html").name not in links and other.name != "index.md"]
     return wrong + [f"docs/index.md has no group {name}" for name in ("Use", "Reference", "Learn", "Results and design") if f"\n## {name}" not in index]
-
-
-def check_search(folder):
-    entries = json.loads((folder / "search" / "search_index.json").read_text())["docs"]
-    return [] if any("wisdom" in entry["text"] and entry["location"].startswith("cache.html") for entry in entries) else \
-        ["the search index does not have 'wisdom' of cache.html"]
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -123,18 +125,32 @@ def look(browser, base, name):
     return wrong + [f"{name}: {json.dumps(event['params'])[:400]}" for event in browser.events if is_error(event)]
 
 
-def search(browser, base):
-    """Types into the search of the home page, as a reader would; its index is made beside the page, in seconds where a machine is busy."""
+def search(browser, base, page, queries):
+    """Opens the search of a page and types each query, as a reader would: the addresses that it finds."""
     browser.events.clear()
-    browser.call("Page.navigate", url=base + "index.html")
+    browser.call("Page.navigate", url=base + page)
     browser.wait_for("Page.loadEventFired")
-    found = value(browser, """(async () => {
-      const box = document.getElementById('mkdocs-search-query'), results = document.getElementById('mkdocs-search-results');
-      for (let tries = 0; tries < 240 && !results.querySelector('a'); tries++) {
-        box.value = 'wisdom'; box.dispatchEvent(new KeyboardEvent('keyup')); await new Promise(done => setTimeout(done, 250));
+    return value(browser, """(async () => {
+      const box = document.getElementById('mkdocs-search-query'), results = document.getElementById('mkdocs-search-results'), found = [];
+      document.querySelector('[data-bs-target="#mkdocs_search_modal"]').click();
+      for (let tries = 0; tries < 240 && !window.searchIndex; tries++) await new Promise(done => setTimeout(done, 250));
+      for (const query of %s) {
+        box.value = query;
+        box.dispatchEvent(new Event('input'));
+        found.push([...results.querySelectorAll('a')].map(a => a.getAttribute('href').replace('./', '')));
       }
-      return [...results.querySelectorAll('a')].map(a => a.getAttribute('href')); })()""")
-    return [] if any("cache.html" in link for link in found or []) else [f"the search for 'wisdom' finds {found}"]
+      return found; })()""" % json.dumps(queries)) or []
+
+
+def check_search(browser, base):
+    wrong = []
+    for page, queries in SEARCHES.items():
+        for (query, wanted), found in zip(queries.items(), search(browser, base, page, list(queries)), strict=True):
+            names = [address.partition("#")[0] for address in found]
+            chinese = [name.endswith(".zh.html") for name in names]
+            if not found or not found[0].startswith(wanted) or len(set(names)) < len(names) or set(chinese) != {page.endswith(".zh.html")}:
+                wrong.append(f"the search for '{query}' in {page} finds {found}")
+    return wrong
 
 
 def check_browser(folder, pages):
@@ -150,7 +166,7 @@ def check_browser(folder, pages):
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = browsers.Browser(program, profile)
         browser.open_tab()
-        wrong = [line for path in pages for line in look(browser, base, path.relative_to(folder).as_posix())] + search(browser, base)
+        wrong = [line for path in pages for line in look(browser, base, path.relative_to(folder).as_posix())] + check_search(browser, base)
         browser.close()
     server.shutdown()
     return wrong
@@ -166,7 +182,7 @@ def main():
         wrong = build(folder)
         pages = {path: Page(path) for path in sorted(folder.rglob("*.html"))}
         if pages:
-            wrong += check_links(folder, pages) + check_pages(folder, pages) + check_search(folder)
+            wrong += check_links(folder, pages) + check_pages(folder, pages)
             seen = check_browser(folder, pages)
             if seen is None and not wrong:
                 print("skipped: there is no Chromium to show pages with")

@@ -6,7 +6,9 @@
 - A link whose text is a page's file name shows the page's title instead.
 - Headings have the addresses that code hosts give them; behind a word where they begin with a digit, which the theme's scripts
   cannot look for.
-- Tables lie in a box of their own, which scrolls where the window is narrow."""
+- Tables lie in a box of their own, which scrolls where the window is narrow.
+- The search's index is a script, search-index.js, so that the site can be searched without a server (search.js)."""
+import json
 import pathlib
 import re
 
@@ -79,6 +81,7 @@ def on_files(files, config):
     for folder in sorted(folders):
         files.append(File.generated(config, copy_name(folder), content=listing(folder)))
     files.append(File.generated(config, "site.css", abs_src_path=str(HERE / "style.css")))
+    files.append(File.generated(config, "search.js", abs_src_path=str(HERE / "search.js")))
     for name, colours in (("code-light.css", "default"), ("code-dark.css", "github-dark")):
         files.append(File.generated(config, name, content=HtmlFormatter(style=colours).get_style_defs(".highlight")))
     return files
@@ -108,3 +111,20 @@ def on_page_markdown(markdown, page, files, **_):
 
 def on_page_content(html, **_):
     return re.sub(r"<table>(.*?)</table>", r'<div class="wide"><table>\1</table></div>', html, flags=re.S)
+
+
+def search_pages(entries):
+    """The pages of docs/ with their sections, from mkdocs' index: its first entry of a page has the text of all the page's sections."""
+    pages = {}
+    for entry in entries:
+        name = entry["location"].partition("#")[0]
+        if not name.startswith("files/"):
+            pages.setdefault(name, []).append({field: entry[field] for field in ("location", "title", "text")})
+    parts = [sections[1:] or sections for sections in pages.values()]
+    return [{"title": sections[0]["title"], "sections": sections} for sections in parts]
+
+
+def on_post_build(config, **_):
+    site = pathlib.Path(config.site_dir)
+    entries = json.loads((site / "search/search_index.json").read_text())["docs"]
+    (site / "search-index.js").write_text(f"window.searchIndex = {json.dumps(search_pages(entries))};\n")
