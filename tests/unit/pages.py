@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""pages.py ROOT: what docs/index.md, commands.md, environment.md, troubleshooting.md and cookbook.md list is what there is.
+"""pages.py ROOT: what docs/index.md, commands.md, environment.md, troubleshooting.md, cache.md and cookbook.md list is what there is.
 
-- index.md leads to every page of docs/.
+- index.md leads to every page of docs/; those under "Use" have at most 2,000 words.
 - commands.md has every command of the man page.
 - environment.md has the exit codes of cugen.h, and the environment variables that the program, the library, the launcher and the
   Python package read, no others.
 - The messages of troubleshooting.md are in the sources, or in what a test of the command line sees printed: what stands between
   `...` in one string.
+- cache.md has every column of a record.
 - A block of code in cookbook.md is text of a file of docs/examples/cookbook, and each config there is shown whole."""
 import pathlib
 import re
@@ -38,6 +39,13 @@ def missing_pages():
     linked = set(re.findall(r"\]\(([\w.-]+\.md)[)#]", page("index.md")))
     there = {path.name for path in ROOT.glob("docs/*.md")} - {"index.md"}
     return [f"docs/index.md does not lead to {name}" for name in sorted(there - linked)]
+
+
+def long_pages():
+    use = page("index.md").partition("## Use")[2].partition("\n## ")[0]
+    lengths = {name: len(page(name).split()) for name in re.findall(r"\]\(([\w.-]+\.md)\)", use)}
+    return [f"docs/{name} has {words} words; a page of use has 2,000 at most" for name, words in lengths.items() if words > 2000] if lengths \
+        else ["docs/index.md has no group Use"]
 
 
 def missing_commands():
@@ -79,6 +87,13 @@ def missing_messages():
     return found if messages else ["docs/troubleshooting.md has no message"]
 
 
+def missing_columns():
+    fields = re.search(r"#define CACHE_RECORD_FIELDS.*?\n\n", (ROOT / "runtime/store/record.h").read_text(), re.S)[0]
+    columns = re.findall(r"^  (?:FIELD|CHARS|PART)\(\d+, (?:[A-Z0-9]+, )?(\w+)", fields, re.M)
+    found = [f"docs/cache.md does not have the column {name}" for name in columns if f"`{name}`" not in page("cache.md")]
+    return found if columns else ["runtime/store/record.h has no columns"]
+
+
 def wrong_recipes():
     shown = re.findall(r"^```(?:lua|cuda)\n(.*?)^```", page("cookbook.md"), re.M | re.S)
     files = {path.name: path.read_text() for path in (ROOT / "docs/examples/cookbook").iterdir()}
@@ -89,8 +104,9 @@ def wrong_recipes():
 
 
 def main():
-    wrong = missing_pages() + missing_commands() + wrong_variables() + wrong_codes() + missing_messages() + wrong_recipes()
-    print("\n".join(wrong) or "index, commands, environment, troubleshooting and cookbook: all as it is")
+    wrong = missing_pages() + long_pages() + missing_commands() + wrong_variables() + wrong_codes() + missing_messages() + \
+        missing_columns() + wrong_recipes()
+    print("\n".join(wrong) or "index, commands, environment, troubleshooting, cache and cookbook: all as it is")
     return 1 if wrong else 0
 
 
