@@ -1,7 +1,7 @@
 /* Local search: once SAMPLES variants are measured, the neighbours of the best LEADERS so far, each leader's in a random order,
    the best leader's first; every RANDOM_EVERY-th variant, and all when no neighbour is left, comes from the random order. So
    every variant is given once in the end. It is hill climbing from several places at a time: a leader that is overtaken by a
-   neighbour of its own keeps what is left of its neighbours for later. docs/tuning.md has what was measured. */
+   neighbour of its own keeps what is left of its neighbours for later. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
