@@ -298,6 +298,10 @@ struct device_ops {
   int (*energy_check)(const struct toolkit *toolkit, const struct device_description *device, cugen_error *err);
   /* Empties the report and names the memory that the watched launches after it work on. NULL in a row without them. */
   int (*watch)(struct device *device, const struct watch_buffer *buffers, size_t count, cugen_error *err);
+  /* The blocks of the launches that follow run from the last one to the first. A launch that takes more processor time than that, since
+     its blocks may wait for those in front of them, ends with CUGEN_CAUSE_UNSUPPORTED. seconds 0: they run in the usual order
+     again. NULL in a row that cannot do that. */
+  void (*reverse_blocks)(struct device *device, double seconds);
   /* What the index-th kernel of an image takes, as far as the image says it; no device has to be open. */
   void (*needs)(const struct compiled *compiled, size_t index, struct kernel_needs *out);
   /* How many parameters the kernel takes, and into sizes[0 .. capacity) their bytes; -1: not known. NULL in a row

@@ -504,10 +504,19 @@ static int give_datasets(struct worker *w, const struct worker_job *job, const s
 
 /* ---- One variant ---- */
 
+/* Whether blocks may use what other blocks of their launch write, as far as the source's words tell. */
+static bool may_communicate(const struct kernel_spec *spec) {
+  static const char *const words[] = {"atomic", "volatile", "__threadfence", "asm"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strstr(spec->source, words[i])) return true;
+  return false;
+}
+
 static void put_job(struct text *payload, const struct worker_job *job) {
   bool shared = job->check && job->check_compiled == job->real_compiled;
   wire_put_int(payload, job->verify);
   wire_put_int(payload, job->watched);
+  wire_put_int(payload, may_communicate(job->real_spec));
   wire_put(payload, &job->measure, sizeof job->measure);
   wire_put_int(payload, job->real->id);
   wire_put_spec(payload, job->real_spec);

@@ -51,7 +51,7 @@ static void fail(struct worker_result *result, cugen_outcome outcome, const cuge
 /* ---- A variant ---- */
 
 struct job {
-  bool verify, watched, shared;
+  bool verify, watched, shared, reversed;
   struct measure_options measure;
   int64_t real_id, check_id;
   struct kernel_spec real_spec, check_spec;
@@ -68,6 +68,7 @@ static void job_free(struct job *job) {
 static int read_job(struct wire_reader *reader, struct job *job, cugen_error *err) {
   job->verify = wire_get_int(reader) != 0;
   job->watched = wire_get_int(reader) != 0;
+  job->reversed = wire_get_int(reader) != 0;
   const void *measure = wire_get(reader, sizeof job->measure);
   if (measure) memcpy(&job->measure, measure, sizeof job->measure);
   job->real_id = wire_get_int(reader);
@@ -140,16 +141,38 @@ static bool verify_on(struct device *device, struct plan *plan, const struct ker
   return result->outcome == CUGEN_OUTCOME_OK && status == CUGEN_OK && kept;
 }
 
+/* Adds to what failed where it did, and what to do. */
+static bool fail_at(const char *where, const char *advice, struct worker_result *result) {
+  cugen_error err = {0};
+  error_set_cause(&err, CUGEN_ERROR_WRONG, result->cause, "%s: %.800s%s", where, result->reason, advice);
+  fail(result, result->outcome, &err);
+  return false;
+}
+
 /* Twice: what a kernel keeps in scratch or outside of its arguments, a __device__ variable say, shows from the second launch on. */
 static bool verify_twice(const struct server *s, struct plan *plan, const struct kernel_spec *spec,
                          struct dataset *dataset, struct worker_result *result, double *seconds) {
   if (!verify_on(s->device, plan, spec, false, dataset, result, seconds)) return false;
   if (is_isolated(s)) isolate_mark(); /* every launch prints the same */
-  if (verify_on(s->device, plan, spec, true, dataset, result, seconds)) return true;
-  cugen_error err = {0};
-  error_set_cause(&err, CUGEN_ERROR_WRONG, result->cause, "in a second launch: %.900s", result->reason);
-  fail(result, result->outcome, &err);
-  return false;
+  return verify_on(s->device, plan, spec, true, dataset, result, seconds) ||
+         fail_at("in a second launch", "", result);
+}
+
+/* Once more with the blocks in reverse order, where the device can do that and it takes no time to speak of. A kernel whose blocks wait
+   for those in front of them does not end then, which says nothing against it but leaves its variables as they are: this is the last
+   launch of a process. */
+static void verify_reversed(const struct server *s, struct plan *plan, const struct kernel_spec *spec,
+                            struct dataset *dataset, struct worker_result *result, double seconds) {
+  struct device *device = s->device;
+  const struct worker_result found = *result;
+  if (!is_isolated(s) || !device->ops->reverse_blocks || seconds > 2) return;
+  device->ops->reverse_blocks(device, 2 * seconds + 0.2);
+  const bool right = verify_on(device, plan, spec, false, dataset, result, &seconds);
+  if (right || result->cause == CUGEN_CAUSE_UNSUPPORTED)
+    *result = found;
+  else
+    fail_at("with its blocks in reverse order", "; a GPU runs blocks in any order, and no result may depend on it",
+            result);
 }
 
 struct renewing {
@@ -285,14 +308,16 @@ static bool load_all(struct server *s, const struct job *job, struct dataset *ch
          (!check || load_check(s, job, result, plans)) && load_real(s, job, result, plans);
 }
 
+/* *seconds: what a run took when it was verified. */
 static void time_variant(struct server *s, const struct job *job, bool checked, struct plan *plan,
-                         struct dataset *real, struct worker_result *result) {
+                         struct dataset *real, struct worker_result *result, double *seconds) {
   struct measure_options measure = job->measure;
   bool right = true;
   result->active_clusters = plan_active_clusters(plan, plan_heaviest(&job->real_spec, &job->real_compiled));
   if (job->verify)
     right = checked ? verify_on(s->device, plan, &job->real_spec, false, real, result, &measure.seen)
                     : verify_twice(s, plan, &job->real_spec, real, result, &measure.seen);
+  *seconds = measure.seen;
   if (right) time_on(s, plan, real, &measure, result);
 }
 
@@ -304,16 +329,25 @@ static void note_check(const struct server *s, bool runs) {
 static void run_variant(struct server *s, struct job *job, struct dataset *check, struct dataset *real,
                         struct worker_result *result) {
   struct plans plans = {NULL, NULL};
+  double seconds = 0, real_seconds = 0;
   if (!job->verify) check = NULL;
   bool right = !is_isolated(s) || load_all(s, job, check, real, result, &plans);
   if (right && check) {
     note_check(s, true);
-    right = load_check(s, job, result, &plans) &&
-            verify_twice(s, plans.check, &job->check_spec, check, result, &(double){0});
+    right =
+        load_check(s, job, result, &plans) && verify_twice(s, plans.check, &job->check_spec, check, result, &seconds);
     if (right) note_check(s, false);
-    plan_close(plans.check);
   }
-  if (right && load_real(s, job, result, &plans)) time_variant(s, job, check != NULL, plans.real, real, result);
+  if (right && load_real(s, job, result, &plans))
+    time_variant(s, job, check != NULL, plans.real, real, result, &real_seconds);
+  if (right && job->verify && job->reversed && result->outcome == CUGEN_OUTCOME_OK) {
+    note_check(s, check != NULL);
+    if (check)
+      verify_reversed(s, plans.check, &job->check_spec, check, result, seconds);
+    else
+      verify_reversed(s, plans.real, &job->real_spec, real, result, real_seconds);
+  }
+  plan_close(plans.check);
   plan_close(plans.real);
 }
 

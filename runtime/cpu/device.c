@@ -39,6 +39,7 @@ struct cpu_device {
   bool embedded;
   const atomic_bool *stop;
   struct watch *watch;                  /* NULL: it was opened without a report */
+  double reversed;                      /* processor seconds for a launch in reverse order; 0: none is */
   void (*before_launch)(void *context); /* NULL: nothing, or it was called */
   void *before_context;
 };
@@ -399,14 +400,15 @@ static void cpu_unload(struct device *device, struct loaded *loaded) {
 
 /* A watched image exports a place for the hooks. */
 static int watch_image(const struct cpu_device *d, struct loaded *loaded, cugen_error *err) {
-  const struct cpu_watch **hooks = loaded->library ? dlsym(loaded->library, "cugen_watch") : NULL;
+  const struct cpu_watch **hooks = dlsym(loaded->library, "cugen_watch");
   struct link_map *map = NULL;
+  if (dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) != 0)
+    return error_set(err, CUGEN_ERROR_DEVICE, "where the compiled kernel was loaded: %s", dlerror());
+  loaded->image = (struct observed_image){loaded->compiled->image, loaded->compiled->image_length, map->l_addr};
   if (!hooks) return CUGEN_OK;
-  if (!d->watch || dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) != 0)
-    return error_set(err, CUGEN_ERROR_INTERNAL, "a watched kernel on a device that does not watch");
+  if (!d->watch) return error_set(err, CUGEN_ERROR_INTERNAL, "a watched kernel on a device that does not watch");
   *hooks = watch_hooks(d->watch);
   loaded->watched = true;
-  loaded->image = (struct observed_image){loaded->compiled->image, loaded->compiled->image_length, map->l_addr};
   return CUGEN_OK;
 }
 
@@ -519,17 +521,18 @@ static int cpu_symbol(struct device *device, struct loaded *loaded, const char *
 
 /* ---- Running ---- */
 
-/* The report's time limit, for this launch; seconds 0: none. The handler is guard.c's. */
-static void set_alarm(double seconds) {
-  const struct itimerval timer = {
-      .it_value = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)((seconds - floor(seconds)) * 1e6)}};
-  setitimer(ITIMER_REAL, &timer, NULL);
+/* `timer` for this launch; seconds 0: none. The handlers are guard.c's. */
+static void set_timer(int timer, double seconds) {
+  const struct timeval time = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)((seconds - floor(seconds)) * 1e6)};
+  const struct timeval again = {.tv_usec = timer == ITIMER_VIRTUAL && seconds > 0 ? 1000 : 0};
+  setitimer(timer, &(struct itimerval){.it_interval = again, .it_value = time}, NULL);
 }
 
-static int run_watched(struct cpu_device *d, const struct fiber_launch *launch, cugen_error *err) {
-  set_alarm(watch_limit(d->watch));
+static int run_within(struct cpu_device *d, const struct fiber_launch *launch, int timer, double seconds,
+                      cugen_error *err) {
+  set_timer(timer, seconds);
   int status = fibers_run(d->fibers, launch, err);
-  set_alarm(0);
+  set_timer(timer, 0);
   return status;
 }
 
@@ -584,10 +587,13 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
                                       .dynamic_bytes = (size_t)launch->shared_bytes,
                                       .dynamic_room = SHARED_ROOM,
                                       .cooperative = together,
-                                      .overlap = launch->overlap};
+                                      .overlap = launch->overlap,
+                                      .reversed = d->reversed > 0};
   begin_running(d);
-  if (fibers.observer) return run_watched(d, &fibers, err); /* which knows more of what leaves it */
-  status = fibers_run(d->fibers, &fibers, err);
+  if (fibers.observer) /* which knows more of what leaves it */
+    return run_within(d, &fibers, ITIMER_REAL, watch_limit(d->watch), err);
+  status = d->reversed > 0 ? run_within(d, &fibers, ITIMER_VIRTUAL, d->reversed, err)
+                           : fibers_run(d->fibers, &fibers, err);
   return status ? status : shared_zone_check(&d->shared, err);
 }
 
@@ -603,6 +609,12 @@ static int cpu_launch_on(struct device *device, struct entry *entry, const struc
 
 static int cpu_watch(struct device *device, const struct watch_buffer *buffers, size_t count, cugen_error *err) {
   return watch_buffers(((struct cpu_device *)device)->watch, buffers, count, err);
+}
+
+/* In a worker alone, whose signal handlers can end a launch. */
+static void cpu_reverse_blocks(struct device *device, double seconds) {
+  struct cpu_device *d = (struct cpu_device *)device;
+  d->reversed = d->embedded ? 0 : seconds;
 }
 
 static int cpu_active_blocks(struct device *device, struct entry *entry, int threads, int64_t dynamic_shared) {
@@ -695,5 +707,6 @@ const struct device_ops cpu_device_ops = {.kind = "cpu",
                                           .needs = object_needs,
                                           .parameters = cpu_parameters,
                                           .watch = cpu_watch,
+                                          .reverse_blocks = cpu_reverse_blocks,
                                           .sync = cpu_sync,
                                           .time = cpu_time};

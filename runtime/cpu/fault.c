@@ -21,6 +21,17 @@ _Noreturn void fibers_fault(cugen_cause cause, const char *text) {
   abort();
 }
 
+void fibers_leave_reversed(const void *at) {
+  struct fibers *all = fibers_running;
+  if (!all || !all->launch->reversed || all->active == &all->caller) return;
+  const struct observed_image *image = all->launch->image;
+  if ((uintptr_t)at - image->base >= image->length) return;
+  struct fault_text line = {all->fault.text, all->fault.text + sizeof all->fault.text - 1};
+  all->fault.cause = CUGEN_CAUSE_UNSUPPORTED;
+  fault_text_add(&line, "the time of a launch in reverse order is up");
+  fibers_switch_to(all, &all->caller);
+}
+
 void fibers_on_fault(void (*handler)(cugen_cause cause, const char *text)) {
   atomic_store(&fault_handler, handler);
 }

@@ -72,27 +72,25 @@ static void start_block(struct fibers *all) {
   async_begin(all->async);
 }
 
-static bool step_block(struct fibers *all) {
-  struct cpu_dim3 *block = &all->launch->builtins->block;
+/* The number-th block, or cluster of them, is the next one. False: there are not so many. */
+static bool choose_block(struct fibers *all, uint64_t number) {
   const struct cpu_dim3 *grid = &all->launch->grid, *cluster = &all->cluster;
-  if (all->current.blocks > 1) *block = all->blocks[0].at;
-  if ((block->x += cluster->x) < grid->x) return true;
-  block->x = 0;
-  if ((block->y += cluster->y) < grid->y) return true;
-  block->y = 0;
-  return (block->z += cluster->z) < grid->z;
+  const unsigned wide = grid->x / cluster->x, high = grid->y / cluster->y;
+  const uint64_t count = (uint64_t)wide * high * (grid->z / cluster->z);
+  if (number >= count) return false;
+  if (all->launch->reversed) number = count - 1 - number;
+  const uint64_t row = number / wide;
+  all->launch->builtins->block =
+      (struct cpu_dim3){(unsigned)(number % wide) * cluster->x, (unsigned)(row % high) * cluster->y,
+                        (unsigned)(row / high) * cluster->z};
+  return true;
 }
 
 static bool next_block(struct fibers *all) {
   struct observer *observer = all->launch->observer;
-  if (!observer) return step_block(all);
-  const struct cpu_dim3 *grid = &all->launch->grid, *cluster = &all->cluster;
-  const unsigned wide = grid->x / cluster->x, high = grid->y / cluster->y;
-  const uint64_t next = observer->ops->next_block(observer), row = next / wide;
+  const uint64_t next = observer ? observer->ops->next_block(observer) : ++all->number;
   if (next == OBSERVER_HUNG) fibers_fault(CUGEN_CAUSE_NONE, "the time is up");
-  all->launch->builtins->block = (struct cpu_dim3){
-      (unsigned)(next % wide) * cluster->x, (unsigned)(row % high) * cluster->y, (unsigned)(row / high) * cluster->z};
-  return row / high < grid->z / cluster->z;
+  return choose_block(all, next);
 }
 
 /* After a thread ended on this fiber: comes back when the fiber has another thread to run. */
@@ -254,6 +252,8 @@ static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
   all->active = &all->caller;
   fibers_running = all;
   all->fault.text[0] = '\0';
+  all->number = 0;
+  choose_block(all, 0);
   start_block(all);
   struct fiber *first = fibers_take_idle(all);
   fibers_start_next(all, first);

@@ -49,6 +49,7 @@ struct fiber_launch {
   size_t dynamic_bytes, dynamic_room; /* of dynamic_shared: asked for, there */
   bool cooperative;                   /* all blocks of the grid run together: they are one cluster */
   bool overlap;                       /* on a GPU it may begin before the launch in front of it has ended */
+  bool reversed;                      /* blocks run from the last one to the first */
 };
 
 /* A trap and a deadlock go to fibers_on_fault's handler. Without one they end the launch: CUGEN_ERROR_DEVICE with the
@@ -82,6 +83,9 @@ void fibers_ended(const void *site, const char *what);
 _Noreturn void fibers_give_up(cugen_cause cause, const char *what);
 /* Likewise when the time is up: the positions of all threads go into the report first. */
 _Noreturn void fibers_end_hang(const void *site);
+/* For the handler of a timer: gives a launch in reverse order up with CUGEN_CAUSE_UNSUPPORTED, and does not return. Returns where no
+   such launch runs, or `at`, where the processor is, lies outside of the kernel's image: what runs there may hold a lock. */
+void fibers_leave_reversed(const void *at);
 /* The guard page of a fiber's stack: a fault there is a stack overflow. */
 int fibers_owns_guard(const void *address);
 

@@ -26,7 +26,7 @@ static struct {
   bool installed;
 } guard;
 
-static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGSYS};
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGVTALRM, SIGSYS};
 enum { SIGNAL_COUNT = sizeof signals / sizeof *signals, STACK_BYTES = 65536 };
 
 /* ---- Memory ---- */
@@ -326,6 +326,7 @@ static void handle(int number, siginfo_t *info, void *context) {
     }
     add(&line, fibers_hang(site(context)));
     break;
+  case SIGVTALRM: fibers_leave_reversed(program_counter(context)); return;
   case SIGSYS: refuse_call(&line, info, context); break;
   case SIGILL: trap(&line, context, "illegal instruction"); break;
   default: trap(&line, context, "abort"); break;
@@ -346,6 +347,8 @@ int guard_install(struct fault *fault, cugen_error *err) {
   struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
   sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < SIGNAL_COUNT; i++) sigaction(signals[i], &action, NULL);
+  action.sa_flags |= SA_NODEFER; /* a launch may be left out of its handler */
+  sigaction(SIGVTALRM, &action, NULL);
   fibers_on_fault(on_fault);
   guard.installed = true;
   return CUGEN_OK;

@@ -70,7 +70,8 @@ struct fibers {
   struct context caller, *active;
   struct context *left; /* where control came from */
   struct async *async;
-  char *kept; /* static shared memory of the blocks of a cluster that do not run */
+  uint64_t number; /* of the block that runs, or the cluster, in the order of the launch */
+  char *kept;      /* static shared memory of the blocks of a cluster that do not run */
   size_t kept_bytes;
 
   /* One block, or a cluster of them. */
