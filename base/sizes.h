@@ -6,9 +6,8 @@
 #define SIZE_CONFIG      ((size_t)4 << 20)
 #define SIZE_DESCRIPTION ((size_t)1 << 20)
 #define SIZE_TEMPLATE                                                                                                \
-  ((size_t)16 << 20) /* template, reference, generator, header; also a source with all its headers */
-#define SIZE_DATA      ((size_t)4 << 30)   /* of `file` */
-#define SIZE_RECORDING ((size_t)1 << 30)   /* a recorded space */
-#define SIZE_OTHER     ((size_t)256 << 20) /* a compiled object, a toolkit's header */
+  ((size_t)16 << 20)                 /* template, reference, generator, header; also a source with all its headers */
+#define SIZE_DATA  ((size_t)4 << 30) /* of `file` */
+#define SIZE_OTHER ((size_t)256 << 20) /* a compiled object, a toolkit's header */
 
 #endif

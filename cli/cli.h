@@ -30,14 +30,6 @@
   X(PREFER, "prefer", 0, "PREFERENCE", "of variants that tie: simplest, registers, energy (default: simplest)")      \
   X(SEED, "seed", 0, "N", "seed of strategy and input data (default: 1)")                                            \
   X(FORMAT, "format", 0, "FORMAT", "wisdom, t4 or kernel_tuner (default: wisdom)")                                   \
-  X(STRATEGIES, "strategy", 0, "STRATEGY", "strategies to replay: \"local\", \"local,random\" (default: all)")       \
-  X(SEEDS, "seeds", 0, "N", "runs of each strategy, with seeds from 1 (default: 50)")                                \
-  X(IN_FLIGHT, "in-flight", 0, "N", "variants chosen before a result is known (default: 0)")                         \
-  X(PRIOR, "prior", 0, "FILE", "begin with the best of another recorded space")                                      \
-  X(COMPILE_THREADS, "threads", 0, "N", "simulate N compile threads (default: none, all in turn)")                   \
-  X(COMPILE_TIME, "compile-time", 0, "TIME", "time of every compile (default: as recorded)")                         \
-  X(RUN_TIME, "run-time", 0, "TIME", "time to verify and time a variant (default: as recorded)")                     \
-  X(HORIZON, "budget", 0, "TIME", "score this much time (default: random search at 95 %)")                           \
   X(PORTFOLIO, "portfolio", 0, "N", "at most N kernels for all problems, and a rule")                                \
   X(ONLY_PORTFOLIO, "portfolio", 0, NULL, "the portfolio's variants and its rule alone: few kernels for all sizes")  \
   X(BITWISE, "bitwise", 0, "TEXT", "the best of those that give the same bits as this variant: \"naive\", best")     \
@@ -116,7 +108,6 @@ struct cli;
   X(OCCUPANCY, occupancy)                                                                                            \
   X(DEVICES, devices)                                                                                                \
   X(TRANSFER, transfer)                                                                                              \
-  X(REPLAY, replay)                                                                                                  \
   X(CACHE_LS, cache_ls)                                                                                              \
   X(CACHE_SHOW, cache_show)                                                                                          \
   X(CACHE_WHY, cache_why)                                                                                            \

@@ -49,11 +49,6 @@ static const enum cli_option transfer_options[] = {OPTION_MEMORY,  OPTION_SIZES,
                                                    OPTION_QUIET,   OPTION_HELP,  OPTION_COUNT};
 static const enum cli_option roofline_options[] = {OPTION_PATTERN, OPTION_IMPLEMENTATION, OPTION_WHERE, OPTION_EVERY,
                                                    OPTION_OUTPUT,  OPTION_AGAIN,          OPTION_WIDE,  OPTION_COUNT};
-static const enum cli_option replay_options[] = {
-    OPTION_STRATEGIES,   OPTION_SEEDS,    OPTION_IN_FLIGHT, OPTION_COMPILE_THREADS,
-    OPTION_COMPILE_TIME, OPTION_RUN_TIME, OPTION_HORIZON,   OPTION_OUTPUT,
-    OPTION_PRIOR,        OPTION_WIDE,     OPTION_JSON,      OPTION_QUIET,
-    OPTION_HELP,         OPTION_COUNT};
 static const enum cli_option report_options[] = {
     OPTION_OUTPUT,     OPTION_TOP,    OPTION_OBJECTIVE, OPTION_MEASURE,    OPTION_PREFER,
     OPTION_SET,        OPTION_DEVICE, OPTION_CACHE,     OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR,
@@ -216,21 +211,6 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
                     "them\n  prefetch    managed, moved ahead of that by cuMemPrefetchAsync",
          .example = "cugen transfer --memory \"pinned, mapped\" --sizes \"4KiB, 64MiB\"",
          .options = transfer_options},
-    [COMMAND_REPLAY] =
-        {.name = "replay",
-         .operand = "FILE...",
-         .summary = "score search strategies on recorded spaces",
-         .details = "Runs the strategies of 'cugen tune' on spaces whose variants were all measured before. FILE is "
-                    "what Kernel "
-                    "Tuner (a cache, or T4) or KTT wrote; - is the standard input. The clock is simulated, so no GPU "
-                    "is needed. "
-                    "A score of 0 is random search, 1 the optimum from the start (docs/replay.md).",
-         .more =
-             "Without --threads variants are compiled and timed in turn, as Kernel Tuner does. With --threads the "
-             "device measures while others compile, and --in-flight is what 'cugen tune' keeps in flight: 2 N + 1. "
-             "-o FILE writes every run, a line of JSON each.",
-         .example = "cugen replay A100.json --strategy local --seeds 50 --in-flight 34",
-         .options = replay_options},
     [COMMAND_CACHE_LS] = {.name = "cache ls",
                           .operand = "[CONFIG]",
                           .summary = "list what is remembered, by kernel, problem and device",
@@ -277,7 +257,7 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
          .summary = "write records as text, to import them elsewhere",
          .details = "Writes the records that the options mean as wisdom: one line of JSON for each, complete in "
                     "itself (docs/cache.md). With --format t4 or kernel_tuner it writes one kernel, problem and "
-                    "device for other autotuners; 'cugen replay' reads both. CONFIG and --device are as in 'cugen "
+                    "device for other autotuners. CONFIG and --device are as in 'cugen "
                     "cache ls'.",
          .example = "cugen cache export matmul -o matmul.wisdom",
          .options = cache_export_options},

@@ -158,9 +158,8 @@ static void offer_further_commands(const struct completion *c) {
 /* The shells that cugen has a script for. */
 static const struct {
   const char *name, *path;
-} shells[] = {{"bash", "cli/completion/cugen.bash"},
-              {"fish", "cli/completion/cugen.fish"},
-              {"zsh", "cli/completion/_cugen"}};
+} shells[] = {
+    {"bash", "cli/completion/cugen.bash"}, {"fish", "cli/completion/cugen.fish"}, {"zsh", "cli/completion/_cugen"}};
 
 static void offer_shells(const struct completion *c) {
   for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) offer(c, shells[i].name, "shell");

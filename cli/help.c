@@ -109,7 +109,7 @@ static bool has_option(const enum cli_option *options, enum cli_option wanted) {
 }
 
 static bool takes_strategies(const struct cli_command *command) {
-  return has_option(command->options, OPTION_STRATEGY) || has_option(command->options, OPTION_STRATEGIES);
+  return has_option(command->options, OPTION_STRATEGY);
 }
 
 /* Its words in lines of 80 columns, all but the first indented. What begins with a blank stays as it is. */

@@ -34,9 +34,9 @@ static const char *option_of(const char *field, size_t length) {
 
 /* The length of "cugen_options." and its like at text; 0: there is none. */
 static size_t structure_at(const char *text) {
-  static const char *const structures[] = {"cugen_options.",         "cugen_filter.",         "cugen_tune_options.",
-                                           "cugen_check_options.",   "cugen_replay_options.", "cugen_export_options.",
-                                           "cugen_transfer_options."};
+  static const char *const structures[] = {"cugen_options.",        "cugen_filter.",
+                                           "cugen_tune_options.",   "cugen_check_options.",
+                                           "cugen_export_options.", "cugen_transfer_options."};
   for (size_t i = 0; i < sizeof structures / sizeof *structures; i++)
     if (strncmp(text, structures[i], strlen(structures[i])) == 0) return strlen(structures[i]);
   return 0;

@@ -1460,59 +1460,6 @@ class cugen_input_options(Structure):
     ]
 
 
-class cugen_replay_info(Structure):
-    _fields_ = [
-        ("format", c_char_p),
-        ("kernel", c_char_p),
-        ("device", c_char_p),
-        ("best", c_char_p),
-        ("best_seconds", c_double),
-        ("variants", c_uint64),
-        ("failed", c_uint64),
-        ("tunables", c_size_t),
-    ]
-
-
-class cugen_replay_run(Structure):
-    _fields_ = [
-        ("seed", c_uint64),
-        ("count", c_size_t),
-        ("tried", POINTER(c_uint64)),
-        ("at", POINTER(c_double)),
-        ("seconds", POINTER(c_double)),
-    ]
-
-
-cugen_replay_callback = CFUNCTYPE(c_int, POINTER(cugen_replay_run), c_void_p)
-
-
-class cugen_replay_options(Structure):
-    _fields_ = [
-        ("size", c_size_t),
-        ("strategy", c_char_p),
-        ("seed", c_uint64),
-        ("runs", c_size_t),
-        ("in_flight", c_size_t),
-        ("threads", c_size_t),
-        ("compile_seconds", c_double),
-        ("run_seconds", c_double),
-        ("budget_seconds", c_double),
-        ("run", cugen_replay_callback),
-        ("context", c_void_p),
-    ]
-
-
-class cugen_replay_result(Structure):
-    _fields_ = [
-        ("score", c_double),
-        ("budget_seconds", c_double),
-        ("budget_variants", c_double),
-        ("tried", c_double),
-        ("reached", c_double),
-        ("runs", c_size_t),
-    ]
-
-
 class cugen_export_options(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -1679,11 +1626,5 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_output_open": (c_int, [c_char_p, POINTER(c_void_p), POINTER(cugen_error)]),
     "cugen_output_add": (c_int, [c_void_p, c_void_p, c_size_t, POINTER(cugen_error)]),
     "cugen_output_close": (c_int, [c_void_p, c_int, POINTER(cugen_error)]),
-    "cugen_replay_open": (c_int, [c_char_p, cugen_stop_callback, c_void_p, POINTER(c_void_p), POINTER(cugen_error)]),
-    "cugen_replay_close": (None, [c_void_p]),
-    "cugen_replay_describe": (c_int, [c_void_p, POINTER(cugen_replay_info), POINTER(cugen_error)]),
-    "cugen_replay_variant": (c_int, [c_void_p, c_uint64, POINTER(c_char_p), POINTER(cugen_error)]),
-    "cugen_replay_prior": (c_int, [c_void_p, c_char_p, POINTER(c_size_t), POINTER(cugen_error)]),
-    "cugen_replay_score": (c_int, [c_void_p, POINTER(cugen_replay_options), POINTER(cugen_replay_result), POINTER(cugen_error)]),
     "cugen_kernel_export": (c_int, [c_void_p, POINTER(cugen_export_options), c_char_p, POINTER(cugen_export_result), POINTER(cugen_error)]),
 }

@@ -91,33 +91,6 @@ static void test_files(void **state) {
   assert_int_equal(cugen_output_close(NULL, 1, &error), CUGEN_OK);
 }
 
-static void test_replay(void **state) {
-  (void)state;
-  cugen_replay *replay, *none;
-  cugen_replay_info info;
-  cugen_replay_result result;
-  cugen_replay_options options = CUGEN_REPLAY_OPTIONS_INIT;
-  const char *text;
-  assert_int_equal(cugen_replay_open("tests/spaces/recorded_cache.json", NULL, NULL, &replay, &error), CUGEN_OK);
-  REFUSES(cugen_replay_open, (NULL, NULL, NULL, &none, &error), "path");
-  REFUSES(cugen_replay_open, ("tests/spaces/recorded_cache.json", NULL, NULL, NULL, &error), "out");
-  REFUSES(cugen_replay_describe, (NULL, &info, &error), "replay");
-  REFUSES(cugen_replay_describe, (replay, NULL, &error), "out");
-  REFUSES(cugen_replay_variant, (NULL, 0, &text, &error), "replay");
-  REFUSES(cugen_replay_variant, (replay, 0, NULL, &error), "out");
-  size_t firsts;
-  REFUSES(cugen_replay_prior, (NULL, NULL, &firsts, &error), "replay");
-  REFUSES(cugen_replay_prior, (replay, NULL, NULL, &error), "out");
-  REFUSES(cugen_replay_score, (NULL, NULL, &result, &error), "replay");
-  REFUSES(cugen_replay_score, (replay, NULL, NULL, &error), "out");
-  options.size = 1;
-  assert_int_equal(cugen_replay_score(replay, &options, &result, &error), CUGEN_ERROR_USAGE);
-  assert_int_equal(cugen_replay_variant(replay, UINT64_MAX, &text, &error), CUGEN_ERROR_USAGE);
-  assert_int_equal(cugen_replay_score(replay, NULL, &result, &error), CUGEN_OK);
-  cugen_replay_close(replay);
-  cugen_replay_close(NULL);
-}
-
 static void test_kernel(void **state) {
   (void)state;
   cugen_kernel *out;
@@ -463,10 +436,11 @@ static void test_every_function(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_library), cmocka_unit_test(test_files),          cmocka_unit_test(test_replay),
-      cmocka_unit_test(test_kernel),  cmocka_unit_test(test_work),           cmocka_unit_test(test_cache),
-      cmocka_unit_test(test_plan),    cmocka_unit_test(test_const_variable), cmocka_unit_test(test_without_a_status),
-      cmocka_unit_test(test_sizes),   cmocka_unit_test(test_every_function),
+      cmocka_unit_test(test_library),        cmocka_unit_test(test_files),
+      cmocka_unit_test(test_kernel),         cmocka_unit_test(test_work),
+      cmocka_unit_test(test_cache),          cmocka_unit_test(test_plan),
+      cmocka_unit_test(test_const_variable), cmocka_unit_test(test_without_a_status),
+      cmocka_unit_test(test_sizes),          cmocka_unit_test(test_every_function),
   };
   return cmocka_run_group_tests_name("what is given", tests, open_all, close_all);
 }

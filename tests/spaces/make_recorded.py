@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """make_recorded.py: writes recorded_cache.json, recorded_t4.json and recorded_ktt.json, made-up spaces in the formats that
-'cugen replay' reads, and recorded_runs.json: runs on them with the scores that autotuning_methodology 1.1.0 gives those.
+tools/bench/replay reads, and recorded_runs.json: runs on them with the scores that autotuning_methodology 1.1.0 gives those.
 It needs that package: python3 -m venv V; V/bin/pip install autotuning_methodology==1.1.0; V/bin/python tests/spaces/make_recorded.py"""
 import importlib.machinery
 import importlib.util

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "tune/replay/simulate.h"
+#include "tools/bench/replay/simulate.h"
 
 #define CACHE "tests/spaces/recorded_cache.json"
 

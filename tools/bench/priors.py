@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """priors.py HUB [--seeds 10] [--pairs REGEX] [--build build]: what a prior is worth on recorded spaces of AutoTuningAssociation/benchmark_hub, of
-which HUB is a clone. Of each pair of GPUs the first is tuned without a prior, with the best of the second (cugen replay --prior), and with
+which HUB is a clone. Of each pair of GPUs the first is tuned without a prior, with the best of the second (bench_replay --prior), and with
 one that contradicts: the first one's own slowest. For each: the score, and the median of the variants until one is within 5 % of the optimum."""
 import argparse
 import gzip
@@ -46,7 +46,7 @@ def tries(run, enough):
 
 def replay(options, space, prior, enough):
     runs = space + ".runs"
-    command = [options.build + "/cugen", "replay", space, "--json", "-q", "--seeds", str(options.seeds), "-o", runs]
+    command = [options.build + "/bench_replay", space, "--json", "--seeds", str(options.seeds), "-o", runs]
     done = subprocess.run(command + (["--prior", prior] if prior else []), check=True, capture_output=True)
     score = json.loads(done.stdout)["spaces"][0]["strategies"][0]["score"]
     with open(runs, encoding="utf-8") as file:

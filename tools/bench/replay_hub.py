@@ -37,7 +37,7 @@ def git(hub, *arguments):
 
 
 def replay(options, path, *arguments):
-    done = subprocess.run([options.build + "/cugen", "replay", path, "--json", "-q", *arguments], check=True,
+    done = subprocess.run([options.build + "/bench_replay", path, "--json", *arguments], check=True,
                           capture_output=True)
     return json.loads(done.stdout)["spaces"][0]
 
@@ -63,7 +63,7 @@ def score_kernel_tuner(options, path):
         with tempfile.NamedTemporaryFile(suffix=".jsonl") as runs:
             runs.write(ran.stdout)
             runs.flush()
-            scored = subprocess.run([sys.executable, HERE.parent / "score-runs", path, runs.name], check=True,
+            scored = subprocess.run([sys.executable, HERE / "score-runs", path, runs.name], check=True,
                                     capture_output=True, text=True)
         scores[name] = float(scored.stdout.split()[1])
     return [scores.get(name, math.nan) for name in names]
@@ -101,8 +101,7 @@ def main():
     commit = git(options.hub, "rev-parse", "--short", "HEAD").decode().strip()
     print(f"seeds {options.seeds}, benchmark_hub {commit}; "
           + ("P of Kernel Tuner's strategies" if options.kernel_tuner else "P of strategies with so many results in flight"))
-    strategies = [name for name in ["surrogate", "portfolio", "local", "evolutionary", "random", "exhaustive"]
-                  if name in options.strategy.split(",")]
+    strategies = options.strategy.split(",")
     columns = options.kernel_tuner.split(",") if options.kernel_tuner else [
         name + " " + n for n in options.in_flight.split(",") for name in strategies]
     print(f"{'space':24s}", *(f"{name[-22:]:>14s}" for name in columns))

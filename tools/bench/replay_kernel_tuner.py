@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """replay_kernel_tuner.py SPACE SECONDS STRATEGY,... SEEDS: Kernel Tuner's strategies on a recorded space (its cache file), in its
-own simulation mode. Writes runs as 'cugen replay SPACE -o' does, so that tools/score-runs scores both alike. SECONDS is the
-budget that 'cugen replay SPACE --json' prints. It needs kernel_tuner 1.5.0:
+own simulation mode. Writes runs as 'bench_replay SPACE -o' does, so that tools/bench/score-runs scores both alike. SECONDS is the
+budget that 'bench_replay SPACE --json' prints. It needs kernel_tuner 1.5.0:
 
-    cugen replay A100.json --json --strategy surrogate -o runs.jsonl | grep budget_seconds
+    build/bench_replay A100.json --json --strategy surrogate -o runs.jsonl | grep budget_seconds
     tools/bench/replay_kernel_tuner.py A100.json 1050 greedy_ils,genetic_algorithm 10 >>runs.jsonl
-    tools/score-runs A100.json runs.jsonl
+    tools/bench/score-runs A100.json runs.jsonl
 """
 import contextlib
 import io

@@ -1,6 +1,6 @@
-/* A recorded space while a file is read into it. Only tune/replay includes it. */
-#ifndef TUNE_REPLAY_RECORDING_H
-#define TUNE_REPLAY_RECORDING_H
+/* A recorded space while a file is read into it. */
+#ifndef REPLAY_RECORDING_H
+#define REPLAY_RECORDING_H
 
 #include <jansson.h>
 

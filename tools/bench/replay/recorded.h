@@ -1,8 +1,8 @@
 /* A recorded space: tunables, the variants that were measured, what each took. It is read from what other tuners write, and it is
    any set of variants, not the product of its tunables' values: which variants there are is looked up by hash. Variants are
    numbered in the file's order. */
-#ifndef TUNE_REPLAY_RECORDED_H
-#define TUNE_REPLAY_RECORDED_H
+#ifndef REPLAY_RECORDED_H
+#define REPLAY_RECORDED_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* A tuning run on a recorded space: the strategy that tunes, by a simulated clock. */
-#ifndef TUNE_REPLAY_SIMULATE_H
-#define TUNE_REPLAY_SIMULATE_H
+#ifndef REPLAY_SIMULATE_H
+#define REPLAY_SIMULATE_H
 
 #include "recorded.h"
 #include "score.h"

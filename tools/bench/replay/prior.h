@@ -1,6 +1,6 @@
 /* What another recorded space of the same kernel says of this one: where a search may begin. */
-#ifndef TUNE_REPLAY_PRIOR_H
-#define TUNE_REPLAY_PRIOR_H
+#ifndef REPLAY_PRIOR_H
+#define REPLAY_PRIOR_H
 
 #include "recorded.h"
 

@@ -2,11 +2,10 @@
 #include <string.h>
 
 #include "base/input.h"
-#include "base/sizes.h"
 #include "formats.h"
 
 static int read_file(const char *path, struct process_stop stop, struct text *out, cugen_error *err) {
-  const struct input_limits limits = {.most = SIZE_RECORDING, .stop = stop};
+  const struct input_limits limits = {.most = (size_t)1 << 30, .stop = stop};
   struct input input;
   int status = input_open(&input, path, &limits, err);
   if (!status) status = input_rest(&input, out, err);
@@ -29,7 +28,7 @@ static json_t *load_unfinished(const struct text *text) {
 static int load(const char *path, const struct text *text, json_t **root, cugen_error *err) {
   json_error_t why;
   if (text->length > 1 && (unsigned char)text->data[0] == 0x1f && (unsigned char)text->data[1] == 0x8b)
-    return error_set(err, CUGEN_ERROR_USAGE, "%s is compressed: gunzip -c %s | cugen replay -", path, path);
+    return error_set(err, CUGEN_ERROR_USAGE, "%s is compressed: gunzip -c %s | bench_replay -", path, path);
   *root = json_loadb(text_get(text), text->length, 0, &why);
   if (!*root) *root = load_unfinished(text);
   if (*root) return CUGEN_OK;

@@ -1,6 +1,6 @@
 /* The formats of files that are read. */
-#ifndef TUNE_REPLAY_FORMATS_H
-#define TUNE_REPLAY_FORMATS_H
+#ifndef REPLAY_FORMATS_H
+#define REPLAY_FORMATS_H
 
 #include "recording.h"
 

@@ -1,7 +1,7 @@
 /* The two regressions of the community's methodology, in its arithmetic: bagged isotonic (the pooled runs) and piecewise cubic
    (random search). */
-#ifndef TUNE_REPLAY_CURVES_H
-#define TUNE_REPLAY_CURVES_H
+#ifndef REPLAY_CURVES_H
+#define REPLAY_CURVES_H
 
 #include "base/error.h"
 

@@ -2,9 +2,9 @@
    comparing optimization algorithms for auto-tuning, Future Generation Computer Systems 159, 2024; the Python package
    autotuning_methodology): the mean, over a budget of time, of how far the best found so far has come from what random search is
    expected to have found by then (0) to the optimum (1). The budget begins when random search is expected to be 1 % of the way
-   from the median to the optimum, and ends when it is 95 %. docs/replay.md has the definition. */
-#ifndef TUNE_REPLAY_SCORE_H
-#define TUNE_REPLAY_SCORE_H
+   from the median to the optimum, and ends when it is 95 %. README.md has the definition. */
+#ifndef REPLAY_SCORE_H
+#define REPLAY_SCORE_H
 
 #include "recorded.h"
 
