@@ -38,7 +38,7 @@ struct cugen_kernel {
   struct space_filter *filter; /* one block; the look-up's */
   cugen_device_info device_info;
   struct text fallback, problem_short, problem_values, policy;
-  cugen_progress_callback watch; /* of cugen_kernel_run; NULL: none */
+  cugen_progress_callback watch; /* of api_kernel_run; NULL: none */
   void *watch_context;
   struct text printed;        /* by the kernels of the last run or check */
   struct text not_run;        /* the first variant that the cpu device could not run, and why */
@@ -51,6 +51,7 @@ struct cugen_kernel {
   cugen_outputs outputs;      /* and what it gives */
   struct text began;          /* with which variants it began */
   struct text variant_text, source, ptx;
+  struct text json;             /* what a function of results.c handed out */
   cugen_ceilings ceilings;      /* dtype NULL: not yet looked up */
   struct cache_record *records; /* what is remembered, loaded when first asked for */
   size_t record_count;
@@ -121,7 +122,7 @@ int api_check_tune_options(const cugen_tune_options *options, cugen_error *err);
 int api_tune_device(cugen_kernel *kernel, cugen_error *err);
 /* Opens the space that is tuned, of the check problem on the cpu device, and refuses what no variant can serve. */
 int api_prepare_tuning(cugen_kernel *kernel, cugen_error *err);
-/* As cugen_kernel_tune, of options that were checked. listed: only these variants are tried, in that order, those that are none here
+/* As api_kernel_tune, of options that were checked. listed: only these variants are tried, in that order, those that are none here
    aside; NULL: all. */
 struct api_listed {
   const char *const *variants;

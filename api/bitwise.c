@@ -63,7 +63,7 @@ static int run_named(struct naming *n, const struct tune_target *target, uint64_
 
 /* What is remembered of it as it is now; NULL: nothing. */
 static const struct cache_record *find_known(cugen_kernel *k, const struct cache_record *record) {
-  const size_t count = cugen_kernel_records(k);
+  const size_t count = api_kernel_records(k);
   for (size_t i = 0; i < count; i++)
     if (strcmp(k->records[i].variant, record->variant) == 0 && strcmp(k->records[i].hash.hex, record->hash.hex) == 0)
       return &k->records[i];
@@ -78,7 +78,7 @@ static int check_named(const struct cache_record *record, cugen_error *err) {
   if (record->outcome != CUGEN_OUTCOME_OK)
     return error_set(err, CUGEN_ERROR_USAGE,
                      "cugen_tune_options.bitwise '%s': it is not right, so nothing is held against it: %s: %s",
-                     record->variant, cugen_outcome_text((int)record->outcome), record->reason);
+                     record->variant, outcome_text((int)record->outcome), record->reason);
   if (!record->outputs.known) return refuse(record, "what it gives could not be read", err);
   return record->outputs.varies ? refuse(record, VARIES_TEXT, err) : CUGEN_OK;
 }
@@ -149,7 +149,7 @@ static int check_not_failed(struct lookup *l, const char *variant, cugen_error *
     status = error_set(err, CUGEN_ERROR_USAGE,
                        "cugen_plan_options.bitwise '%s': for this problem it is recorded to fail: %s: %s; name "
                        "another one, or tune again (cugen_tune_options.again)",
-                       variant, cugen_outcome_text((int)failed->outcome), failed->reason);
+                       variant, outcome_text((int)failed->outcome), failed->reason);
   failures_close(failures);
   return status;
 }

@@ -85,7 +85,7 @@ static int find_config(cugen *lib, const char *name, const struct cache_space *s
 static int find_device(cugen *lib, const char *name, struct meant *out, cugen_error *err) {
   struct found_device found;
   struct text ignored = {0};
-  const cugen_device_name named = cugen_device_parse(name);
+  const cugen_device_name named = device_parse(name);
   out->filter.device = name;
   if (named.kind == CUGEN_DEVICE_NAMED || named.kind == CUGEN_DEVICE_CPU) return CUGEN_OK;
   int status = api_find_device(lib, name, &found, &ignored, err);
@@ -194,8 +194,12 @@ static int list_sets(cugen *lib, struct cache *cache, const struct meant *meant,
   return status;
 }
 
-int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out, size_t *count,
-                     cugen_error *error) {
+cugen_cache_kind api_cache_parse(const char *text) {
+  return cache_parse(text);
+}
+
+int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out, size_t *count,
+                   cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
   struct listing *listing = NULL;
@@ -233,8 +237,8 @@ static int list_portfolios(struct cache *cache, const struct meant *meant, struc
   return status;
 }
 
-int cugen_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cugen_portfolio **out, size_t *count,
-                           cugen_error *error) {
+int api_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cugen_portfolio **out, size_t *count,
+                         cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
   struct portfolio_holdings *h = NULL;
@@ -302,8 +306,8 @@ static int take_removal(cugen *lib, struct cache *cache, const cugen_cache_filte
 
 /* ---- Removing and checking ------------------------------------------------------------------------------------- */
 
-int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really, cugen_cache_counts *out,
-                       cugen_error *error) {
+int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really, cugen_cache_counts *out,
+                     cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
   struct cache_removal removed = {0};
@@ -328,7 +332,7 @@ int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
   return status;
 }
 
-int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error) {
+int api_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error) {
   struct cache *cache;
   struct cache_checked counts = {0};
   if (wrong) *wrong = NULL;
@@ -388,8 +392,8 @@ static int export_to_file(struct cache *cache, const struct cache_filter *filter
   return file_end(&file, status, err);
 }
 
-int cugen_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path, cugen_export_callback progress,
-                       void *context, size_t *records, cugen_error *error) {
+int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path, cugen_export_callback progress,
+                     void *context, size_t *records, cugen_error *error) {
   struct cache *cache;
   struct meant meant = {0};
   struct exporting exporting = {progress, context, NULL};
@@ -416,8 +420,8 @@ static bool is_import_stopped(void *context, size_t read, size_t merged, size_t 
   return importing->progress(&state, importing->context) != 0;
 }
 
-int cugen_cache_import(cugen *lib, const char *path, cugen_import_callback progress, void *context,
-                       cugen_cache_merged *out, cugen_error *error) {
+int api_cache_import(cugen *lib, const char *path, cugen_import_callback progress, void *context,
+                     cugen_cache_merged *out, cugen_error *error) {
   struct cache *cache;
   struct importing importing = {progress, context};
   const struct cache_watch watch = {is_import_stopped, &importing};

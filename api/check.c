@@ -1,4 +1,4 @@
-/* Checking variants: cugen_kernel_check. */
+/* Checking variants: api_kernel_check. */
 #include "check/check.h"
 
 #include <stdlib.h>
@@ -139,7 +139,7 @@ static int publish(struct checked *check, const cugen_kernel *k, cugen_check *ou
                        .waiver_count = k->lookup.config->waiver_count,
                        .waived_count = r->waived_count,
                        .compared = config_proves(k->lookup.config),
-                       .has_check = cugen_kernel_has_check(k)};
+                       .has_check = api_kernel_has_check(k)};
   return CUGEN_OK;
 }
 
@@ -155,7 +155,7 @@ static int on_progress(const struct check_progress *progress, void *context) {
 static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct cache *images;
-  int status = cugen_kernel_use_check(k, err);
+  int status = api_kernel_use_check(k, err);
   if (!status) status = lookup_space(l, err);
   if (!status) status = api_images(l->lib, &images, err);
   if (status) return status;
@@ -233,7 +233,7 @@ static int conclude(const cugen_check *out, const struct check_result *result, c
                    refused == 1 ? "" : "s");
 }
 
-int cugen_kernel_check(cugen_kernel *k, const cugen_check_options *options, cugen_check *out, cugen_error *err) {
+int api_kernel_check(cugen_kernel *k, const cugen_check_options *options, cugen_check *out, cugen_error *err) {
   static const cugen_check_options defaults = CUGEN_CHECK_OPTIONS_INIT;
   if (!options) options = &defaults;
   if (API_NEEDS(err, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;

@@ -113,7 +113,7 @@ static size_t find_group(const struct device_list *list, size_t group) {
   return i;
 }
 
-int cugen_device_group(cugen *lib, const char *text, size_t index, const char **out, cugen_error *error) {
+int api_device_group(cugen *lib, const char *text, size_t index, const char **out, cugen_error *error) {
   struct device_list list;
   if (API_NEEDS(error, "lib, list, out", lib, text, out)) return CUGEN_ERROR_USAGE;
   *out = NULL;

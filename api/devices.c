@@ -28,7 +28,7 @@ static int describe_cpu(const cugen *lib, const char *text, struct found_device 
   if (status || strcmp(device->fingerprint, text) == 0) return status;
   out->described = true;
   memcpy(device->fingerprint, text, length + 1);
-  const char *called = cugen_device_parse(text).name;
+  const char *called = device_parse(text).name;
   size_t name = strcspn(called, ",");
   if (name >= sizeof device->name) name = sizeof device->name - 1;
   memcpy(device->name, called, name);
@@ -45,7 +45,7 @@ static int describe_predicted(cugen *lib, const char *text, struct found_device 
 
 /* *known: the text describes a device. */
 static int find_described(cugen *lib, const char *text, struct found_device *out, bool *known, cugen_error *err) {
-  const cugen_device_name named = cugen_device_parse(text);
+  const cugen_device_name named = device_parse(text);
   const bool is_model = named.kind == CUGEN_DEVICE_MODEL;
   if (named.predicted) return describe_predicted(lib, named.name, out, known, err);
   *known = named.kind == CUGEN_DEVICE_CPU && *named.name; /* a processor's text, not the id */

@@ -41,7 +41,7 @@ static int add_measured(cugen_kernel *k, const struct dtype *dtype, cugen_ceilin
   return CUGEN_OK;
 }
 
-int cugen_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *error) {
+int api_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *error) {
   const char *products = NULL;
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = api_products(k, &products, error);
@@ -54,13 +54,13 @@ int cugen_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *err
   return status || !k->lookup.device.facts.is_gpu ? status : add_measured(k, dtype, out, error);
 }
 
-double cugen_kernel_tensor_flops(const cugen_kernel *k, const char *type) {
+double api_kernel_tensor_flops(const cugen_kernel *k, const char *type) {
   return k && type ? roofline_tensor_flops(&k->lookup.device, type) : 0;
 }
 
 /* A cache that cannot be read leaves the peaks. */
 const cugen_ceilings *api_ceilings(cugen_kernel *k) {
-  if (!k->ceilings.dtype) cugen_kernel_ceilings(k, &k->ceilings, NULL);
+  if (!k->ceilings.dtype) api_kernel_ceilings(k, &k->ceilings, NULL);
   return &k->ceilings;
 }
 
@@ -185,8 +185,8 @@ static int fill_occupancy(const struct device_facts *facts, const cugen_resource
   return CUGEN_OK;
 }
 
-int cugen_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources, cugen_occupancy *out,
-                           cugen_error *error) {
+int api_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources, cugen_occupancy *out,
+                         cugen_error *error) {
   struct device_description description;
   struct shared shared;
   if (API_NEEDS(error, "lib, resources, out", lib, resources, out)) return CUGEN_ERROR_USAGE;

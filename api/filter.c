@@ -38,13 +38,13 @@ static struct space_filter *copy(const cugen_filter *from) {
 static int check(const cugen_filter *filter, cugen_error *err) {
   if (API_SIZE(err, cugen_filter, CUGEN_FILTER_INIT, filter)) return CUGEN_ERROR_USAGE;
   if (filter->where_count && !filter->where)
-    return error_set(err, CUGEN_ERROR_USAGE, "cugen_kernel_filter: where is NULL");
+    return error_set(err, CUGEN_ERROR_USAGE, "api_kernel_filter: where is NULL");
   for (size_t i = 0; i < filter->where_count; i++)
     if (!filter->where[i]) return error_set(err, CUGEN_ERROR_USAGE, "cugen_filter.where[%zu] is NULL", i);
   return CUGEN_OK;
 }
 
-int cugen_kernel_filter(cugen_kernel *k, const cugen_filter *filter, cugen_error *error) {
+int api_kernel_filter(cugen_kernel *k, const cugen_filter *filter, cugen_error *error) {
   struct space_filter *wanted = NULL;
   if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   struct lookup *l = &k->lookup;

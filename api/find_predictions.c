@@ -43,7 +43,7 @@ int api_find_predictions(const struct lookup *l, struct prediction_key *out, cug
   struct device_description known;
   const char *arch = l->predicted && !l->lib->arch ? l->device.arch : l->arch;
   int status = api_key_predictions(l->lib, &l->device, arch, out, err);
-  const bool described = cugen_device_parse(l->device.id).kind == CUGEN_DEVICE_MODEL ||
+  const bool described = device_parse(l->device.id).kind == CUGEN_DEVICE_MODEL ||
                          (api_described(l->lib, l->device.fingerprint, &known) && known.id[0]);
   return status || described ? status : take_latest(l, out, err);
 }

@@ -11,7 +11,7 @@
 /* More are started when they are needed: a first result waits for some ten compiles. */
 enum { MOST_PREPARED = 16 };
 
-void cugen_expect_tuning(cugen *lib, int threads) {
+void api_expect_tuning(cugen *lib, int threads) {
   if (!lib) return;
   if (threads <= 0) threads = cpu_count();
   lib->prepared = threads < MOST_PREPARED ? threads : MOST_PREPARED;

@@ -21,7 +21,7 @@ static bool is_stopped(void *context) {
   return input->stop(input->context) != 0;
 }
 
-void cugen_input_close(cugen_input *input) {
+void api_input_close(cugen_input *input) {
   if (!input) return;
   input_close(&input->input);
   text_free(&input->rest);
@@ -39,7 +39,7 @@ static int open_copy(cugen_input *input, const char *path, const cugen_input_opt
   return input->path ? input_open(&input->input, input->path, &limits, error) : error_memory(error);
 }
 
-int cugen_input_open(const char *path, const cugen_input_options *options, cugen_input **out, cugen_error *error) {
+int api_input_open(const char *path, const cugen_input_options *options, cugen_input **out, cugen_error *error) {
   static const cugen_input_options defaults = CUGEN_INPUT_OPTIONS_INIT;
   if (API_NEEDS(error, "path, out", path, out)) return CUGEN_ERROR_USAGE;
   *out = NULL;
@@ -48,12 +48,12 @@ int cugen_input_open(const char *path, const cugen_input_options *options, cugen
   cugen_input *input = calloc(1, sizeof *input);
   if (!input) return error_memory(error);
   const int status = open_copy(input, path, options, error);
-  if (status) return cugen_input_close(input), status;
+  if (status) return api_input_close(input), status;
   *out = input;
   return CUGEN_OK;
 }
 
-int cugen_input_line(cugen_input *input, const char **line, size_t *length, int *whole, cugen_error *error) {
+int api_input_line(cugen_input *input, const char **line, size_t *length, int *whole, cugen_error *error) {
   if (API_NEEDS(error, "input, line, length, whole", input, line, length, whole)) return CUGEN_ERROR_USAGE;
   *length = 0;
   const int status = input_line(&input->input, line, length, error);
@@ -65,7 +65,7 @@ int cugen_input_line(cugen_input *input, const char **line, size_t *length, int 
                    input->input.limits.most_line);
 }
 
-int cugen_input_rest(cugen_input *input, const char **text, size_t *length, cugen_error *error) {
+int api_input_rest(cugen_input *input, const char **text, size_t *length, cugen_error *error) {
   if (API_NEEDS(error, "input, text, length", input, text, length)) return CUGEN_ERROR_USAGE;
   text_clear(&input->rest);
   const int status = input_rest(&input->input, &input->rest, error);

@@ -38,7 +38,7 @@ static int choose_device(cugen_kernel *k, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct found_device found = {0};
   const char *device = l->lib->device;
-  int status = device && cugen_device_parse(device).kind == CUGEN_DEVICE_LIST
+  int status = device && device_parse(device).kind == CUGEN_DEVICE_LIST
                    ? find_devices(k, device, &found, err)
                    : api_find_device(l->lib, device, &found, &k->fallback, err);
   l->ops = found.ops;
@@ -175,15 +175,15 @@ void cugen_kernel_close(cugen_kernel *k) {
   free(k->filter);
   free(k->device_ids);
   api_device_list_free(&k->devices);
-  struct text *texts[] = {&k->fallback, &k->problem_short, &k->problem_values, &k->policy,      &k->variant_text,
-                          &k->source,   &k->ptx,           &k->export_notes,   &k->export_name, &k->unverified,
-                          &k->printed,  &k->lost,          &k->not_run,        &k->equal_to,    &k->began,
-                          &k->unchecked};
+  struct text *texts[] = {&k->fallback,  &k->problem_short, &k->problem_values, &k->policy,      &k->variant_text,
+                          &k->source,    &k->ptx,           &k->export_notes,   &k->export_name, &k->unverified,
+                          &k->printed,   &k->lost,          &k->not_run,        &k->equal_to,    &k->began,
+                          &k->unchecked, &k->json};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
   free(k);
 }
 
-int cugen_kernel_use_check(cugen_kernel *k, cugen_error *error) {
+int api_kernel_use_check(cugen_kernel *k, cugen_error *error) {
   if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   return k->on_check ? CUGEN_OK : set_problem(k, true, error);
 }
@@ -194,7 +194,7 @@ int api_restore_problem(cugen_kernel *k, bool on_check, int status, cugen_error 
   return status ? status : error_copy(err, &why);
 }
 
-int cugen_kernel_has_check(const cugen_kernel *k) {
+int api_kernel_has_check(const cugen_kernel *k) {
   const struct config *config = k ? k->opened.config : NULL;
   if (!config) return 0;
   for (size_t i = 0; i < config->problem_count; i++)
@@ -204,13 +204,13 @@ int cugen_kernel_has_check(const cugen_kernel *k) {
   return 0;
 }
 
-int cugen_kernel_use_predictions(cugen_kernel *k, cugen_error *error) {
+int api_kernel_use_predictions(cugen_kernel *k, cugen_error *error) {
   if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   if (!k->lookup.predicted) api_forget_records(k);
   return lookup_use_predictions(&k->lookup, error);
 }
 
-void cugen_kernel_key(const cugen_kernel *k, const char **device, const char **options) {
+void api_kernel_key(const cugen_kernel *k, const char **device, const char **options) {
   const struct cache_key key = k ? lookup_key(&k->lookup) : (struct cache_key){.device = "", .options = ""};
   if (device) *device = key.device;
   if (options) *options = key.options;
@@ -224,11 +224,11 @@ const char *cugen_kernel_problem(const cugen_kernel *k) {
   return k ? text_get(&k->lookup.problem_text) : "";
 }
 
-const char *cugen_kernel_problem_short(const cugen_kernel *k) {
+const char *api_kernel_problem_short(const cugen_kernel *k) {
   return k ? text_get(&k->problem_short) : "";
 }
 
-const char *cugen_kernel_problem_values(cugen_kernel *k, const char *name) {
+const char *api_kernel_problem_values(cugen_kernel *k, const char *name) {
   if (!k || !name) return "";
   text_restart(&k->problem_values);
   const struct config *config = k->lookup.config;
@@ -242,15 +242,15 @@ const char *cugen_kernel_problem_values(cugen_kernel *k, const char *name) {
   return text_get(&k->problem_values);
 }
 
-const char *cugen_kernel_problem_set(const cugen_kernel *k, size_t index) {
+const char *api_kernel_problem_set(const cugen_kernel *k, size_t index) {
   return k && index < k->lookup.config->problem_set_count ? k->lookup.config->problem_sets[index] : NULL;
 }
 
-const char *cugen_kernel_policy(const cugen_kernel *k) {
+const char *api_kernel_policy(const cugen_kernel *k) {
   return k ? text_get(&k->policy) : "";
 }
 
-cugen_objective cugen_kernel_objective(const cugen_kernel *k) {
+cugen_objective api_kernel_objective(const cugen_kernel *k) {
   return k ? (cugen_objective)objective_kind_of(k->lookup.config->objective) : CUGEN_OBJECTIVE_TIME;
 }
 
@@ -260,19 +260,19 @@ _Static_assert((int)CUGEN_OBJECTIVE_TIME == OBJECTIVE_TIME && (int)CUGEN_OBJECTI
                    (int)CUGEN_OBJECTIVE_EXPRESSION == OBJECTIVE_EXPRESSION && OBJECTIVES == 6,
                "cugen_objective is enum objective");
 
-const char *cugen_objective_name(int objective) {
+const char *api_objective_name(int objective) {
   return objective >= 0 && objective < OBJECTIVES ? objective_names[objective] : "unknown";
 }
 
-const char *cugen_kernel_objective_text(const cugen_kernel *k) {
+const char *api_kernel_objective_text(const cugen_kernel *k) {
   return k && k->lookup.config->objective ? k->lookup.config->objective->text : objective_names[OBJECTIVE_TIME];
 }
 
-int cugen_kernel_needs_energy(const cugen_kernel *k) {
+int api_kernel_needs_energy(const cugen_kernel *k) {
   return k && objective_needs_energy(k->lookup.config->objective);
 }
 
-const char *cugen_kernel_measure(const cugen_kernel *k) {
+const char *api_kernel_measure(const cugen_kernel *k) {
   return k && !k->lookup.predicted ? measure_way_names[k->lookup.measure] : NULL;
 }
 
@@ -280,7 +280,7 @@ const cugen_device_info *cugen_kernel_device(const cugen_kernel *k) {
   return k ? &k->device_info : NULL;
 }
 
-int cugen_kernel_predicted(const cugen_kernel *k) {
+int api_kernel_predicted(const cugen_kernel *k) {
   return k && k->lookup.predicted;
 }
 
@@ -305,7 +305,7 @@ static const struct space_rule *find_rule(const cugen_kernel *k, size_t at,
   return NULL;
 }
 
-int cugen_kernel_space(cugen_kernel *k, cugen_space_info *out, cugen_error *error) {
+int api_kernel_space(cugen_kernel *k, cugen_space_info *out, cugen_error *error) {
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = lookup_space(&k->lookup, error);
   if (status) return status;
@@ -323,7 +323,7 @@ _Static_assert((int)MENTIONS_MISSPELT == (int)CUGEN_UNUSED_MISSPELT &&
                    (int)MENTIONS_DEFINED == (int)CUGEN_UNUSED_DEFINED,
                "the public names are those of mentions.h");
 
-int cugen_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most, size_t *count, cugen_error *error) {
+int api_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most, size_t *count, cugen_error *error) {
   if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
   const struct lookup *l = &k->lookup;
   struct unused_tunable *found = calloc(most + 1, sizeof *found);
@@ -343,7 +343,7 @@ int cugen_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most,
   return status;
 }
 
-int cugen_kernel_implementation(cugen_kernel *k, size_t index, cugen_implementation_info *out, cugen_error *error) {
+int api_kernel_implementation(cugen_kernel *k, size_t index, cugen_implementation_info *out, cugen_error *error) {
   size_t count;
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = lookup_space(&k->lookup, error);
@@ -357,11 +357,11 @@ int cugen_kernel_implementation(cugen_kernel *k, size_t index, cugen_implementat
   return CUGEN_OK;
 }
 
-int cugen_kernel_restriction(cugen_kernel *k, size_t index, cugen_restriction_info *out, cugen_error *error) {
+int api_kernel_restriction(cugen_kernel *k, size_t index, cugen_restriction_info *out, cugen_error *error) {
   const struct space_implementation *owner;
   cugen_space_info space;
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
-  int status = cugen_kernel_space(k, &space, error);
+  int status = api_kernel_space(k, &space, error);
   if (status) return status;
   const struct space_rule *rule = find_rule(k, index, &owner);
   if (!rule) return no_such("restriction", index, space.restrictions, error);
@@ -388,7 +388,7 @@ int api_variant_text(cugen_kernel *k, uint64_t index, const char **out, cugen_er
   return status;
 }
 
-int cugen_kernel_variant(cugen_kernel *k, uint64_t index, const char **out, cugen_error *error) {
+int api_kernel_variant(cugen_kernel *k, uint64_t index, const char **out, cugen_error *error) {
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   *out = NULL;
   int status = lookup_space(&k->lookup, error);

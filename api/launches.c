@@ -90,8 +90,8 @@ static int fill(struct launches *launches, cugen_error *err) {
   return status;
 }
 
-int cugen_kernel_launches(cugen_kernel *k, const char *variant, const cugen_launch_info **out, size_t *count,
-                          const char **name, cugen_error *error) {
+int api_kernel_launches(cugen_kernel *k, const char *variant, const cugen_launch_info **out, size_t *count,
+                        const char **name, cugen_error *error) {
   if (name) *name = NULL;
   if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;

@@ -456,17 +456,16 @@ static int check_options(const cugen_learn_options *options, cugen_error *err) {
 static int check_kernels(cugen_kernel *const *kernels, size_t count, cugen_error *err) {
   if (count == 0) return error_set(err, CUGEN_ERROR_USAGE, "no problem to learn a portfolio from");
   for (size_t i = 0; i < count; i++) {
-    if (!kernels[i]) return error_set(err, CUGEN_ERROR_USAGE, "cugen_kernels_learn: kernels[%zu] is NULL", i);
+    if (!kernels[i]) return error_set(err, CUGEN_ERROR_USAGE, "api_kernels_learn: kernels[%zu] is NULL", i);
     if (kernels[i]->lookup.lib != kernels[0]->lookup.lib ||
         strcmp(text_get(&kernels[i]->opened.origin), text_get(&kernels[0]->opened.origin)) != 0)
-      return error_set(err, CUGEN_ERROR_USAGE, "cugen_kernels_learn: kernels[%zu] is of another library or config",
-                       i);
+      return error_set(err, CUGEN_ERROR_USAGE, "api_kernels_learn: kernels[%zu] is of another library or config", i);
   }
   return CUGEN_OK;
 }
 
-int cugen_kernels_learn(cugen_kernel *const *kernels, size_t count, const cugen_learn_options *options,
-                        const cugen_portfolio **out, size_t *portfolios, cugen_error *error) {
+int api_kernels_learn(cugen_kernel *const *kernels, size_t count, const cugen_learn_options *options,
+                      const cugen_portfolio **out, size_t *portfolios, cugen_error *error) {
   static const cugen_learn_options defaults = CUGEN_LEARN_OPTIONS_INIT;
   if (!options) options = &defaults;
   if (API_NEEDS(error, "kernels, out, portfolios", kernels, out, portfolios)) return CUGEN_ERROR_USAGE;
@@ -489,7 +488,7 @@ int cugen_kernels_learn(cugen_kernel *const *kernels, size_t count, const cugen_
   return CUGEN_OK;
 }
 
-const char *cugen_kernel_unlearnt(const cugen_kernel *k) {
+const char *api_kernel_unlearnt(const cugen_kernel *k) {
   const struct portfolio_holdings *h = k ? k->learnt.data : NULL;
   return h && h->skipped.length ? text_get(&h->skipped) : NULL;
 }
@@ -510,7 +509,7 @@ static int judge_variants(struct lookup *l, struct portfolio_holding *h, cugen_e
   return status;
 }
 
-int cugen_kernel_portfolios(cugen_kernel *k, const cugen_portfolio **out, size_t *count, cugen_error *error) {
+int api_kernel_portfolios(cugen_kernel *k, const cugen_portfolio **out, size_t *count, cugen_error *error) {
   struct portfolio_found *found = NULL;
   size_t all = 0;
   if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;

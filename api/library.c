@@ -12,11 +12,11 @@
 #include "tune/compiled_store.h"
 #include "tune/worker.h"
 
-const char *cugen_nearest(const char *name, const char *const *names, size_t count) {
+const char *api_nearest(const char *name, const char *const *names, size_t count) {
   return name && names ? text_nearest(name, names, count) : NULL;
 }
 
-size_t cugen_clean_text(const char *text, size_t length, char *out, size_t size) {
+size_t api_clean_text(const char *text, size_t length, char *out, size_t size) {
   struct text clean = {0};
   text_add_clean(&clean, text, length);
   const size_t whole = clean.failed ? 0 : clean.length, room = size ? size - 1 : 0,
@@ -213,6 +213,7 @@ void cugen_close(cugen *lib) {
   text_free(&lib->warning);
   text_free(&lib->why);
   text_free(&lib->group);
+  text_free(&lib->json);
   free(lib);
 }
 
@@ -236,7 +237,7 @@ int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length
   return status;
 }
 
-size_t cugen_configs(cugen *lib, const char **out, size_t count) {
+size_t api_configs(cugen *lib, const char **out, size_t count) {
   (void)lib; /* all cugens ship the same */
   return sources_configs(out, out ? count : 0);
 }

@@ -4,9 +4,9 @@
 
 #include <pthread.h>
 
+#include "api/tools.h"
 #include "base/error.h"
 #include "base/measure_way.h"
-#include "cugen_tools.h"
 #include "gen/space/space.h"
 #include "kept.h"
 #include "runtime/compile/toolkit.h"
@@ -28,7 +28,7 @@ struct cugen {
   struct source_file *files; /* what sources.files sees */
   struct toolkit_options toolkit_options;
   struct toolkit *toolkit;
-  int prepared; /* compilers that start while a worker lists the GPUs, as cugen_expect_tuning says; 0: it does not */
+  int prepared; /* compilers that start while a worker lists the GPUs, as api_expect_tuning says; 0: it does not */
   struct device_description *gpus; /* what that listed, under the lock; */
   int gpu_count;                   /* 0: nothing yet, or in vain */
   bool gpus_asked;
@@ -42,7 +42,8 @@ struct cugen {
   struct gpu_model *models;        /* the described GPUs that ship, likewise */
   size_t model_count;
   struct text where, why;
-  struct text group;                     /* what cugen_device_group handed out */
+  struct text json;                      /* what cugen_cache_import or cugen_command handed out */
+  struct text group;                     /* what api_device_group handed out */
   struct text worker_places;             /* looked at for `worker` */
   struct text warning;                   /* of the cache: that it cannot be written */
   struct kept sets, checked, portfolios; /* what cache.c handed out */

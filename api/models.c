@@ -55,7 +55,7 @@ bool api_model_of(cugen *lib, const char *arch, struct device_description *out) 
   return found;
 }
 
-size_t cugen_described(cugen *lib, cugen_device_info *out, size_t count) {
+size_t api_described_devices(cugen *lib, cugen_device_info *out, size_t count) {
   const struct gpu_model *models;
   struct device_description model;
   if (!lib) return 0;
@@ -68,7 +68,7 @@ size_t cugen_described(cugen *lib, cugen_device_info *out, size_t count) {
   return all;
 }
 
-size_t cugen_models(cugen *lib, const char **out, size_t count) {
+size_t api_models(cugen *lib, const char **out, size_t count) {
   const struct gpu_model *models;
   if (!lib) return 0;
   if (!out) count = 0;

@@ -16,7 +16,7 @@ static int open_copy(cugen_output *output, const char *path, cugen_error *error)
   return output->path ? file_begin(&output->file, output->path, error) : error_memory(error);
 }
 
-int cugen_output_open(const char *path, cugen_output **out, cugen_error *error) {
+int api_output_open(const char *path, cugen_output **out, cugen_error *error) {
   if (API_NEEDS(error, "path, out", path, out)) return CUGEN_ERROR_USAGE;
   *out = calloc(1, sizeof **out);
   if (!*out) return error_memory(error);
@@ -28,12 +28,12 @@ int cugen_output_open(const char *path, cugen_output **out, cugen_error *error) 
   return status;
 }
 
-int cugen_output_add(cugen_output *output, const void *data, size_t length, cugen_error *error) {
+int api_output_add(cugen_output *output, const void *data, size_t length, cugen_error *error) {
   if (API_NEEDS(error, "output, data", output, data)) return CUGEN_ERROR_USAGE;
   return file_add(&output->file, data, length, error);
 }
 
-int cugen_output_close(cugen_output *output, int keep, cugen_error *error) {
+int api_output_close(cugen_output *output, int keep, cugen_error *error) {
   if (!output) return CUGEN_OK;
   const int status = file_end(&output->file, keep ? CUGEN_OK : CUGEN_ERROR_INTERRUPTED, error);
   free(output->path);

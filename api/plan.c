@@ -22,7 +22,7 @@ struct cugen_plan {
   struct text kernel, problem;
   struct text choice; /* as bytes */
   cugen_plan_info info;
-  cugen_record record;             /* of info */
+  cugen_record record;             /* that the plan's variant was chosen by */
   struct exploration *exploration; /* NULL: nothing is explored */
   struct capture *capture;         /* NULL: nothing is captured */
   char device_name[128];
@@ -82,7 +82,7 @@ static int refuse_untuned(cugen_kernel *k, const cugen_plan_options *options, cu
   error_set(
       err, CUGEN_ERROR_USAGE,
       "no tuned problem serves %s %s on %s (policy %s), and the plan must be tuned (CUGEN_PLAN_TUNED_ONLY). Tune it "
-      "first: cugen_kernel_tune, or 'cugen tune'. cugen_kernel_why, or 'cugen cache why', says what was found",
+      "first: api_kernel_tune, or 'cugen tune'. api_kernel_why, or 'cugen cache why', says what was found",
       k->lookup.config->name, text_get(&k->lookup.problem_text), k->lookup.device.name, text_get(&range));
   text_free(&range);
   return CUGEN_ERROR_USAGE;
@@ -133,18 +133,22 @@ static int make_image(const struct lookup *l, cugen_plan *p, cugen_error *err) {
 static void describe_record(cugen_kernel *k, cugen_plan *p) {
   const struct cache_record *record = &p->selection.best.record;
   const cugen_plan_choice how = p->selection.how;
-  p->info.record = &p->record;
   p->info.tuned_on = p->selection.other.length ? text_get(&p->selection.other) : NULL;
-  if (how == CUGEN_PLAN_DEFAULT || how == CUGEN_PLAN_PINNED || how == CUGEN_PLAN_PORTFOLIO) {
+  const bool measured = how != CUGEN_PLAN_DEFAULT && how != CUGEN_PLAN_PINNED && how != CUGEN_PLAN_PORTFOLIO;
+  if (!measured) {
     p->record = (cugen_record){
         .variant = p->spec.variant, .reason = "", .flops = p->spec.flops, .bytes = p->spec.bytes, .limiter = ""};
     p->record.order = p->selection.index;
     p->record.throttle = "";
     p->record.predicted = p->selection.predicted;
-    return;
+  } else {
+    api_publish(k, record, &p->record);
+    p->record.from_cache = 1;
   }
-  api_publish(k, record, &p->record);
-  p->record.from_cache = 1;
+  p->info.flops = p->record.flops;
+  p->info.bytes = p->record.bytes;
+  p->info.predicted = p->record.predicted;
+  if (!measured) return;
   p->info.seconds = p->record.seconds;
   p->info.tuned_for = text_get(&p->selection.problem);
   p->info.measured_at = record->measured_at;
@@ -338,6 +342,10 @@ void cugen_plan_close(cugen_plan *p) {
   text_free(&p->problem);
   text_free(&p->choice);
   free(p);
+}
+
+const cugen_record *api_plan_record(const cugen_plan *plan) {
+  return &plan->record;
 }
 
 const cugen_plan_info *cugen_plan_about(const cugen_plan *p) {

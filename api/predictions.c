@@ -37,7 +37,7 @@ int api_check_predictable(const cugen *lib, const struct device_description *d, 
 /* Those of the description, not what a driver says: where the GPU is here, the same predictions are meant. */
 static uint64_t figures_of(cugen *lib, const struct device_description *device) {
   struct device_description known;
-  const bool is_model = cugen_device_parse(device->id).kind == CUGEN_DEVICE_MODEL;
+  const bool is_model = device_parse(device->id).kind == CUGEN_DEVICE_MODEL;
   return described_figures(!is_model && api_described(lib, device->fingerprint, &known) ? &known : device);
 }
 

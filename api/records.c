@@ -66,7 +66,7 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
 
 /* ---- The best ------------------------------------------------------------------------------------------------------ */
 
-size_t cugen_best(const cugen_record *const *records, size_t count) {
+size_t api_best_of(const cugen_record *const *records, size_t count) {
   double least = INFINITY;
   size_t best = count;
   if (!records) return count;
@@ -137,12 +137,12 @@ static int load_records(cugen_kernel *k, cugen_error *err) {
   return CUGEN_OK;
 }
 
-size_t cugen_kernel_records(cugen_kernel *k) {
+size_t api_kernel_records(cugen_kernel *k) {
   cugen_error ignored;
   return !k || load_records(k, &ignored) ? 0 : k->record_count;
 }
 
-int cugen_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_error *error) {
+int api_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_error *error) {
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   int status = load_records(k, error);
   if (status) return status;
@@ -249,8 +249,8 @@ static int load(cugen_kernel *k, bool history, struct stored *list, cugen_error 
   return status;
 }
 
-int cugen_kernel_stored(cugen_kernel *k, int history, const cugen_stored_record **out, size_t *count,
-                        cugen_error *error) {
+int api_kernel_stored(cugen_kernel *k, int history, const cugen_stored_record **out, size_t *count,
+                      cugen_error *error) {
   if (API_NEEDS(error, "kernel, out, count", k, out, count)) return CUGEN_ERROR_USAGE;
   *out = NULL, *count = 0;
   struct stored *list = kept_renew(&k->stored, sizeof *list, clear_stored, error);

@@ -285,8 +285,7 @@ static int select_named(struct lookup *l, struct failures *failures, struct sele
 }
 
 static int say_all_failed(const struct cache_record *record, struct text *out, cugen_error *err) {
-  text_addf(out, "%s: %.*s", cugen_outcome_text((int)record->outcome), (int)strcspn(record->reason, "\n"),
-            record->reason);
+  text_addf(out, "%s: %.*s", outcome_text((int)record->outcome), (int)strcspn(record->reason, "\n"), record->reason);
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
@@ -357,7 +356,7 @@ static void clear_selection(void *data) {
   api_selection_free(data);
 }
 
-int cugen_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cugen_error *error) {
+int api_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cugen_error *error) {
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   struct selection *selection = kept_renew(&k->choice, sizeof *selection, clear_selection, error);
   if (!selection) return CUGEN_ERROR_MEMORY;

@@ -64,7 +64,7 @@ static struct source_config *find_config(struct set_best *s, const struct cache_
 
 /* Without asking a driver, but where the config needs what it alone knows. */
 static bool describe(struct lookup *l, const char *text) {
-  const cugen_device_name named = cugen_device_parse(text);
+  const cugen_device_name named = device_parse(text);
   cugen_error ignored;
   l->ops = named.kind == CUGEN_DEVICE_CPU ? &cpu_device_ops : &cuda_device_ops;
   if (l->ops == &cpu_device_ops) return l->ops->describe(l->lib->toolkit, 0, &l->device, &ignored) == CUGEN_OK;

@@ -42,7 +42,7 @@ int api_expand_text(cugen_kernel *k, const char *variant, struct kernel_spec *ou
   return expand_text(k, variant, &chosen, out, err);
 }
 
-int cugen_kernel_complete(cugen_kernel *k, const char *variant, cugen_error *error) {
+int api_kernel_complete(cugen_kernel *k, const char *variant, cugen_error *error) {
   struct kernel_spec spec = {0};
   struct variant chosen;
   if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
@@ -87,7 +87,7 @@ static int compile_text(cugen_kernel *k, const char *variant, bool ptx, struct k
   return status ? status : lookup_compile(l, spec, ptx, out, err);
 }
 
-int cugen_kernel_resources(cugen_kernel *k, const char *variant, cugen_resources *out, cugen_error *error) {
+int api_kernel_resources(cugen_kernel *k, const char *variant, cugen_resources *out, cugen_error *error) {
   struct kernel_spec spec;
   struct compiled compiled;
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
@@ -107,7 +107,7 @@ int cugen_kernel_resources(cugen_kernel *k, const char *variant, cugen_resources
   return status;
 }
 
-int cugen_kernel_accepts(cugen_kernel *k, const char *variant, cugen_error *error) {
+int api_kernel_accepts(cugen_kernel *k, const char *variant, cugen_error *error) {
   struct kernel_spec spec = {0};
   if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   if (k->lookup.device.facts.is_gpu) return CUGEN_OK;
@@ -117,7 +117,7 @@ int cugen_kernel_accepts(cugen_kernel *k, const char *variant, cugen_error *erro
   return status;
 }
 
-int cugen_kernel_ptx(cugen_kernel *k, const char *variant, const char **ptx, cugen_error *error) {
+int api_kernel_ptx(cugen_kernel *k, const char *variant, const char **ptx, cugen_error *error) {
   struct kernel_spec spec;
   struct compiled compiled;
   if (API_NEEDS(error, "kernel, ptx", k, ptx)) return CUGEN_ERROR_USAGE;

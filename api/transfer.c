@@ -148,8 +148,7 @@ static int measure(const cugen *lib, int ordinal, struct transfer_options *optio
   return status;
 }
 
-int cugen_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out,
-                           cugen_error *error) {
+int api_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out, cugen_error *error) {
   static const cugen_transfer_options defaults = CUGEN_TRANSFER_OPTIONS_INIT;
   size_t sizes[MOST_SIZES];
   int ordinal;

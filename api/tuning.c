@@ -29,7 +29,7 @@ int api_prepare_tuning(cugen_kernel *k, cugen_error *err) {
   struct lookup *l = &k->lookup;
   int status = CUGEN_OK;
   if (!l->device.facts.is_gpu)
-    status = cugen_kernel_use_check(k, err);
+    status = api_kernel_use_check(k, err);
   else /* else each variant would be remembered as one that does not compile */
     status = api_check_target(l->lib, &l->device, err);
   if (!status) status = lookup_space(l, err);
@@ -172,7 +172,7 @@ int api_tune_device(cugen_kernel *k, cugen_error *err) {
     return error_set(err, CUGEN_ERROR_USAGE, "the cpu device has no architecture: tune there without arch '%s'",
                      l->lib->arch);
   int status = check_energy(l, err);
-  if (!status && l->described) status = cugen_kernel_use_predictions(k, err);
+  if (!status && l->described) status = api_kernel_use_predictions(k, err);
   return status ? status : check_measure(l, err);
 }
 
@@ -258,7 +258,7 @@ static int tune(cugen_kernel *k, const cugen_tune_options *options, const struct
   return status;
 }
 
-const char *cugen_strategy(size_t index, const char **what) {
+const char *api_strategy(size_t index, const char **what) {
   const struct strategy_ops *ops = strategy_at(index);
   if (what) *what = ops ? ops->what : NULL;
   return ops ? ops->name : NULL;
@@ -284,8 +284,8 @@ int api_tune(cugen_kernel *k, const cugen_tune_options *options, const struct ap
   return api_restore_problem(k, on_check, status, err);
 }
 
-int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result,
-                      cugen_error *error) {
+int api_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_tune_result *result,
+                    cugen_error *error) {
   static const cugen_tune_options defaults = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result ignored;
   if (!options) options = &defaults;
@@ -294,13 +294,13 @@ int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, cugen_
   return status ? status : api_tune(k, options, NULL, result ? result : &ignored, error);
 }
 
-void cugen_kernel_watch_run(cugen_kernel *k, cugen_progress_callback progress, void *context) {
+void api_kernel_watch_run(cugen_kernel *k, cugen_progress_callback progress, void *context) {
   if (!k) return;
   k->watch = progress;
   k->watch_context = context;
 }
 
-/* One cugen_kernel_run, for whoever watches it. */
+/* One api_kernel_run, for whoever watches it. */
 struct watched_run {
   const cugen_kernel *kernel;
   struct trial *trial; /* NULL: it is not open yet */
@@ -341,13 +341,13 @@ static int run_once(cugen_kernel *k, const struct tune_target *target, uint64_t 
   return status;
 }
 
-const char *cugen_kernel_printed(const cugen_kernel *k) {
+const char *api_kernel_printed(const cugen_kernel *k) {
   return k ? text_get(&k->printed) : "";
 }
 
 /* What the variant asks of memory is counted when it is compiled; an image that was here already has no PTX. */
 static void recall_requested(cugen_kernel *k, struct cache_record *record) {
-  size_t count = record->requested > 0 ? 0 : cugen_kernel_records(k);
+  size_t count = record->requested > 0 ? 0 : api_kernel_records(k);
   for (size_t i = 0; i < count; i++)
     if (strcmp(k->records[i].variant, record->variant) == 0 && strcmp(k->records[i].hash.hex, record->hash.hex) == 0)
       record->requested = k->records[i].requested;
@@ -366,7 +366,7 @@ static int run_variant(cugen_kernel *k, const char *variant, double timeout, str
   return CUGEN_OK;
 }
 
-int cugen_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_record *out, cugen_error *error) {
+int api_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_record *out, cugen_error *error) {
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   const bool on_check = k->on_check;
   struct cache_record *record = calloc(1, sizeof *record);

@@ -7,7 +7,7 @@
    of its share, since nothing is left to try, is the others'.
 
    For a portfolio the later rounds are one: the leaders of all problems (portfolio_candidates) are measured on every problem that has no record
-   of them, the most promising first. That fills the matrix from which cugen_kernels_learn chooses. Problems of the same class that are
+   of them, the most promising first. That fills the matrix from which api_kernels_learn chooses. Problems of the same class that are
    remembered and not of the set name leaders, too: so sets that are tuned side by side on one cache get the same columns. Problems that
    have a correct record at the beginning are not searched again: more columns on every problem are worth more than a leader of one.
 
@@ -51,7 +51,7 @@ static int report(const cugen_progress *one, void *context) {
   all.done += set->tried;
   all.failed += set->failed;
   all.planned = set->options->budget_count ? set->options->budget_count : set->budget > 0 ? 0 : (size_t)set->valid;
-  all.problem = cugen_kernel_problem_short(set->kernels[set->current]);
+  all.problem = api_kernel_problem_short(set->kernels[set->current]);
   all.problem_index = set->current;
   all.problems = set->count;
   return set->options->progress(&all, set->options->context);
@@ -60,7 +60,7 @@ static int report(const cugen_progress *one, void *context) {
 /* ---- Before anything runs ---------------------------------------------------------------------------------------- */
 
 static int refuse(const cugen_kernel *k, const cugen_error *why, cugen_error *err) {
-  return error_set(err, why->status, "%s %s: %s", cugen_kernel_name(k), cugen_kernel_problem_short(k), why->message);
+  return error_set(err, why->status, "%s %s: %s", cugen_kernel_name(k), api_kernel_problem_short(k), why->message);
 }
 
 static int check_kernels(cugen_kernel *const *kernels, size_t count, cugen_error *err) {
@@ -93,9 +93,9 @@ static int check_weights(const cugen_tune_options *options, size_t count, cugen_
 /* Whether a correct record is remembered, by this run or another. */
 static bool has_right(cugen_kernel *k, size_t *remembered) {
   cugen_record best;
-  *remembered = cugen_kernel_records(k);
+  *remembered = api_kernel_records(k);
   const bool right =
-      *remembered && cugen_kernel_record(k, 0, &best, NULL) == CUGEN_OK && best.outcome == CUGEN_OUTCOME_OK;
+      *remembered && api_kernel_record(k, 0, &best, NULL) == CUGEN_OK && best.outcome == CUGEN_OUTCOME_OK;
   api_forget_records(k);
   return right;
 }
@@ -376,7 +376,7 @@ static int conclude(const struct set *set, cugen_error *err) {
   if (without == set->count && set->too_large.status) return error_copy(err, &set->too_large);
   error_set(err, CUGEN_ERROR_WRONG, "%zu of %zu problems have no correct variant%s, such as %s", without, set->count,
             set->budget > 0 || set->options->budget_count ? " yet" : "",
-            cugen_kernel_problem_short(set->kernels[first]));
+            api_kernel_problem_short(set->kernels[first]));
   if (set->too_large.status) error_append(err, "; %s", set->too_large.message);
   return CUGEN_ERROR_WRONG;
 }
@@ -402,8 +402,8 @@ static int restore(const struct set *set, const bool *on_check, int status, cuge
   return status;
 }
 
-int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
-                       cugen_tune_result *results, cugen_error *error) {
+int api_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
+                     cugen_tune_result *results, cugen_error *error) {
   static const cugen_tune_options defaults = CUGEN_TUNE_OPTIONS_INIT;
   if (!options) options = &defaults;
   if (API_NEEDS(error, "kernels", kernels)) return CUGEN_ERROR_USAGE;

@@ -241,7 +241,7 @@ static int take_run(struct proof *p, const struct check_list *list, size_t numbe
     if (got->error > record->error || number == 0) record->error = got->error;
   } else if (number == 0) {
     *over = true;
-    note_unverified(record, cugen_outcome_text((int)got->outcome), got->reason);
+    note_unverified(record, outcome_text((int)got->outcome), got->reason);
     return renew(p, record, err);
   }
   return CUGEN_OK;

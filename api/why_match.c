@@ -139,7 +139,7 @@ size_t why_settings_that_differ(const char *a, const char *b) {
 const char *why_wanted_options(struct why *why, const struct cache_space *space) {
   const struct lookup *l = why->lookup;
   cugen_error ignored;
-  if (l->predicted || !cugen_device_parse(space->device).predicted) return lookup_key(l).options;
+  if (l->predicted || !device_parse(space->device).predicted) return lookup_key(l).options;
   if (!why->predictions.options.length &&
       api_key_predictions(l->lib, &l->device, l->arch, &why->predictions, &ignored)) {
     api_prediction_key_free(&why->predictions);
@@ -204,7 +204,7 @@ static const char *say_judgement(struct why *why, const struct why_rows *match, 
     return why_keepf(why, "the model has no prediction of it, and it is not tried again: %.*s",
                      (int)strcspn(reason, "\n"), reason);
   return why_keepf(why, "it is remembered that it failed, and it is not tried again: %s%s%.*s",
-                   cugen_outcome_text((int)record->outcome), *reason ? ": " : "", (int)strcspn(reason, "\n"), reason);
+                   outcome_text((int)record->outcome), *reason ? ": " : "", (int)strcspn(reason, "\n"), reason);
 }
 
 int why_explain(struct why *why, const struct cache_space *space, const struct cache_record *record,
@@ -231,7 +231,7 @@ int why_explain(struct why *why, const struct cache_space *space, const struct c
   why->matches[why->match_count++] = (cugen_why_match){.variant = why_keepf(why, "%s", record->variant),
                                                        .verdict = verdict,
                                                        .outcome = record->outcome,
-                                                       .predicted = cugen_device_parse(space->device).predicted,
+                                                       .predicted = device_parse(space->device).predicted,
                                                        .seconds = record->seconds,
                                                        .measured_at = record->measured_at,
                                                        .rows = match->rows,

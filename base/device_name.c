@@ -37,7 +37,7 @@ static bool is_list(const char *text) {
   return list;
 }
 
-cugen_device_name cugen_device_parse(const char *text) {
+cugen_device_name device_parse(const char *text) {
   static const size_t mark = sizeof DEVICE_NAME_PREDICTED - 1;
   cugen_device_name out = {CUGEN_DEVICE_NAMED, 0, text ? text : ""};
   out.predicted = strncmp(out.name, DEVICE_NAME_PREDICTED, mark) == 0;

@@ -1,5 +1,5 @@
 /* What a device is called: the id that options take ("cpu", "cuda:0", "model:H200"), and the text under which it is remembered
-   ("cpu AMD EPYC, ...", "NVIDIA H200 sm_90 132 SMs", "predicted NVIDIA H200 ..."). cugen_device_parse reads them all. */
+   ("cpu AMD EPYC, ...", "NVIDIA H200 sm_90 132 SMs", "predicted NVIDIA H200 ..."). device_parse reads them all. */
 #ifndef BASE_DEVICE_NAME_H
 #define BASE_DEVICE_NAME_H
 

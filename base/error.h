@@ -2,7 +2,7 @@
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
-#include "cugen_tools.h"
+#include "base/results.h"
 
 #if defined(__GNUC__)
 #define PRINTF_LIKE(string, first) __attribute__((format(printf, string, first)))

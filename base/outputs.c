@@ -10,7 +10,7 @@
 static const char varies[] = "varies";
 enum { DIGEST_DIGITS = 16 };
 
-size_t cugen_outputs_text(const cugen_outputs *outputs, char *out, size_t size) {
+size_t outputs_text(const cugen_outputs *outputs, char *out, size_t size) {
   int length;
   if (!outputs || !outputs->known)
     length = snprintf(out, size, "%s", "");
@@ -45,6 +45,6 @@ bool outputs_parse(const char *text, cugen_outputs *out) {
   return true;
 }
 
-int cugen_outputs_equal(const cugen_outputs *a, const cugen_outputs *b) {
+int outputs_equal(const cugen_outputs *a, const cugen_outputs *b) {
   return a && b && a->known && b->known && !a->varies && !b->varies && a->seed == b->seed && a->digest == b->digest;
 }

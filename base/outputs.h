@@ -1,5 +1,5 @@
 /* What bits a variant's outputs had, as text: "SEED DIGEST", "SEED varies", "" where it is not known. A store and JSON have it so.
-   cugen_outputs_text prints it, cugen_outputs_equal compares. */
+   outputs_text prints it, outputs_equal compares. */
 #ifndef BASE_OUTPUTS_H
 #define BASE_OUTPUTS_H
 

@@ -70,14 +70,14 @@ const char *cugen_status_text(int status) {
   return status <= 0 && -(long)status < STATUSES ? statuses[-status] : "unknown status";
 }
 
-const char *cugen_outcome_text(int outcome) {
+const char *outcome_text(int outcome) {
   return outcome >= 0 && outcome < OUTCOMES ? outcomes[outcome].text : "unknown outcome";
 }
 
-const char *cugen_outcome_name(int outcome) {
+const char *outcome_name(int outcome) {
   return outcome >= 0 && outcome < OUTCOMES ? outcomes[outcome].name : "unknown";
 }
 
-const char *cugen_finding_name(int kind) {
+const char *finding_name(int kind) {
   return kind >= 0 && kind < FINDINGS ? findings[kind] : "unknown";
 }

@@ -7,7 +7,7 @@ bool cli_is_predicted(const struct cli *cli, const char *model) {
   other.values[OPTION_DEVICE] = model;
   other.lib = NULL, other.kernel = NULL;
   int status = cli_open_kernel(&other);
-  if (!status) status = cugen_kernel_choose(other.kernel, 0, &choice, &other.error);
+  if (!status) status = api_kernel_choose(other.kernel, 0, &choice, &other.error);
   bool predicted = !status && choice.predicted;
   cugen_kernel_close(other.kernel);
   cugen_close(other.lib);
@@ -40,7 +40,7 @@ enum cli_tuning cli_tuning(const struct cli *cli) {
   if (cli_only_predicts(cli)) return CLI_PREDICTS;
   if (cli_device(cli) != CUGEN_DEVICE_MODEL && cli_device(cli) != CUGEN_DEVICE_NAMED) return CLI_MEASURES;
   int status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, &kernel, &ignored);
-  if (!status) status = cugen_kernel_use_predictions(kernel, &ignored);
+  if (!status) status = api_kernel_use_predictions(kernel, &ignored);
   cugen_kernel_close(kernel);
   return status ? CLI_REFUSES : CLI_PREDICTS;
 }

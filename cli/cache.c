@@ -182,8 +182,8 @@ int command_cache_ls(struct cli *cli) {
   struct listing l = {0};
   int status = take_filter(cli, &filter);
   if (!status) status = cli_open_cache(cli);
-  if (!status) status = cugen_cache_list(cli->lib, &filter, &l.sets, &l.count, &cli->error);
-  if (!status) status = cugen_cache_portfolios(cli->lib, &filter, &l.portfolios, &l.portfolio_count, &cli->error);
+  if (!status) status = api_cache_list(cli->lib, &filter, &l.sets, &l.count, &cli->error);
+  if (!status) status = api_cache_portfolios(cli->lib, &filter, &l.portfolios, &l.portfolio_count, &cli->error);
   if (status) return status;
   return options_given(cli, OPTION_JSON) ? print_listing_json(cli, &l) : print_listing(cli, &l);
 }
@@ -201,7 +201,7 @@ static bool has_energies(const cugen_stored_record *all, size_t count) {
 }
 
 static int print_stored(struct cli *cli, const cugen_stored_record *all, size_t count) {
-  const bool predicted = cugen_kernel_predicted(cli->kernel);
+  const bool predicted = api_kernel_predicted(cli->kernel);
   const size_t skipped = has_energies(all, count) ? 0 : 1; /* the first column; the time then takes its place */
   const struct table_column columns[] = {{"energy", TABLE_RIGHT, 0},
                                          {predicted ? "predicted" : "time", TABLE_RIGHT, 0},
@@ -216,7 +216,7 @@ static int print_stored(struct cli *cli, const cugen_stored_record *all, size_t 
     const cugen_record *record = &all[i].record;
     const bool right = record->outcome == CUGEN_OUTCOME_OK;
     if (!skipped) table_cell(&table, record->energy > 0 ? print_joules(record->energy).text : "-");
-    table_cell(&table, right ? print_seconds(record->seconds).text : cugen_outcome_text((int)record->outcome));
+    table_cell(&table, right ? print_seconds(record->seconds).text : outcome_text((int)record->outcome));
     table_cell(&table, state_of(&all[i]));
     table_cell(&table, print_moment(all[i].measured_at).text);
     table_cell(&table, print_version(all[i].driver_version).text);
@@ -230,7 +230,7 @@ static int print_stored(struct cli *cli, const cugen_stored_record *all, size_t 
 static int print_portfolios(struct cli *cli) {
   const cugen_portfolio *portfolios;
   size_t count;
-  int status = cugen_kernel_portfolios(cli->kernel, &portfolios, &count, &cli->error);
+  int status = api_kernel_portfolios(cli->kernel, &portfolios, &count, &cli->error);
   for (size_t i = 0; i < count && !status; i++) {
     putchar('\n');
     status = portfolio_print(cli, &portfolios[i]);
@@ -241,14 +241,14 @@ static int print_portfolios(struct cli *cli) {
 static int stored_json(struct cli *cli, const cugen_stored_record *all, size_t count) {
   const cugen_portfolio *portfolios;
   size_t portfolio_count;
-  int status = cugen_kernel_portfolios(cli->kernel, &portfolios, &portfolio_count, &cli->error);
+  int status = api_kernel_portfolios(cli->kernel, &portfolios, &portfolio_count, &cli->error);
   if (status) return status;
   json_t *object = json_object(), *array = json_array();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "objective", json_string(cugen_kernel_objective_text(cli->kernel)));
-  json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
+  json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
+  json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
   json_object_set_new(object, "records", array);
   for (size_t i = 0; i < count; i++) {
     json_t *record = json_record(&all[i].record);
@@ -336,7 +336,7 @@ static void remark_others(struct cli *cli, const cugen_cache_filter *filter) {
   size_t count;
   cugen_error ignored;
   if (!filter->config || filter->before || filter->failed || options_given(cli, OPTION_JSON)) return;
-  if (cugen_cache_list(cli->lib, filter, &sets, &count, &ignored) || !count) return;
+  if (api_cache_list(cli->lib, filter, &sets, &count, &ignored) || !count) return;
   if (strcmp(sets[0].config, filter->config) != 0)
     cli_remark(cli, "other config files have a kernel '%s': their records stay; 'cugen cache rm %s' removes all",
                sets[0].config, sets[0].config);
@@ -361,7 +361,7 @@ static int remove_records(struct cli *cli, const cugen_cache_filter *filter, con
   if (!yes && (json || !terminal))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "nothing was removed: --yes goes ahead without asking");
   if (!yes && !agreed()) return puts("Nothing was removed."), CUGEN_OK;
-  int status = cugen_cache_remove(cli->lib, filter, 1, &counts, &cli->error);
+  int status = api_cache_remove(cli->lib, filter, 1, &counts, &cli->error);
   if (status || json) return status ? status : cli_print_json(cli, counts_json(cli, &counts, "removed", true));
   if (options_given(cli, OPTION_QUIET)) return CUGEN_OK;
   printf("Removed ");
@@ -378,7 +378,7 @@ int command_cache_rm(struct cli *cli) {
   int status = check_meaning(cli);
   if (!status) status = take_filter(cli, &filter);
   if (!status) status = cli_open_cache(cli);
-  if (!status) status = cugen_cache_remove(cli->lib, &filter, 0, &counts, &cli->error);
+  if (!status) status = api_cache_remove(cli->lib, &filter, 0, &counts, &cli->error);
   if (status) return status;
   if (counts.records || counts.history || counts.images || counts.portfolios)
     return remove_records(cli, &filter, &counts);
@@ -402,7 +402,7 @@ int command_cache_verify(struct cli *cli) {
   cugen_cache_counts counts;
   int length;
   int status = cli_open_cache(cli);
-  if (!status) status = cugen_cache_verify(cli->lib, &counts, NULL, &cli->error);
+  if (!status) status = api_cache_verify(cli->lib, &counts, NULL, &cli->error);
   if (status) return status;
   cli_remark_cache(cli);
   if (options_given(cli, OPTION_JSON)) return print_good(cli, &counts);

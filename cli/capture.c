@@ -133,17 +133,17 @@ static int read_lines(struct reading *reading) {
   options.most = MOST_BYTES;
   options.most_line = MOST_LINE;
   options.stop = cli_ask_stop;
-  int whole, status = cugen_input_open(reading->path, &options, &input, error);
+  int whole, status = api_input_open(reading->path, &options, &input, error);
   if (strcmp(reading->path, "-") == 0) reading->path = "stdin";
   while (!status) {
     const char *line;
     size_t length;
     reading->number++;
-    status = cugen_input_line(input, &line, &length, &whole, error);
+    status = api_input_line(input, &line, &length, &whole, error);
     if (status || !line) break;
     status = add_line(reading, line, length, whole);
   }
-  cugen_input_close(input);
+  api_input_close(input);
   return status;
 }
 

@@ -133,14 +133,14 @@ static int check_second(struct cli *cli, const cugen_check_options *options, str
     cli->error = v->second.error;
     return second_status;
   }
-  second_status = cugen_kernel_check(v->second.kernel, options, &second, &v->second.error);
+  second_status = api_kernel_check(v->second.kernel, options, &second, &v->second.error);
   const int joined = join_views(cli, v, &second);
   return joined ? joined : conclude_views(cli, v, status, second_status);
 }
 
 /* By the last compiler that was named, and by the one before it. */
 static int check_views(struct cli *cli, const cugen_check_options *options, struct views *v) {
-  int status = cugen_kernel_check(cli->kernel, options, &v->check, &cli->error);
+  int status = api_kernel_check(cli->kernel, options, &v->check, &cli->error);
   return cli->other_compiler && cli->operand && status != CUGEN_ERROR_INTERRUPTED
              ? check_second(cli, options, v, status)
              : status;
@@ -151,7 +151,7 @@ static int check_views(struct cli *cli, const cugen_check_options *options, stru
 static void print_finding(const cugen_check_finding *f, const char *by) {
   if (f->line) printf("%s:%d: ", f->file, f->line);
   clean_style(f->note ? STYLE_PLAIN : STYLE_BAD);
-  printf("%s%s", *f->waived ? "waived: " : f->note ? "note: " : "", cugen_finding_name((int)f->kind));
+  printf("%s%s", *f->waived ? "waived: " : f->note ? "note: " : "", finding_name((int)f->kind));
   clean_style(STYLE_PLAIN);
   printf(": %s\n", f->message);
   if (f->user_line) printf("    used at %s:%d\n", f->user_file, f->user_line);
@@ -300,7 +300,7 @@ static void print_idle_waivers(const cugen_check *check) {
     if (w->findings) continue;
     printf("%s:%d: waive \"%s\" waives nothing: there was no such finding in a line with '%s'. Remove it, or correct "
            "what it quotes\n",
-           w->file, w->line, cugen_finding_name((int)w->kind), w->at);
+           w->file, w->line, finding_name((int)w->kind), w->at);
   }
 }
 
@@ -403,7 +403,7 @@ static int print_result(struct cli *cli, const struct views *views, double secon
     print_finding(&check->findings[i], views->by ? views->by[i] : NULL);
   print_skips(check);
   if (is_whole(cli) && !interrupted) print_idle_waivers(check);
-  print_printed(cugen_kernel_printed(cli->kernel), "");
+  print_printed(api_kernel_printed(cli->kernel), "");
   const int status = quiet ? CUGEN_OK : print_traffic(cli, check);
   if (!quiet) print_unseen(cli, check);
   if (interrupted || check->runs_done < check->runs_planned)
@@ -423,7 +423,7 @@ static json_t *dim_json(const uint32_t at[3]) {
 
 static json_t *finding_json(const cugen_check_finding *f, const char *by) {
   json_t *object = json_object();
-  json_object_set_new(object, "kind", json_string(cugen_finding_name((int)f->kind)));
+  json_object_set_new(object, "kind", json_string(finding_name((int)f->kind)));
   json_object_set_new(object, "message", json_text(f->message));
   json_object_set_new(object, "file", json_optional_string(f->file));
   json_object_set_new(object, "line", f->line ? json_integer(f->line) : json_null());
@@ -513,7 +513,7 @@ static json_t *waivers_json(const cugen_check *check) {
     json_t *object = json_object();
     json_object_set_new(object, "file", json_string(w->file));
     json_object_set_new(object, "line", json_integer(w->line));
-    json_object_set_new(object, "kind", json_string(cugen_finding_name((int)w->kind)));
+    json_object_set_new(object, "kind", json_string(finding_name((int)w->kind)));
     json_object_set_new(object, "at", json_text(w->at));
     json_object_set_new(object, "reason", json_text(w->reason));
     json_object_set_new(object, "findings", json_integer((json_int_t)w->findings));
@@ -567,7 +567,7 @@ static json_t *result_json(const struct cli *cli, const struct views *views, dou
   json_object_set_new(object, "not_checked", skips);
   json_object_set_new(object, "traffic", traffic);
   json_object_set_new(object, "ran", ran);
-  json_object_set_new(object, "printed", json_optional_string(cugen_kernel_printed(cli->kernel)));
+  json_object_set_new(object, "printed", json_optional_string(api_kernel_printed(cli->kernel)));
   return object;
 }
 
@@ -598,7 +598,7 @@ static int show(struct cli *cli, const struct views *views, double seconds, int 
 static void remark_refused(struct cli *cli) {
   cugen_implementation_info one;
   cugen_error ignored;
-  for (size_t i = 0; cugen_kernel_implementation(cli->kernel, i, &one, &ignored) == CUGEN_OK; i++)
+  for (size_t i = 0; api_kernel_implementation(cli->kernel, i, &one, &ignored) == CUGEN_OK; i++)
     if (one.valid) cli_remark_refused(cli, one.name);
 }
 
@@ -610,7 +610,7 @@ static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **
   options->progress = on_progress;
   options->context = &progress;
   const double begin = progress_now();
-  int status = cugen_kernel_use_check(cli->kernel, &cli->error); /* whose problem is shown */
+  int status = api_kernel_use_check(cli->kernel, &cli->error); /* whose problem is shown */
   if (!status) status = check_views(cli, options, &views);
   const double seconds = progress_now() - begin;
   progress_close(&progress);
@@ -651,7 +651,7 @@ static int check_each(struct cli *cli, cugen_check_options *options, json_t *all
   const char *names[MOST_CONFIGS];
   const double begin = progress_now();
   int worst = CUGEN_OK;
-  size_t found = 0, count = cugen_configs(cli->lib, names, MOST_CONFIGS);
+  size_t found = 0, count = api_configs(cli->lib, names, MOST_CONFIGS);
   if (count > MOST_CONFIGS) count = MOST_CONFIGS;
   for (size_t i = 0; i < count; i++) {
     json_t *json = NULL;

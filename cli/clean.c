@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cugen_tools.h"
+#include "api/tools.h"
 #include "terminal.h"
 
 enum { PIECE = 4096, LONGEST = 4, GROWTH = 6 };
@@ -61,7 +61,7 @@ static void add_end(struct stream *s, const void *text, FILE *out) {
 
 static bool write_clean(struct stream *s, const char *data, size_t length) {
   char clean[GROWTH * (PIECE + LONGEST) + 1];
-  const size_t whole = cugen_clean_text(data, length, clean, sizeof clean);
+  const size_t whole = api_clean_text(data, length, clean, sizeof clean);
   if (length && !whole) errno = ENOMEM;
   if (!whole) return !length;
   return s->wrap.width ? write_wrapped(s, add_text, clean) : write_all(s->file, clean, whole);

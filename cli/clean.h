@@ -4,7 +4,7 @@
 
 #include "wrap.h"
 
-/* From here on all that goes to stdout and stderr passes cugen_clean_text, JSON too, where what it writes means the same: once for a
+/* From here on all that goes to stdout and stderr passes api_clean_text, JSON too, where what it writes means the same: once for a
    process. Messages fit the terminal that stderr is. */
 void clean_streams(void);
 

@@ -1,5 +1,5 @@
 /* The command line: a table of commands, each in a file of its own, over a table of options. It knows cugen only
-   through its public headers. Results go to stdout, everything else to stderr. */
+   through cugen.h and api/tools.h. Results go to stdout, everything else to stderr. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cugen_tools.h"
+#include "api/tools.h"
 
 /* name, letter (0: none), argument (NULL: none; "[N]": may be left out), what it does. Parsing, --help and the man
    page all come from this one table. */
@@ -165,6 +165,7 @@ struct cli {
   int width;       /* in which the lines of the result are to fit; 0: no limit, tables have all columns and rows */
   bool answered;   /* its JSON is printed */
   json_t *answers; /* where JSON goes instead: each of several groups of devices has an object; NULL: it is printed */
+  struct serve *serve;      /* a program runs the command (serve.h); NULL: a user does */
   struct tune_group *group; /* of devices, one of several that are tuned side by side; NULL: it is alone */
   int threads;              /* to compile on, where a group has a share of them; 0: as --threads says */
   char *lost;               /* what was said of devices that failed, a line each; NULL: nothing */

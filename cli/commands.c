@@ -41,7 +41,7 @@ static const enum cli_option cache_rm_options[] = {
     OPTION_JSON,    OPTION_QUIET,   OPTION_HELP,   OPTION_COUNT};
 static const enum cli_option cache_export_options[] = {
     OPTION_OUTPUT,     OPTION_FORMAT,     OPTION_PROBLEM, OPTION_MEASURE, OPTION_DEVICE, OPTION_CACHE,
-    OPTION_CONFIG_DIR, OPTION_DEVICE_DIR, OPTION_QUIET,   OPTION_HELP,    OPTION_COUNT};
+    OPTION_CONFIG_DIR, OPTION_DEVICE_DIR, OPTION_JSON,    OPTION_QUIET,   OPTION_HELP,   OPTION_COUNT};
 static const enum cli_option cache_verify_options[] = {OPTION_CACHE, OPTION_JSON, OPTION_QUIET, OPTION_HELP,
                                                        OPTION_COUNT};
 static const enum cli_option transfer_options[] = {OPTION_MEMORY,  OPTION_SIZES, OPTION_DEVICE,

@@ -85,7 +85,7 @@ static void offer_problem_values(const struct completion *c, cugen_kernel *kerne
   snprintf(setting, sizeof setting, "%.*s", (int)name, c->word + c->value);
   struct completion behind = *c;
   behind.value += name + 1;
-  for (const char *at = cugen_kernel_problem_values(kernel, setting); *at;) {
+  for (const char *at = api_kernel_problem_values(kernel, setting); *at;) {
     size_t length = strcspn(at, " ");
     offer_n(&behind, at, length, "", "");
     at += length + (at[length] == ' ');
@@ -112,7 +112,7 @@ static void offer_problem(const struct completion *c) {
 static void offer_implementations(const struct completion *c) {
   cugen_kernel *kernel = open_kernel(c);
   cugen_implementation_info info;
-  for (size_t i = 0; kernel && cugen_kernel_implementation(kernel, i, &info, NULL) == CUGEN_OK; i++)
+  for (size_t i = 0; kernel && api_kernel_implementation(kernel, i, &info, NULL) == CUGEN_OK; i++)
     offer(c, info.name, info.unavailable ? info.unavailable : "implementation");
 }
 
@@ -122,7 +122,7 @@ static void offer_configs(const struct completion *c) {
   enum { MOST = 256 };
   const char *names[MOST];
   if (!open_library(c)) return;
-  size_t count = cugen_configs(c->cli->lib, names, MOST);
+  size_t count = api_configs(c->cli->lib, names, MOST);
   for (size_t i = 0; i < count && i < MOST; i++) offer_n(c, names[i], strcspn(names[i], "."), "", "shipped config");
   puts(":files .lua");
 }
@@ -131,18 +131,18 @@ static void offer_described(const struct completion *c) {
   enum { MOST = 64 };
   cugen_device_info devices[MOST];
   if (!open_library(c)) return;
-  size_t count = cugen_described(c->cli->lib, devices, MOST);
+  size_t count = api_described_devices(c->cli->lib, devices, MOST);
   for (size_t i = 0; i < count && i < MOST; i++) offer(c, devices[i].id, devices[i].name);
 }
 
 static void offer_strategies(const struct completion *c) {
   const char *name, *what;
-  for (size_t i = 0; (name = cugen_strategy(i, &what)); i++) offer(c, name, what);
+  for (size_t i = 0; (name = api_strategy(i, &what)); i++) offer(c, name, what);
 }
 
 static void offer_objectives(const struct completion *c) {
   for (int i = CUGEN_OBJECTIVE_TIME; i < CUGEN_OBJECTIVE_EXPRESSION; i++)
-    offer(c, cugen_objective_name(i), "objective");
+    offer(c, api_objective_name(i), "objective");
 }
 
 static void offer_preferences(const struct completion *c) {

@@ -9,13 +9,13 @@ static bool has_arch(const struct cli *cli, const char *model, const char *arch)
   const cugen_resources least = {.registers = 1, .threads = 1};
   cugen_occupancy got;
   cugen_error ignored;
-  return cugen_device_occupancy(cli->lib, model, &least, &got, &ignored) == CUGEN_OK && strcmp(got.arch, arch) == 0;
+  return api_device_occupancy(cli->lib, model, &least, &got, &ignored) == CUGEN_OK && strcmp(got.arch, arch) == 0;
 }
 
 const char *cli_fallback_model(const struct cli *cli) {
   const char *arch = cli->values[OPTION_ARCH], *models[48], *found = "model:FILE";
   if (!arch) return CLI_USUAL_MODEL;
-  size_t most = sizeof models / sizeof *models, count = cugen_models(cli->lib, models, most);
+  size_t most = sizeof models / sizeof *models, count = api_models(cli->lib, models, most);
   for (size_t i = 0; i < count && i < most; i++)
     if (has_arch(cli, models[i], arch)) found = models[i];
   return found;
@@ -32,7 +32,7 @@ static bool needs_fallback(const struct cli *cli) {
   cugen_device_info first;
   const char *device = getenv("CUGEN_DEVICE"); /* as the library reads it */
   if (cli->values[OPTION_DEVICE] || cli->values[OPTION_DEVICES] || (device && *device)) return false;
-  return cugen_devices(cli->lib, &first, 1, NULL) && cugen_device_parse(first.id).kind == CUGEN_DEVICE_CPU &&
+  return cugen_devices(cli->lib, &first, 1, NULL) && device_parse(first.id).kind == CUGEN_DEVICE_CPU &&
          first.nvrtc_version;
 }
 

@@ -82,14 +82,14 @@ static bool is_first(const struct lists *lists, size_t i) {
   const char *device = lists->sets[i].device;
   size_t before = 0;
   while (before < i && strcmp(lists->sets[before].device, device) != 0) before++;
-  return before == i && !cugen_device_parse(device).predicted;
+  return before == i && !device_parse(device).predicted;
 }
 
 /* A cache that cannot be read has no texts: the line of the cache says where it is, commands that need it say what is wrong. */
 static void list_remembered(struct cli *cli, struct lists *lists) {
   const cugen_cache_filter all = CUGEN_CACHE_FILTER_INIT;
   cugen_error ignored;
-  if (cugen_cache_list(cli->lib, &all, &lists->sets, &lists->set_count, &ignored)) lists->set_count = 0;
+  if (api_cache_list(cli->lib, &all, &lists->sets, &lists->set_count, &ignored)) lists->set_count = 0;
 }
 
 static void print_remembered(const struct lists *lists) {
@@ -137,11 +137,11 @@ int command_devices(struct cli *cli) {
   int status = cli_open(cli);
   if (status) return status;
   lists.here = list_devices(cli, &lists.here_count, &lists.why);
-  lists.described_count = cugen_described(cli->lib, NULL, 0);
+  lists.described_count = api_described_devices(cli->lib, NULL, 0);
   lists.described = calloc(lists.described_count + 1, sizeof *lists.described);
   if (lists.here && !lists.described) cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   status = lists.here && lists.described ? CUGEN_OK : cli->error.status;
-  if (!status) cugen_described(cli->lib, lists.described, lists.described_count);
+  if (!status) api_described_devices(cli->lib, lists.described, lists.described_count);
   if (!status) list_remembered(cli, &lists);
   if (!status) status = options_given(cli, OPTION_JSON) ? print_json(cli, &lists) : print_text(cli, &lists);
   free(lists.described);

@@ -46,7 +46,7 @@ static int print_json(struct cli *cli, const char *folder, const cugen_export_re
   json_object_set_new(object, "image_bytes", integer(r->image_bytes));
   json_object_set_new(object, "source_bytes", integer(r->source_bytes));
   json_object_set_new(object, "notes", list_notes(r->notes));
-  return json_print(object, stdout, &cli->error);
+  return cli_print_json(cli, object);
 }
 
 static const char *plural(size_t count) {
@@ -88,7 +88,7 @@ int command_export(struct cli *cli) {
   options.variant = cli->values[OPTION_VARIANT];
   int status = take_distance(cli, &options.distance);
   if (!status) status = cli_open_kernel(cli);
-  if (!status) status = cugen_kernel_export(cli->kernel, &options, folder, &result, &cli->error);
+  if (!status) status = api_kernel_export(cli->kernel, &options, folder, &result, &cli->error);
   if (status) return status;
   cli_remark_cache(cli);
   if (options_given(cli, OPTION_JSON)) return print_json(cli, folder, &result);

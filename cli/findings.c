@@ -10,13 +10,13 @@
 /* ---- Implementations and records ---- */
 
 static int open_implementations(struct cli *cli, struct findings *f) {
-  int status = cugen_kernel_space(cli->kernel, &f->space, &cli->error);
+  int status = api_kernel_space(cli->kernel, &f->space, &cli->error);
   if (status) return status;
   f->implementations = calloc(f->space.implementations + 1, sizeof *f->implementations);
   if (!f->implementations) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   for (size_t i = 0; i < f->space.implementations && !status; i++) {
     cugen_implementation_info info;
-    status = cugen_kernel_implementation(cli->kernel, i, &info, &cli->error);
+    status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
     if (status) break;
     snprintf(f->implementations[i].name, sizeof f->implementations[i].name, "%s", info.name);
     f->implementations[i].valid = info.valid;
@@ -43,7 +43,7 @@ static void take_right(struct findings *f, const cugen_record *record) {
 
 /* Of the right records, which come by cost: the best is to be first, and the best of its implementation. */
 static void move_best(struct findings *f) {
-  const size_t at = cugen_best(f->right, f->right_count);
+  const size_t at = api_best_of(f->right, f->right_count);
   if (at == f->right_count) return;
   const cugen_record *best = f->right[at];
   memmove(f->right + 1, f->right, at * sizeof *f->right);
@@ -60,7 +60,7 @@ static bool find_best(struct findings *f) {
     size_t count = 0;
     for (size_t r = 0; r < f->right_count; r++)
       if (findings_implementation(f, f->right[r]->variant) == i) own[count++] = f->right[r];
-    if (count && !f->implementations[i].best) f->implementations[i].best = own[cugen_best(own, count)];
+    if (count && !f->implementations[i].best) f->implementations[i].best = own[api_best_of(own, count)];
   }
   free(own);
   return true;
@@ -103,9 +103,9 @@ static void take_records(struct findings *f, const cugen_stored_record *all, siz
 static int refuse_stale(struct cli *cli) {
   struct cli meant = *cli;
   const char *id = meant.values[OPTION_DEVICE] = cugen_kernel_device(cli->kernel)->id;
-  bool predicts = cugen_kernel_predicted(cli->kernel);
+  bool predicts = api_kernel_predicted(cli->kernel);
   cli_fail(cli, CUGEN_ERROR_USAGE, "every record of %s for this problem is of an earlier source; '", cli->operand);
-  if (predicts || cugen_device_parse(id).kind != CUGEN_DEVICE_MODEL) {
+  if (predicts || device_parse(id).kind != CUGEN_DEVICE_MODEL) {
     hint_append(cli, &meant, "tune");
     cli_append(cli, predicts ? "' predicts it again, '" : "' measures it again, '");
   }
@@ -122,18 +122,18 @@ static bool is_narrowed(const struct cli *cli) {
 static int refuse_left_out(struct cli *cli, const struct findings *f) {
   struct cli meant = *cli;
   cugen_choice choice = {0};
-  if (!f->space.valid) return cugen_kernel_choose(cli->kernel, 0, &choice, &cli->error);
+  if (!f->space.valid) return api_kernel_choose(cli->kernel, 0, &choice, &cli->error);
   meant.values[OPTION_DEVICE] = cugen_kernel_device(cli->kernel)->id;
   cli_fail(cli, CUGEN_ERROR_USAGE, "no record of %s is of a variant that the options name; '", cli->operand);
   hint_append(cli, &meant, "tune");
-  cli_append(cli, cugen_kernel_predicted(cli->kernel) ? "' predicts them" : "' measures them");
+  cli_append(cli, api_kernel_predicted(cli->kernel) ? "' predicts them" : "' measures them");
   return CUGEN_ERROR_USAGE;
 }
 
 static int load_records(struct cli *cli, struct findings *f) {
   const cugen_stored_record *all;
   size_t count;
-  int status = cugen_kernel_stored(cli->kernel, 1, &all, &count, &cli->error);
+  int status = api_kernel_stored(cli->kernel, 1, &all, &count, &cli->error);
   if (status) return status;
   f->right = calloc(count + 1, sizeof *f->right);
   if (!f->right) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
@@ -158,9 +158,9 @@ static int fill(struct cli *cli, struct findings *f) {
   int status = findings_find(cli, f);
   if (!status) status = open_implementations(cli, f);
   if (!status) status = load_records(cli, f);
-  if (!status) status = cugen_kernel_ceilings(cli->kernel, &f->ceilings, &cli->error);
+  if (!status) status = api_kernel_ceilings(cli->kernel, &f->ceilings, &cli->error);
   if (!status) f->device = cugen_kernel_device(cli->kernel), f->kernel = cli->kernel;
-  if (!status) f->predicted = cugen_kernel_predicted(cli->kernel);
+  if (!status) f->predicted = api_kernel_predicted(cli->kernel);
   return status ? status : find_effects(cli, f);
 }
 
@@ -181,7 +181,7 @@ void findings_close(struct findings *f) {
 }
 
 bool findings_on_cpu(const struct findings *f) {
-  return cugen_device_parse(f->device->id).kind == CUGEN_DEVICE_CPU;
+  return device_parse(f->device->id).kind == CUGEN_DEVICE_CPU;
 }
 
 double findings_rate(const cugen_record *record) {

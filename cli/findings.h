@@ -8,7 +8,7 @@
 /* One implementation, in the config's order. */
 struct implementation {
   char name[80];
-  const cugen_record *best;          /* cugen_best of its own, if not of all; NULL: none came out right */
+  const cugen_record *best;          /* api_best_of of its own, if not of all; NULL: none came out right */
   size_t right, failed, unpredicted; /* of its variants */
   uint64_t valid;
 };

@@ -11,11 +11,11 @@
 enum { MOST_SETTINGS = 64 };
 
 static bool is_cpu_set(const cugen_cache_set *set) {
-  return cugen_device_parse(set->device).kind == CUGEN_DEVICE_CPU;
+  return device_parse(set->device).kind == CUGEN_DEVICE_CPU;
 }
 
 static bool is_predicted_set(const cugen_cache_set *set) {
-  return cugen_device_parse(set->device).predicted;
+  return device_parse(set->device).predicted;
 }
 
 static bool is_better(const cugen_cache_set *a, const cugen_cache_set *b) {
@@ -38,14 +38,14 @@ static int open_listing(struct cli *cli, struct findings *f) {
 
 /* --device is a description: it is known by its figures. Else it is part of a device's text, or an id. */
 static bool is_model(const struct cli *cli) {
-  return cugen_device_parse(cli->values[OPTION_DEVICE]).kind == CUGEN_DEVICE_MODEL;
+  return device_parse(cli->values[OPTION_DEVICE]).kind == CUGEN_DEVICE_MODEL;
 }
 
 /* Of predictions only those from the figures of the kernel's device are meant. */
 static bool has_figures(const cugen_kernel *kernel, const cugen_cache_set *set) {
   const char *options;
   if (!is_predicted_set(set)) return true;
-  cugen_kernel_key(kernel, NULL, &options);
+  api_kernel_key(kernel, NULL, &options);
   return strcmp(set->options, options) == 0;
 }
 
@@ -69,12 +69,12 @@ static int find_wanted(struct cli *cli, const struct findings *f, size_t setting
   *out = (struct wanted){NULL, NULL, NULL, NULL, NULL};
   int status = cugen_kernel_open(f->listing, cli->operand, cli->settings, settings, &kernel, &cli->error);
   if (status) return cli_explain_list(cli), status;
-  out->measure = cugen_kernel_measure(kernel);
+  out->measure = api_kernel_measure(kernel);
   out->gpu = strdup(cugen_kernel_problem(kernel));
-  out->gpu_short = strdup(cugen_kernel_problem_short(kernel));
-  status = cugen_kernel_use_check(kernel, &cli->error);
+  out->gpu_short = strdup(api_kernel_problem_short(kernel));
+  status = api_kernel_use_check(kernel, &cli->error);
   out->cpu = status ? NULL : strdup(cugen_kernel_problem(kernel));
-  out->cpu_short = status ? NULL : strdup(cugen_kernel_problem_short(kernel));
+  out->cpu_short = status ? NULL : strdup(api_kernel_problem_short(kernel));
   cugen_kernel_close(kernel);
   if (!status && (!out->gpu || !out->cpu || !out->gpu_short || !out->cpu_short))
     status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
@@ -96,7 +96,7 @@ static const char *wanted_of(const struct wanted *wanted, const cugen_cache_set 
 
 /* Whether this run's --device means the same to the other commands: not a part of a device's text. */
 static bool is_id(const char *device) {
-  const cugen_device_name named = cugen_device_parse(device);
+  const cugen_device_name named = device_parse(device);
   return !device || (named.kind != CUGEN_DEVICE_NAMED && !(named.kind == CUGEN_DEVICE_CPU && *named.name));
 }
 
@@ -182,7 +182,7 @@ static void append_others(struct cli *cli, const struct findings *f, const struc
 static int explain_nothing(struct cli *cli, const struct findings *f, const struct wanted *wanted) {
   struct wanted defaults;
   const char *device = cli->values[OPTION_DEVICE];
-  bool cpu = cugen_device_parse(device).kind == CUGEN_DEVICE_CPU;
+  bool cpu = device_parse(device).kind == CUGEN_DEVICE_CPU;
   int status = find_wanted(cli, f, 0, &defaults);
   if (!status) {
     struct cli meant = *cli;
@@ -206,7 +206,7 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
   *out = NULL;
   int status = find_wanted(cli, f, cli->setting_count, &wanted);
   if (!status) status = find_wanted(cli, f, 0, &defaults);
-  if (!status) status = cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
+  if (!status) status = api_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
   for (size_t i = 0; i < f->set_count && !status; i++) {
     const cugen_cache_set *set = &f->sets[i];
     bool meant = set->records && !is_served(set) && is_timed_so(set, wanted.measure) &&
@@ -259,7 +259,7 @@ static int list_problems(struct cli *cli, struct findings *f, const cugen_cache_
   char *device = strdup(set->device); /* the set goes with the next list */
   if (!device) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   filter.device = device;
-  int status = cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
+  int status = api_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
   free(device);
   return status;
 }
@@ -280,10 +280,10 @@ static int open_set(struct cli *cli, struct findings *f, const cugen_cache_set *
 static int list_model(struct cli *cli, struct findings *f) {
   cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
   const char *device;
-  cugen_kernel_key(cli->kernel, &device, NULL);
+  api_kernel_key(cli->kernel, &device, NULL);
   filter.config = cli->operand;
-  filter.device = cugen_device_parse(device).name;
-  return cugen_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
+  filter.device = device_parse(device).name;
+  return api_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
 }
 
 static int open_model(struct cli *cli, struct findings *f) {

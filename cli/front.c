@@ -12,13 +12,13 @@ static int by_seconds(const void *a, const void *b) {
 }
 
 static int collect(struct cli *cli, cugen_record **out, size_t *count) {
-  const size_t records = cugen_kernel_records(cli->kernel);
+  const size_t records = api_kernel_records(cli->kernel);
   int status = CUGEN_OK;
   *count = 0;
   *out = calloc(records + 1, sizeof **out);
   if (!*out) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   for (size_t i = 0; i < records && !status; i++) {
-    status = cugen_kernel_record(cli->kernel, i, &(*out)[*count], &cli->error);
+    status = api_kernel_record(cli->kernel, i, &(*out)[*count], &cli->error);
     if (!status && (*out)[*count].non_dominated) ++*count;
   }
   qsort(*out, *count, sizeof **out, by_seconds);

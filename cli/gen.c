@@ -50,7 +50,7 @@ static void append_way_out(struct cli *cli, bool predicted) {
 static int refuse_best(struct cli *cli, const cugen_kernel *kernel, bool predicted) {
   const char *device = cli_on_cpu(cli) ? "the cpu device" : cugen_kernel_device(kernel)->name;
   cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is %s for %s %s on %s; ", predicted ? "measured" : "remembered",
-           cugen_kernel_name(kernel), cugen_kernel_problem_short(kernel), device);
+           cugen_kernel_name(kernel), api_kernel_problem_short(kernel), device);
   append_way_out(cli, predicted);
   return cli->error.status;
 }
@@ -62,12 +62,12 @@ static int choose(struct cli *cli, bool best, cugen_kernel **check, cugen_choice
   int status = CUGEN_OK;
   if (cli_on_cpu(cli))
     status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count, check, &cli->error);
-  if (!status && *check) status = cugen_kernel_use_check(*check, &cli->error);
+  if (!status && *check) status = api_kernel_use_check(*check, &cli->error);
   cugen_kernel *kernel = *check ? *check : cli->kernel;
-  if (!status) status = cugen_kernel_choose(kernel, distance, choice, &cli->error);
+  if (!status) status = api_kernel_choose(kernel, distance, choice, &cli->error);
   if (!status && best && choice->how == CUGEN_PLAN_DEFAULT) return refuse_best(cli, kernel, choice->predicted);
   if (!status && *check && choice->how == CUGEN_PLAN_DEFAULT)
-    status = cugen_kernel_choose(cli->kernel, distance, choice, &cli->error);
+    status = api_kernel_choose(cli->kernel, distance, choice, &cli->error);
   return status;
 }
 
@@ -122,7 +122,7 @@ int command_gen(struct cli *cli) {
   if (!status) status = launches_find(cli, choice.variant, &launches);
   if (!status) status = cugen_kernel_source(cli->kernel, choice.variant, &source, &launches.variant, &cli->error);
   if (!status && options_given(cli, OPTION_PTX))
-    status = cugen_kernel_ptx(cli->kernel, choice.variant, &source, &cli->error);
+    status = api_kernel_ptx(cli->kernel, choice.variant, &source, &cli->error);
   if (!status && !variant) remark(cli, check, &choice); /* of what is no kernel at all, nothing need be known */
   cugen_kernel_close(check);
   if (!status) status = print_result(cli, &launches, source, chosen);

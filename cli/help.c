@@ -208,7 +208,7 @@ static void print_rare(const struct cli_command *command, FILE *out) {
 static void print_strategies(FILE *out) {
   const char *name, *what;
   fputs("\nStrategies:\n", out);
-  for (size_t i = 0; (name = cugen_strategy(i, &what)); i++) print_row(name, OF_OPTIONS, what, out);
+  for (size_t i = 0; (name = api_strategy(i, &what)); i++) print_row(name, OF_OPTIONS, what, out);
 }
 
 void help_command(const struct cli_command *command, bool all, FILE *out) {
@@ -270,7 +270,7 @@ int help_unknown_command(struct cli *cli, const char *name, const char *second) 
   size_t count = 0;
   snprintf(whole, sizeof whole, "%.32s%s%.32s", name, is_group(name) ? " " : "", is_group(name) ? second : "");
   for (; cli_commands[count].name && count < MOST; count++) names[count] = cli_commands[count].name;
-  nearest = cugen_nearest(whole, names, count);
+  nearest = api_nearest(whole, names, count);
   return cli_fail(cli, CUGEN_ERROR_USAGE, "there is no command '%s'%s%s%s; 'cugen help' lists all", whole,
                   nearest ? ", the nearest is '" : "", nearest ? nearest : "", nearest ? "'" : "");
 }
@@ -346,7 +346,7 @@ static void man_options(const struct cli_command *command, const enum cli_option
 static void man_strategies(FILE *out) {
   const char *name, *what;
   fputs(".PP\nStrategies:\n", out);
-  for (size_t i = 0; (name = cugen_strategy(i, &what)); i++) {
+  for (size_t i = 0; (name = api_strategy(i, &what)); i++) {
     fprintf(out, ".TP\n.B %s\n", name);
     man_text(what, out);
     fputc('\n', out);

@@ -47,9 +47,9 @@ static const char *value_of(const struct cli *cli, const struct cli_command *com
                             char **own) {
   const char *value = cli->values[option];
   if (option == OPTION_DEVICE && cli->kernel && command != &cli_commands[COMMAND_TUNE] &&
-      cugen_device_parse(value).kind == CUGEN_DEVICE_LIST)
+      device_parse(value).kind == CUGEN_DEVICE_LIST)
     return cugen_kernel_device(cli->kernel)->id;
-  if (option != OPTION_CACHE || cugen_cache_parse(value) != CUGEN_CACHE_SERVER) return value;
+  if (option != OPTION_CACHE || api_cache_parse(value) != CUGEN_CACHE_SERVER) return value;
   int length;
   const char *name = cli_where(cli, "cache", &length);
   *own = strndup(name, (size_t)length);

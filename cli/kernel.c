@@ -12,7 +12,7 @@ int cli_filter(struct cli *cli, bool all) {
   filter.implementation = cli->values[OPTION_IMPLEMENTATION];
   filter.all = all;
   bool any = filter.where_count || filter.variant || filter.implementation || filter.all;
-  return cugen_kernel_filter(cli->kernel, any ? &filter : NULL, &cli->error);
+  return api_kernel_filter(cli->kernel, any ? &filter : NULL, &cli->error);
 }
 
 void cli_explain_list(struct cli *cli) {
@@ -34,13 +34,13 @@ int cli_open_kernel(struct cli *cli) {
 
 int cli_load_records(struct cli *cli) {
   cugen_record record;
-  if (cugen_kernel_records(cli->kernel)) return CUGEN_OK;
-  int status = cugen_kernel_record(cli->kernel, 0, &record, &cli->error);
+  if (api_kernel_records(cli->kernel)) return CUGEN_OK;
+  int status = api_kernel_record(cli->kernel, 0, &record, &cli->error);
   return status == CUGEN_ERROR_USAGE ? CUGEN_OK : status; /* usage: there is no record 0, since there are none */
 }
 
 cugen_device_kind cli_device(const struct cli *cli) {
-  return cugen_device_parse(cugen_kernel_device(cli->kernel)->id).kind;
+  return device_parse(cugen_kernel_device(cli->kernel)->id).kind;
 }
 
 bool cli_on_cpu(const struct cli *cli) {
@@ -48,24 +48,24 @@ bool cli_on_cpu(const struct cli *cli) {
 }
 
 bool cli_ranks_by_rate(const cugen_kernel *kernel) {
-  const cugen_objective objective = cugen_kernel_objective(kernel);
+  const cugen_objective objective = api_kernel_objective(kernel);
   return objective == CUGEN_OBJECTIVE_FLOPS || objective == CUGEN_OBJECTIVE_BYTES;
 }
 
 bool cli_is_check(const struct cli *cli) {
-  return cli_on_cpu(cli) && !cli->setting_count && cugen_kernel_has_check(cli->kernel);
+  return cli_on_cpu(cli) && !cli->setting_count && api_kernel_has_check(cli->kernel);
 }
 
 int cli_use_check_on_cpu(struct cli *cli) {
-  return cli_on_cpu(cli) ? cugen_kernel_use_check(cli->kernel, &cli->error) : CUGEN_OK;
+  return cli_on_cpu(cli) ? api_kernel_use_check(cli->kernel, &cli->error) : CUGEN_OK;
 }
 
 int cli_stored(struct cli *cli, const cugen_stored_record **all, size_t *count) {
   bool history = options_given(cli, OPTION_HISTORY);
   cugen_error ignored;
-  int status = cugen_kernel_stored(cli->kernel, history, all, count, &cli->error);
-  if (status || *count || cugen_kernel_use_predictions(cli->kernel, &ignored)) return status;
-  return cugen_kernel_stored(cli->kernel, history, all, count, &cli->error);
+  int status = api_kernel_stored(cli->kernel, history, all, count, &cli->error);
+  if (status || *count || api_kernel_use_predictions(cli->kernel, &ignored)) return status;
+  return api_kernel_stored(cli->kernel, history, all, count, &cli->error);
 }
 
 void cli_print_device(const struct cli *cli, FILE *out) {
@@ -73,7 +73,7 @@ void cli_print_device(const struct cli *cli, FILE *out) {
   fprintf(out, "%s (%s)", device->name, *device->id ? device->id : "not here");
 }
 
-/* By the word of cugen_kernel_measure; what is not here needs no word. */
+/* By the word of api_kernel_measure; what is not here needs no word. */
 static const char *const ways[][2] = {{"graph", "in a CUDA graph"},
                                       {"sustained", "under continuous load"},
                                       {"cold", "with cold caches"},
@@ -86,22 +86,22 @@ const char *cli_way(const char *measure) {
 }
 
 void cli_print_way(const struct cli *cli) {
-  const char *measure = cugen_kernel_measure(cli->kernel);
+  const char *measure = api_kernel_measure(cli->kernel);
   if (cli_way(measure)) printf("Times are measured %s (measure \"%s\").\n", cli_way(measure), measure);
 }
 
 void cli_print_head(const struct cli *cli) {
   const char *why = cugen_kernel_fallback(cli->kernel);
   const cugen_device_info *device = cugen_kernel_device(cli->kernel);
-  const bool check = cugen_kernel_has_check(cli->kernel);
-  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem_short(cli->kernel));
+  const bool check = api_kernel_has_check(cli->kernel);
+  printf("%s %s on ", cugen_kernel_name(cli->kernel), api_kernel_problem_short(cli->kernel));
   if (cli_on_cpu(cli))
     printf("the cpu device (%s)%s%s; times are the CPU's own, not a GPU's\n", device->name,
            check ? ", with the config's check problem" : "",
            check && cli->setting_count ? " where --set says nothing else" : "");
   else
     printf("%s (%s)%s\n", device->name, *device->id ? device->id : "not here",
-           cugen_kernel_predicted(cli->kernel) ? ": predicted, not measured; verified only where noted" : "");
+           api_kernel_predicted(cli->kernel) ? ": predicted, not measured; verified only where noted" : "");
   if (why) printf("No CUDA GPU: %s\n", message_own(why).text);
   cli_print_way(cli);
 }

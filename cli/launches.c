@@ -9,7 +9,7 @@
 enum { LINE = 1023, COLUMNS = 6 };
 
 int launches_find(struct cli *cli, const char *variant, struct launches *out) {
-  return cugen_kernel_launches(cli->kernel, variant, &out->list, &out->count, &out->variant, &cli->error);
+  return api_kernel_launches(cli->kernel, variant, &out->list, &out->count, &out->variant, &cli->error);
 }
 
 /* "8 x 4" of a grid or block, without the ones behind. */

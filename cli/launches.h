@@ -10,7 +10,7 @@ struct launches {
   const char *variant; /* its full text */
 };
 
-/* Of cli->kernel; variant as in cugen_kernel_source. Both live as cugen_kernel_launches says. */
+/* Of cli->kernel; variant as in cugen_kernel_source. Both live as api_kernel_launches says. */
 int launches_find(struct cli *cli, const char *variant, struct launches *out);
 /* "grid 8, block 128", cut to the size; NULL: there are several. */
 const char *launches_line(const struct launches *launches, char *text, size_t size);

@@ -60,7 +60,7 @@ int cli_open(struct cli *cli) {
   /* Before there is anything to tidy up, such as a compiler's folder. */
   if (cli->command == &cli_commands[COMMAND_TUNE]) stop_catch();
   int status = cugen_open(&options, &cli->lib, &cli->error);
-  if (!status && runs_variants(cli)) cugen_expect_tuning(cli->lib, expected_threads(cli));
+  if (!status && runs_variants(cli)) api_expect_tuning(cli->lib, expected_threads(cli));
   return status;
 }
 
@@ -95,7 +95,7 @@ static char *cache_name(const struct cli *cli) {
 
 cugen_cache_kind cli_cache_kind(const struct cli *cli) {
   char *name = cache_name(cli);
-  const cugen_cache_kind kind = cugen_cache_parse(name);
+  const cugen_cache_kind kind = api_cache_parse(name);
   free(name);
   return kind;
 }
@@ -108,14 +108,14 @@ bool cli_print_remembered(const struct cli *cli) {
   if (remembered)
     printf("Remembered in %.*s.\n", length, cache);
   else
-    puts(named && cugen_cache_parse(named) == CUGEN_CACHE_MEMORY ? "Nothing was stored (--cache none)."
-                                                                 : "Nothing was stored: no cache can be written.");
+    puts(named && api_cache_parse(named) == CUGEN_CACHE_MEMORY ? "Nothing was stored (--cache none)."
+                                                           : "Nothing was stored: no cache can be written.");
   return remembered;
 }
 
 bool cli_remark_no_cache(const struct cli *cli) {
   char *name = cache_name(cli);
-  bool missing = name && cugen_cache_parse(name) == CUGEN_CACHE_FILE && access(name, F_OK) != 0;
+  bool missing = name && api_cache_parse(name) == CUGEN_CACHE_FILE && access(name, F_OK) != 0;
   if (missing) cli_remark(cli, "%s: there is no database there, so nothing is remembered", name);
   free(name);
   return missing;

@@ -2,6 +2,7 @@
 
    1. The first word, or the first two ("cache ls"), name a row of cli_commands (commands.c). Words that are no commands of
       people go first: "worker", by which the library starts this program, "man" and "complete".
+      "worker command" comes from cugen_command, and runs a command for a program (serve.c).
    2. options_parse fills a struct cli from the rest, by the row's list of options. Every option is in one table (CLI_OPTIONS),
       so a value has the same name and the same check in every command.
    3. The command's function runs. It opens what it needs with cli_open or cli_open_kernel, which also choose a described GPU
@@ -22,6 +23,7 @@
 #include "cli.h"
 #include "option_names.h"
 #include "print.h"
+#include "serve.h"
 #include "stop.h"
 #include "terminal.h"
 
@@ -48,13 +50,14 @@ static bool is_for_people(const struct cli *cli) {
 static int check_device(struct cli *cli) {
   const char *device = cli->values[OPTION_DEVICE];
   if (cli->command == &cli_commands[COMMAND_TUNE] || !device) return CUGEN_OK;
-  if (cugen_device_parse(device).kind != CUGEN_DEVICE_LIST) return CUGEN_OK;
+  if (device_parse(device).kind != CUGEN_DEVICE_LIST) return CUGEN_OK;
   return cli_fail(cli, CUGEN_ERROR_USAGE, "--device %s: 'cugen %s' takes one device; 'cugen tune' takes several",
                   device, cli->command->name);
 }
 
 static int run_command(struct cli *cli, int argc, char **argv) {
   int status = options_parse(cli, argc, argv);
+  if (!status && cli->serve) status = serve_begin(cli);
   if (!status && !options_given(cli, OPTION_HELP)) status = check_device(cli);
   if (status) return status;
   if (options_given(cli, OPTION_HELP)) {
@@ -123,26 +126,40 @@ static int close_stdout(struct cli *cli, int status) {
   return status ? status : cli_fail(cli, CUGEN_ERROR_IO, "cannot write to stdout");
 }
 
-int main(int argc, char **argv) {
-  struct cli cli = {0};
-  signal(SIGCHLD,
-         SIG_DFL); /* who started this may have ignored it, which is inherited: no process would tell how it ended */
-  secrets_hide(argc, argv);
-  int status = run(&cli, argc, argv);
-  if (status < 0 && !cli.answered && asks_for_json(argc, argv)) answer_failure(&cli, status);
+/* By cugen_command: whatever happens, one object goes back. */
+static int run_for_program(struct cli *cli, int argc, char **argv) {
+  struct serve serve;
+  if (serve_open(&serve, &argc, &argv)) return EXIT_FAILURE;
+  cli->serve = &serve;
+  return serve_close(cli, run(cli, argc, argv));
+}
+
+static int run_for_user(struct cli *cli, int argc, char **argv) {
+  int status = run(cli, argc, argv);
+  if (status < 0 && !cli->answered && asks_for_json(argc, argv)) answer_failure(cli, status);
   if (status == CUGEN_ERROR_INTERRUPTED && stop_asked()) {
-    if (*cli.error.message) fprintf(stderr, "cugen: %s\n", message_own(cli.error.message).text);
+    if (*cli->error.message) fprintf(stderr, "cugen: %s\n", message_own(cli->error.message).text);
     status = stop_exit_code();
   }
-  status = close_stdout(&cli, status);
+  status = close_stdout(cli, status);
   /* A positive status is a signal's exit code (tune.c) or the worker's own: it has no message. */
-  if (status < 0 && *cli.error.message)
-    fprintf(stderr, "cugen: %s\n", message_own(cli.error.message).text);
+  if (status < 0 && *cli->error.message)
+    fprintf(stderr, "cugen: %s\n", message_own(cli->error.message).text);
   else if (status < 0)
     fprintf(stderr, "cugen: %s\n", cugen_status_text(status));
+  return status < 0 ? -status : status;
+}
+
+int main(int argc, char **argv) {
+  struct cli cli = {0};
+  /* Who started this may have ignored it, which is inherited: no process would tell how it ended. */
+  signal(SIGCHLD, SIG_DFL);
+  secrets_hide(argc, argv);
+  const bool serves = argc > 2 && strcmp(argv[1], "worker") == 0 && strcmp(argv[2], "command") == 0;
+  const int code = serves ? run_for_program(&cli, argc - 1, argv + 1) : run_for_user(&cli, argc, argv);
   free(cli.settings);
   free(cli.self);
   free(cli.lost);
   free(cli.wheres);
-  return status < 0 ? -status : status;
+  return code;
 }

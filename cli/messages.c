@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "option_names.h"
 #include "print.h"
+#include "serve.h"
 
 int cli_fail(struct cli *cli, int status, const char *format, ...) {
   va_list args;
@@ -49,5 +50,7 @@ int cli_print_json(struct cli *cli, json_t *object) {
     return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   if (cli->answers) return CUGEN_OK;
   cli->answered = true;
-  return json_print(object, stdout, &cli->error);
+  if (!cli->serve) return json_print(object, stdout, &cli->error);
+  cli->serve->result = json_document(object);
+  return cli->serve->result ? CUGEN_OK : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
 }

@@ -49,7 +49,7 @@ static int find_best(struct cli *cli, const cugen_stored_record *all, size_t cou
   size_t *places = calloc(count + 1, sizeof *places), found = 0;
   for (size_t i = 0; wanted && places && i < count; i++)
     if (is_wanted(&all[i], "")) places[found] = i, wanted[found++] = &all[i].record;
-  const size_t best = found ? cugen_best(wanted, found) : 0;
+  const size_t best = found ? api_best_of(wanted, found) : 0;
   if (best < found) *out = &all[places[best]];
   const bool failed = !wanted || !places;
   free(wanted);
@@ -71,7 +71,7 @@ static int find_record(struct cli *cli, const char *variant, const cugen_stored_
 static int take_carveout(struct cli *cli, const cugen_record *r, cugen_resources *out) {
   const cugen_launch_info *launches;
   size_t count, i = 0;
-  int status = cugen_kernel_launches(cli->kernel, r->variant, &launches, &count, NULL, &cli->error);
+  int status = api_kernel_launches(cli->kernel, r->variant, &launches, &count, NULL, &cli->error);
   if (status) return status;
   for (; i < count; i++) {
     const unsigned *block = launches[i].block;
@@ -87,7 +87,7 @@ static int take_carveout(struct cli *cli, const cugen_record *r, cugen_resources
 static int compile_now(struct cli *cli, const char *variant, struct kernel *out) {
   const char *source, *name, *text = *variant ? variant : NULL;
   *out = (struct kernel){.now = true, .device = cugen_kernel_device(cli->kernel)->name};
-  int status = cugen_kernel_resources(cli->kernel, text, &out->takes, &cli->error);
+  int status = api_kernel_resources(cli->kernel, text, &out->takes, &cli->error);
   if (!status) status = cugen_kernel_source(cli->kernel, text, &source, &name, &cli->error);
   if (!status && !options_given(cli, OPTION_JSON)) printf("%s%s\n", name, text ? "" : ", the config's default");
   return status;
@@ -179,7 +179,7 @@ struct answers {
 static int ask(struct cli *cli, const char *device, const cugen_resources *resources, struct answers *out) {
   struct answer *row = &out->rows[out->count];
   if (out->count == sizeof out->rows / sizeof *out->rows) return CUGEN_OK;
-  int status = cugen_device_occupancy(cli->lib, device, resources, &row->occupancy, &cli->error);
+  int status = api_device_occupancy(cli->lib, device, resources, &row->occupancy, &cli->error);
   snprintf(row->id, sizeof row->id, "%.31s", device);
   out->count += !status;
   return status;
@@ -192,8 +192,8 @@ static int ask_all(struct cli *cli, const cugen_resources *resources, struct ans
   size_t count = cugen_devices(cli->lib, devices, 16, NULL);
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && i < 16 && !status; i++)
-    if (cugen_device_parse(devices[i].id).kind == CUGEN_DEVICE_CUDA) status = ask(cli, devices[i].id, resources, out);
-  size_t model_count = cugen_models(cli->lib, models, sizeof models / sizeof *models);
+    if (device_parse(devices[i].id).kind == CUGEN_DEVICE_CUDA) status = ask(cli, devices[i].id, resources, out);
+  size_t model_count = api_models(cli->lib, models, sizeof models / sizeof *models);
   for (size_t i = 0; i < model_count && !status; i++) status = ask(cli, models[i], resources, out);
   return status;
 }
@@ -298,7 +298,7 @@ int command_occupancy(struct cli *cli) {
   int status = cli_open(cli);
   if (!status && cli->operand) status = take_kernel(cli, &kernel);
   if (!status) status = take_options(cli, &kernel.takes);
-  bool one = device && (!cli->operand || cugen_device_parse(device).kind != CUGEN_DEVICE_CPU);
+  bool one = device && (!cli->operand || device_parse(device).kind != CUGEN_DEVICE_CPU);
   if (!status) status = one ? ask(cli, device, &kernel.takes, &answers) : ask_all(cli, &kernel.takes, &answers);
   if (status) return status;
   return options_given(cli, OPTION_JSON) ? print_json(cli, &kernel, &answers) : print_text(cli, &kernel, &answers);

@@ -2,7 +2,7 @@
 #ifndef CLI_OPTION_NAMES_H
 #define CLI_OPTION_NAMES_H
 
-#include "cugen_tools.h"
+#include "api/tools.h"
 
 /* What the library says names its options as C does, "cugen_options.toolkit"; here it is "--toolkit". */
 struct message {

@@ -17,7 +17,7 @@ static int write_stream(FILE *file, void (*write)(const void *context, FILE *out
   return code;
 }
 
-/* A stream into cugen_output_add. */
+/* A stream into api_output_add. */
 struct sink {
   cugen_output *output;
   int status; /* of the first failure */
@@ -26,19 +26,19 @@ struct sink {
 
 static ssize_t add_to_sink(void *cookie, const char *data, size_t length) {
   struct sink *sink = cookie;
-  if (!sink->status) sink->status = cugen_output_add(sink->output, data, length, sink->error);
+  if (!sink->status) sink->status = api_output_add(sink->output, data, length, sink->error);
   return sink->status ? 0 : (ssize_t)length;
 }
 
 static int write_file(struct cli *cli, const char *path, void (*write)(const void *context, FILE *out),
                       const void *context) {
   struct sink sink = {.error = &cli->error};
-  int status = cugen_output_open(path, &sink.output, &cli->error);
+  int status = api_output_open(path, &sink.output, &cli->error);
   if (status) return status;
   const int code =
       write_stream(fopencookie(&sink, "w", (cookie_io_functions_t){.write = add_to_sink}), write, context);
   if (!sink.status && code) sink.status = cli_fail(cli, CUGEN_ERROR_IO, "%s: cannot write: %s", path, strerror(code));
-  status = cugen_output_close(sink.output, !sink.status, &cli->error);
+  status = api_output_close(sink.output, !sink.status, &cli->error);
   return sink.status ? sink.status : status;
 }
 

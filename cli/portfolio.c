@@ -97,7 +97,7 @@ int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
     printf(" in %s kernel%s", print_count(p->kernels).text, p->kernels == 1 ? "" : "s");
   printf(" for %s problem%s", print_count(p->problems).text, p->problems == 1 ? "" : "s");
   printf(" of %s%s%s%s:\n", p->config, *p->problem_class ? " " : "", p->problem_class,
-         cugen_kernel_predicted(cli->kernel) ? ", by predictions" : "");
+         api_kernel_predicted(cli->kernel) ? ", by predictions" : "");
   int status = print_variants(cli, p);
   if (status || options_given(cli, OPTION_QUIET)) return status;
   printf("Rule: %s\n", p->rule);

@@ -17,7 +17,7 @@ static int reopen(struct cli *cli) {
   cli->values[OPTION_CACHE] = "none";
   int status = cli_open_kernel(cli);
   cli->values[OPTION_CACHE] = cache;
-  return status ? status : cugen_kernel_use_predictions(cli->kernel, &cli->error);
+  return status ? status : api_kernel_use_predictions(cli->kernel, &cli->error);
 }
 
 /* That nothing could be predicted is for the caller to say, as of any other record. */
@@ -27,7 +27,7 @@ static int predict(struct cli *cli, size_t most) {
   options.budget_count = most;
   options.budget_seconds = -1;
   options.verify_seconds = -1;
-  int status = cugen_kernel_tune(cli->kernel, &options, NULL, &cli->error);
+  int status = api_kernel_tune(cli->kernel, &options, NULL, &cli->error);
   return status == CUGEN_ERROR_WRONG ? CUGEN_OK : status;
 }
 
@@ -39,18 +39,18 @@ static int predict_one(struct cli *cli, const char *variant, bool all) {
   if (status) return status;
   filter.variant = name;
   filter.all = all;
-  status = cugen_kernel_filter(cli->kernel, &filter, &cli->error);
+  status = api_kernel_filter(cli->kernel, &filter, &cli->error);
   return status ? status : predict(cli, 1);
 }
 
 static int predict_defaults(struct cli *cli) {
   const bool every = options_given(cli, OPTION_EVERY);
   cugen_space_info space;
-  int status = cugen_kernel_space(cli->kernel, &space, &cli->error);
+  int status = api_kernel_space(cli->kernel, &space, &cli->error);
   for (size_t i = 0; i < space.implementations && !status; i++) {
     cugen_implementation_info info;
     char name[128];
-    status = cugen_kernel_implementation(cli->kernel, i, &info, &cli->error);
+    status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
     if (status || info.unavailable || !info.valid) continue;
     snprintf(name, sizeof name, "%s", info.name);
     status = predict_one(cli, name, every);

@@ -137,7 +137,7 @@ bool print_has_word(const char *text, const char *word, size_t length) {
 
 char *print_clean(const char *text, size_t length) {
   char *clean = malloc(6 * length + 1);
-  if (clean && length && !cugen_clean_text(text, length, clean, 6 * length + 1)) {
+  if (clean && length && !api_clean_text(text, length, clean, 6 * length + 1)) {
     free(clean);
     return NULL;
   }

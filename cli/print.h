@@ -2,12 +2,11 @@
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cugen_tools.h"
+#include "api/json.h"
 
 /* A short text, returned by value. */
 struct shown {
@@ -37,25 +36,16 @@ bool print_has_word(const char *text, const char *word, size_t length);
 /* What kernels printed, line by line; nothing of "". when: " in its first launch", or "". */
 void print_printed(const char *text, const char *when);
 
-/* The text as cugen_clean_text has it, to be freed; NULL: out of memory. */
+/* The text as api_clean_text has it, to be freed; NULL: out of memory. */
 char *print_clean(const char *text, size_t length);
 
 /* ---- JSON ---- */
 
-enum { JSON_VERSION = 1 }; /* docs/json.md says what raises it */
-
-/* A number; null when it is zero where zero means not known, or no number. */
-json_t *json_known(double value);
-json_t *json_number(double value);
-json_t *json_text(const char *string);
-json_t *json_optional_string(const char *string); /* null for NULL and "" */
 json_t *json_device(const cugen_device_info *device);
 json_t *json_implementation(const cugen_implementation_info *info);
 /* null: the variant was named. */
 json_t *json_choice(const cugen_choice *choice);
-json_t *json_record(const cugen_record *record);
-/* "run" of tune --json. */
-json_t *json_tune_result(const cugen_tune_result *result);
+json_t *json_record(const cugen_record *record); /* its reason names options as the command line does */
 /* Prints the object with a line end, its version in front, and releases it; object NULL: memory ran out while it was made. */
 int json_print(json_t *object, FILE *out, cugen_error *error);
 

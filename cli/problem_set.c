@@ -267,10 +267,10 @@ static int read_file(struct cli *cli, const char *path, struct problem_set *set)
   size_t length;
   options.most = MOST_BYTES;
   options.stop = cli_ask_stop;
-  int status = cugen_input_open(path, &options, &input, &cli->error);
-  if (!status) status = cugen_input_rest(input, &text, &length, &cli->error);
+  int status = api_input_open(path, &options, &input, &cli->error);
+  if (!status) status = api_input_rest(input, &text, &length, &cli->error);
   if (!status) status = add_text(cli, set, name, text, length);
-  cugen_input_close(input);
+  api_input_close(input);
   if (!status && !set->count)
     status = cli_fail(cli, CUGEN_ERROR_USAGE, "%s: no problem is in it; a line is one, such as M=64 N=128", name);
   return status;
@@ -304,7 +304,7 @@ void problem_set_remark_unused(const struct cli *cli, const struct problem_set *
 int problem_set_of_config(struct cli *cli, struct problem_set *out) {
   const char *set;
   int status = CUGEN_OK;
-  for (size_t i = 0; !status && (set = cugen_kernel_problem_set(cli->kernel, i)); i++)
+  for (size_t i = 0; !status && (set = api_kernel_problem_set(cli->kernel, i)); i++)
     status = add_line(cli, out, "the config's problems: ", set, strlen(set));
   return status;
 }

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "cugen_tools.h"
+#include "api/tools.h"
 
 struct progress {
   bool shown;                   /* stderr is a terminal and the user wants it */

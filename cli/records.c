@@ -49,12 +49,12 @@ static size_t column_at(size_t place, bool rate_first) {
 
 /* Fetches record i; the right ones come first. False at the first failed one or at the end. */
 static bool next_right(struct cli *cli, size_t i, cugen_record *out, int *status) {
-  if (i >= cugen_kernel_records(cli->kernel)) return false;
-  *status = cugen_kernel_record(cli->kernel, i, out, &cli->error);
-  if (cugen_kernel_objective(cli->kernel) == CUGEN_OBJECTIVE_BYTES)
+  if (i >= api_kernel_records(cli->kernel)) return false;
+  *status = api_kernel_record(cli->kernel, i, out, &cli->error);
+  if (api_kernel_objective(cli->kernel) == CUGEN_OBJECTIVE_BYTES)
     out->flops = 0; /* the rate shown is that of the ranking */
   return !*status && out->outcome == CUGEN_OUTCOME_OK &&
-         (!cli->outputs.known || cugen_outputs_equal(&out->outputs, &cli->outputs));
+         (!cli->outputs.known || outputs_equal(&out->outputs, &cli->outputs));
 }
 
 /* ---- Ties ---- */
@@ -88,7 +88,7 @@ static size_t find_row(struct cli *cli, struct group *group, const cugen_record 
   cugen_record other;
   cugen_error ignored;
   for (size_t k = 0; k < group->count; k++)
-    if (cugen_kernel_record(cli->kernel, group->rows[k], &other, &ignored) == CUGEN_OK &&
+    if (api_kernel_record(cli->kernel, group->rows[k], &other, &ignored) == CUGEN_OK &&
         same_implementation(record->variant, other.variant))
       return group->rows[k];
   if (group->count < sizeof group->rows / sizeof *group->rows) group->rows[group->count++] = i;
@@ -114,7 +114,7 @@ static int rank(struct cli *cli, struct ranking *out) {
   struct group group = {0};
   double first = 0;
   int status = CUGEN_OK;
-  *out = (struct ranking){.places = calloc(cugen_kernel_records(cli->kernel) + 1, sizeof *out->places)};
+  *out = (struct ranking){.places = calloc(api_kernel_records(cli->kernel) + 1, sizeof *out->places)};
   if (!out->places) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   for (size_t i = 0; next_right(cli, i, &record, &status); i++) {
     if (i == 0 || record.cost > group.least * CUGEN_TIE) group = (struct group){.least = record.cost};
@@ -217,8 +217,8 @@ static bool add_row(void *context, const cugen_record *record, size_t i) {
 /* A row that is alone of its implementation is told from what else was tried of it. */
 static int take_tried(struct cli *cli, struct settings *variants) {
   cugen_record record;
-  for (size_t i = 0; i < cugen_kernel_records(cli->kernel); i++) {
-    int status = cugen_kernel_record(cli->kernel, i, &record, &cli->error);
+  for (size_t i = 0; i < api_kernel_records(cli->kernel); i++) {
+    int status = api_kernel_record(cli->kernel, i, &record, &cli->error);
     if (status) return status;
     if (!settings_add_tried(variants, record.variant)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   }
@@ -288,8 +288,8 @@ void records_print_roofline(const struct cli *cli, const cugen_record *r, const 
 static int print_ceiling(struct cli *cli) {
   cugen_ceilings ceilings;
   cugen_record record;
-  int status = cugen_kernel_record(cli->kernel, 0, &record, &cli->error);
-  if (!status) status = cugen_kernel_ceilings(cli->kernel, &ceilings, &cli->error);
+  int status = api_kernel_record(cli->kernel, 0, &record, &cli->error);
+  if (!status) status = api_kernel_ceilings(cli->kernel, &ceilings, &cli->error);
   if (!status) records_print_roofline(cli, &record, &ceilings);
   return status;
 }
@@ -303,8 +303,8 @@ const char *records_preference(const struct cli *cli) {
 
 static void print_ranking(const struct cli *cli, bool tied) {
   bool rate = by_rate(cli);
-  const cugen_objective objective = cugen_kernel_objective(cli->kernel);
-  const char *const text = cugen_kernel_objective_text(cli->kernel);
+  const cugen_objective objective = api_kernel_objective(cli->kernel);
+  const char *const text = api_kernel_objective_text(cli->kernel);
   const char *const unit = objective == CUGEN_OBJECTIVE_FLOPS ? "GFLOP/s" : rate ? "GB/s" : text;
   if (objective != CUGEN_OBJECTIVE_TIME && cli->values[OPTION_OBJECTIVE])
     printf("Ranked by %s, as --objective asks.\n", unit);
@@ -393,8 +393,8 @@ struct endings {
 
 static int count_endings(struct cli *cli, struct endings *out) {
   cugen_record record;
-  for (size_t i = 0; i < cugen_kernel_records(cli->kernel); i++) {
-    int status = cugen_kernel_record(cli->kernel, i, &record, &cli->error);
+  for (size_t i = 0; i < api_kernel_records(cli->kernel); i++) {
+    int status = api_kernel_record(cli->kernel, i, &record, &cli->error);
     if (status) return status;
     size_t outcome = (size_t)record.outcome;
     if (outcome >= OUTCOMES) continue;
@@ -411,20 +411,20 @@ bool records_failed(struct cli *cli, cugen_record *out) {
   if (count_endings(cli, &endings)) return false;
   while (outcome < OUTCOMES && !endings.counts[outcome]) outcome++;
   size_t index = outcome < OUTCOMES ? endings.examples[outcome] : 0;
-  return cugen_kernel_record(cli->kernel, index, out, &ignored) == CUGEN_OK;
+  return api_kernel_record(cli->kernel, index, out, &ignored) == CUGEN_OK;
 }
 
 void records_print_failure(struct cli *cli, const char *problem) {
   cugen_record record;
   if (!records_failed(cli, &record) || record.outcome == CUGEN_OUTCOME_OK) return;
-  printf("%s: %s, such as %s\n", problem, cugen_outcome_text((int)record.outcome), record.variant);
+  printf("%s: %s, such as %s\n", problem, outcome_text((int)record.outcome), record.variant);
   if (*record.reason) print_reason(message_own(record.reason).text);
 }
 
 static int print_ending(struct cli *cli, const struct endings *endings, size_t outcome, const char *before) {
   cugen_record record;
   if (!endings->counts[outcome]) return CUGEN_OK;
-  int status = cugen_kernel_record(cli->kernel, endings->examples[outcome], &record, &cli->error);
+  int status = api_kernel_record(cli->kernel, endings->examples[outcome], &record, &cli->error);
   if (status) return status;
   printf("%s, such as %s\n", before, record.variant);
   if (*record.reason) print_reason(message_own(record.reason).text);
@@ -449,7 +449,7 @@ int records_print_failures(struct cli *cli, bool apart) {
   for (size_t i = CUGEN_OUTCOME_COMPILE; i < CUGEN_OUTCOME_UNPREDICTED; i++) failed += endings.counts[i];
   if (!status && failed) print_failed(failed, apart ? "\n" : "");
   for (size_t i = CUGEN_OUTCOME_COMPILE; i < CUGEN_OUTCOME_UNPREDICTED && !status; i++) {
-    snprintf(before, sizeof before, "  %s %s", print_count(endings.counts[i]).text, cugen_outcome_text((int)i));
+    snprintf(before, sizeof before, "  %s %s", print_count(endings.counts[i]).text, outcome_text((int)i));
     status = print_ending(cli, &endings, i, before);
   }
   snprintf(before, sizeof before, "%sNo prediction: %s", apart || failed ? "\n" : "",

@@ -11,7 +11,7 @@ void cli_remark_unused(const struct cli *cli) {
   cugen_unused_tunable unused[MOST_TOLD];
   size_t count;
   cugen_error ignored;
-  if (cugen_kernel_unused(cli->kernel, unused, MOST_TOLD, &count, &ignored)) return;
+  if (api_kernel_unused(cli->kernel, unused, MOST_TOLD, &count, &ignored)) return;
   for (size_t i = 0; i < count && i < MOST_TOLD; i++) {
     const char *nearest = unused[i].nearest, *name = unused[i].name;
     if (unused[i].why == CUGEN_UNUSED_DEFINED)
@@ -33,7 +33,7 @@ void cli_remark_unused(const struct cli *cli) {
 void cli_remark_refused(struct cli *cli, const char *variant) {
   cugen_error why;
   if (cli->values[OPTION_QUIET]) return;
-  if (cugen_kernel_accepts(cli->kernel, variant, &why) != CUGEN_ERROR_COMPILE) return;
+  if (api_kernel_accepts(cli->kernel, variant, &why) != CUGEN_ERROR_COMPILE) return;
   char *first = strchr(why.message, '\n'); /* behind "NVRTC refused the source:" the first diagnostic is enough */
   if (first) first[1 + strcspn(first + 1, "\n")] = '\0';
   cli_remark(cli, "'%s' runs on the cpu device, and does not compile for a GPU: %s", variant, why.message);
@@ -43,11 +43,11 @@ void cli_remark_all_refused(struct cli *cli) {
   cugen_implementation_info one;
   cugen_space_info space;
   cugen_error ignored;
-  if (!cli_on_cpu(cli) || cugen_kernel_space(cli->kernel, &space, &ignored)) return;
-  for (size_t i = 0; cugen_kernel_implementation(cli->kernel, i, &one, &ignored) == CUGEN_OK; i++) {
+  if (!cli_on_cpu(cli) || api_kernel_space(cli->kernel, &space, &ignored)) return;
+  for (size_t i = 0; api_kernel_implementation(cli->kernel, i, &one, &ignored) == CUGEN_OK; i++) {
     const size_t length = strlen(one.name);
     cugen_record record;
-    for (size_t r = 0; cugen_kernel_record(cli->kernel, r, &record, &ignored) == CUGEN_OK; r++) {
+    for (size_t r = 0; api_kernel_record(cli->kernel, r, &record, &ignored) == CUGEN_OK; r++) {
       if (record.outcome != CUGEN_OUTCOME_OK || strncmp(record.variant, one.name, length) != 0) continue;
       if (record.variant[length] && record.variant[length] != ' ') continue;
       char *variant = strdup(record.variant); /* the record's lives until the next look-up */

@@ -330,7 +330,7 @@ static void write_device(const struct page *p) {
   char count[32] = "";
   if (d->sm_count && !findings_on_cpu(p->f)) snprintf(count, sizeof count, "%d", d->sm_count);
   write_fact(p, "Device", d->name);
-  const char *way = cli_way(cugen_kernel_measure(p->f->kernel));
+  const char *way = cli_way(api_kernel_measure(p->f->kernel));
   if (way) write_fact(p, "Times measured", way);
   if (!findings_on_cpu(p->f)) write_fact(p, "Architecture", d->arch);
   write_fact(p, "Multiprocessors", count);

@@ -89,7 +89,7 @@ void report_variants(const struct page *p) {
   bool chosen[COLUMNS] = {false};
   if (!p->f->right_count) return;
   choose_columns(p, chosen);
-  const bool by_time = cugen_kernel_objective(p->f->kernel) == CUGEN_OBJECTIVE_TIME;
+  const bool by_time = api_kernel_objective(p->f->kernel) == CUGEN_OBJECTIVE_TIME;
   const char *tie = page_by_rate(p) ? TIE_NOTE("highest rate") : by_time ? TIE_NOTE("fastest") : TIE_NOTE("best");
   open_table(p, "Best variants", is_tied(p->f) ? tie : "", "variants", page_predicted(p, ", predicted"));
   fputs("<th class=\"n\"></th>", p->out);
@@ -105,7 +105,7 @@ void report_variants(const struct page *p) {
 
 static void write_failure(const struct page *p, const struct failure *failure) {
   fprintf(p->out, "<tr><td class=\"n\">%s</td><td>", print_count(failure->count).text);
-  page_put(p, cugen_outcome_text((int)failure->outcome));
+  page_put(p, outcome_text((int)failure->outcome));
   fputs("</td><td class=\"wide\"><code>", p->out);
   page_put(p, failure->example->variant);
   fputs("</code>", p->out);

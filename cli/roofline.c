@@ -39,7 +39,7 @@ static int measure(struct cli *cli, const char *config, const char *dtype, const
   options.budget_seconds = longest;
   options.again = options_given(cli, OPTION_AGAIN);
   cli_remark(cli, "measuring %s", what);
-  status = cugen_kernel_tune(kernel, &options, NULL, &cli->error);
+  status = api_kernel_tune(kernel, &options, NULL, &cli->error);
   cugen_kernel_close(kernel);
   return status;
 }
@@ -82,7 +82,7 @@ static int print_ceilings(struct cli *cli, const cugen_ceilings *all) {
   }
   for (size_t i = 0; i < TENSOR_TYPES; i++) {
     char what[48];
-    double flops = cugen_kernel_tensor_flops(cli->kernel, tensor_types[i]);
+    double flops = api_kernel_tensor_flops(cli->kernel, tensor_types[i]);
     snprintf(what, sizeof what, "%s on tensor cores", tensor_types[i]);
     if (flops > 0) add_row(&table, what, print_flops(0), print_flops(flops), 0);
   }
@@ -129,7 +129,7 @@ static int print_json(struct cli *cli, const cugen_device_info *device, const cu
     json_t *entry = json_object();
     json_object_set_new(entry, "type", json_string(tensor_types[i]));
     json_object_set_new(entry, "tensor_flops_per_second_peak",
-                        json_known(cugen_kernel_tensor_flops(cli->kernel, tensor_types[i])));
+                        json_known(api_kernel_tensor_flops(cli->kernel, tensor_types[i])));
     json_array_append_new(tensor, entry);
   }
   return cli_print_json(cli, object);
@@ -143,7 +143,7 @@ static int look_up(struct cli *cli, cugen_ceilings *all) {
     cugen_kernel_close(cli->kernel);
     cli->kernel = NULL;
     status = open_peak(cli, "peak_fma", dtypes[i], &cli->kernel);
-    if (!status) status = cugen_kernel_ceilings(cli->kernel, &all[i], &cli->error);
+    if (!status) status = api_kernel_ceilings(cli->kernel, &all[i], &cli->error);
   }
   return status;
 }
@@ -236,7 +236,7 @@ static int print_requests(struct cli *cli, const struct findings *f) {
 
 static int print_plot(struct cli *cli, const struct findings *f) {
   const int width = terminal_picture_width(cli->width, 17);
-  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem_short(cli->kernel));
+  printf("%s %s on ", cugen_kernel_name(cli->kernel), api_kernel_problem_short(cli->kernel));
   cli_print_device(cli, stdout);
   puts(f->now               ? ": predicted now, nothing is remembered"
        : f->predicted       ? ": predicted, nothing is measured"

@@ -14,7 +14,7 @@ static void print_requests(struct cli *cli, const cugen_record *r) {
   cugen_ceilings ceilings;
   cugen_error ignored;
   double requested = quantity_requested(r);
-  if (!(requested > 0) || cugen_kernel_ceilings(cli->kernel, &ceilings, &ignored)) return;
+  if (!(requested > 0) || api_kernel_ceilings(cli->kernel, &ceilings, &ignored)) return;
   double served = records_served(r, &ceilings), peak = records_peak(&ceilings);
   printf("  requests    %s FLOP/B", print_number(requested).text);
   if (served > 0) {
@@ -74,7 +74,7 @@ static void print_record(struct cli *cli, const cugen_record *r, const struct la
   const char *right = r->verified ? "right" : "not verified (reference \"none\")";
   printf("%s: ", r->variant);
   clean_style(r->outcome == CUGEN_OUTCOME_OK ? STYLE_PLAIN : STYLE_BAD);
-  fputs(r->outcome == CUGEN_OUTCOME_OK ? right : cugen_outcome_text((int)r->outcome), stdout);
+  fputs(r->outcome == CUGEN_OUTCOME_OK ? right : outcome_text((int)r->outcome), stdout);
   clean_style(STYLE_PLAIN);
   putchar('\n');
   if (r->outcome != CUGEN_OUTCOME_OK) return;
@@ -91,9 +91,9 @@ static int print_json(struct cli *cli, const cugen_record *r, const struct launc
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "fallback", json_optional_string(cugen_kernel_fallback(cli->kernel)));
   json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
-  json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
+  json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
   json_object_set(object, "choice", choice);
-  json_object_set_new(object, "printed", json_optional_string(cugen_kernel_printed(cli->kernel)));
+  json_object_set_new(object, "printed", json_optional_string(api_kernel_printed(cli->kernel)));
   json_object_set_new(object, "record", json_record(r));
   json_object_set_new(object, "launches", launches_json(launches));
   return cli_print_json(cli, object);
@@ -113,21 +113,21 @@ static void append_check(struct cli *cli, const cugen_record *r) {
 
 /* A variant that is not right has its figures printed all the same; the status says what is wrong with it. */
 static int fail_outcome(struct cli *cli, const cugen_record *r) {
-  const char *problem = cugen_kernel_problem_short(cli->kernel);
+  const char *problem = api_kernel_problem_short(cli->kernel);
   static const int statuses[] = {CUGEN_OK,          CUGEN_ERROR_COMPILE, CUGEN_ERROR_DEVICE, CUGEN_ERROR_WRONG,
                                  CUGEN_ERROR_WRONG, CUGEN_ERROR_DEVICE,  CUGEN_ERROR_DEVICE};
   size_t outcome = (size_t)r->outcome;
   int status = outcome < sizeof statuses / sizeof *statuses ? statuses[outcome] : CUGEN_ERROR_INTERNAL;
   if (!status) return CUGEN_OK;
   cli_fail(cli, status, "%s%s%s: %s%s%s", r->variant, *problem ? " with " : "", problem,
-           cugen_outcome_text((int)r->outcome), *r->reason ? ": " : "", r->reason);
+           outcome_text((int)r->outcome), *r->reason ? ": " : "", r->reason);
   append_check(cli, r);
   return status;
 }
 
 static int choose(struct cli *cli, cugen_choice *choice) {
   *choice = (cugen_choice){0};
-  return cli->values[OPTION_VARIANT] ? CUGEN_OK : cugen_kernel_choose(cli->kernel, 0, choice, &cli->error);
+  return cli->values[OPTION_VARIANT] ? CUGEN_OK : api_kernel_choose(cli->kernel, 0, choice, &cli->error);
 }
 
 static int on_progress(const cugen_progress *state, void *context) {
@@ -139,9 +139,9 @@ static int on_progress(const cugen_progress *state, void *context) {
 static int run_variant(struct cli *cli, const char *variant, double timeout, cugen_record *out) {
   struct progress progress;
   progress_open(&progress, options_given(cli, OPTION_QUIET));
-  cugen_kernel_watch_run(cli->kernel, on_progress, &progress);
-  int status = cugen_kernel_run(cli->kernel, variant, timeout, out, &cli->error);
-  cugen_kernel_watch_run(cli->kernel, NULL, NULL);
+  api_kernel_watch_run(cli->kernel, on_progress, &progress);
+  int status = api_kernel_run(cli->kernel, variant, timeout, out, &cli->error);
+  api_kernel_watch_run(cli->kernel, NULL, NULL);
   progress_close(&progress);
   return status;
 }
@@ -169,8 +169,7 @@ int command_run(struct cli *cli) {
     status = print_json(cli, &record, &launches, chosen);
   else if (!status) {
     print_record(cli, &record, &launches);
-    print_printed(cugen_kernel_printed(cli->kernel),
-                  record.outcome == CUGEN_OUTCOME_OK ? " in its first launch" : "");
+    print_printed(api_kernel_printed(cli->kernel), record.outcome == CUGEN_OUTCOME_OK ? " in its first launch" : "");
   }
   json_decref(chosen);
   return status ? status : fail_outcome(cli, &record);

@@ -16,8 +16,8 @@ static void advise_tuning(const struct cli *cli, bool near, bool predicted) {
 
 size_t cli_failed(const struct cli *cli, const cugen_choice *choice) {
   bool none = choice->how == CUGEN_PLAN_DEFAULT && !choice->predicted && !choice->tuned_on &&
-              !cugen_kernel_predicted(cli->kernel);
-  return none ? cugen_kernel_records(cli->kernel) : 0;
+              !api_kernel_predicted(cli->kernel);
+  return none ? api_kernel_records(cli->kernel) : 0;
 }
 
 /* Tuning again tries what is left; a variant that failed is only tried when its kernel has changed. */
@@ -25,7 +25,7 @@ static void remark_failed(const struct cli *cli, size_t failed) {
   const struct cli meant = cli_to_tune(cli), here = cli_here(cli);
   cugen_space_info space;
   cugen_error ignored;
-  bool others = cugen_kernel_space(cli->kernel, &space, &ignored) == CUGEN_OK && space.valid > failed;
+  bool others = api_kernel_space(cli->kernel, &space, &ignored) == CUGEN_OK && space.valid > failed;
   fprintf(stderr, "cugen: all %zu variants remembered for this problem failed: using the first valid variant; '",
           failed);
   hint_print(&here, "cache why", stderr);
@@ -42,7 +42,7 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
   }
   if (choice->how == CUGEN_PLAN_NEAR)
     fprintf(stderr, "cugen: not tuned for this problem: the best of %s (policy %s, distance %.2g); ",
-            choice->tuned_for, cugen_kernel_policy(cli->kernel), choice->distance);
+            choice->tuned_for, api_kernel_policy(cli->kernel), choice->distance);
   else if (choice->how == CUGEN_PLAN_PORTFOLIO)
     fputs("cugen: not tuned for this problem: what the portfolio has for such sizes; ", stderr);
   else if (choice->how == CUGEN_PLAN_OTHER_GPU)

@@ -101,7 +101,7 @@ static int print_arguments(struct cli *cli, FILE *out) {
 static int print_implementations(struct cli *cli, const cugen_space_info *space, FILE *out) {
   for (size_t i = 0; i < space->implementations; i++) {
     cugen_implementation_info info;
-    int status = cugen_kernel_implementation(cli->kernel, i, &info, &cli->error);
+    int status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
     if (status) return status;
     fprintf(out, "  %s: ", info.name);
     if (info.unavailable)
@@ -136,12 +136,12 @@ static bool expands(const struct cli *cli) {
   const cugen_launch_info *launches;
   cugen_error ignored;
   size_t count;
-  return !cugen_kernel_launches(cli->kernel, NULL, &launches, &count, NULL, &ignored);
+  return !api_kernel_launches(cli->kernel, NULL, &launches, &count, NULL, &ignored);
 }
 
 /* What tuning would fail with. */
 static int find_missing(struct cli *cli) {
-  int status = cugen_kernel_complete(cli->kernel, cli->values[OPTION_VARIANT], &cli->error);
+  int status = api_kernel_complete(cli->kernel, cli->values[OPTION_VARIANT], &cli->error);
   return needs_device(status) ? CUGEN_OK : status;
 }
 
@@ -151,7 +151,7 @@ static int print_kernel(struct cli *cli, const void *of, FILE *out) {
   cli_print_device(cli, out);
   fprintf(out, "\n\nProblem:\n  %s\n", cugen_kernel_problem(cli->kernel));
   fprintf(out, "\nPolicy for problems that are not tuned:\n  %s\n\nImplementations:\n",
-          cugen_kernel_policy(cli->kernel));
+          api_kernel_policy(cli->kernel));
   int status = print_implementations(cli, space, out);
   if (status) return status;
   fprintf(out, "\nArguments, strides in elements:\n");
@@ -232,15 +232,15 @@ static int fill_json(struct cli *cli, const cugen_space_info *space, json_t *obj
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "policy", json_string(cugen_kernel_policy(cli->kernel)));
-  json_object_set_new(object, "objective", json_string(cugen_kernel_objective_text(cli->kernel)));
-  json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
+  json_object_set_new(object, "policy", json_string(api_kernel_policy(cli->kernel)));
+  json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
+  json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
   json_object_set_new(object, "implementations", implementations);
   json_object_set_new(object, "arguments", arguments);
   int status = CUGEN_OK;
   for (size_t i = 0; !status && i < space->implementations; i++) {
     cugen_implementation_info info;
-    status = cugen_kernel_implementation(cli->kernel, i, &info, &cli->error);
+    status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
     if (!status) json_array_append_new(implementations, json_implementation(&info));
   }
   for (size_t i = 0; !status && i < cugen_kernel_arguments(cli->kernel); i++) {
@@ -258,7 +258,7 @@ static int fill_json(struct cli *cli, const cugen_space_info *space, json_t *obj
 enum { MOST_CONFIGS = 64 };
 
 static size_t list_configs(struct cli *cli, const char **names) {
-  size_t count = cugen_configs(cli->lib, names, MOST_CONFIGS);
+  size_t count = api_configs(cli->lib, names, MOST_CONFIGS);
   return count < MOST_CONFIGS ? count : MOST_CONFIGS;
 }
 
@@ -303,7 +303,7 @@ int command_show(struct cli *cli) {
   if (options_given(cli, OPTION_TRACE)) return trace_show(cli);
   if (!cli->operand) return show_configs(cli);
   int status = cli_open_kernel(cli);
-  if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
+  if (!status) status = api_kernel_space(cli->kernel, &space, &cli->error);
   if (status) return status;
   cli_remark_unused(cli);
   if (!options_given(cli, OPTION_JSON)) {

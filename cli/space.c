@@ -12,7 +12,7 @@ static int list_variants(struct cli *cli, uint64_t count, json_t *array) {
   clean_kind(WRAP_NOTHING);
   for (uint64_t i = 0; !status && i < count; i++) {
     const char *variant;
-    status = cugen_kernel_variant(cli->kernel, i, &variant, &cli->error);
+    status = api_kernel_variant(cli->kernel, i, &variant, &cli->error);
     if (status) break;
     if (array)
       json_array_append_new(array, json_string(variant));
@@ -31,7 +31,7 @@ static int print_implementations(struct cli *cli, const cugen_space_info *space)
   table_open(&table, cli, columns, 4);
   for (size_t i = 0; !status && i < space->implementations; i++) {
     cugen_implementation_info info;
-    status = cugen_kernel_implementation(cli->kernel, i, &info, &cli->error);
+    status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
     if (status) break;
     char unmet[256] = "";
     if (info.unavailable) snprintf(unmet, sizeof unmet, "needs %s", info.unavailable);
@@ -64,7 +64,7 @@ static size_t common_folder(struct cli *cli, const cugen_space_info *space) {
   size_t length = 0;
   bool any = false;
   for (size_t i = 0; i < space->restrictions && cli->width; i++) {
-    if (cugen_kernel_restriction(cli->kernel, i, &info, &cli->error) || !info.removed || !*info.file) continue;
+    if (api_kernel_restriction(cli->kernel, i, &info, &cli->error) || !info.removed || !*info.file) continue;
     if (!any) length = (size_t)snprintf(common, sizeof common, "%.500s", info.file);
     for (any = true; length && (common[length - 1] != '/' || strncmp(common, info.file, length) != 0);) length--;
   }
@@ -81,7 +81,7 @@ static int print_removing(struct cli *cli, const cugen_space_info *space) {
   table_open(&table, cli, columns, 4);
   for (size_t i = 0; !status && i < space->restrictions; i++) {
     cugen_restriction_info info;
-    status = cugen_kernel_restriction(cli->kernel, i, &info, &cli->error);
+    status = api_kernel_restriction(cli->kernel, i, &info, &cli->error);
     if (status || !is_listed(cli, &info)) continue;
     const bool in_folder = folder && strlen(info.file) > folder;
     char place[512], line[16], text[1024];
@@ -104,7 +104,7 @@ static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
   cugen_restriction_info info;
   size_t idle = 0;
   for (size_t i = 0; i < space->restrictions; i++)
-    idle += cugen_kernel_restriction(cli->kernel, i, &info, &cli->error) == CUGEN_OK && !is_listed(cli, &info);
+    idle += api_kernel_restriction(cli->kernel, i, &info, &cli->error) == CUGEN_OK && !is_listed(cli, &info);
   const int status = idle < space->restrictions ? print_removing(cli, space) : CUGEN_OK;
   if (!status && idle)
     printf("  %s restriction%s removed nothing; --wide lists them\n", print_count(idle).text, idle == 1 ? "" : "s");
@@ -112,7 +112,7 @@ static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
 }
 
 static int print_space(struct cli *cli, const cugen_space_info *space, uint64_t left_out) {
-  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem_short(cli->kernel));
+  printf("%s %s on ", cugen_kernel_name(cli->kernel), api_kernel_problem_short(cli->kernel));
   cli_print_device(cli, stdout);
   printf("\n%s of ", print_count(space->valid).text);
   printf("%s combinations are valid\n", print_count(space->cartesian).text);
@@ -150,12 +150,12 @@ static int fill_json(struct cli *cli, const cugen_space_info *space, uint64_t le
   json_object_set_new(object, "restrictions", restrictions);
   for (size_t i = 0; !status && i < space->implementations; i++) {
     cugen_implementation_info info;
-    status = cugen_kernel_implementation(cli->kernel, i, &info, &cli->error);
+    status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
     if (!status) json_array_append_new(implementations, json_implementation(&info));
   }
   for (size_t i = 0; !status && i < space->restrictions; i++) {
     cugen_restriction_info info;
-    status = cugen_kernel_restriction(cli->kernel, i, &info, &cli->error);
+    status = api_kernel_restriction(cli->kernel, i, &info, &cli->error);
     if (!status) json_array_append_new(restrictions, restriction_json(&info));
   }
   return status;
@@ -177,7 +177,7 @@ static int print_json(struct cli *cli, const cugen_space_info *space, uint64_t l
 static bool has_heuristics(struct cli *cli, const cugen_space_info *space) {
   cugen_restriction_info info = {.kind = CUGEN_RESTRICTION_WHERE};
   for (size_t i = 0; i < space->restrictions && info.kind != CUGEN_RESTRICTION_HEURISTIC; i++)
-    if (cugen_kernel_restriction(cli->kernel, i, &info, &cli->error)) return false;
+    if (api_kernel_restriction(cli->kernel, i, &info, &cli->error)) return false;
   return info.kind == CUGEN_RESTRICTION_HEURISTIC;
 }
 
@@ -188,7 +188,7 @@ static int count_left_out(struct cli *cli, const cugen_space_info *space, uint64
   cugen_error ignored;
   *out = 0;
   if (!has_heuristics(cli, space)) return CUGEN_OK;
-  if (!cli_filter(cli, true) && !cugen_kernel_space(cli->kernel, &all, &ignored)) *out = all.valid - space->valid;
+  if (!cli_filter(cli, true) && !api_kernel_space(cli->kernel, &all, &ignored)) *out = all.valid - space->valid;
   return cli_filter(cli, false);
 }
 
@@ -199,7 +199,7 @@ int command_space(struct cli *cli) {
   const bool json = options_given(cli, OPTION_JSON);
   int status = options_count(cli, OPTION_LIST, 1, &most);
   if (!status) status = cli_open_kernel(cli);
-  if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
+  if (!status) status = api_kernel_space(cli->kernel, &space, &cli->error);
   if (status) return status;
   cli_remark_unused(cli);
   uint64_t listed = most < space.valid ? most : space.valid;

@@ -52,7 +52,7 @@ bool terminal_has_colour(void) {
 
 /* ---- Columns of text ---- */
 
-/* The character at text, whose length goes to *length; text is UTF-8 already (cugen_clean_text). */
+/* The character at text, whose length goes to *length; text is UTF-8 already (api_clean_text). */
 static uint32_t decode(const unsigned char *text, size_t *length) {
   const uint32_t first = text[0];
   *length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;

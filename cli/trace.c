@@ -4,7 +4,7 @@
    after the other in the order in which they began, and a record's place is the time of all runs before its own plus its
    own run_seconds: tuning that was interrupted and resumed reads as one.
 
-   The best at a moment is what a plan would have taken then: cugen_best of each variant's latest record. Where the fastest few are
+   The best at a moment is what a plan would have taken then: api_best_of of each variant's latest record. Where the fastest few are
    measured again at the end, their new times replace the first ones, which favoured the lucky: so the best may become slower there.
    Within a tie it may, too, when a variant comes that stands before it in the config. */
 #include "trace.h"
@@ -124,7 +124,7 @@ static const cugen_record *best_of(struct standings *s) {
     s->right[count++] = s->latest[i];
     s->least = fmin(s->least, s->latest[i]->cost);
   }
-  const size_t best = cugen_best(s->right, count);
+  const size_t best = api_best_of(s->right, count);
   return best < count ? s->right[best] : NULL;
 }
 
@@ -187,7 +187,7 @@ double trace_value(const cugen_kernel *kernel, const cugen_record *record) {
 
 struct shown trace_label(const cugen_kernel *kernel, double value) {
   return by_time_alone(kernel) ? plot_seconds(value)
-                               : plot_rate(value, cugen_kernel_objective(kernel) == CUGEN_OBJECTIVE_FLOPS);
+                               : plot_rate(value, api_kernel_objective(kernel) == CUGEN_OBJECTIVE_FLOPS);
 }
 
 static int by_number(const void *a, const void *b) {
@@ -233,7 +233,7 @@ static json_t *point_json(const struct trace_point *point) {
   json_object_set_new(object, "spent", json_number(point->spent));
   json_object_set_new(object, "run", json_integer((json_int_t)point->run));
   json_object_set_new(object, "variant", json_string(point->record->variant));
-  json_object_set_new(object, "outcome", json_string(cugen_outcome_name((int)point->record->outcome)));
+  json_object_set_new(object, "outcome", json_string(outcome_name((int)point->record->outcome)));
   json_object_set_new(object, "seconds", point->right ? json_number(point->record->seconds) : json_null());
   json_object_set_new(object, "best", point->best ? json_string(point->best->variant) : json_null());
   json_object_set_new(object, "best_seconds", point->best ? json_number(point->best->seconds) : json_null());
@@ -255,7 +255,7 @@ int trace_into_json(struct cli *cli, json_t *object) {
   const cugen_stored_record *all;
   size_t count;
   struct trace trace;
-  int status = cugen_kernel_stored(cli->kernel, 1, &all, &count, &cli->error);
+  int status = api_kernel_stored(cli->kernel, 1, &all, &count, &cli->error);
   if (status) return status;
   if (!trace_open(all, count, &trace)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   json_object_set_new(object, "trace", trace_json(&trace));

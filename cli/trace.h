@@ -12,7 +12,7 @@ struct trace_point {
   double spent; /* seconds of tuning until then; pauses between runs are left out */
   size_t run;   /* from 0 on, in the order in which they began */
   bool right;
-  const cugen_record *best; /* cugen_best by then, this record included; NULL: none was right */
+  const cugen_record *best; /* api_best_of by then, this record included; NULL: none was right */
   bool changed;             /* it is another than before this record, or it has another time */
 };
 
@@ -24,7 +24,7 @@ struct trace {
   double *run_ends; /* by run: spent when it ended */
 };
 
-/* Of what cugen_kernel_stored gives with history: the current records, and those of the same kernels that later ones replaced.
+/* Of what api_kernel_stored gives with history: the current records, and those of the same kernels that later ones replaced.
    False: out of memory. The records must outlive the trace. */
 bool trace_open(const cugen_stored_record *all, size_t count, struct trace *out);
 void trace_close(struct trace *trace);

@@ -165,7 +165,7 @@ static void print_summary(const struct findings *f) {
 }
 
 static void print_heading(struct cli *cli, const struct findings *f) {
-  printf("%s %s on ", cugen_kernel_name(cli->kernel), cugen_kernel_problem_short(cli->kernel));
+  printf("%s %s on ", cugen_kernel_name(cli->kernel), api_kernel_problem_short(cli->kernel));
   cli_print_device(cli, stdout);
   puts(f->predicted         ? ": predicted, nothing is measured"
        : findings_on_cpu(f) ? "; times are the CPU's own, not a GPU's"
@@ -191,8 +191,8 @@ static int print_json(struct cli *cli, const struct findings *f) {
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
   json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "objective", json_string(cugen_kernel_objective_text(cli->kernel)));
-  json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
+  json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
+  json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
   json_object_set_new(object, "trace", trace_json(&f->trace));
   return cli_print_json(cli, object);
 }

@@ -174,7 +174,7 @@ static int measure(struct cli *cli, cugen_transfer_options *options, cugen_trans
   options->progress = on_progress;
   options->context = &progress;
   stop_catch();
-  int status = cugen_transfer_measure(cli->lib, options, result, &cli->error);
+  int status = api_transfer_measure(cli->lib, options, result, &cli->error);
   progress_close(&progress);
   return status;
 }

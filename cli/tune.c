@@ -87,7 +87,7 @@ static void remark_data(const struct cli *cli) {
     all += argument.bytes;
     if (!largest.name || argument.bytes > largest.bytes) largest = argument;
   }
-  if (all < large || cugen_kernel_predicted(cli->kernel)) return;
+  if (all < large || api_kernel_predicted(cli->kernel)) return;
   const double seconds = (double)all / bytes_a_second;
   const char *device = cli->values[OPTION_DEVICE];
   const bool gpu = !device || strcmp(device, "cpu") != 0;
@@ -137,7 +137,7 @@ static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
   puts(".");
   if (result->tied)
     printf("The %s ties with %s within %.1f %%.\n",
-           cugen_kernel_objective(cli->kernel) == CUGEN_OBJECTIVE_TIME ? "fastest" : "best",
+           api_kernel_objective(cli->kernel) == CUGEN_OBJECTIVE_TIME ? "fastest" : "best",
            result->tied == 1 ? "another" : print_count(result->tied).text, fmax(100 * result->tied_within, 0.1));
   if (result->energies) printf("Measured the energy of %s.\n", print_count(result->energies).text);
   if (result->power_capped + result->steady + result->unsettled) {
@@ -155,7 +155,7 @@ static void print_chosen(struct cli *cli, const char *command) {
   bool filtered = cli->where_count || options_given(cli, OPTION_PATTERN) ||
                   options_given(cli, OPTION_IMPLEMENTATION) || options_given(cli, OPTION_BITWISE);
   struct cli meant = *cli;
-  if (filtered && cugen_kernel_record(cli->kernel, 0, &best, &ignored) == CUGEN_OK)
+  if (filtered && api_kernel_record(cli->kernel, 0, &best, &ignored) == CUGEN_OK)
     meant.values[OPTION_VARIANT] = best.variant;
   hint_print(&meant, command, stdout);
 }
@@ -166,7 +166,7 @@ static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t 
   if (!cli_print_remembered(cli)) return;
   if (result->left && !result->alike) puts("Run the same command again to continue.");
   if (!right) return;
-  if (cugen_kernel_predicted(cli->kernel)) {
+  if (api_kernel_predicted(cli->kernel)) {
     puts("These are predictions, stored apart from measurements; docs/model.md says how good they are.");
     fputs("The best as source: ", stdout);
     print_chosen(cli, "gen");
@@ -202,7 +202,7 @@ static void remark_bitwise(struct cli *cli, const cugen_tune_result *result, siz
   size_t others = 0, unknown = 0;
   if (!result->outputs.known) return;
   for (size_t i = equal;
-       cugen_kernel_record(cli->kernel, i, &record, &ignored) == CUGEN_OK && record.outcome == CUGEN_OUTCOME_OK; i++)
+       api_kernel_record(cli->kernel, i, &record, &ignored) == CUGEN_OK && record.outcome == CUGEN_OUTCOME_OK; i++)
     if (!was_compared(result, &record))
       unknown++;
     else if (others++ == 0)
@@ -222,7 +222,7 @@ static void remark_bitwise(struct cli *cli, const cugen_tune_result *result, siz
 static void remark_verified(struct cli *cli, const cugen_tune_result *result, size_t right) {
   cugen_record best;
   cugen_error ignored;
-  if (!right || cugen_kernel_record(cli->kernel, 0, &best, &ignored)) return;
+  if (!right || api_kernel_record(cli->kernel, 0, &best, &ignored)) return;
   if (best.predicted)
     print_verified(result, &best);
   else if (!best.verified)
@@ -243,7 +243,7 @@ static int print_result(struct cli *cli, const cugen_tune_result *result, size_t
   if (!quiet) putchar('\n');
   int status = records_print_best(cli, top, &right);
   if (!status && !quiet) remark_bitwise(cli, result, right);
-  if (!status && cugen_kernel_needs_energy(cli->kernel)) status = front_print(cli);
+  if (!status && api_kernel_needs_energy(cli->kernel)) status = front_print(cli);
   if (!status) status = records_print_failures(cli, right > 0);
   if (!status) remark_not_run(result);
   if (!status) remark_verified(cli, result, right);
@@ -261,15 +261,15 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
   json_object_set_new(object, "fallback",
                       json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
   json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
-  json_object_set_new(object, "objective", json_string(cugen_kernel_objective_text(cli->kernel)));
-  json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
+  json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
+  json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
   json_object_set_new(object, "cartesian", json_integer((json_int_t)space->cartesian));
   json_object_set_new(object, "valid", json_integer((json_int_t)space->valid));
   json_object_set_new(object, "run", json_tune_result(result));
   json_object_set_new(object, "records", records);
-  for (size_t i = 0; i < cugen_kernel_records(cli->kernel); i++) {
+  for (size_t i = 0; i < api_kernel_records(cli->kernel); i++) {
     cugen_record record;
-    int status = cugen_kernel_record(cli->kernel, i, &record, &cli->error);
+    int status = api_kernel_record(cli->kernel, i, &record, &cli->error);
     if (status) {
       json_decref(object);
       return status;
@@ -286,7 +286,7 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
 
 /* What was not predicted cannot run either. */
 static int fail_all(struct cli *cli, const cugen_tune_result *result) {
-  bool predicted = cugen_kernel_predicted(cli->kernel);
+  bool predicted = api_kernel_predicted(cli->kernel);
   struct cli meant = *cli;
   cugen_record first;
   cli_fail(cli, CUGEN_ERROR_WRONG, "not one of %zu variants %s; '", result->refuted ? result->refuted : result->tried,
@@ -299,13 +299,13 @@ static int fail_all(struct cli *cli, const cugen_tune_result *result) {
 
 /* Tunes; a stop by a signal and "not one came out right" still have results to print. */
 static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_info *space, size_t top) {
-  struct run run = {.cli = cli, .space = space, .remembered = cugen_kernel_records(cli->kernel)};
+  struct run run = {.cli = cli, .space = space, .remembered = api_kernel_records(cli->kernel)};
   cugen_tune_result result = {0};
   bool json = options_given(cli, OPTION_JSON);
   tune_devices_open_progress(cli, &run.progress);
   options->progress = on_progress;
   options->context = &run;
-  int status = cugen_kernel_tune(cli->kernel, options, &result, &cli->error);
+  int status = api_kernel_tune(cli->kernel, options, &result, &cli->error);
   progress_close(&run.progress);
   tune_devices_say_lost(cli, &run.progress, result.lost);
   if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
@@ -332,13 +332,13 @@ static int refuse_arch(struct cli *cli) {
 static int use_device(struct cli *cli) {
   if (cli_only_predicts(cli)) return refuse_arch(cli);
   bool here = cli_device(cli) == CUGEN_DEVICE_CUDA || cli_on_cpu(cli);
-  return here ? cli_use_check_on_cpu(cli) : cugen_kernel_use_predictions(cli->kernel, &cli->error);
+  return here ? cli_use_check_on_cpu(cli) : api_kernel_use_predictions(cli->kernel, &cli->error);
 }
 
 static int tune_one(struct cli *cli, cugen_tune_options *options, size_t top) {
   cugen_space_info space;
   int status = use_device(cli);
-  if (!status) status = cugen_kernel_space(cli->kernel, &space, &cli->error);
+  if (!status) status = api_kernel_space(cli->kernel, &space, &cli->error);
   if (!status) status = cli_load_records(cli);
   return status ? status : tune(cli, options, &space, top);
 }
@@ -377,7 +377,6 @@ int command_tune(struct cli *cli) {
   if (!status) status = tune_devices(cli, &options, top, tune_problems);
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
   if (cli->error.cause == CUGEN_CAUSE_BUSY) return status; /* its message says what is not kept */
-  cli_remark(cli, "interrupted; everything %s is kept",
-             cugen_kernel_predicted(cli->kernel) ? "predicted" : "measured");
+  cli_remark(cli, "interrupted; everything %s is kept", api_kernel_predicted(cli->kernel) ? "predicted" : "measured");
   return stop_exit_code();
 }

@@ -12,7 +12,7 @@
 size_t cli_device_count(const struct cli *cli) {
   const char *list = cli->values[OPTION_DEVICE];
   size_t count = 1;
-  if (!list || cugen_device_parse(list).kind != CUGEN_DEVICE_LIST) return 1;
+  if (!list || device_parse(list).kind != CUGEN_DEVICE_LIST) return 1;
   for (; *list; list++) count += *list == ',';
   return count;
 }
@@ -106,7 +106,7 @@ static int read_groups(struct cli *cli, const char *list, int threads, struct gr
   int status = cli_open(cli);
   while (!status && out->count < MOST_GROUPS) {
     struct tune_group *group = &out->each[out->count];
-    status = cugen_device_group(cli->lib, list, out->count, &list_of_group, &cli->error);
+    status = api_device_group(cli->lib, list, out->count, &list_of_group, &cli->error);
     if (status || !list_of_group) break;
     *group = (struct tune_group){.all = out, .index = out->count, .list = strdup(list_of_group)};
     if (!group->list) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
@@ -258,7 +258,7 @@ static int print_answers(struct cli *cli, int status) {
 
 int tune_devices(struct cli *cli, cugen_tune_options *options, size_t top, tune_function *tune) {
   const char *named = cli->values[OPTION_DEVICE], *list = named ? named : getenv("CUGEN_DEVICE");
-  if (!list || cugen_device_parse(list).kind != CUGEN_DEVICE_LIST) return tune(cli, options, top);
+  if (!list || device_parse(list).kind != CUGEN_DEVICE_LIST) return tune(cli, options, top);
   struct groups *groups = calloc(1, sizeof *groups);
   if (!groups) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   *groups =

@@ -135,12 +135,12 @@ static int check_problem(struct tuning *tuning, size_t i) {
   return status;
 }
 
-/* As cugen_kernels_tune names it, with the place in front. */
+/* As api_kernels_tune names it, with the place in front. */
 static int name_refused(struct tuning *tuning, size_t i) {
   struct cli *cli = tuning->cli;
   const cugen_kernel *kernel = tuning->kernels[i];
   const cugen_error why = cli->error;
-  cli_fail(cli, why.status, "%s %s: %s", cugen_kernel_name(kernel), cugen_kernel_problem_short(kernel), why.message);
+  cli_fail(cli, why.status, "%s %s: %s", cugen_kernel_name(kernel), api_kernel_problem_short(kernel), why.message);
   if (why.line) cli_place(cli, why.file, (size_t)why.line);
   return fail_at(cli, tuning->problems[i]);
 }
@@ -197,7 +197,7 @@ static int tune_kernels(struct tuning *tuning, const cugen_tune_options *options
   do {
     again = false;
     memset(tuning->results, 0, tuning->count * sizeof *tuning->results);
-    status = cugen_kernels_tune(tuning->kernels, tuning->count, options, tuning->results, &tuning->cli->error);
+    status = api_kernels_tune(tuning->kernels, tuning->count, options, tuning->results, &tuning->cli->error);
     if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED && !tuning->begun)
       status = find_refused(tuning, status, &again);
   } while (again);
@@ -210,8 +210,8 @@ static int learn(struct tuning *tuning, size_t most, bool remembered) {
   cugen_learn_options options = CUGEN_LEARN_OPTIONS_INIT;
   options.most = most;
   options.remembered = remembered;
-  int status = cugen_kernels_learn(tuning->kernels, tuning->count, &options, &tuning->portfolios,
-                                   &tuning->portfolio_count, &tuning->cli->error);
+  int status = api_kernels_learn(tuning->kernels, tuning->count, &options, &tuning->portfolios,
+                                 &tuning->portfolio_count, &tuning->cli->error);
   if (!status) tuning_remark_unlearnt(tuning);
   return status;
 }
@@ -253,7 +253,7 @@ static int learn_predicted(struct tuning *tuning, size_t most, bool remembered, 
   struct cli *cli = tuning->cli;
   int status = CUGEN_OK;
   for (size_t i = 0; i < tuning->count && !status; i++)
-    status = cugen_kernel_use_predictions(tuning->kernels[i], &cli->error);
+    status = api_kernel_use_predictions(tuning->kernels[i], &cli->error);
   if (!status) status = learn(tuning, most, remembered);
   if (status) cli->error = *why;
   return status ? why->status : CUGEN_OK;

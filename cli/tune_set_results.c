@@ -21,19 +21,19 @@ static bool find_best(const struct tuning *tuning, size_t problem, cugen_record 
   cugen_choice choice = {.variant = NULL};
   cugen_error ignored;
   bool chosen = !tuning->results[problem].outputs.known && /* what has those bits comes first */
-                cugen_kernel_choose(kernel, -1, &choice, &ignored) == CUGEN_OK &&
+                api_kernel_choose(kernel, -1, &choice, &ignored) == CUGEN_OK &&
                 (choice.how == CUGEN_PLAN_EXACT || choice.predicted);
   char *variant = chosen ? strdup(choice.variant) : NULL;
-  const size_t count = cugen_kernel_records(kernel);
+  const size_t count = api_kernel_records(kernel);
   size_t at = 0;
   for (size_t i = 0; i < count && variant; i++)
-    if (cugen_kernel_record(kernel, i, out, &ignored) == CUGEN_OK && strcmp(out->variant, variant) == 0) {
+    if (api_kernel_record(kernel, i, out, &ignored) == CUGEN_OK && strcmp(out->variant, variant) == 0) {
       at = i;
       break;
     }
   free(variant);
-  if (at >= count || cugen_kernel_record(kernel, at, out, &ignored) != CUGEN_OK) return false;
-  if (cugen_kernel_objective(kernel) == CUGEN_OBJECTIVE_BYTES) out->flops = 0;
+  if (at >= count || api_kernel_record(kernel, at, out, &ignored) != CUGEN_OK) return false;
+  if (api_kernel_objective(kernel) == CUGEN_OBJECTIVE_BYTES) out->flops = 0;
   return out->outcome == CUGEN_OUTCOME_OK;
 }
 
@@ -41,10 +41,10 @@ static bool find_best(const struct tuning *tuning, size_t problem, cugen_record 
 
 /* What all problems have, to be freed; NULL: out of memory. */
 static char *shared_values(const struct tuning *tuning) {
-  const char *first = cugen_kernel_problem_short(tuning->kernels[0]);
+  const char *first = api_kernel_problem_short(tuning->kernels[0]);
   char *shared = settings_take(first, tuning->count > 1 ? first : "", true);
   for (size_t i = 1; i < tuning->count && shared; i++) {
-    char *fewer = settings_take(shared, cugen_kernel_problem_short(tuning->kernels[i]), true);
+    char *fewer = settings_take(shared, api_kernel_problem_short(tuning->kernels[i]), true);
     free(shared);
     shared = fewer;
   }
@@ -61,9 +61,9 @@ void tuning_print_head(struct tuning *tuning) {
   printf("%s%s%s, %s problem%s on ", cugen_kernel_name(cli->kernel), shared && *shared ? " " : "",
          shared ? shared : "", print_count(tuning->count).text, tuning->count > 1 ? "s" : "");
   cli_print_device(cli, stdout);
-  puts(cli_on_cpu(cli)                       ? "; times are the CPU's own, not a GPU's"
-       : cugen_kernel_predicted(cli->kernel) ? ": predicted, not measured"
-                                             : "");
+  puts(cli_on_cpu(cli)                     ? "; times are the CPU's own, not a GPU's"
+       : api_kernel_predicted(cli->kernel) ? ": predicted, not measured"
+                                           : "");
   if (why) printf("No CUDA GPU: %s\n", message_own(why).text);
   tune_devices_print_head(cli);
   cli_print_way(cli);
@@ -99,8 +99,8 @@ static void add_row(const struct tuning *tuning, struct table *table, size_t i, 
   cugen_kernel *kernel = tuning->kernels[i];
   const cugen_tune_result *result = &tuning->results[i];
   const bool found = find_best(tuning, i, &best);
-  char *own = settings_take(cugen_kernel_problem_short(kernel), shared, false);
-  table_cell(table, own && *own ? own : cugen_kernel_problem_short(kernel));
+  char *own = settings_take(api_kernel_problem_short(kernel), shared, false);
+  table_cell(table, own && *own ? own : api_kernel_problem_short(kernel));
   if (tuning->weights) table_cell(table, print_percent(weight_of(tuning, i)).text);
   table_cell(table, found ? print_seconds(best.seconds).text : "-");
   if (rated) table_cell(table, found ? print_rate(best.flops, best.bytes, best.seconds).text : "-");
@@ -142,7 +142,7 @@ static void print_failures(const struct tuning *tuning) {
     if (find_best(tuning, i, &best) || !(tuning->results[i].tried || tuning->results[i].remembered)) continue;
     if (printed++ == 0) putchar('\n');
     one.kernel = tuning->kernels[i];
-    records_print_failure(&one, cugen_kernel_problem_short(one.kernel));
+    records_print_failure(&one, api_kernel_problem_short(one.kernel));
   }
 }
 
@@ -152,7 +152,7 @@ static void append_failure(const struct tuning *tuning) {
   cugen_record record;
   size_t i = 0;
   while (i < tuning->count && find_best(tuning, i, &record)) i++;
-  if (i == tuning->count || cugen_kernel_predicted(tuning->kernels[i])) return;
+  if (i == tuning->count || api_kernel_predicted(tuning->kernels[i])) return;
   one.kernel = tuning->kernels[i];
   one.settings = (const char **)tuning->problems[i]->settings;
   one.setting_count = tuning->problems[i]->count;
@@ -188,11 +188,11 @@ static void remark_bitwise(const struct tuning *tuning) {
 /* What a portfolio is for. A bundle has kernels of GPUs alone. */
 static void print_next(const struct cli *cli) {
   struct cli meant = *cli;
-  if (cugen_kernel_predicted(cli->kernel)) {
+  if (api_kernel_predicted(cli->kernel)) {
     puts("Plans on such a GPU take it where nothing was measured; docs/embedding.md has the order.");
     return;
   }
-  const bool by_policy = strncmp(cugen_kernel_policy(cli->kernel), "portfolio", 9) == 0;
+  const bool by_policy = strncmp(api_kernel_policy(cli->kernel), "portfolio", 9) == 0;
   printf("Plans take the portfolio %s.", by_policy ? "by the config's policy" : "with CUGEN_PLAN_BY_PORTFOLIO");
   if (!cli_on_cpu(cli)) {
     meant.setting_count = 0; /* lists of sizes, and the sizes of other classes */
@@ -230,7 +230,7 @@ static void print_numbers(const struct tuning *tuning) {
 /* Calls back with each class of which nothing was learnt, and why. */
 static void list_unlearnt(const struct tuning *tuning, void (*take)(const char *line, size_t length, void *context),
                           void *context) {
-  const char *at = cugen_kernel_unlearnt(tuning->kernels[0]);
+  const char *at = api_kernel_unlearnt(tuning->kernels[0]);
   while (at && *at) {
     const size_t length = strcspn(at, "\n");
     take(at, length, context);
@@ -290,8 +290,8 @@ static int print_json(const struct tuning *tuning) {
   json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
   json_object_set_new(object, "fallback",
                       json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
-  json_object_set_new(object, "objective", json_string(cugen_kernel_objective_text(cli->kernel)));
-  json_object_set_new(object, "measure", json_optional_string(cugen_kernel_measure(cli->kernel)));
+  json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
+  json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
   json_object_set_new(object, "problems", problems);
   for (size_t i = 0; i < tuning->count; i++) json_array_append_new(problems, problem_json(tuning, i));
   if (options_given(cli, OPTION_PORTFOLIO)) add_portfolios(tuning, object);

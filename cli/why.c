@@ -52,8 +52,7 @@ static int print_rows(struct cli *cli, const cugen_why_match *match) {
 
 static int print_match(struct cli *cli, const cugen_why_match *match) {
   bool right = match->outcome == CUGEN_OUTCOME_OK;
-  printf("\n%s: %s", match->variant,
-         right ? print_seconds(match->seconds).text : cugen_outcome_text((int)match->outcome));
+  printf("\n%s: %s", match->variant, right ? print_seconds(match->seconds).text : outcome_text((int)match->outcome));
   printf(", %s %s\n  %s\n", match->predicted ? "predicted" : "measured", print_moment(match->measured_at).text,
          match->verdict);
   return options_given(cli, OPTION_QUIET) ? CUGEN_OK : print_rows(cli, match);
@@ -74,12 +73,12 @@ static bool find_lead(const struct cli *cli, const char *taken, struct lead *out
   cugen_record best, record, next = {0}, least;
   cugen_error ignored;
   *out = (struct lead){0};
-  if (cugen_kernel_record(cli->kernel, 0, &best, &ignored) || best.outcome != CUGEN_OUTCOME_OK) return false;
+  if (api_kernel_record(cli->kernel, 0, &best, &ignored) || best.outcome != CUGEN_OUTCOME_OK) return false;
   if (strcmp(best.variant, taken) != 0) return false;
   least = best;
-  for (size_t i = 0; !cugen_kernel_record(cli->kernel, i, &record, &ignored) && !record.outcome; i++, out->right++)
+  for (size_t i = 0; !api_kernel_record(cli->kernel, i, &record, &ignored) && !record.outcome; i++, out->right++)
     if (record.cost < least.cost) least = record;
-  for (size_t i = 0; i < out->right && !cugen_kernel_record(cli->kernel, i, &record, &ignored); i++) {
+  for (size_t i = 0; i < out->right && !api_kernel_record(cli->kernel, i, &record, &ignored); i++) {
     const bool tied = record.cost <= least.cost * CUGEN_TIE;
     out->tied += tied;
     if (!tied && (!next.variant || record.cost < next.cost)) next = record;
@@ -94,7 +93,7 @@ static bool find_lead(const struct cli *cli, const char *taken, struct lead *out
 static void print_lead(const struct cli *cli, const char *taken) {
   struct lead lead;
   if (!find_lead(cli, taken, &lead)) return;
-  const char *objective = cugen_kernel_objective_text(cli->kernel);
+  const char *objective = api_kernel_objective_text(cli->kernel);
   printf("Why it leads: ");
   if (lead.right == 1) printf("it is the only right variant that is remembered.");
   if (lead.right > 1 && lead.tied > 1)
@@ -132,7 +131,7 @@ static json_t *match_json(const cugen_why_match *match) {
   json_t *object = json_object(), *rows = json_array();
   json_object_set_new(object, "variant", json_string(match->variant));
   json_object_set_new(object, "verdict", json_string(match->verdict));
-  json_object_set_new(object, "outcome", json_string(cugen_outcome_name((int)match->outcome)));
+  json_object_set_new(object, "outcome", json_string(outcome_name((int)match->outcome)));
   json_object_set_new(object, "seconds",
                       match->outcome == CUGEN_OUTCOME_OK ? json_number(match->seconds) : json_null());
   json_object_set_new(object, "measured_at", json_integer((json_int_t)match->measured_at));
@@ -175,7 +174,7 @@ int command_cache_why(struct cli *cli) {
   int status = cli_open_kernel(cli);
   if (!status) status = cli_use_check_on_cpu(cli);
   if (!status) status = use_predictions(cli);
-  if (!status) status = cugen_kernel_why(cli->kernel, cli->values[OPTION_VARIANT], &why, &cli->error);
+  if (!status) status = api_kernel_why(cli->kernel, cli->values[OPTION_VARIANT], &why, &cli->error);
   if (status) return status;
   if (!why.hit) cli_remark_no_cache(cli);
   return options_given(cli, OPTION_JSON) ? print_json(cli, &why) : print_why(cli, &why);

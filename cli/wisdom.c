@@ -49,7 +49,7 @@ static void export(struct exporting *exporting) {
   filter.device = cli->values[OPTION_DEVICE];
   filter.measure = cli->values[OPTION_MEASURE];
   exporting->status =
-      cugen_cache_export(cli->lib, &filter, exporting->path, on_export, exporting, &exporting->records, &cli->error);
+      api_cache_export(cli->lib, &filter, exporting->path, on_export, exporting, &exporting->records, &cli->error);
 }
 
 static void export_to_stream(const void *context, FILE *out) {
@@ -114,25 +114,42 @@ static int read_format(struct cli *cli, whole_format *whole) {
   return cli_fail(cli, CUGEN_ERROR_USAGE, "--format %s: there are wisdom, t4 and kernel_tuner", format);
 }
 
+/* What was written to a file. */
+static json_t *export_json(const struct exporting *exporting, const char *path) {
+  json_t *object = json_object();
+  json_object_set_new(object, "file", json_text(path));
+  json_object_set_new(object, "records", json_integer((json_int_t)exporting->records));
+  json_object_set_new(object, "left_out", json_integer((json_int_t)exporting->left_out));
+  return object;
+}
+
+static void remark_export(const struct exporting *exporting, bool to_stdout, const char *path) {
+  const struct cli *cli = exporting->cli;
+  cli_remark(cli, "%s record%s%s%s", print_count(exporting->records).text, exporting->records == 1 ? "" : "s",
+             to_stdout ? "" : " in ", to_stdout ? "" : path);
+  if (exporting->left_out)
+    cli_remark(cli, "%s damaged record%s left out: 'cugen cache verify' says which, and why",
+               print_count(exporting->left_out).text, exporting->left_out == 1 ? " is" : "s are");
+  else if (!exporting->records)
+    cli_remark_no_cache(cli);
+}
+
 int command_cache_export(struct cli *cli) {
   const char *path = cli->values[OPTION_OUTPUT];
-  const bool to_stdout = !path || strcmp(path, "-") == 0;
+  const bool to_stdout = !path || strcmp(path, "-") == 0, json = options_given(cli, OPTION_JSON);
   struct exporting exporting = {.cli = cli, .begin = progress_now()};
   whole_format whole;
   int status = read_format(cli, &whole);
+  if (!status && json && to_stdout)
+    status = cli_fail(cli, CUGEN_ERROR_USAGE,
+                      "--json: the records go to stdout already; write them to a file: "
+                      "--output FILE");
   if (!status) status = cli_open_cache(cli);
   if (!status) status = cli_check_output(cli);
   exporting.path = to_stdout || whole ? NULL : path;
   if (!status) status = whole ? export_whole(&exporting, whole) : export_to(&exporting, to_stdout);
-  if (status) return status;
-  cli_remark(cli, "%s record%s%s%s", print_count(exporting.records).text, exporting.records == 1 ? "" : "s",
-             to_stdout ? "" : " in ", to_stdout ? "" : path);
-  if (exporting.left_out)
-    cli_remark(cli, "%s damaged record%s left out: 'cugen cache verify' says which, and why",
-               print_count(exporting.left_out).text, exporting.left_out == 1 ? " is" : "s are");
-  else if (!exporting.records)
-    cli_remark_no_cache(cli);
-  return CUGEN_OK;
+  if (!status) remark_export(&exporting, to_stdout, path);
+  return status || !json ? status : cli_print_json(cli, export_json(&exporting, path));
 }
 
 /* ---- import ----------------------------------------------------------------------------------------------------- */
@@ -145,17 +162,6 @@ static void print_merged(const cugen_cache_merged *merged) {
   printf("%s known already.\n", print_count(merged->known).text);
   if (merged->portfolios)
     printf("%s portfolio%s.\n", print_count(merged->portfolios).text, merged->portfolios == 1 ? "" : "s");
-}
-
-static int merged_json(struct cli *cli, const cugen_cache_merged *merged) {
-  json_t *object = json_object();
-  json_object_set_new(object, "records", json_integer((json_int_t)merged->records));
-  json_object_set_new(object, "added", json_integer((json_int_t)merged->added));
-  json_object_set_new(object, "better", json_integer((json_int_t)merged->better));
-  json_object_set_new(object, "worse", json_integer((json_int_t)merged->worse));
-  json_object_set_new(object, "known", json_integer((json_int_t)merged->known));
-  json_object_set_new(object, "portfolios", json_integer((json_int_t)merged->portfolios));
-  return cli_print_json(cli, object);
 }
 
 struct importing {
@@ -179,7 +185,7 @@ static int import(struct cli *cli, const char *path, cugen_cache_merged *merged)
   struct importing importing = {.begin = progress_now()};
   progress_open(&importing.progress, options_given(cli, OPTION_QUIET));
   stop_catch();
-  int status = cugen_cache_import(cli->lib, path, on_import, &importing, merged, &cli->error);
+  int status = api_cache_import(cli->lib, path, on_import, &importing, merged, &cli->error);
   progress_close(&importing.progress);
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
   cli_remark(cli, "%s", cli->error.message);
@@ -191,7 +197,7 @@ int command_cache_import(struct cli *cli) {
   int status = cli_open_cache(cli);
   if (!status) status = import(cli, cli->operand, &merged);
   if (status) return status;
-  if (options_given(cli, OPTION_JSON)) return merged_json(cli, &merged);
+  if (options_given(cli, OPTION_JSON)) return cli_print_json(cli, json_merged(&merged));
   if (!options_given(cli, OPTION_QUIET)) print_merged(&merged);
   return CUGEN_OK;
 }

@@ -136,14 +136,14 @@ static int add_remembered(struct exporter *x, const struct remembered *all, cons
 static bool has_predictions(const struct exporter *x, const struct remembered *all) {
   for (size_t i = 0; i < all->count; i++)
     if (strcmp(all->spaces[i].config, x->base->lookup.config->name) == 0 &&
-        cugen_device_parse(all->spaces[i].device).predicted)
+        device_parse(all->spaces[i].device).predicted)
       return true;
   return false;
 }
 
 static int unknown_device(const struct exporter *x, const struct remembered *all, const char *item,
                           cugen_error *err) {
-  if (cugen_device_parse(item).kind == CUGEN_DEVICE_CPU)
+  if (device_parse(item).kind == CUGEN_DEVICE_CPU)
     return error_set(err, CUGEN_ERROR_USAGE,
                      "cugen_export_options.devices: a bundle is for GPUs; what the cpu device runs stays with cugen");
   if (strncmp(item, "sm_", 3) == 0 || strncmp(item, "compute_", 8) == 0)
@@ -183,7 +183,7 @@ static int add_default(struct exporter *x, const struct remembered *all, const c
 static int add_model(struct exporter *x, const struct remembered *all, const char *item, bool *found,
                      cugen_error *err) {
   struct device_description description;
-  const cugen_device_name named = cugen_device_parse(item);
+  const cugen_device_name named = device_parse(item);
   const bool prefixed = named.kind == CUGEN_DEVICE_MODEL;
   cugen_error ignored;
   *found = prefixed || api_model(x->base->lookup.lib, item, &description, &ignored) == CUGEN_OK;

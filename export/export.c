@@ -271,8 +271,8 @@ static void count(const struct exporter *x, const struct file files[FILES]) {
   result->source_bytes = (int64_t)(files[0].content.length + files[1].content.length);
 }
 
-int cugen_kernel_export(cugen_kernel *k, const cugen_export_options *options, const char *folder,
-                        cugen_export_result *result, cugen_error *error) {
+int api_kernel_export(cugen_kernel *k, const cugen_export_options *options, const char *folder,
+                      cugen_export_result *result, cugen_error *error) {
   static const cugen_export_options defaults = CUGEN_EXPORT_OPTIONS_INIT;
   struct file files[FILES] = {0};
   struct text real = {0};

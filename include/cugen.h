@@ -2,9 +2,9 @@
    tunes them and remembers the best for each device.
 
    An application opens the library, a kernel (a config for one problem) and a plan (the variant to use), binds
-   arguments, and launches. It may also tune, and take over results that were tuned elsewhere. cugen_tools.h has what
-   tools need besides, such as records. Both headers need only the C library and compile as C11 and C++17; CUDA handles
-   are void pointers. Rules for every function:
+   arguments, and launches. It may also tune, and take over results that were tuned elsewhere. Whatever else the command
+   line can do, cugen_command does. The header needs only the C library and compiles as C11 and C++17; CUDA handles are
+   void pointers. Rules for every function:
 
    - Errors: a function that can fail returns CUGEN_OK (0) or a negative status, and describes the failure in *error
      unless error is NULL. After a failure *out is NULL and there is nothing to release.
@@ -14,6 +14,8 @@
      CUGEN_ERROR_USAGE; a function without a status then returns 0, NULL or "".
    - Options: options and result may be NULL: all defaults, and no result wanted. Initialise options with their INIT
      macro, which sets their size; another size is CUGEN_ERROR_USAGE.
+   - JSON: results with many fields are JSON texts; docs/json.md describes each field. They belong to the handle that made
+     them and live until that handle makes the next one.
    - Threads: use a handle from any thread, but from one at a time. Different handles are independent. A plan may be
      used by several threads at once.
    - The library never prints, never exits, installs no signal handler and keeps no global state. */
@@ -22,12 +24,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
-struct cugen_record; /* these are in cugen_tools.h */
-struct cugen_tune_result;
-struct cugen_progress;
-struct cugen_cache_merged;
-struct cugen_import_progress;
 
 #ifdef __cplusplus
 extern "C" {
@@ -183,6 +179,8 @@ const char *cugen_kernel_name(const cugen_kernel *kernel);
 const char *cugen_kernel_problem(const cugen_kernel *kernel);
 /* The device it is for: options.device, or the default. */
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *kernel);
+/* NULL, or why the default is the cpu device. */
+const char *cugen_kernel_fallback(const cugen_kernel *kernel);
 
 /* What the kernel does with an argument. */
 typedef enum cugen_argument_kind {
@@ -268,7 +266,7 @@ typedef enum cugen_plan_choice {
 } cugen_plan_choice;
 
 /* A plan, and why it was chosen. Of a default, pinned or portfolio one tuned_for is NULL; seconds, measured_at and the
-   versions are 0; record has only variant, flops, bytes and predicted. */
+   versions are 0. */
 typedef struct cugen_plan_info {
   const char *kernel, *problem;
   const char *variant; /* full text */
@@ -277,7 +275,8 @@ typedef struct cugen_plan_info {
   const char *tuned_on;              /* another GPU that it, or the portfolio that ships, is of; else NULL */
   double distance;                   /* from this problem to that one */
   double seconds;                    /* median time of one run of all launches, as it was measured for tuned_for */
-  const struct cugen_record *record; /* all that was measured then: cugen_tools.h */
+  double flops, bytes;               /* of the problem, from the config; 0: not declared */
+  int predicted;                     /* no GPU measured the variant: the model chose it */
   int64_t measured_at;               /* seconds since the epoch */
   int driver_version, nvrtc_version; /* when it was measured */
   const char *source_hash;           /* of the source without comments and spacing: equal hashes are the same code */
@@ -304,7 +303,7 @@ typedef struct cugen_plan_info {
 
    With CUGEN_PLAN_EXPLORE at most options->explore_share of the launches take another variant: one that is recorded as right
    for this very problem on this device, with its image in the cache. Nothing waits or compiles. The plan changes to a
-   variant that is shown to be faster, and settles after 168 such launches at most (cugen_plan_explored, in cugen_tools.h).
+   variant that is shown to be faster, and settles after 168 such launches at most (cugen_plan_explored).
    Closing it remembers what served, for plans with this flag. Without such records it is a plan like any other. */
 int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
 void cugen_plan_close(cugen_plan *plan);
@@ -316,6 +315,18 @@ int cugen_plan_argument(const cugen_plan *plan, size_t index, cugen_argument_inf
    They are text and belong to the plan. Opening them gives CUGEN_ERROR_CACHE if they are damaged or of a newer cugen. It gives
    CUGEN_ERROR_USAGE if kernel, problem or architecture is another, or the variant is not valid or another kernel there. */
 int cugen_plan_save(cugen_plan *plan, const void **bytes, size_t *size, cugen_error *error);
+
+/* What a plan with CUGEN_PLAN_EXPLORE has found out. */
+typedef struct cugen_plan_exploration {
+  size_t variants;     /* that the plan chooses from; 1: only its own, so nothing is explored */
+  uint64_t launches;   /* until the plan settled, or so far */
+  uint64_t explored;   /* of these launches: by others than the variant that served then */
+  int settled;         /* nothing is explored any more */
+  const char *variant; /* that serves now; lives as long as the plan */
+} cugen_plan_exploration;
+
+/* How far the plan's exploration is. For a plan without CUGEN_PLAN_EXPLORE: its variant alone. */
+int cugen_plan_explored(const cugen_plan *plan, cugen_plan_exploration *out, cugen_error *error);
 
 /* ---- Calls: arguments, and the launch ------------------------------------------------------------------------ */
 
@@ -368,8 +379,33 @@ int cugen_plan_read(cugen_plan *plan, const char *name, size_t offset, void *to,
 
 /* ---- Tuning -------------------------------------------------------------------------------------------------- */
 
+/* What tuning is doing. */
+typedef enum cugen_stage {
+  CUGEN_STAGE_SEARCH, /* variants are tried */
+  CUGEN_STAGE_RACE,   /* the fastest are measured again, in turn */
+  CUGEN_STAGE_VERIFY, /* predictions only: the best runs on the cpu device */
+  CUGEN_STAGE_DATA    /* input data is made, and what the reference gives for it; variants wait for that */
+} cugen_stage;
+
+/* How far tuning is; valid during the callback. */
+typedef struct cugen_progress {
+  size_t done, failed,
+      planned;               /* variants of all problems; planned: as many as the budget allows, 0: a time decides */
+  uint64_t valid;            /* variants in the space of `problem` */
+  double elapsed, remaining; /* seconds; remaining < 0: not known yet */
+  const char *best;          /* variant of `problem`, or NULL */
+  double best_seconds;
+  const char *last;     /* variant of `problem` that was tried last, or NULL */
+  double flops, bytes;  /* of the problem, from the config; 0: not declared, or not known yet */
+  const char *problem;  /* the problem that is being tuned */
+  size_t problem_index; /* from 0, in the array of cugen_kernels_tune */
+  size_t problems;      /* how many are tuned; 1: by cugen_kernel_tune */
+  cugen_stage stage;    /* of the problem's tuning; after the search done and planned stay as they are */
+  const char *lost;     /* devices that failed and are left out: "cuda:3: why", a line each; or NULL */
+} cugen_progress;
+
 /* Called from the tuning thread; return nonzero to stop. */
-typedef int (*cugen_progress_callback)(const struct cugen_progress *progress, void *context);
+typedef int (*cugen_progress_callback)(const cugen_progress *progress, void *context);
 
 /* For cugen_tune_options.flags. */
 enum {
@@ -404,9 +440,10 @@ typedef struct cugen_tune_options {
 
 /* Tunes in isolated worker processes and remembers each measurement as it arrives; running it again resumes. Variants that
    lead for near problems, on other GPUs or by the model are tried first, except by "exhaustive", as long as results do not
-   contradict them. Plans opened afterwards take the new best. *result, in numbers what the run did, is in cugen_tools.h.
+   contradict them. Plans opened afterwards take the new best. *result (result may be NULL) becomes JSON: "problem", what the
+   "run" did in numbers, and the "records" of the problem: correct variants by time, then failed ones.
    On the cpu device it tunes the config's check problem where no setting says otherwise. When it returns, the kernel's problem
-   is the caller's own (cugen_kernel_use_check, in cugen_tools.h, asks for the other). For a described GPU it stores
+   is the caller's own. For a described GPU it stores
    predictions instead of measurements, and verifies the fastest on the cpu device (docs/model.md).
 
    On a GPU a tenth of the budget, 4 s at most, is kept for a race of the fastest. The budget is exceeded by at most a tenth,
@@ -420,21 +457,51 @@ typedef struct cugen_tune_options {
    primary one. It has no isolation: on a GPU a variant that traps breaks the context and all that is in it. One that does
    not end within variant_timeout keeps its thread, and the library must stay loaded. Both are CUGEN_ERROR_DEVICE; the variant
    is remembered as failed: tune again to go on. On the cpu device it can do what the application can (docs/embedding.md). */
-int cugen_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, struct cugen_tune_result *result,
+int cugen_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, const char **result,
                       cugen_error *error);
+
+/* Tunes several kernels of one library within one budget, such as one config for several problems. None may be in use elsewhere
+   meanwhile. Nothing is tuned if one of them cannot be. The kernels that were not tuned yet come first. Each gets a share of
+   half of the budget, then one of the rest: an equal one, or by options->weights, which are 0 or more. budget_seconds 0, without
+   a count, is the default for each; budget_count is at least the number of kernels. At most 1000 kernels. *result (NULL: not
+   wanted) becomes a JSON array of what cugen_kernel_tune gives, in the order of kernels; it belongs to the first kernel.
+
+   Errors are those of cugen_kernel_tune, and name the problem. CUGEN_ERROR_EMPTY: no variant serves a problem.
+   CUGEN_ERROR_WRONG: some have no correct variant (in the budget); the others are tuned. An error in between ends all; what was
+   measured is kept. */
+int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
+                       const char **result, cugen_error *error);
+
+/* What is remembered for this kernel on this device, as a JSON array: correct variants by time, then failed ones. After a run
+   with cugen_tune_options.bitwise the correct ones with other bits stand between. */
+int cugen_kernel_records(cugen_kernel *kernel, const char **out, cugen_error *error);
+
+/* The expanded .cu of a variant. variant: "tiled tile=16 pad=1" (omitted names take their first valid value), an implementation's
+   name alone, "best" (the best that is remembered for this very problem; an error without one), or NULL: what a plan would use.
+   *name (may be NULL) is the variant's full text. Both live until the next call. */
+int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **source, const char **name,
+                        cugen_error *error);
 
 /* ---- Wisdom: records to ship --------------------------------------------------------------------------------- */
 
-/* Called from the importing thread; return nonzero to stop. */
-typedef int (*cugen_import_callback)(const struct cugen_import_progress *progress, void *context);
+/* Merges a file of 'cugen cache export' into the cache: all of it, or on a failure nothing. The library's stop callback is asked;
+   if it stops the import while the file is read, nothing is imported; if later, whoever opens the cache next completes it. Of two
+   records of one kernel a wrong one is kept (wrong, out of bounds, a trap), else the one seen to vary, else the fastest. Of two
+   sources of one variant the one measured later is kept. *result (NULL: not wanted) becomes JSON that counts the records.
+   CUGEN_ERROR_CACHE: a line is not valid. CUGEN_ERROR_IO: the file cannot be read, or the cache not written.
+   CUGEN_ERROR_MISSING: no such file. */
+int cugen_cache_import(cugen *lib, const char *path, const char **result, cugen_error *error);
 
-/* Merges a file of 'cugen cache export' (or cugen_cache_export, in cugen_tools.h) into the cache: all, or on a failure nothing.
-   progress may be NULL; if it stops the import while the file is read, nothing is imported; if later, whoever opens the cache
-   next completes it. Of two records of one kernel a wrong one is kept (wrong, out of bounds, a trap), else the one seen to
-   vary, else the fastest. Of two sources of one variant the one measured later is kept. CUGEN_ERROR_CACHE: a line is not
-   valid. CUGEN_ERROR_IO: the file cannot be read, or the cache not written. CUGEN_ERROR_MISSING: no such file. */
-int cugen_cache_import(cugen *lib, const char *path, cugen_import_callback progress, void *context,
-                       struct cugen_cache_merged *out, cugen_error *error);
+/* ---- Commands ------------------------------------------------------------------------------------------------ */
+
+/* Runs a command of the command line and gives its JSON: words {"check", "matmul.lua", "--set", "M=64"}, without "cugen" and
+   "--json". Every command that takes --json can be run (docs/json.md); its options that are not given are those that lib was
+   opened with. It runs in a process of its own, whose program is that of options.worker (see below), so that nothing it does
+   harms this one. It therefore sees neither files of cugen_add_file nor a cache in memory. The library's stop callback is
+   asked; a stop is the command's Ctrl-C.
+   *json is also set where the command failed after it had a result, such as a check with findings (CUGEN_ERROR_WRONG); else NULL.
+   CUGEN_ERROR_USAGE: no such command, or it has no JSON. CUGEN_ERROR_MISSING: there is no worker program. */
+int cugen_command(cugen *lib, const char *const *words, size_t count, const char **json, cugen_error *error);
 
 /* ---- The worker program -------------------------------------------------------------------------------------- */
 

@@ -64,7 +64,7 @@ struct tune_target {
 /* Seconds for one problem where the options say nothing. gpu: variants are measured on one. */
 double tune_default_budget(bool gpu);
 
-/* As cugen_kernel_tune; *result is filled whatever comes back. */
+/* As api_kernel_tune; *result is filled whatever comes back. */
 int tune_run(const struct tune_target *target, const cugen_tune_options *options, cugen_tune_result *result,
              cugen_error *err);
 

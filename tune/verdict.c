@@ -91,7 +91,7 @@ static int none_right(struct tuner *t, cugen_error *err) {
                    t->target->predicted && cache_record_is_refuted(first)
                        ? "what is known to be wrong is not tried again before its source changes"
                        : "cugen_tune_options.again tries them again",
-                   first->variant, cugen_outcome_text((int)first->outcome), first->reason);
+                   first->variant, outcome_text((int)first->outcome), first->reason);
 }
 
 /* The user's line that the compiler refused first. */
@@ -123,6 +123,6 @@ int tuner_verdict(struct tuner *t, cugen_error *err) {
                            first->variant, first->reason);
   const int status =
       error_set(err, CUGEN_ERROR_WRONG, "not one of %zu variants came out right; the first, '%s': %s: %s",
-                t->result->tried, first->variant, cugen_outcome_text((int)first->outcome), first->reason);
+                t->result->tried, first->variant, outcome_text((int)first->outcome), first->reason);
   return first->outcome == CUGEN_OUTCOME_COMPILE ? add_place(t, status, err) : status;
 }

@@ -2,7 +2,7 @@
 // launched. On the first GPU, without one or with CUGEN_DEVICE=cpu on the cpu device.
 // Built by cugen's own build as build/examples/embed_cpp; by hand: c++ -std=c++17 embed_cpp.cpp -lcugen -ldl
 #include <cstdint>
-#include <cugen_tools.h>
+#include <cugen.h>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -50,14 +50,12 @@ public:
   }
 
   // Measurements are remembered: the next plan, in any process, is for the best variant.
-  cugen_tune_result tune(std::size_t variants) {
+  void tune(std::size_t variants) {
     cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
-    cugen_tune_result result;
     cugen_error error;
     options.flags = CUGEN_TUNE_IN_PROCESS;
     options.budget_count = variants; // or budget_seconds
-    if (cugen_kernel_tune(kernel.get(), &options, &result, &error)) throw std::runtime_error(error.message);
-    return result;
+    if (cugen_kernel_tune(kernel.get(), &options, nullptr, &error)) throw std::runtime_error(error.message);
   }
 
   Owned<cugen_plan> plan() const {
@@ -123,10 +121,9 @@ static int run() {
   const device &where = opened.handle;
   const CUstream stream = device_stream(&where);
 
-  const cugen_tune_result tuned = kernel.tune(4);
+  kernel.tune(4);
   const auto plan = kernel.plan();
-  printf("tuned %zu variants in %.1f s; on %s: %s\n", tuned.tried, tuned.seconds, kernel.device().name,
-         cugen_plan_about(plan.get())->variant);
+  printf("on %s: %s\n", kernel.device().name, cugen_plan_about(plan.get())->variant);
 
   std::vector<float> a(m * k), b(k * n), c(m * n);
   for (std::size_t i = 0; i < a.size(); i++) a[i] = static_cast<float>(i % 5) - 2;

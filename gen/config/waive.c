@@ -13,7 +13,7 @@ enum { WAIVABLE = sizeof waivable / sizeof *waivable };
 static int read_kind(struct build *build, const struct item *item, struct config_waiver *out) {
   const char *names[WAIVABLE];
   for (int i = 0; i < WAIVABLE; i++) {
-    names[i] = cugen_finding_name((int)waivable[i]);
+    names[i] = finding_name((int)waivable[i]);
     out->kind = waivable[i];
     if (strcmp(names[i], item->name) == 0) return CUGEN_OK;
   }

@@ -13,18 +13,15 @@ import os
 import threading
 from typing import Mapping
 
-from ._declarations import (
-    VERSION, Argument, ArgumentKind, Cause, CheckProgress, Device, ExportResult, Finding, FindingKind, Merged, Outcome, PlanChoice,
-    PlanInfo, Progress, Record, RecordSet, Skip, Stage, Status, Traffic, TuneResult,
-)
+from ._declarations import VERSION, Argument, ArgumentKind, Cause, Device, PlanChoice, PlanInfo, Progress, Stage, Status
 from ._kernel import Call, Check, Kernel, Library, Path, Plan, Setting, Tuning, tune
 from ._library import Error
+from ._values import Value
 
 __version__ = VERSION
 __all__ = [
-    "Argument", "ArgumentKind", "Call", "Cause", "Check", "CheckProgress", "Device", "Error", "ExportResult", "Finding", "FindingKind",
-    "Kernel", "Library", "Merged", "Outcome", "Plan", "PlanChoice", "PlanInfo", "Progress", "Record", "RecordSet", "Skip", "Stage", "Status",
-    "Traffic", "TuneResult", "Tuning", "devices", "kernel", "records", "tune", "where",
+    "Argument", "ArgumentKind", "Call", "Cause", "Check", "Device", "Error", "Kernel", "Library", "Plan", "PlanChoice", "PlanInfo",
+    "Progress", "Stage", "Status", "Tuning", "Value", "devices", "kernel", "records", "tune", "where",
 ]
 
 _shared: dict[tuple[int, str | None], Library] = {}
@@ -56,7 +53,7 @@ def devices() -> list[Device]:
     return _opened(None).devices()
 
 
-def records(config: str | None = None, *, problem: str | None = None, device: str | None = None) -> list[RecordSet]:
+def records(config: str | None = None, *, problem: str | None = None, device: str | None = None) -> list[Value]:
     """What the cache remembers: an entry for each kernel, problem and device, with the best variant."""
     return _opened(None).records(config, problem=problem, device=device)
 
@@ -66,5 +63,5 @@ def where() -> str:
     return _opened(None).where()
 
 
-for _public in (Error, Call, Kernel, Library, Plan):
+for _public in (Error, Call, Check, Kernel, Library, Plan, Tuning, Value):
     _public.__module__ = __name__  # tracebacks name them as programs do

@@ -7,26 +7,20 @@ import os
 import re
 import threading
 import weakref
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from ctypes import byref, c_char_p, c_size_t, c_void_p
-from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Callable, Iterator, Mapping, Sequence, TypeVar, Union
+from typing import Any, Callable, Mapping, Sequence, TypeVar, Union
 
 from . import _arrays as arrays
 from . import _declarations as c
-from ._declarations import (
-    Argument, ArgumentKind, CheckProgress, Device, ExportResult, Finding, Merged, Outcome, PlanInfo, Progress, Record, RecordSet,
-    Skip, Status, Traffic, TuneResult,
-)
+from ._declarations import Argument, ArgumentKind, Device, PlanInfo, Progress, Status
 from ._library import STOP, Error, Handle, Interruptible, Turn, call, encoded, error_of, load, open_handle, options, own, seconds
+from ._values import Value, parsed
 
 Path = Union[str, "os.PathLike[str]"]
 Setting = Union[str, int, float, bool]
 Self = TypeVar("Self", bound="Closing")
-
-_MEANWHILE = (Status.INTERRUPTED, Status.WRONG, Status.COMPILE)
-
 
 class Closing:
     """Something that is closed by ``with``, by ``close()``, or when nobody refers to it any more."""
@@ -51,37 +45,23 @@ def _may_be_left_out(argument: Argument) -> bool:
 # ---- Values ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Tuning(TuneResult):
-    """What one tune did, and what is remembered now: correct variants by time, then failed ones."""
-
-    records: tuple[Record, ...]
+class Tuning(Value):
+    """What one tune did: the fields of "run" in docs/json.md, and ``problem`` and ``records``: correct variants by time, then
+    failed ones."""
 
     @property
-    def best(self) -> Record | None:
+    def best(self) -> Value | None:
         """The fastest correct record, with the bits that were asked for; None: no variant is correct."""
-        return _best([r for r in self.records if not self.outputs.known or r.outputs == self.outputs])
+        return _best([r for r in self.records if self.outputs is None or r.outputs == self.outputs])
 
 
-@dataclass(frozen=True)
-class Check:
-    """What a check found."""
-
-    status: Status  # OK; WRONG: findings; COMPILE: none, but the compiler refused something; INTERRUPTED
-    message: str
-    findings: tuple[Finding, ...]
-    traffic: tuple[Traffic, ...]
-    skips: tuple[Skip, ...]
-    problems: tuple[str, ...]  # that were checked
-    variants: int
-    variants_of: int  # there are, for the check problem
-    runs: int  # of a variant on a problem
-    runs_planned: int
+class Check(Value):
+    """What a check found: the fields of "cugen check" in docs/json.md, and ``status`` and ``message``."""
 
     @property
     def ok(self) -> bool:
         """Nothing was found, and nothing was refused."""
-        return self.status == Status.OK
+        return bool(self.status == Status.OK)
 
 
 _UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -111,10 +91,6 @@ def _text_of_setting(value: Setting) -> str:
 def _reporter(running: Interruptible, kind: Any, progress: Callable[[Any], object] | None) -> Callable[..., int]:
     """What cugen calls back: hands progress its state as a value of that kind, and says whether to stop."""
     return lambda state, _: running.run(lambda: progress(kind._of(state.contents)) if progress else False)
-
-
-def _list(pointer: Any, count: int, kind: Any) -> tuple[Any, ...]:
-    return tuple(kind._of(pointer[i]) for i in range(count))
 
 
 # ---- The library ----------------------------------------------------------------------------------------------------
@@ -167,43 +143,57 @@ class Library(Closing):
             count = min(count, load().cugen_devices(self._handle.address, found, count, None))
             return [Device._of(found[i]) for i in range(count)]
 
+    def command(self, *words: Path) -> Value:
+        """Runs a command of the command line, in a process of its own, and gives its JSON (docs/json.md):
+        ``lib.command("space", "matmul", "--set", "M=64").valid``. Its options that are not given are the library's."""
+        return self._command(words)[0]
+
+    def _command(self, words: Sequence[Path], meanwhile: Sequence[int] = ()) -> tuple[Value, Error | None]:
+        """meanwhile: a failure with such a status and a result is no exception, but comes with the result."""
+        given, json, error = [encoded(word) for word in words], c_char_p(), c.cugen_error()
+        with self._turn, Interruptible():
+            status = load().cugen_command(self._handle.address, (c_char_p * len(given))(*given), len(given), byref(json), byref(error))
+            failure = error_of(status, error) if status else None
+            if failure and not (json.value and status in meanwhile):
+                raise failure
+            return parsed(json.value), failure
+
     def configs(self) -> list[str]:
         """The configs that ship with cugen."""
-        count = load().cugen_configs(self._handle.address, None, 0)
-        names = (c_char_p * count)()
-        load().cugen_configs(self._handle.address, names, count)
-        return [c.text(name) for name in names]
+        return list(self.command("show").configs)
 
     def where(self) -> str:
         """What was found where, for a bug report."""
         with self._turn:
             return c.text(load().cugen_where(self._handle.address))
 
-    def records(self, config: str | None = None, *, problem: str | None = None, device: str | None = None) -> list[RecordSet]:
+    def records(self, config: str | None = None, *, problem: str | None = None, device: str | None = None) -> list[Value]:
         """What the cache remembers: an entry for each kernel, problem and device, with the best variant."""
-        wanted = options(c.cugen_cache_filter, config=config, problem=problem, device=device)
-        found, count = ctypes.POINTER(c.cugen_cache_set)(), c_size_t()
-        with self._turn:
-            call("cugen_cache_list", self._handle.address, byref(wanted), byref(found), byref(count))
-            return list(_list(found, count.value, RecordSet))
+        return list(self.command("cache", "ls", *_chosen(config, problem=problem, device=device)).sets)
 
     def export_records(self, path: Path, config: str | None = None, *, problem: str | None = None,
                        device: str | None = None) -> int:
         """Writes records to a file for another machine's import_records; how many."""
-        wanted = options(c.cugen_cache_filter, config=config, problem=problem, device=device)
-        count = c_size_t()
-        with self._turn, Interruptible() as running:
-            progress = c.cugen_export_callback(lambda *_: running.raised is not None)
-            call("cugen_cache_export", self._handle.address, byref(wanted), encoded(path), progress, None, byref(count))
-        return count.value
+        return int(self.command("cache", "export", *_chosen(config, problem=problem, device=device), "--output", path).records)
 
-    def import_records(self, path: Path) -> Merged:
+    def import_records(self, path: Path) -> Value:
         """Merges such a file into the cache: all of it, or nothing."""
-        merged = c.cugen_cache_merged()
-        with self._turn, Interruptible() as running:
-            progress = c.cugen_import_callback(lambda *_: running.raised is not None)
-            call("cugen_cache_import", self._handle.address, encoded(path), progress, None, byref(merged))
-        return Merged._of(merged)
+        json = c_char_p()
+        with self._turn, Interruptible():
+            call("cugen_cache_import", self._handle.address, encoded(path), byref(json))
+            return Value(parsed(json.value))
+
+
+def _chosen(config: Path | None = None, **given: Any) -> list[Path]:
+    """A command's words: an operand, and options by their names, which are left out where they are None or False."""
+    words: list[Path] = [] if config is None else [config]
+    for name, value in given.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(option)
+        elif value is not None and value is not False:
+            words += [option, value if isinstance(value, (str, os.PathLike)) else str(value)]
+    return words
 
 
 # ---- Kernels --------------------------------------------------------------------------------------------------------
@@ -216,10 +206,10 @@ class Kernel(Closing):
         self.library = library
         self._turn = Turn("kernel")
         self._config = config
-        self._settings = dict(settings)
         self._plan: Plan | None = None
         self._earlier: list[Plan] = []  # launches of theirs, or CUDA graphs, may still use them
-        texts = [encoded(f"{name}={_text_of_setting(value)}") for name, value in settings.items()]
+        self._set = [f"{name}={_text_of_setting(value)}" for name, value in settings.items()]
+        texts = [encoded(text) for text in self._set]
         with library._turn, Interruptible():
             if library._closing:
                 raise Error("the library is closed")
@@ -317,33 +307,23 @@ class Kernel(Closing):
         chosen = dict(budget_seconds=_seconds(budget), budget_count=count, strategy=strategy, seed=seed, implementation=implementation, bitwise=bitwise,
                       again=again, threads=threads, flags=c.TUNE_IN_PROCESS if in_process else 0,
                       verify_seconds=verify_seconds, **seconds(variant_timeout=variant_timeout, compile_timeout=compile_timeout))
-        with self._measured() as kernel:
+        with self._turn:
             try:
-                return kernel._tune(progress, chosen)
+                return _tuned(self._tune(progress, chosen))
             finally:
                 self._renew()
 
-    @contextmanager
-    def _measured(self) -> Iterator[Kernel]:
-        """This kernel, or on the cpu device one for the check problem: that is what is tuned there, and whose records a Tuning has."""
-        with self._turn:
-            if self.device.id != "cpu":
-                yield self
-                return
-            with Kernel(self.library, self._config, self._settings) as other, other._turn:
-                with Interruptible():
-                    call("cugen_kernel_use_check", other._handle.address)
-                yield self if other.problem == self.problem else other
-
-    def _tune(self, progress: Callable[[Progress], object] | None, chosen: Mapping[str, Any]) -> Tuning:
-        result, error = c.cugen_tune_result(), c.cugen_error()
+    def _tune(self, progress: Callable[[Progress], object] | None, chosen: Mapping[str, Any]) -> Value:
+        json, error = c_char_p(), c.cugen_error()
         with Interruptible() as running:
             report = c.cugen_progress_callback(_reporter(running, Progress, progress))
             wanted = options(c.cugen_tune_options, progress=report, **chosen)
-            status = load().cugen_kernel_tune(self._handle.address, byref(wanted), byref(result), byref(error))
-        if status and not (status == Status.INTERRUPTED and result.interrupted):
+            status = load().cugen_kernel_tune(self._handle.address, byref(wanted), byref(json), byref(error))
+        result = parsed(json.value) if json.value else None
+        if status and not (status == Status.INTERRUPTED and result and result.run.interrupted):
             raise error_of(status, error)
-        return Tuning(**vars(TuneResult._of(result)), records=self._records())
+        assert isinstance(result, Value)
+        return result
 
     def _renew(self) -> None:
         """The next call opens a plan anew."""
@@ -351,30 +331,30 @@ class Kernel(Closing):
             self._earlier.append(self._plan)
             self._plan = None
 
-    def _records(self) -> tuple[Record, ...]:
-        record, found = c.cugen_record(), []
-        for i in range(load().cugen_kernel_records(self._handle.address)):
-            call("cugen_kernel_record", self._handle.address, i, byref(record))
-            found.append(Record._of(record))
-        return tuple(found)
-
-    def records(self) -> tuple[Record, ...]:
+    def records(self) -> tuple[Value, ...]:
         """What is remembered of this kernel, problem and device: correct variants by time, then failed ones."""
+        json = c_char_p()
         with self._turn, Interruptible():
-            return self._records()
+            call("cugen_kernel_records", self._handle.address, byref(json))
+            return tuple(parsed(json.value))
 
     @property
-    def best(self) -> Record | None:
+    def best(self) -> Value | None:
         """The fastest correct record; None: there is none."""
         return _best(self.records())
 
-    def run(self, variant: str | None = None, *, timeout: float = 0.0) -> Record:
-        """Verifies and times a variant now, by default the one that a plan takes; nothing is remembered."""
-        record = c.cugen_record()
-        limit = seconds(timeout=timeout)["timeout"]
-        with self._turn, Interruptible():
-            call("cugen_kernel_run", self._handle.address, encoded(variant), limit, byref(record))
-            return Record._of(record)
+    def run(self, variant: str | None = None, *, timeout: float = 0.0) -> Value:
+        """Verifies and times a variant now, by default the one that a plan takes; nothing is remembered. Gives its record."""
+        seconds(timeout=timeout)
+        record: Value = self._command("run", (Status.WRONG, Status.COMPILE, Status.DEVICE), variant=variant,
+                                      timeout=timeout or None)[0].record
+        return record
+
+    def _command(self, name: str, meanwhile: Sequence[int] = (), **given: Any) -> tuple[Value, Error | None]:
+        """Runs a command about this kernel."""
+        self._handle.address  # which says that the kernel is closed
+        settings = [word for text in self._set for word in ("--set", text)]
+        return self.library._command([name, *_chosen(self._config, **given), *settings], meanwhile)
 
     def source(self, variant: str | None = None) -> str:
         """The expanded .cu of a variant, by default the one that a plan takes."""
@@ -385,37 +365,21 @@ class Kernel(Closing):
 
     # ---- Checking and exporting ----
 
-    def check(self, variant: str | None = None, *, all: bool = False, branches: bool = False, sample: int = 0, seed: int = 0,
-              threads: int = 0, timeout: float = 0.0, no_traffic: bool = False,
-              progress: Callable[[CheckProgress], object] | None = None) -> Check:
+    def check(self, variant: str | None = None, *, all: bool = False, branches: bool = False, sample: int | None = None,
+              seed: int | None = None, threads: int | None = None, timeout: float = 0.0, no_traffic: bool = False) -> Check:
         """Runs variants on the processor with every access to memory watched: races, bounds, barriers. Small sizes, whatever the
         kernel's own are. What it finds is no exception: see ``Check.ok``."""
         seconds(timeout=timeout)
-        return self._check(variant, progress, all=all, branches=branches, sample=sample, seed=seed, threads=threads,
-                           timeout=timeout, no_traffic=no_traffic)
+        found, failure = self._command("check", (Status.WRONG, Status.COMPILE, Status.INTERRUPTED), variant=variant, all=all,
+                                       branches=branches, sample=sample, seed=seed, threads=threads, timeout=timeout or None,
+                                       no_traffic=no_traffic)
+        return Check({**found, "status": failure.status if failure else Status.OK, "message": str(failure or "")})
 
-    def _check(self, variant: str | None, progress: Callable[[CheckProgress], object] | None, **values: Any) -> Check:
-        out, error = c.cugen_check(), c.cugen_error()
-        with self._turn, Interruptible() as running:
-            report = c.cugen_check_callback(_reporter(running, CheckProgress, progress))
-            wanted = options(c.cugen_check_options, variant=variant, progress=report, **values)
-            status = load().cugen_kernel_check(self._handle.address, byref(wanted), byref(out), byref(error))
-            if status and status not in _MEANWHILE or status == Status.COMPILE and not out.skip_count:
-                raise error_of(status, error)
-            return Check(Status(status), c.text(error.message), _list(out.findings, out.finding_count, Finding),
-                         _list(out.traffic, out.traffic_count, Traffic), _list(out.skips, out.skip_count, Skip),
-                         tuple(c.text(out.problem_texts[i]) for i in range(out.problems)), out.variants, out.variants_of,
-                         out.runs_done, out.runs_planned)
-
-    def export(self, folder: Path, *, devices: str | None = None, problems: str | None = None, distance: float = 0.0,
-               ptx: bool = False, force: bool = False, variant: str | None = None) -> ExportResult:
+    def export(self, folder: Path, *, devices: str | None = None, problems: str | None = None, distance: float | None = None,
+               ptx: bool = False, force: bool = False, variant: str | None = None) -> Value:
         """Writes the tuned variants as plain C, which at run time needs only the driver; with variant that one alone."""
-        result = c.cugen_export_result()
-        wanted = options(c.cugen_export_options, devices=devices, problems=problems, distance=distance, ptx=ptx, force=force,
-                         variant=variant)
-        with self._turn, Interruptible():
-            call("cugen_kernel_export", self._handle.address, byref(wanted), encoded(folder), byref(result))
-            return ExportResult._of(result)
+        return self._command("export", output=folder, devices=devices, problems=problems, distance=distance, ptx=ptx, force=force,
+                             variant=variant)[0]
 
 
 def tune(kernels: Sequence[Kernel], budget: float | str | None = None, *, count: int = 0, strategy: str | None = None, seed: int = 1,
@@ -426,29 +390,31 @@ def tune(kernels: Sequence[Kernel], budget: float | str | None = None, *, count:
     chosen = dict(budget_seconds=_seconds(budget), budget_count=count, strategy=strategy, seed=seed, implementation=implementation,
                   again=again, threads=threads, verify_seconds=verify_seconds,
                   **seconds(variant_timeout=variant_timeout, compile_timeout=compile_timeout))
-    results, error = (c.cugen_tune_result * len(kernels))(), c.cugen_error()
-    measured: dict[Kernel, Kernel] = {}
+    json, error = c_char_p(), c.cugen_error()
     with ExitStack() as stack:
         for kernel in sorted(set(kernels), key=id):  # two threads take turns in one order
-            measured[kernel] = stack.enter_context(kernel._measured())
+            stack.enter_context(kernel._turn)
         try:
             with Interruptible() as running:
                 report = c.cugen_progress_callback(_reporter(running, Progress, progress))
                 wanted = options(c.cugen_tune_options, progress=report, **chosen)
-                handles = (c_void_p * len(kernels))(*(measured[kernel]._handle.address for kernel in kernels))
-                status = load().cugen_kernels_tune(handles, len(kernels), byref(wanted), results, byref(error))
+                handles = (c_void_p * len(kernels))(*(kernel._handle.address for kernel in kernels))
+                status = load().cugen_kernels_tune(handles, len(kernels), byref(wanted), byref(json), byref(error))
         finally:
             for kernel in kernels:
                 kernel._renew()
-        if status and not (status == Status.INTERRUPTED and any(result.interrupted for result in results)):
+        results = parsed(json.value) if json.value else ()
+        if status and not (status == Status.INTERRUPTED and any(result.run.interrupted for result in results)):
             raise error_of(status, error)
-        tuned = [Tuning(**vars(TuneResult._of(result)), records=measured[kernel]._records())
-                 for kernel, result in zip(kernels, results)]
-    return tuned
+    return [_tuned(result) for result in results]
 
 
-def _best(records: Sequence[Record]) -> Record | None:
-    return records[0] if records and records[0].outcome == Outcome.OK else None
+def _tuned(result: Value) -> Tuning:
+    return Tuning({**result.run, "problem": result.problem, "records": result.records})
+
+
+def _best(records: Sequence[Value]) -> Value | None:
+    return records[0] if records and records[0].outcome == "ok" else None
 
 
 # ---- Plans ----------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ static bool from_arch(const char *text, struct device_description *out) {
 
 /* "NAME sm_90 132 SMs"; what predictions are kept under is no device's. */
 static bool from_fingerprint(const char *text, struct device_description *out) {
-  if (cugen_device_parse(text).predicted) return false;
+  if (device_parse(text).predicted) return false;
   const char *mark = NULL, *end;
   for (const char *at = strstr(text, " sm_"); at; at = strstr(at + 1, " sm_")) mark = at;
   size_t name = mark ? (size_t)(mark - text) : 0, length = strlen(text);

@@ -40,7 +40,7 @@ int cache_open_watched(const char *path, struct process_stop stop, struct cache 
   return CUGEN_OK;
 }
 
-cugen_cache_kind cugen_cache_parse(const char *text) {
+cugen_cache_kind cache_parse(const char *text) {
   if (!text) return CUGEN_CACHE_FILE;
   return is_memory(text) ? CUGEN_CACHE_MEMORY : engine_of(text)->kind;
 }

@@ -44,6 +44,8 @@ void cache_close(struct cache *cache);
 const char *cache_why_unwritable(const struct cache *cache);
 /* As cache_name. */
 const char *cache_path(const struct cache *cache);
+/* Parses text; whether such a cache exists is not asked. NULL is the default, a file. */
+cugen_cache_kind cache_parse(const char *text);
 /* What a path is called in messages: a connection string without its password. */
 void cache_name(const char *path, struct text *out);
 /* Nothing is there, and cache_open would make it. */

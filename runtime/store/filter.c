@@ -22,7 +22,7 @@ static bool has_words(const char *problem, const char *words) {
 /* Predictions are timed in none. */
 static bool is_timed(const struct cache_key *key, enum measure_way way) {
   size_t length;
-  return !cugen_device_parse(key->device).predicted && measure_way_of(key->options, &length) == way;
+  return !device_parse(key->device).predicted && measure_way_of(key->options, &length) == way;
 }
 
 static bool is_on(const struct cache_filter *filter, const char *device) {

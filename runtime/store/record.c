@@ -227,7 +227,7 @@ bool cache_record_knows_outputs(const struct cache_record *record, uint64_t seed
 }
 
 bool cache_record_gave(const struct cache_record *record, const cugen_outputs *outputs) {
-  return record->outcome == CUGEN_OUTCOME_OK && cugen_outputs_equal(&record->outputs, outputs);
+  return record->outcome == CUGEN_OUTCOME_OK && outputs_equal(&record->outputs, outputs);
 }
 
 void cache_record_keep_outputs(const struct cache_record *before, struct cache_record *record) {
@@ -237,7 +237,7 @@ void cache_record_keep_outputs(const struct cache_record *before, struct cache_r
     return;
   }
   const uint64_t seed = record->outputs.seed;
-  const bool differ = before->outputs.seed == seed && !cugen_outputs_equal(&before->outputs, &record->outputs);
+  const bool differ = before->outputs.seed == seed && !outputs_equal(&before->outputs, &record->outputs);
   if (differ || before->outputs.varies) record->outputs = (cugen_outputs){.known = 1, .varies = 1, .seed = seed};
 }
 

@@ -40,10 +40,10 @@ cugen_kernel *open_kernel(cugen *lib, const char *config, const char *const *set
 double run_variant(cugen_kernel *kernel, const char *variant) {
   cugen_error error = {0};
   cugen_record record;
-  if (cugen_kernel_run(kernel, variant, 60, &record, &error))
+  if (api_kernel_run(kernel, variant, 60, &record, &error))
     fail_msg("%s, %s: %s", variant, cugen_kernel_problem(kernel), error.message);
   if (record.outcome != CUGEN_OUTCOME_OK)
-    fail_msg("%s, %s: %s: %s", record.variant, cugen_kernel_problem(kernel), cugen_outcome_text((int)record.outcome),
+    fail_msg("%s, %s: %s: %s", record.variant, cugen_kernel_problem(kernel), outcome_text((int)record.outcome),
              record.reason);
   return record.error;
 }

@@ -3,8 +3,8 @@
 #ifndef TESTS_CPU_KERNELS_H
 #define TESTS_CPU_KERNELS_H
 
+#include "api/tools.h"
 #include "base/text.h"
-#include "cugen_tools.h"
 
 /* For cmocka's groups: *state is the library. */
 int open_library(void **state);

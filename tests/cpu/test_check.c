@@ -1,4 +1,4 @@
-/* cugen_kernel_check on kernels with one fault each, and on right ones that look like it. */
+/* api_kernel_check on kernels with one fault each, and on right ones that look like it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -304,12 +304,12 @@ static const struct made_up made = {.name = "planted",
 
 /* Of two accesses that race either may be the one that is described. */
 static bool is_at(const cugen_check_finding *f, int line) {
-  return f->line == line || (f->other_line == line && strncmp(cugen_finding_name((int)f->kind), "race", 4) == 0);
+  return f->line == line || (f->other_line == line && strncmp(finding_name((int)f->kind), "race", 4) == 0);
 }
 
 static const cugen_check_finding *find(const cugen_check *check, const char *kind, int line) {
   for (size_t i = 0; i < check->finding_count; i++)
-    if (strcmp(cugen_finding_name((int)check->findings[i].kind), kind) == 0 && is_at(&check->findings[i], line))
+    if (strcmp(finding_name((int)check->findings[i].kind), kind) == 0 && is_at(&check->findings[i], line))
       return &check->findings[i];
   return NULL;
 }
@@ -318,7 +318,7 @@ static void print_all(const char *body, const cugen_check *check) {
   print_error("%s\n", body);
   for (size_t i = 0; i < check->finding_count; i++)
     print_error("  %s:%d: %s: %s\n", check->findings[i].file, check->findings[i].line,
-                cugen_finding_name((int)check->findings[i].kind), check->findings[i].message);
+                finding_name((int)check->findings[i].kind), check->findings[i].message);
   for (size_t i = 0; i < check->skip_count; i++) print_error("  not checked: %s\n", check->skips[i].why);
 }
 
@@ -330,7 +330,7 @@ static bool check_one(cugen *lib, const struct made_up *made_up, const struct pl
   options.variant = "only";
   options.strict = 1;
   options.timeout = p->kind && strcmp(p->kind, "hang") == 0 ? 3 : 60;
-  int status = cugen_kernel_check(kernel, &options, &check, &error);
+  int status = api_kernel_check(kernel, &options, &check, &error);
   const cugen_check_finding *found = p->kind ? find(&check, p->kind, p->line) : NULL;
   bool right = p->kind ? status == CUGEN_ERROR_WRONG && found && strcmp(found->array, p->array) == 0
                        : status == CUGEN_OK && check.finding_count == 0 && check.runs == 1;

@@ -102,7 +102,7 @@ static void test_row(void **state) {
     while (count < MOST_SETTINGS && rows[i].settings[count]) count++;
     options.variant = rows[i].variant;
     if (cugen_kernel_open(lib, rows[i].config, rows[i].settings, count, &kernel, &error) ||
-        cugen_kernel_check(kernel, &options, &check, &error))
+        api_kernel_check(kernel, &options, &check, &error))
       fail_msg("%s: %s", rows[i].variant, error.message);
     expect(rows[i].variant, "shared reads", counted(&check, 1, 0), rows[i].shared_read);
     expect(rows[i].variant, "shared writes", counted(&check, 1, 1), rows[i].shared_write);
@@ -124,7 +124,7 @@ static void test_without(void **state) {
     options.variant = variants[i / 2];
     options.no_traffic = i % 2 != 0;
     if (cugen_kernel_open(*state, "configs/matmul.lua", settings, 3, &kernel, &error) ||
-        cugen_kernel_check(kernel, &options, &check, &error))
+        api_kernel_check(kernel, &options, &check, &error))
       fail_msg("%s: %s", options.variant, error.message);
     assert_int_equal(check.traffic_count == 0, options.no_traffic);
     assert_int_equal(check.runs, 1);

@@ -1,4 +1,4 @@
-/* cugen_kernel_check on kernels whose threads and blocks order one another by fences and atomics: tickets, locks, flags; right
+/* api_kernel_check on kernels whose threads and blocks order one another by fences and atomics: tickets, locks, flags; right
    ones, and the same without one of what makes them right. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -251,7 +251,7 @@ static const struct made_up made = {.name = "ordered",
 
 static bool is_found(const cugen_check *check, const char *kind, int line) {
   for (size_t i = 0; i < check->finding_count; i++)
-    if (strcmp(cugen_finding_name((int)check->findings[i].kind), kind) == 0 &&
+    if (strcmp(finding_name((int)check->findings[i].kind), kind) == 0 &&
         (check->findings[i].line == line || check->findings[i].other_line == line)) /* either is described */
       return true;
   return false;
@@ -264,7 +264,7 @@ static bool check_one(cugen *lib, size_t at) {
   cugen_kernel *kernel = open_made_up(lib, &made, cases[at].body);
   options.variant = "only";
   options.timeout = 20;
-  int status = cugen_kernel_check(kernel, &options, &check, &error);
+  int status = api_kernel_check(kernel, &options, &check, &error);
   const bool clean = status == CUGEN_OK && check.finding_count == 0 && check.runs == 1;
   const bool right =
       cases[at].kind ? status == CUGEN_ERROR_WRONG && is_found(&check, cases[at].kind, cases[at].line) : clean;
@@ -272,7 +272,7 @@ static bool check_one(cugen *lib, size_t at) {
     print_error("%s: wanted %s at %d\n", cases[at].name, cases[at].kind ? cases[at].kind : "nothing", cases[at].line);
   for (size_t i = 0; i < check.finding_count && !right; i++)
     print_error("  %s:%d: %s: %s\n", check.findings[i].file, check.findings[i].line,
-                cugen_finding_name((int)check.findings[i].kind), check.findings[i].message);
+                finding_name((int)check.findings[i].kind), check.findings[i].message);
   for (size_t i = 0; i < check.skip_count && !right; i++) print_error("  not checked: %s\n", check.skips[i].why);
   cugen_kernel_close(kernel);
   return right;

@@ -204,9 +204,9 @@ static void expect_wrong(cugen *lib, const struct text *config, const char *cons
   cugen_record record;
   add_text(lib, "wrong.lua", config);
   cugen_kernel *kernel = open_kernel(lib, "wrong.lua", settings, count);
-  if (cugen_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
+  if (api_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
   if (record.outcome != CUGEN_OUTCOME_WRONG || !strstr(record.reason, words))
-    fail_msg("%s: %s: %s", variant, cugen_outcome_text((int)record.outcome), record.reason);
+    fail_msg("%s: %s: %s", variant, outcome_text((int)record.outcome), record.reason);
   cugen_kernel_close(kernel);
 }
 

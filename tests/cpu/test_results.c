@@ -26,9 +26,9 @@ static void runs(cugen *lib, const char *config, const char *setting, const char
   cugen_error error = {0};
   cugen_record record;
   cugen_kernel *kernel = open_kernel(lib, config, &setting, 1);
-  if (cugen_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
+  if (api_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
   if (record.outcome != outcome || strncmp(without_problem(record.reason), reason, strlen(reason)) != 0)
-    fail_msg("%s: %s: %s", variant, cugen_outcome_text((int)record.outcome), record.reason);
+    fail_msg("%s: %s: %s", variant, outcome_text((int)record.outcome), record.reason);
   cugen_kernel_close(kernel);
 }
 
@@ -108,7 +108,7 @@ static void a_reference_forgets_an_output(void **state) {
     add_text(lib, "sizes_reference.cu", &reference);
     text_free(&reference);
     cugen_kernel *kernel = open_kernel(lib, "sizes.lua", &setting, 1);
-    assert_int_equal(cugen_kernel_run(kernel, "a wrong=no", 60, &record, &error), CUGEN_ERROR_CONFIG);
+    assert_int_equal(api_kernel_run(kernel, "a wrong=no", 60, &record, &error), CUGEN_ERROR_CONFIG);
     if (!strstr(error.message, "the reference sizes_reference.cu: it does not write ") ||
         !strstr(error.message, cases[i].named))
       fail_msg("%s", error.message);
@@ -162,12 +162,12 @@ static void an_input_may_be_overwritten(void **state) {
   cugen_check check;
   cugen_error error = {0};
   options.strategy = "exhaustive";
-  if (cugen_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
   assert_true(result.tried == 4 && result.failed == 2);
   assert_int_equal(cugen_kernel_argument(kernel, 0, &argument, &error), CUGEN_OK);
   assert_true(argument.overwrite);
   check_options.variant = "a shift=0 threads=128";
-  if (cugen_kernel_check(kernel, &check_options, &check, &error)) fail_msg("%s", error.message);
+  if (api_kernel_check(kernel, &check_options, &check, &error)) fail_msg("%s", error.message);
   cugen_kernel_close(kernel);
 }
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "cugen_tools.h"
+#include "api/tools.h"
 
 static char cache_file[] = "/tmp/cugen-test-tuner-XXXXXX";
 
@@ -30,7 +30,7 @@ static cugen_kernel *open_kernel(cugen *lib, const char *config) {
   cugen_error error = {0};
   cugen_kernel *kernel;
   if (cugen_kernel_open(lib, config, NULL, 0, &kernel, &error)) fail_msg("%s", error.message);
-  if (cugen_kernel_use_check(kernel, &error)) fail_msg("%s", error.message); /* what is tuned here */
+  if (api_kernel_use_check(kernel, &error)) fail_msg("%s", error.message); /* what is tuned here */
   return kernel;
 }
 
@@ -78,7 +78,7 @@ static size_t check_record(const cugen_record *record) {
   for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
     if (strncmp(record->variant, planted[i].implementation, strlen(planted[i].implementation)) != 0) continue;
     if (record->outcome != planted[i].outcome || !strstr(record->reason, planted[i].word))
-      fail_msg("%s: %s: %s", record->variant, cugen_outcome_text((int)record->outcome), record->reason);
+      fail_msg("%s: %s: %s", record->variant, outcome_text((int)record->outcome), record->reason);
     return 1;
   }
   fail_msg("unexpected record %s", record->variant);
@@ -95,18 +95,18 @@ static void planted_failures_are_recorded_and_tuning_goes_on(void **state) {
   options.strategy = "exhaustive";
   options.variant_timeout = 3; /* for a machine that is busy */
   options.budget_seconds = -1;
-  if (cugen_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
   assert_int_equal(result.valid, 13);
   assert_int_equal(result.tried, 13);
   assert_int_equal(result.failed, 10);
   assert_int_equal(result.left, 0);
   assert_true(result.compiled < 13); /* right, right_again and odd_grid share one source */
   assert_true(result.measuring > 0 && result.measuring <= result.seconds);
-  size_t count = cugen_kernel_records(kernel), seen = 0;
+  size_t count = api_kernel_records(kernel), seen = 0;
   assert_int_equal(count, 13);
   for (size_t i = 0; i < count; i++) {
     cugen_record record;
-    assert_int_equal(cugen_kernel_record(kernel, i, &record, &error), CUGEN_OK);
+    assert_int_equal(api_kernel_record(kernel, i, &record, &error), CUGEN_OK);
     seen += check_record(&record);
     if (i == 0) assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0 && record.error <= 1.0);
   }
@@ -117,12 +117,12 @@ static void planted_failures_are_recorded_and_tuning_goes_on(void **state) {
   /* A fresh library on the same cache: nothing is left, and no work is done. */
   lib = open_library();
   kernel = open_kernel(lib, "tests/configs/planted.lua");
-  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, &error), CUGEN_OK);
+  assert_int_equal(api_kernel_tune(kernel, &options, &result, &error), CUGEN_OK);
   assert_int_equal(result.remembered, 13);
   assert_int_equal(result.tried, 0);
   assert_int_equal(result.compiled, 0);
   cugen_record best;
-  assert_int_equal(cugen_kernel_run(kernel, "best", 0, &best, &error), CUGEN_OK);
+  assert_int_equal(api_kernel_run(kernel, "best", 0, &best, &error), CUGEN_OK);
   assert_int_equal(best.outcome, CUGEN_OUTCOME_OK);
   assert_int_equal(strncmp(best.variant, "right", 5), 0);
   cugen_kernel_close(kernel);
@@ -184,7 +184,7 @@ static void an_implementation_is_not_checked_on_what_it_refuses(void **state) {
   cugen_add_file(lib, "packs.cu", packs_template, sizeof packs_template - 1, &error);
   cugen_add_file(lib, "packs_reference.cu", packs_reference, sizeof packs_reference - 1, &error);
   if (cugen_kernel_open(lib, "packs.lua", settings, 1, &kernel, &error) ||
-      cugen_kernel_run(kernel, "wide", 0, &record, &error))
+      api_kernel_run(kernel, "wide", 0, &record, &error))
     fail_msg("%s", error.message);
   if (record.outcome != CUGEN_OUTCOME_OK) fail_msg("%s", record.reason);
   cugen_kernel_close(kernel);
@@ -203,15 +203,15 @@ static void inputs_are_kept_from_one_variant_to_the_next(void **state) {
   cugen_add_file(lib, "writer.cu", writer_template, sizeof writer_template - 1, &error);
   cugen_add_file(lib, "writer_reference.cu", writer_reference, sizeof writer_reference - 1, &error);
   cugen_kernel *kernel = open_kernel(lib, "writer.lua");
-  if (cugen_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
   assert_int_equal(result.tried, 8);
   for (size_t i = 0; i < 8; i++) {
     cugen_record record;
-    assert_int_equal(cugen_kernel_record(kernel, i, &record, &error), CUGEN_OK);
+    assert_int_equal(api_kernel_record(kernel, i, &record, &error), CUGEN_OK);
     bool writes = strstr(record.variant, "how=1") != NULL;
     if (record.outcome != (writes ? CUGEN_OUTCOME_WRONG : CUGEN_OUTCOME_OK) ||
         (writes && !strstr(record.reason, "wrote to input x: x[0] is 0, was ")))
-      fail_msg("%s: %s: %s", record.variant, cugen_outcome_text((int)record.outcome), record.reason);
+      fail_msg("%s: %s: %s", record.variant, outcome_text((int)record.outcome), record.reason);
   }
   cugen_kernel_close(kernel);
   cugen_close(lib);
@@ -232,17 +232,17 @@ static void a_stop_keeps_what_was_measured_and_resumes(void **state) {
   int calls = 0;
   options.progress = stop_after_three;
   options.context = &calls;
-  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, &error), CUGEN_ERROR_INTERRUPTED);
+  assert_int_equal(api_kernel_tune(kernel, &options, &result, &error), CUGEN_ERROR_INTERRUPTED);
   assert_true(result.interrupted);
   assert_int_equal(result.tried, 3);
   assert_int_equal(result.left, 1);
   assert_true(calls >= 3);
-  assert_int_equal(cugen_kernel_records(kernel), 3);
+  assert_int_equal(api_kernel_records(kernel), 3);
   options.progress = NULL;
-  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, &error), CUGEN_OK);
+  assert_int_equal(api_kernel_tune(kernel, &options, &result, &error), CUGEN_OK);
   assert_int_equal(result.remembered, 3);
   assert_int_equal(result.tried, 1);
-  assert_int_equal(cugen_kernel_records(kernel), 4);
+  assert_int_equal(api_kernel_records(kernel), 4);
   cugen_kernel_close(kernel);
   cugen_close(lib);
 }
@@ -254,7 +254,7 @@ static void a_count_is_a_budget(void **state) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
   options.budget_count = 2;
-  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, NULL), CUGEN_OK);
+  assert_int_equal(api_kernel_tune(kernel, &options, &result, NULL), CUGEN_OK);
   assert_int_equal(result.tried, 2);
   assert_int_equal(result.left, 2);
   cugen_kernel_close(kernel);
@@ -275,9 +275,8 @@ static void the_whole_grammar_runs(void **state) {
       fail_msg("%s", error.message);
     static const char *const variants[] = {"tree", "shuffle", "tree blocks=1 threads=256"};
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
-      if (cugen_kernel_run(kernel, variants[v], 0, &record, &error)) fail_msg("%s", error.message);
-      if (record.outcome)
-        fail_msg("%s: %s: %s", record.variant, cugen_outcome_text((int)record.outcome), record.reason);
+      if (api_kernel_run(kernel, variants[v], 0, &record, &error)) fail_msg("%s", error.message);
+      if (record.outcome) fail_msg("%s: %s: %s", record.variant, outcome_text((int)record.outcome), record.reason);
     }
     cugen_kernel_close(kernel);
   }

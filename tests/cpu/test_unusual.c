@@ -26,7 +26,7 @@ static void expect_refusal(cugen *lib, const struct refusal *row) {
   cugen_kernel *kernel = NULL;
   cugen_record record = {.reason = ""};
   int status = cugen_kernel_open(lib, row->config, &row->setting, 1, &kernel, &error);
-  if (!status) status = cugen_kernel_run(kernel, NULL, 60, &record, &error);
+  if (!status) status = api_kernel_run(kernel, NULL, 60, &record, &error);
   if (!status) assert_int_equal(record.outcome, CUGEN_OUTCOME_LAUNCH);
   const char *said = status ? error.message : record.reason;
   if (!strstr(said, row->message)) fail_msg("%s %s: %s", row->config, row->setting, said);

@@ -189,7 +189,7 @@ static void hold(const struct drawn *d, const cugen_record *record, const char *
   if (record->outcome != want)
     fail_msg("path %d, factor %d + %d s + %d u, planted at %d %d, fills %d, shapes %d, loose %d: %s %s: %s: %s",
              (int)d->path, d->c, d->a, d->b, d->s, d->u, d->fills, d->shapes, d->loose, how, record->variant,
-             cugen_outcome_text((int)record->outcome), record->reason);
+             outcome_text((int)record->outcome), record->reason);
 }
 
 static void tuned(struct bench *b, const struct drawn *d) {
@@ -199,12 +199,12 @@ static void tuned(struct bench *b, const struct drawn *d) {
   options.strategy = "exhaustive";
   options.budget_seconds = -1;
   options.variant_timeout = 60;
-  if (cugen_kernel_tune(b->kernel, &options, &result, &error)) fail_msg("%s", error.message);
-  size_t count = cugen_kernel_records(b->kernel);
+  if (api_kernel_tune(b->kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  size_t count = api_kernel_records(b->kernel);
   assert_int_equal(count, 4 * d->most);
   for (size_t i = 0; i < count; i++) {
     cugen_record record;
-    assert_int_equal(cugen_kernel_record(b->kernel, i, &record, &error), CUGEN_OK);
+    assert_int_equal(api_kernel_record(b->kernel, i, &record, &error), CUGEN_OK);
     hold(d, &record, "tuned");
   }
 }
@@ -212,7 +212,7 @@ static void tuned(struct bench *b, const struct drawn *d) {
 static void ran_alone(struct bench *b, const struct drawn *d, const char *variant) {
   cugen_record record;
   cugen_error error = {0};
-  if (cugen_kernel_run(b->kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
+  if (api_kernel_run(b->kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
   hold(d, &record, "run");
 }
 
@@ -224,7 +224,7 @@ static size_t found_wrong(struct bench *b, const char *variant) {
   options.variant = variant;
   options.all = !variant;
   options.threads = 1;
-  int status = cugen_kernel_check(b->kernel, &options, &check, &error);
+  int status = api_kernel_check(b->kernel, &options, &check, &error);
   if (status && status != CUGEN_ERROR_WRONG) fail_msg("%s", error.message);
   for (size_t i = 0; i < check.finding_count; i++) {
     assert_int_equal(check.findings[i].kind, CUGEN_FINDING_WRONG);

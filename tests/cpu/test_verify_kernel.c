@@ -18,9 +18,9 @@ static void add(cugen *lib, const char *name, const char *content) {
 static void runs(cugen_kernel *kernel, const char *variant, cugen_outcome outcome, const char *reason) {
   cugen_error error = {0};
   cugen_record record;
-  if (cugen_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
+  if (api_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
   if (record.outcome != outcome || !strstr(record.reason, reason))
-    fail_msg("%s: %s: %s", variant, cugen_outcome_text((int)record.outcome), record.reason);
+    fail_msg("%s: %s: %s", variant, outcome_text((int)record.outcome), record.reason);
   assert_true(record.verified == (outcome == CUGEN_OUTCOME_OK || outcome == CUGEN_OUTCOME_WRONG));
 }
 
@@ -100,14 +100,14 @@ static void it_works_in_tune_and_check(void **state) {
   add_order(lib, ORDER("verify 'order_verify.cu:order_verify',"), order_verify);
   cugen_kernel *kernel = open_kernel(lib, "order.lua", NULL, 0);
   options.strategy = "exhaustive";
-  if (cugen_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
   assert_int_equal(result.tried, 12);
   assert_int_equal(result.failed, 8);
   check_options.variant = "a ties=last wrong=no";
-  if (cugen_kernel_check(kernel, &check_options, &check, &error)) fail_msg("%s", error.message);
+  if (api_kernel_check(kernel, &check_options, &check, &error)) fail_msg("%s", error.message);
   assert_int_equal(check.finding_count, 0);
   check_options.variant = "a ties=last wrong=calls";
-  assert_int_not_equal(cugen_kernel_check(kernel, &check_options, &check, &error), CUGEN_OK);
+  assert_int_not_equal(api_kernel_check(kernel, &check_options, &check, &error), CUGEN_OK);
   assert_int_equal(check.finding_count, 1);
   cugen_kernel_close(kernel);
 }
@@ -158,7 +158,7 @@ static void a_broken_one_ends_the_run(void **state) {
     cugen_record record;
     add_order(lib, ORDER("verify 'order_verify.cu',"), cases[i].verify);
     cugen_kernel *kernel = open_kernel(lib, "order.lua", NULL, 0);
-    assert_int_not_equal(cugen_kernel_run(kernel, "a ties=first wrong=no", 60, &record, &error), CUGEN_OK);
+    assert_int_not_equal(api_kernel_run(kernel, "a ties=first wrong=no", 60, &record, &error), CUGEN_OK);
     if (!strstr(error.message, cases[i].message)) fail_msg("%s", error.message);
     cugen_kernel_close(kernel);
   }

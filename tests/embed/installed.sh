@@ -31,7 +31,7 @@ mv "$top/first" "$prefix"
 cd "$top"
 run "$prefix/bin/cugen" --version
 run "$prefix/bin/cugen" gen matmul
-for file in share/cugen/configs/matmul.lua share/cugen/lua/cugen.lua include/cugen.h include/cugen_tools.h \
+for file in share/cugen/configs/matmul.lua share/cugen/lua/cugen.lua include/cugen.h \
   share/man/man1/cugen.1 share/doc/cugen/README.md share/doc/cugen/README.zh.md share/doc/cugen/docs/json.md share/doc/cugen/docs/speed-dark.svg \
   share/bash-completion/completions/cugen share/zsh/site-functions/_cugen share/fish/vendor_completions.d/cugen.fish; do
   test -f "$prefix/$file" || { echo "not installed: $file"; exit 1; }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include <cugen_tools.h>
+#include "api/tools.h"
 #include <string.h>
 
 enum { ROWS = 40, COLS = 100 };
@@ -78,7 +78,7 @@ static cugen_tune_result tune(struct fixture *f, const char *bitwise) {
   cugen_tune_result result;
   options.bitwise = bitwise;
   options.budget_seconds = -1;
-  if (cugen_kernel_tune(f->kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  if (api_kernel_tune(f->kernel, &options, &result, &error)) fail_msg("%s", error.message);
   return result;
 }
 
@@ -88,8 +88,8 @@ static void the_named_one_serves_where_nothing_is_recorded(void **state) {
   const cugen_plan_info *info = cugen_plan_about(plan);
   assert_string_equal(info->variant, "sum ORDER=1 THREADS=64");
   assert_int_equal(info->choice, CUGEN_PLAN_DEFAULT);
-  assert_false(info->record->outputs.known);
-  assert_false(info->record->predicted);
+  assert_false(api_plan_record(plan)->outputs.known);
+  assert_false(api_plan_record(plan)->predicted);
   cugen_plan_close(plan);
   assert_int_equal(open_plan(*state, "sum ORDER=1", CUGEN_PLAN_TUNED_ONLY, &plan), CUGEN_ERROR_USAGE);
 }
@@ -99,9 +99,9 @@ static void tuning_ranks_what_is_equal_first(void **state) {
   cugen_record record;
   const cugen_tune_result result = tune(f, "sum ORDER=1 THREADS=64");
   assert_string_equal(result.equal_to, "sum ORDER=1 THREADS=64");
-  assert_int_equal(cugen_kernel_records(f->kernel), 6);
+  assert_int_equal(api_kernel_records(f->kernel), 6);
   for (size_t i = 0; i < 6; i++) {
-    assert_int_equal(cugen_kernel_record(f->kernel, i, &record, &error), CUGEN_OK);
+    assert_int_equal(api_kernel_record(f->kernel, i, &record, &error), CUGEN_OK);
     assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
     assert_int_equal(strncmp(record.variant, "sum ORDER=1", 11) == 0, i < 2);
     assert_int_equal(memcmp(&record.outputs, &result.outputs, sizeof record.outputs) == 0, i < 2);
@@ -122,7 +122,7 @@ static void a_plan_takes_the_best_of_what_is_equal(void **state) {
     const cugen_plan_info *info = cugen_plan_about(plan);
     assert_int_equal(strncmp(info->variant, names[order], 11), 0);
     assert_int_equal(info->choice, CUGEN_PLAN_EXACT);
-    assert_true(info->record->outputs.known && !info->record->outputs.varies);
+    assert_true(api_plan_record(plan)->outputs.known && !api_plan_record(plan)->outputs.varies);
     run(plan, bits[order]);
     run(plan, other);
     assert_memory_equal(bits[order], other, sizeof other);
@@ -149,7 +149,7 @@ static void what_cannot_be_named_is_refused(void **state) {
   options.choice_size = 3;
   assert_int_equal(cugen_plan_open(f->kernel, &options, &plan, &error), CUGEN_ERROR_USAGE);
   tuning.bitwise = "sum ORDER=2 THREADS=32";
-  assert_int_equal(cugen_kernel_tune(f->kernel, &tuning, NULL, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernel_tune(f->kernel, &tuning, NULL, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "cugen_tune_options.bitwise 'sum ORDER=2 THREADS=32': its results differ"));
 }
 

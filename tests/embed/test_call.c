@@ -191,9 +191,9 @@ static void test_default(void **state) {
   assert_string_equal(info->kernel, "scale_add");
   assert_string_equal(info->problem, "n=1000");
   assert_string_equal(info->variant, first);
-  assert_string_equal(info->record->variant, first);
+  assert_string_equal(api_plan_record(plan)->variant, first);
   assert_null(info->tuned_for);
-  assert_true(info->record->seconds == 0 && info->record->bytes == 12000);
+  assert_true(api_plan_record(plan)->seconds == 0 && api_plan_record(plan)->bytes == 12000);
   assert_int_equal(info->launches, 1);
   assert_int_equal(info->arguments, 5);
   assert_int_equal(strlen(info->source_hash), 32);
@@ -229,7 +229,7 @@ static void test_exact(void **state) {
   assert_int_equal(info->choice, CUGEN_PLAN_EXACT);
   assert_string_equal(info->variant, best);
   assert_string_equal(info->tuned_for, "n=1000");
-  assert_true(info->distance == 0 && info->record->seconds == 1e-3 && info->record->from_cache);
+  assert_true(info->distance == 0 && api_plan_record(plan)->seconds == 1e-3 && api_plan_record(plan)->from_cache);
   assert_int_equal(info->measured_at, 1700000000);
   assert_int_equal(info->driver_version, 12080);
   assert_int_equal(info->nvrtc_version, 12090);
@@ -266,7 +266,7 @@ static void test_other_gpu(void **state) {
   plan = must_open("n=1000", 0);
   assert_string_equal(cugen_plan_about(plan)->tuned_on, "NVIDIA Near sm_90 130 SMs");
   assert_string_equal(cugen_plan_about(plan)->variant, best);
-  assert_true(cugen_plan_about(plan)->record->seconds == 1e-3);
+  assert_true(api_plan_record(plan)->seconds == 1e-3);
   cugen_plan_close(plan);
   remember_on("NVIDIA Pretended sm_90 60 SMs", first, false);
   expect("n=1000", 0, CUGEN_PLAN_OTHER_GPU, first, "n=1000");
@@ -292,10 +292,10 @@ static void test_predicted(void **state) {
   store("n=1000", best, 1e-5, false, true);
   expect("n=1000", 0, CUGEN_PLAN_DEFAULT, best, NULL);
   plan = must_open("n=1000", 0);
-  assert_true(cugen_plan_about(plan)->record->predicted && cugen_plan_about(plan)->record->seconds == 0);
+  assert_true(api_plan_record(plan)->predicted && api_plan_record(plan)->seconds == 0);
   cugen_plan_close(plan);
   plan = must_open("n=2000", 0);
-  assert_false(cugen_plan_about(plan)->record->predicted);
+  assert_false(api_plan_record(plan)->predicted);
   cugen_plan_close(plan);
   assert_int_equal(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_ERROR_USAGE);
   expect("n=2000", 0, CUGEN_PLAN_DEFAULT, first, NULL);
@@ -473,14 +473,14 @@ static void test_choose(void **state) {
   use_policy("policy \"nearest\" { distance = 1 },", "");
   remember("n=1000", best, 1e-3, false);
   cugen_kernel *kernel = open_kernel("n=2000");
-  assert_string_equal(cugen_kernel_policy(kernel), "nearest { distance = 1 }");
+  assert_string_equal(api_kernel_policy(kernel), "nearest { distance = 1 }");
   for (int i = 0; i < 2; i++) {
-    if (cugen_kernel_choose(kernel, 0, &choice, &err)) fail_msg("%s", err.message);
+    if (api_kernel_choose(kernel, 0, &choice, &err)) fail_msg("%s", err.message);
     assert_int_equal(choice.how, CUGEN_PLAN_NEAR);
     assert_string_equal(choice.variant, best);
     assert_string_equal(choice.tuned_for, "n=1000");
     assert_true(choice.distance == 1);
-    if (cugen_kernel_choose(kernel, -1, &choice, &err)) fail_msg("%s", err.message);
+    if (api_kernel_choose(kernel, -1, &choice, &err)) fail_msg("%s", err.message);
     assert_int_equal(choice.how, CUGEN_PLAN_DEFAULT);
     assert_string_equal(choice.variant, first);
     assert_null(choice.tuned_for);

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include <cugen.h>
+#include "api/tools.h"
 #include <jansson.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -123,7 +123,7 @@ static void tells_what_was_taken(void **state) {
   assert_int_equal(cugen_plan_open(kernel, &tuned, &plan, &error), CUGEN_ERROR_USAGE);
   cugen_plan_close(open_plan(lib, "n=100"));
   all.budget_seconds = -1;
-  if (cugen_kernel_tune(kernel, &all, NULL, &error)) fail_msg("%s", error.message);
+  if (api_kernel_tune(kernel, &all, NULL, &error)) fail_msg("%s", error.message);
   cugen_plan_close(open_plan(lib, "n=100"));
   cugen_plan_close(open_plan(lib, "n=120"));
   assert_int_equal(sum("n=100", "none").opens, 1);

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include <cugen.h>
+#include "api/tools.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,7 +210,7 @@ static void equal_distances_do_not_depend_on_the_order(void **state) {
     options.budget_count = 1;
     for (size_t k = 0; k < 2; k++) {
       cugen_kernel *kernel = open_kernel(lib, orders[i][k]);
-      if (cugen_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
+      if (api_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
       cugen_kernel_close(kernel);
     }
     cugen_plan *plan = open_plan(lib, "n=100");

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include <cugen_tools.h>
+#include "api/tools.h"
 #include <string.h>
 
 static int open_on(const char *device, cugen **lib, cugen_kernel **kernel, cugen_error *error) {
@@ -29,7 +29,7 @@ static void test_two(void **state) {
   options.budget_count = 10;
   if (open_on("cpu, cpu", &lib, &kernel, &error)) fail_msg("%s", error.message);
   assert_string_equal(cugen_kernel_device(kernel)->id, "cpu");
-  if (cugen_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
   assert_int_equal(result.tried, 10);
   assert_int_equal(result.failed, 0);
   assert_int_equal(result.devices, 2);
@@ -37,7 +37,7 @@ static void test_two(void **state) {
   if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
   cugen_plan_close(plan);
   options.flags = CUGEN_TUNE_IN_PROCESS;
-  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernel_tune(kernel, &options, &result, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "is for one device, and 2 are listed"));
   cugen_kernel_close(kernel);
   cugen_close(lib);
@@ -49,11 +49,11 @@ static void test_groups(void **state) {
   cugen_error error;
   const char *group;
   if (cugen_open(NULL, &lib, &error)) fail_msg("%s", error.message);
-  assert_int_equal(cugen_device_group(lib, "cpu,cpu,cpu", 0, &group, &error), CUGEN_OK);
+  assert_int_equal(api_device_group(lib, "cpu,cpu,cpu", 0, &group, &error), CUGEN_OK);
   assert_string_equal(group, "cpu,cpu,cpu");
-  assert_int_equal(cugen_device_group(lib, "cpu,cpu,cpu", 1, &group, &error), CUGEN_OK);
+  assert_int_equal(api_device_group(lib, "cpu,cpu,cpu", 1, &group, &error), CUGEN_OK);
   assert_null(group);
-  assert_int_equal(cugen_device_group(lib, "cpu,", 0, &group, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_device_group(lib, "cpu,", 0, &group, &error), CUGEN_ERROR_USAGE);
   assert_null(group);
   cugen_close(lib);
 }

@@ -154,7 +154,7 @@ static void test_wrong_context(void **state) {
   fake->context_device = 1;
   assert_int_equal(cugen_plan_open(kernel, &options, &plan, &err), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(err.message, "the CUDA context is one of cuda:1, the kernel is for cuda:0"));
-  assert_int_equal(cugen_kernel_tune(kernel, &tuning, NULL, &err), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernel_tune(kernel, &tuning, NULL, &err), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(err.message, "the CUDA context is one of cuda:1, the kernel is for cuda:0"));
   cugen_kernel_close(kernel);
 }
@@ -208,13 +208,13 @@ static void test_tune_clusters(void **state) {
   cugen_kernel *kernel = open_kernel(lib[0]);
   fake->cluster[0] = 1, fake->cluster[1] = fake->cluster[2] = 1;
   options.budget_count = 1;
-  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
-  assert_int_equal(cugen_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
+  assert_int_equal(api_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
+  assert_int_equal(api_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
   assert_int_equal(record.active_clusters + record.cluster_blocks, 0);
   fake->cluster[0] = 2;
   options.again = 1;
-  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
-  assert_int_equal(cugen_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
+  assert_int_equal(api_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
+  assert_int_equal(api_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
   assert_int_equal(record.active_clusters, 64);
   cugen_kernel_close(kernel);
 }
@@ -227,7 +227,7 @@ static void test_tune(void **state) {
   cugen_tune_result result;
   cugen_error err;
   cugen_kernel *kernel = open_kernel(lib[0]);
-  if (cugen_kernel_tune(kernel, &options, &result, &err)) fail_msg("%s", err.message);
+  if (api_kernel_tune(kernel, &options, &result, &err)) fail_msg("%s", err.message);
   assert_int_equal(result.tried, 2);
   assert_int_equal(contexts, 1);
   cugen_kernel_close(kernel);
@@ -243,11 +243,11 @@ static void test_tune_in_context(void **state) {
   cugen_kernel *kernel = open_kernel(lib[1]);
   fake->context_device = 1;
   options.cuda_context = &application_context;
-  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
+  assert_int_equal(api_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
   assert_int_equal(contexts, 0);
   options.cuda_context = NULL, options.again = 1;
   fake->application_context = &application_context; /* the current one */
-  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
+  assert_int_equal(api_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
   assert_int_equal(contexts, 0);
   cugen_kernel_close(kernel);
 }
@@ -265,15 +265,15 @@ static void test_tune_breaks(void **state) {
   cugen_error err;
   cugen_kernel *kernel = open_kernel(lib[0]);
   fake->run = break_by_narrow;
-  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_DEVICE);
+  assert_int_equal(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_DEVICE);
   assert_non_null(strstr(err.message, "tuning in this process ended at 'one threads=32'"));
   assert_non_null(strstr(err.message, "the CUDA context is broken"));
   fake->broken = 0;
-  assert_int_equal(cugen_kernel_records(kernel), 2);
-  assert_int_equal(cugen_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
+  assert_int_equal(api_kernel_records(kernel), 2);
+  assert_int_equal(api_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
   assert_string_equal(record.variant, "one threads=64");
   assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
-  assert_int_equal(cugen_kernel_record(kernel, 1, &record, NULL), CUGEN_OK);
+  assert_int_equal(api_kernel_record(kernel, 1, &record, NULL), CUGEN_OK);
   assert_int_equal(record.outcome, CUGEN_OUTCOME_TRAP);
   assert_non_null(strstr(record.reason, "719"));
   cugen_kernel_close(kernel);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cugen_tools.h"
+#include "api/tools.h"
 
 static cugen *open_on(const char *device) {
   cugen_options options = CUGEN_OPTIONS_INIT;
@@ -25,10 +25,10 @@ static void test_models(void **state) {
   (void)state;
   const char *got[16];
   cugen *lib = open_on("cpu");
-  assert_int_equal(cugen_models(lib, got, 16), 11);
+  assert_int_equal(api_models(lib, got, 16), 11);
   assert_string_equal(got[0], "model:K40");
   assert_string_equal(got[10], "model:B200");
-  assert_int_equal(cugen_models(lib, NULL, 0), 11);
+  assert_int_equal(api_models(lib, NULL, 0), 11);
   cugen_close(lib);
 }
 
@@ -39,14 +39,14 @@ static void test_occupancy(void **state) {
   cugen_occupancy got;
   cugen_error error;
   cugen_resources resources = {.registers = 32, .threads = 256, .shared_bytes = 82 * 256 - 1024};
-  assert_int_equal(cugen_device_occupancy(lib, "model:A100", &resources, &got, &error), CUGEN_OK);
+  assert_int_equal(api_device_occupancy(lib, "model:A100", &resources, &got, &error), CUGEN_OK);
   assert_int_equal(got.blocks, 8);
   assert_int_equal(got.max_threads, 2048);
   assert_true(got.fraction == 1.0 && got.best_fraction == 1.0);
   assert_string_equal(got.device, "NVIDIA A100-SXM4-40GB");
   assert_string_equal(got.arch, "sm_80");
   resources.shared_bytes = 83 * 256 - 1024;
-  assert_int_equal(cugen_device_occupancy(lib, "NVIDIA A100-SXM4-40GB sm_80 108 SMs", &resources, &got, &error),
+  assert_int_equal(api_device_occupancy(lib, "NVIDIA A100-SXM4-40GB sm_80 108 SMs", &resources, &got, &error),
                    CUGEN_OK);
   assert_int_equal(got.blocks, 7);
   assert_string_equal(got.limiter, "shared memory");
@@ -55,22 +55,22 @@ static void test_occupancy(void **state) {
   assert_true(got.shared_bytes == 83 * 256 - 1024);
   /* 128 B a thread: 164 KB hold 1280 threads at most, in blocks of which the driver keeps 1 KB each. */
   const cugen_resources grows = {.registers = 32, .threads = 100, .dynamic_shared = "128 * block"};
-  assert_int_equal(cugen_device_occupancy(lib, "model:A100", &grows, &got, &error), CUGEN_OK);
+  assert_int_equal(api_device_occupancy(lib, "model:A100", &grows, &got, &error), CUGEN_OK);
   assert_int_equal(got.warps, 4);
   assert_int_equal(got.idle_lanes, 28);
   assert_true(got.shared_bytes == 12800 && got.best_shared_bytes == 128 * got.best_threads);
   assert_string_equal(got.limiter, "shared memory");
   /* A carveout of half of 164 KiB is 100 KiB: three blocks of 33 KiB. */
   cugen_resources carved = {.registers = 32, .threads = 512, .shared_bytes = 32 << 10};
-  assert_int_equal(cugen_device_occupancy(lib, "model:A100", &carved, &got, &error), CUGEN_OK);
+  assert_int_equal(api_device_occupancy(lib, "model:A100", &carved, &got, &error), CUGEN_OK);
   assert_int_equal(got.blocks, 4);
   carved.has_carveout = 1, carved.carveout = 50;
-  assert_int_equal(cugen_device_occupancy(lib, "model:A100", &carved, &got, &error), CUGEN_OK);
+  assert_int_equal(api_device_occupancy(lib, "model:A100", &carved, &got, &error), CUGEN_OK);
   assert_int_equal(got.blocks, 3);
   carved.carveout = 101;
-  assert_int_equal(cugen_device_occupancy(lib, "model:A100", &carved, &got, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_device_occupancy(lib, "model:A100", &carved, &got, &error), CUGEN_ERROR_USAGE);
   resources.shared_bytes = 1 << 20;
-  assert_int_equal(cugen_device_occupancy(lib, "model:A100", &resources, &got, &error), CUGEN_OK);
+  assert_int_equal(api_device_occupancy(lib, "model:A100", &resources, &got, &error), CUGEN_OK);
   assert_int_equal(got.blocks + got.best_threads, 0);
   assert_string_equal(got.limiter, "none");
   cugen_close(lib);
@@ -80,7 +80,7 @@ static void refuse(cugen *lib, const char *device, int registers, int threads, i
   const cugen_resources resources = {.registers = registers, .threads = threads, .shared_bytes = shared};
   cugen_occupancy got;
   cugen_error error;
-  assert_int_equal(cugen_device_occupancy(lib, device, &resources, &got, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_device_occupancy(lib, device, &resources, &got, &error), CUGEN_ERROR_USAGE);
   if (!strstr(error.message, words)) fail_msg("expected '%s' in: %s", words, error.message);
   assert_string_equal(got.limiter, "none");
 }
@@ -89,7 +89,7 @@ static void refuse_shared(cugen *lib, const char *expression, const char *words)
   const cugen_resources resources = {.registers = 32, .threads = 256, .dynamic_shared = expression};
   cugen_occupancy got;
   cugen_error error;
-  assert_int_equal(cugen_device_occupancy(lib, "model:H100", &resources, &got, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_device_occupancy(lib, "model:H100", &resources, &got, &error), CUGEN_ERROR_USAGE);
   if (!strstr(error.message, words)) fail_msg("expected '%s' in: %s", words, error.message);
 }
 
@@ -131,7 +131,7 @@ static void test_ceilings(void **state) {
     cugen *lib = open_on(rows[i].device);
     cugen_kernel *kernel = open_kernel(lib);
     cugen_ceilings got;
-    assert_int_equal(cugen_kernel_ceilings(kernel, &got, NULL), CUGEN_OK);
+    assert_int_equal(api_kernel_ceilings(kernel, &got, NULL), CUGEN_OK);
     assert_string_equal(got.dtype, "f32");
     assert_true(fabs(got.flops_peak - rows[i].flops) <= 0.002 * rows[i].flops);
     assert_true(fabs(got.bandwidth_peak - rows[i].bandwidth) <= 0.002 * rows[i].bandwidth);
@@ -157,11 +157,11 @@ static void test_tensor_ceilings(void **state) {
     cugen_kernel *kernel;
     cugen_ceilings got;
     assert_int_equal(cugen_kernel_open(lib, rows[i].config, &rows[i].dtype, 1, &kernel, NULL), CUGEN_OK);
-    assert_int_equal(cugen_kernel_ceilings(kernel, &got, NULL), CUGEN_OK);
+    assert_int_equal(api_kernel_ceilings(kernel, &got, NULL), CUGEN_OK);
     assert_string_equal(got.dtype, rows[i].type);
     assert_true(fabs(got.flops_peak - rows[i].flops) <= 0.002 * rows[i].flops);
     assert_true(fabs(got.tensor_flops_peak - rows[i].tensor) <= 0.002 * rows[i].tensor);
-    assert_true(fabs(cugen_kernel_tensor_flops(kernel, "fp8") - 2141e12) < 1e12);
+    assert_true(fabs(api_kernel_tensor_flops(kernel, "fp8") - 2141e12) < 1e12);
     cugen_kernel_close(kernel);
   }
   cugen_close(lib);
@@ -178,10 +178,10 @@ static void test_nothing_runs(void **state) {
   const char *source;
   cugen_space_info space;
   assert_string_equal(cugen_kernel_device(kernel)->id, "model:A100");
-  assert_int_equal(cugen_kernel_space(kernel, &space, &error), CUGEN_OK);
+  assert_int_equal(api_kernel_space(kernel, &space, &error), CUGEN_OK);
   assert_true(space.valid > 0);
   assert_int_equal(cugen_kernel_source(kernel, NULL, &source, NULL, &error), CUGEN_OK);
-  assert_int_equal(cugen_kernel_run(kernel, NULL, 0, &record, &error), CUGEN_ERROR_DEVICE);
+  assert_int_equal(api_kernel_run(kernel, NULL, 0, &record, &error), CUGEN_ERROR_DEVICE);
   assert_non_null(strstr(error.message, "described and not here"));
   assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &error), CUGEN_ERROR_DEVICE);
   assert_null(plan);
@@ -199,15 +199,15 @@ static void test_predictions(void **state) {
   cugen_error error;
   cugen_record record;
   options.budget_count = 2;
-  assert_false(cugen_kernel_predicted(kernel));
-  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, &error), CUGEN_OK);
-  assert_true(cugen_kernel_predicted(kernel));
+  assert_false(api_kernel_predicted(kernel));
+  assert_int_equal(api_kernel_tune(kernel, &options, &result, &error), CUGEN_OK);
+  assert_true(api_kernel_predicted(kernel));
   assert_int_equal(result.tried, 2);
   assert_true(result.measuring == 0);
-  assert_int_equal(cugen_kernel_records(kernel), 2);
-  assert_int_equal(cugen_kernel_record(kernel, 0, &record, &error), CUGEN_OK);
+  assert_int_equal(api_kernel_records(kernel), 2);
+  assert_int_equal(api_kernel_record(kernel, 0, &record, &error), CUGEN_OK);
   assert_true(record.predicted && record.seconds > 0 && record.samples == 0 && record.registers > 0);
-  assert_int_equal(cugen_kernel_tune(unknown, &options, &result, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernel_tune(unknown, &options, &result, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "nothing is known of its speed"));
   cugen_kernel_close(kernel);
   cugen_kernel_close(unknown);

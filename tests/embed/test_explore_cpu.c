@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include <cugen_tools.h>
+#include "api/tools.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static cugen *open_library(const char *text, size_t length, cugen_kernel **kerne
   check(cugen_add_file(lib, "add.cu", template, sizeof template - 1, &error));
   check(cugen_add_file(lib, "add_reference.cu", reference, sizeof reference - 1, &error));
   check(cugen_kernel_open(lib, "add", NULL, 0, kernel, &error));
-  check(cugen_kernel_tune(*kernel, &all, NULL, &error));
+  check(api_kernel_tune(*kernel, &all, NULL, &error));
   return lib;
 }
 

@@ -281,7 +281,7 @@ static void export_to(const char *name, const char *problems, cugen_export_resul
   cugen_export_options options = CUGEN_EXPORT_OPTIONS_INIT;
   cugen_error err;
   options.problems = problems;
-  if (cugen_kernel_export(base, &options, in_folder(name), result, &err)) fail_msg("%s", err.message);
+  if (api_kernel_export(base, &options, in_folder(name), result, &err)) fail_msg("%s", err.message);
 }
 
 /* A shell command with FOLDER and FAKE in its environment; its output is shown when it fails. */
@@ -519,7 +519,7 @@ static void test_picks_classes(void **state) {
   REMEMBER("plain vec=1 threads=256", 1.0, "M=9", "N=9", "dtype=f64"); /* the GPU is known by its records */
   keep_portfolio("dtype=f32", "0", one, 1);
   options.portfolio = 1;
-  if (cugen_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
+  if (api_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
   assert_int_equal(result.variants, 6);
   for (int m = 500; m < 504; m++)
     for (int n = 990; n < 1020; n++) add_case(m, n, false, false, &in, &want);
@@ -536,10 +536,10 @@ static void test_only_portfolio(void **state) {
   cugen_error err;
   if (!has("cc")) skip();
   options.portfolio = 1;
-  assert_int_equal(cugen_kernel_export(base, &options, in_folder("b"), &result, &err), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernel_export(base, &options, in_folder("b"), &result, &err), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(err.message, "no portfolio of rows is remembered"));
   plant_portfolios();
-  if (cugen_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
+  if (api_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
   assert_int_equal(result.variants, 4);
   assert_int_equal(result.problems, 0);
   run("cd $FOLDER/b && cc " STRICT "-c rows.c && cd - && cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c "
@@ -548,7 +548,7 @@ static void test_only_portfolio(void **state) {
       "'\\n' "
       "',')\" = 'portfolio|plain vec=1 threads=256,portfolio|wide vec=4 threads=128,refused,'");
   options.problems = "M=500 N=1000";
-  assert_int_equal(cugen_kernel_export(base, &options, in_folder("b"), &result, &err), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernel_export(base, &options, in_folder("b"), &result, &err), CUGEN_ERROR_USAGE);
 }
 
 static void test_picks_buckets(void **state) {
@@ -713,7 +713,7 @@ static void test_matmul(void **state) {
   keep_image(space_default(target.lookup.space, NULL));
   keep_record("wgmma", 1e-4, false);
   problem_free(&problem);
-  if (cugen_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
+  if (api_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
   assert_string_equal(result.notes, "");
   run("cd $FOLDER/b && cc " STRICT "-c matmul.c && grep -q '  tensor(s, 128, 1, (const long long' matmul.c");
 }
@@ -774,7 +774,7 @@ static void refuse(const char *name, const char *devices, const char *problems, 
   cugen_export_result result;
   cugen_error err = {0};
   options.devices = devices, options.problems = problems;
-  assert_int_equal(cugen_kernel_export(base, &options, in_folder(name), &result, &err), status);
+  assert_int_equal(api_kernel_export(base, &options, in_folder(name), &result, &err), status);
   if (!strstr(err.message, message)) fail_msg("%s", err.message);
 }
 
@@ -795,7 +795,7 @@ static void test_refusals(void **state) {
   refuse("full", NULL, NULL, CUGEN_ERROR_USAGE, "holds other things, such as 'notes'");
   cugen_export_options force = CUGEN_EXPORT_OPTIONS_INIT;
   force.force = 1;
-  assert_int_equal(cugen_kernel_export(base, &force, in_folder("full"), &result, NULL), CUGEN_OK);
+  assert_int_equal(api_kernel_export(base, &force, in_folder("full"), &result, NULL), CUGEN_OK);
   run("test -f $FOLDER/full/notes -a -f $FOLDER/full/rows.c");
 }
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include <cugen_tools.h>
+#include "api/tools.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -73,7 +73,7 @@ static int tune(cugen_kernel *kernel, size_t count) {
   options.strategy = "exhaustive";
   options.budget_count = count;
   options.budget_seconds = -1;
-  return cugen_kernel_tune(kernel, &options, NULL, &error);
+  return api_kernel_tune(kernel, &options, NULL, &error);
 }
 
 static void expect_plan(cugen_kernel *kernel, cugen_plan_choice choice, const char *variant) {
@@ -124,7 +124,7 @@ static void nothing_is_left(void **state) {
   assert_null(plan);
   assert_non_null(strstr(error.message, "every variant of hopeless"));
   assert_non_null(strstr(error.message, "out of bounds"));
-  if (cugen_kernel_why(kernel, NULL, &why, &error)) fail_msg("%s", error.message);
+  if (api_kernel_why(kernel, NULL, &why, &error)) fail_msg("%s", error.message);
   assert_non_null(strstr(why.verdict, "No plan opens"));
   cugen_kernel_close(kernel);
 }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include <cugen_tools.h>
+#include "api/tools.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int open_all(void **state) {
   options.cache = "none";
   int status = cugen_open(&options, &lib, &error);
   if (!status) status = cugen_kernel_open(lib, "tests/configs/wild.lua", NULL, 0, &kernel, &error);
-  if (!status) status = cugen_kernel_use_check(kernel, &error);
+  if (!status) status = api_kernel_use_check(kernel, &error);
   if (!status) status = cugen_plan_open(kernel, NULL, &plan, &error);
   if (status) print_error("%s\n", error.message);
   return status;
@@ -53,15 +53,23 @@ static void test_library(void **state) {
   cugen_resources resources = {.registers = 32, .threads = 64};
   cugen_occupancy occupancy;
   cugen_transfer transfer;
+  const char *const words[] = {"devices", NULL};
+  const char *json;
   REFUSES(cugen_open, (NULL, NULL, &error), "out");
+  REFUSES(cugen_command, (NULL, words, 1, &json, &error), "lib");
+  REFUSES(cugen_command, (lib, NULL, 1, &json, &error), "words");
+  REFUSES(cugen_command, (lib, words, 1, NULL, &error), "json");
+  assert_int_equal(cugen_command(lib, words, 2, &json, &error), CUGEN_ERROR_USAGE);
+  assert_string_equal(error.message, "cugen_command: words[1] is NULL");
+  assert_null(json);
   REFUSES(cugen_add_file, (NULL, "a.lua", "", 0, &error), "lib");
   REFUSES(cugen_add_file, (lib, NULL, "", 0, &error), "name");
   REFUSES(cugen_add_file, (lib, "a.lua", NULL, 1, &error), "text");
-  REFUSES(cugen_transfer_measure, (NULL, NULL, &transfer, &error), "lib");
-  REFUSES(cugen_transfer_measure, (lib, NULL, NULL, &error), "out");
-  REFUSES(cugen_device_occupancy, (NULL, "model:A100", &resources, &occupancy, &error), "lib");
-  REFUSES(cugen_device_occupancy, (lib, "model:A100", NULL, &occupancy, &error), "resources");
-  REFUSES(cugen_device_occupancy, (lib, "model:A100", &resources, NULL, &error), "out");
+  REFUSES(api_transfer_measure, (NULL, NULL, &transfer, &error), "lib");
+  REFUSES(api_transfer_measure, (lib, NULL, NULL, &error), "out");
+  REFUSES(api_device_occupancy, (NULL, "model:A100", &resources, &occupancy, &error), "lib");
+  REFUSES(api_device_occupancy, (lib, "model:A100", NULL, &occupancy, &error), "resources");
+  REFUSES(api_device_occupancy, (lib, "model:A100", &resources, NULL, &error), "out");
   assert_int_equal(cugen_open(NULL, &none, NULL), CUGEN_OK);
   cugen_close(none);
   cugen_close(NULL);
@@ -74,21 +82,21 @@ static void test_files(void **state) {
   const char *text;
   size_t length;
   int whole;
-  assert_int_equal(cugen_input_open("tests/spaces/recorded_cache.json", NULL, &input, &error), CUGEN_OK);
-  REFUSES(cugen_input_open, (NULL, NULL, &input, &error), "path");
-  REFUSES(cugen_input_open, ("tests/spaces/recorded_cache.json", NULL, NULL, &error), "out");
-  REFUSES(cugen_input_line, (NULL, &text, &length, &whole, &error), "input");
-  REFUSES(cugen_input_line, (input, NULL, &length, &whole, &error), "line");
-  REFUSES(cugen_input_rest, (NULL, &text, &length, &error), "input");
-  REFUSES(cugen_input_rest, (input, NULL, &length, &error), "text");
-  assert_int_equal(cugen_input_rest(input, &text, &length, &error), CUGEN_OK);
+  assert_int_equal(api_input_open("tests/spaces/recorded_cache.json", NULL, &input, &error), CUGEN_OK);
+  REFUSES(api_input_open, (NULL, NULL, &input, &error), "path");
+  REFUSES(api_input_open, ("tests/spaces/recorded_cache.json", NULL, NULL, &error), "out");
+  REFUSES(api_input_line, (NULL, &text, &length, &whole, &error), "input");
+  REFUSES(api_input_line, (input, NULL, &length, &whole, &error), "line");
+  REFUSES(api_input_rest, (NULL, &text, &length, &error), "input");
+  REFUSES(api_input_rest, (input, NULL, &length, &error), "text");
+  assert_int_equal(api_input_rest(input, &text, &length, &error), CUGEN_OK);
   assert_true(length > 0 && length == strlen(text));
-  cugen_input_close(input);
-  cugen_input_close(NULL);
-  REFUSES(cugen_output_open, (NULL, &output, &error), "path");
-  REFUSES(cugen_output_open, ("nowhere/file", NULL, &error), "out");
-  REFUSES(cugen_output_add, (NULL, "", 0, &error), "output");
-  assert_int_equal(cugen_output_close(NULL, 1, &error), CUGEN_OK);
+  api_input_close(input);
+  api_input_close(NULL);
+  REFUSES(api_output_open, (NULL, &output, &error), "path");
+  REFUSES(api_output_open, ("nowhere/file", NULL, &error), "out");
+  REFUSES(api_output_add, (NULL, "", 0, &error), "output");
+  assert_int_equal(api_output_close(NULL, 1, &error), CUGEN_OK);
 }
 
 static void test_kernel(void **state) {
@@ -106,49 +114,49 @@ static void test_kernel(void **state) {
   REFUSES(cugen_kernel_open, (lib, "wild", settings, 2, &out, &error), "settings[1]");
   REFUSES(cugen_kernel_open, (lib, "wild", NULL, 0, NULL, &error), "out");
   const char *group;
-  REFUSES(cugen_device_group, (NULL, "all", 0, &group, &error), "lib");
-  REFUSES(cugen_device_group, (lib, NULL, 0, &group, &error), "list");
-  REFUSES(cugen_device_group, (lib, "all", 0, NULL, &error), "out");
-  REFUSES(cugen_kernel_use_check, (NULL, &error), "kernel");
-  REFUSES(cugen_kernel_use_predictions, (NULL, &error), "kernel");
+  REFUSES(api_device_group, (NULL, "all", 0, &group, &error), "lib");
+  REFUSES(api_device_group, (lib, NULL, 0, &group, &error), "list");
+  REFUSES(api_device_group, (lib, "all", 0, NULL, &error), "out");
+  REFUSES(api_kernel_use_check, (NULL, &error), "kernel");
+  REFUSES(api_kernel_use_predictions, (NULL, &error), "kernel");
   REFUSES(cugen_kernel_argument, (NULL, 0, &argument, &error), "kernel");
   REFUSES(cugen_kernel_argument, (kernel, 0, NULL, &error), "out");
-  REFUSES(cugen_kernel_space, (NULL, &space, &error), "kernel");
-  REFUSES(cugen_kernel_space, (kernel, NULL, &error), "out");
-  REFUSES(cugen_kernel_implementation, (NULL, 0, &implementation, &error), "kernel");
-  REFUSES(cugen_kernel_implementation, (kernel, 0, NULL, &error), "out");
-  REFUSES(cugen_kernel_filter, (NULL, NULL, &error), "kernel");
+  REFUSES(api_kernel_space, (NULL, &space, &error), "kernel");
+  REFUSES(api_kernel_space, (kernel, NULL, &error), "out");
+  REFUSES(api_kernel_implementation, (NULL, 0, &implementation, &error), "kernel");
+  REFUSES(api_kernel_implementation, (kernel, 0, NULL, &error), "out");
+  REFUSES(api_kernel_filter, (NULL, NULL, &error), "kernel");
   cugen_filter filter = CUGEN_FILTER_INIT;
   const char *none = NULL;
   filter.where_count = 1;
-  REFUSES(cugen_kernel_filter, (kernel, &filter, &error), "where");
+  REFUSES(api_kernel_filter, (kernel, &filter, &error), "where");
   filter.where = &none;
-  assert_int_equal(cugen_kernel_filter(kernel, &filter, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernel_filter(kernel, &filter, &error), CUGEN_ERROR_USAGE);
   assert_string_equal(error.message, "cugen_filter.where[0] is NULL");
   filter.size = 1;
-  assert_int_equal(cugen_kernel_filter(kernel, &filter, &error), CUGEN_ERROR_USAGE);
-  assert_int_equal(cugen_kernel_filter(kernel, NULL, &error), CUGEN_OK);
-  REFUSES(cugen_kernel_restriction, (NULL, 0, &restriction, &error), "kernel");
-  REFUSES(cugen_kernel_restriction, (kernel, 0, NULL, &error), "out");
+  assert_int_equal(api_kernel_filter(kernel, &filter, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernel_filter(kernel, NULL, &error), CUGEN_OK);
+  REFUSES(api_kernel_restriction, (NULL, 0, &restriction, &error), "kernel");
+  REFUSES(api_kernel_restriction, (kernel, 0, NULL, &error), "out");
   cugen_unused_tunable unused;
   size_t unused_count;
-  REFUSES(cugen_kernel_unused, (NULL, &unused, 1, &unused_count, &error), "kernel");
-  REFUSES(cugen_kernel_unused, (kernel, NULL, 1, &unused_count, &error), "out");
-  REFUSES(cugen_kernel_unused, (kernel, &unused, 1, NULL, &error), "count");
-  REFUSES(cugen_kernel_variant, (NULL, 0, &text, &error), "kernel");
-  REFUSES(cugen_kernel_variant, (kernel, 0, NULL, &error), "out");
+  REFUSES(api_kernel_unused, (NULL, &unused, 1, &unused_count, &error), "kernel");
+  REFUSES(api_kernel_unused, (kernel, NULL, 1, &unused_count, &error), "out");
+  REFUSES(api_kernel_unused, (kernel, &unused, 1, NULL, &error), "count");
+  REFUSES(api_kernel_variant, (NULL, 0, &text, &error), "kernel");
+  REFUSES(api_kernel_variant, (kernel, 0, NULL, &error), "out");
   REFUSES(cugen_kernel_source, (NULL, NULL, &text, NULL, &error), "kernel");
   REFUSES(cugen_kernel_source, (kernel, NULL, NULL, NULL, &error), "source");
   cugen_resources resources;
-  REFUSES(cugen_kernel_resources, (NULL, NULL, &resources, &error), "kernel");
-  REFUSES(cugen_kernel_resources, (kernel, NULL, NULL, &error), "out");
-  REFUSES(cugen_kernel_ptx, (NULL, NULL, &text, &error), "kernel");
-  REFUSES(cugen_kernel_ptx, (kernel, NULL, NULL, &error), "ptx");
+  REFUSES(api_kernel_resources, (NULL, NULL, &resources, &error), "kernel");
+  REFUSES(api_kernel_resources, (kernel, NULL, NULL, &error), "out");
+  REFUSES(api_kernel_ptx, (NULL, NULL, &text, &error), "kernel");
+  REFUSES(api_kernel_ptx, (kernel, NULL, NULL, &error), "ptx");
   const cugen_launch_info *launches;
   size_t launch_count;
-  REFUSES(cugen_kernel_launches, (NULL, NULL, &launches, &launch_count, NULL, &error), "kernel");
-  REFUSES(cugen_kernel_launches, (kernel, NULL, NULL, &launch_count, NULL, &error), "out");
-  REFUSES(cugen_kernel_launches, (kernel, NULL, &launches, NULL, NULL, &error), "count");
+  REFUSES(api_kernel_launches, (NULL, NULL, &launches, &launch_count, NULL, &error), "kernel");
+  REFUSES(api_kernel_launches, (kernel, NULL, NULL, &launch_count, NULL, &error), "out");
+  REFUSES(api_kernel_launches, (kernel, NULL, &launches, NULL, NULL, &error), "count");
   cugen_kernel_close(NULL);
 }
 
@@ -161,39 +169,42 @@ static void test_work(void **state) {
   cugen_choice choice;
   const cugen_stored_record *stored;
   size_t count;
-  REFUSES(cugen_kernel_complete, (NULL, NULL, &error), "kernel");
-  REFUSES(cugen_kernel_accepts, (NULL, NULL, &error), "kernel");
-  REFUSES(cugen_kernel_check, (NULL, NULL, &check, &error), "kernel");
-  REFUSES(cugen_kernel_check, (kernel, NULL, NULL, &error), "out");
+  REFUSES(api_kernel_complete, (NULL, NULL, &error), "kernel");
+  REFUSES(api_kernel_accepts, (NULL, NULL, &error), "kernel");
+  REFUSES(api_kernel_check, (NULL, NULL, &check, &error), "kernel");
+  REFUSES(api_kernel_check, (kernel, NULL, NULL, &error), "out");
   REFUSES(cugen_kernel_tune, (NULL, NULL, NULL, &error), "kernel");
   REFUSES(cugen_kernels_tune, (NULL, 1, NULL, NULL, &error), "kernels");
   const cugen_portfolio *portfolios;
   size_t portfolio_count;
-  REFUSES(cugen_kernels_learn, (NULL, 1, NULL, &portfolios, &portfolio_count, &error), "kernels");
-  REFUSES(cugen_kernels_learn, (&kernel, 1, NULL, NULL, &portfolio_count, &error), "out");
-  REFUSES(cugen_kernels_learn, (&kernel, 1, NULL, &portfolios, NULL, &error), "portfolios");
-  REFUSES(cugen_kernel_portfolios, (NULL, &portfolios, &portfolio_count, &error), "kernel");
-  REFUSES(cugen_kernel_portfolios, (kernel, NULL, &portfolio_count, &error), "out");
-  REFUSES(cugen_kernel_portfolios, (kernel, &portfolios, NULL, &error), "count");
-  REFUSES(cugen_kernel_record, (NULL, 0, &record, &error), "kernel");
-  REFUSES(cugen_kernel_record, (kernel, 0, NULL, &error), "out");
-  REFUSES(cugen_kernel_run, (NULL, NULL, 0, &record, &error), "kernel");
-  REFUSES(cugen_kernel_run, (kernel, NULL, 0, NULL, &error), "out");
-  REFUSES(cugen_kernel_ceilings, (NULL, &ceilings, &error), "kernel");
-  REFUSES(cugen_kernel_ceilings, (kernel, NULL, &error), "out");
-  REFUSES(cugen_kernel_why, (NULL, NULL, &why, &error), "kernel");
-  REFUSES(cugen_kernel_why, (kernel, NULL, NULL, &error), "out");
+  REFUSES(api_kernels_learn, (NULL, 1, NULL, &portfolios, &portfolio_count, &error), "kernels");
+  REFUSES(api_kernels_learn, (&kernel, 1, NULL, NULL, &portfolio_count, &error), "out");
+  REFUSES(api_kernels_learn, (&kernel, 1, NULL, &portfolios, NULL, &error), "portfolios");
+  REFUSES(api_kernel_portfolios, (NULL, &portfolios, &portfolio_count, &error), "kernel");
+  REFUSES(api_kernel_portfolios, (kernel, NULL, &portfolio_count, &error), "out");
+  REFUSES(api_kernel_portfolios, (kernel, &portfolios, NULL, &error), "count");
+  const char *json;
+  REFUSES(cugen_kernel_records, (NULL, &json, &error), "kernel");
+  REFUSES(cugen_kernel_records, (kernel, NULL, &error), "out");
+  REFUSES(api_kernel_record, (NULL, 0, &record, &error), "kernel");
+  REFUSES(api_kernel_record, (kernel, 0, NULL, &error), "out");
+  REFUSES(api_kernel_run, (NULL, NULL, 0, &record, &error), "kernel");
+  REFUSES(api_kernel_run, (kernel, NULL, 0, NULL, &error), "out");
+  REFUSES(api_kernel_ceilings, (NULL, &ceilings, &error), "kernel");
+  REFUSES(api_kernel_ceilings, (kernel, NULL, &error), "out");
+  REFUSES(api_kernel_why, (NULL, NULL, &why, &error), "kernel");
+  REFUSES(api_kernel_why, (kernel, NULL, NULL, &error), "out");
   const void *bytes;
   REFUSES(cugen_plan_save, (NULL, &bytes, &count, &error), "plan");
   REFUSES(cugen_plan_save, (plan, NULL, &count, &error), "bytes");
   REFUSES(cugen_plan_save, (plan, &bytes, NULL, &error), "size");
-  REFUSES(cugen_kernel_choose, (NULL, 0, &choice, &error), "kernel");
-  REFUSES(cugen_kernel_choose, (kernel, 0, NULL, &error), "out");
-  REFUSES(cugen_kernel_stored, (NULL, 0, &stored, &count, &error), "kernel");
-  REFUSES(cugen_kernel_stored, (kernel, 0, NULL, &count, &error), "out");
-  REFUSES(cugen_kernel_stored, (kernel, 0, &stored, NULL, &error), "count");
-  REFUSES(cugen_kernel_export, (NULL, NULL, "folder", NULL, &error), "kernel");
-  REFUSES(cugen_kernel_export, (kernel, NULL, NULL, NULL, &error), "folder");
+  REFUSES(api_kernel_choose, (NULL, 0, &choice, &error), "kernel");
+  REFUSES(api_kernel_choose, (kernel, 0, NULL, &error), "out");
+  REFUSES(api_kernel_stored, (NULL, 0, &stored, &count, &error), "kernel");
+  REFUSES(api_kernel_stored, (kernel, 0, NULL, &count, &error), "out");
+  REFUSES(api_kernel_stored, (kernel, 0, &stored, NULL, &error), "count");
+  REFUSES(api_kernel_export, (NULL, NULL, "folder", NULL, &error), "kernel");
+  REFUSES(api_kernel_export, (kernel, NULL, NULL, NULL, &error), "folder");
 }
 
 static void test_cache(void **state) {
@@ -203,21 +214,23 @@ static void test_cache(void **state) {
   cugen_cache_merged merged;
   size_t count;
   const cugen_portfolio *portfolios;
-  REFUSES(cugen_cache_portfolios, (NULL, NULL, &portfolios, &count, &error), "lib");
-  REFUSES(cugen_cache_portfolios, (lib, NULL, NULL, &count, &error), "out");
-  REFUSES(cugen_cache_portfolios, (lib, NULL, &portfolios, NULL, &error), "count");
-  REFUSES(cugen_cache_list, (NULL, NULL, &sets, &count, &error), "lib");
-  REFUSES(cugen_cache_list, (lib, NULL, NULL, &count, &error), "out");
-  REFUSES(cugen_cache_list, (lib, NULL, &sets, NULL, &error), "count");
-  REFUSES(cugen_cache_remove, (NULL, NULL, 0, &counts, &error), "lib");
-  REFUSES(cugen_cache_remove, (lib, NULL, 0, NULL, &error), "out");
-  REFUSES(cugen_cache_verify, (NULL, &counts, NULL, &error), "lib");
-  REFUSES(cugen_cache_verify, (lib, NULL, NULL, &error), "out");
-  REFUSES(cugen_cache_export, (NULL, NULL, NULL, NULL, NULL, &count, &error), "lib");
-  REFUSES(cugen_cache_export, (lib, NULL, NULL, NULL, NULL, NULL, &error), "records");
-  REFUSES(cugen_cache_import, (NULL, "file", NULL, NULL, &merged, &error), "lib");
-  REFUSES(cugen_cache_import, (lib, NULL, NULL, NULL, &merged, &error), "path");
-  REFUSES(cugen_cache_import, (lib, "file", NULL, NULL, NULL, &error), "out");
+  REFUSES(api_cache_portfolios, (NULL, NULL, &portfolios, &count, &error), "lib");
+  REFUSES(api_cache_portfolios, (lib, NULL, NULL, &count, &error), "out");
+  REFUSES(api_cache_portfolios, (lib, NULL, &portfolios, NULL, &error), "count");
+  REFUSES(api_cache_list, (NULL, NULL, &sets, &count, &error), "lib");
+  REFUSES(api_cache_list, (lib, NULL, NULL, &count, &error), "out");
+  REFUSES(api_cache_list, (lib, NULL, &sets, NULL, &error), "count");
+  REFUSES(api_cache_remove, (NULL, NULL, 0, &counts, &error), "lib");
+  REFUSES(api_cache_remove, (lib, NULL, 0, NULL, &error), "out");
+  REFUSES(api_cache_verify, (NULL, &counts, NULL, &error), "lib");
+  REFUSES(api_cache_verify, (lib, NULL, NULL, &error), "out");
+  REFUSES(api_cache_export, (NULL, NULL, NULL, NULL, NULL, &count, &error), "lib");
+  REFUSES(api_cache_export, (lib, NULL, NULL, NULL, NULL, NULL, &error), "records");
+  REFUSES(cugen_cache_import, (NULL, "file", NULL, &error), "lib");
+  REFUSES(cugen_cache_import, (lib, NULL, NULL, &error), "path");
+  REFUSES(api_cache_import, (NULL, "file", NULL, NULL, &merged, &error), "lib");
+  REFUSES(api_cache_import, (lib, NULL, NULL, NULL, &merged, &error), "path");
+  REFUSES(api_cache_import, (lib, "file", NULL, NULL, NULL, &error), "out");
 }
 
 static void test_plan(void **state) {
@@ -306,55 +319,55 @@ static void test_without_a_status(void **state) {
   (void)state;
   const char *why = "?";
   assert_string_equal(cugen_where(NULL), "");
-  assert_true(cugen_configs(NULL, NULL, 3) > 3); /* all cugens ship the same */
+  assert_true(api_configs(NULL, NULL, 3) > 3); /* all cugens ship the same */
   assert_int_equal(cugen_devices(NULL, NULL, 0, &why), 0);
   assert_null(why);
   assert_true(cugen_devices(lib, NULL, 3, NULL) > 0);
-  assert_int_equal(cugen_models(NULL, NULL, 3), 0);
-  assert_true(cugen_models(lib, NULL, 3) > 3);
-  assert_int_equal(cugen_described(NULL, NULL, 3), 0);
-  assert_true(cugen_described(lib, NULL, 3) > 3);
+  assert_int_equal(api_models(NULL, NULL, 3), 0);
+  assert_true(api_models(lib, NULL, 3) > 3);
+  assert_int_equal(api_described_devices(NULL, NULL, 3), 0);
+  assert_true(api_described_devices(lib, NULL, 3) > 3);
   assert_string_equal(cugen_kernel_name(NULL), "");
   assert_string_equal(cugen_kernel_problem(NULL), "");
-  assert_string_equal(cugen_kernel_problem_short(NULL), "");
-  assert_string_equal(cugen_kernel_problem_values(NULL, "n"), "");
-  assert_string_equal(cugen_kernel_problem_values(kernel, NULL), "");
-  assert_string_equal(cugen_kernel_policy(NULL), "");
-  assert_null(cugen_kernel_problem_set(NULL, 0));
-  assert_int_equal(cugen_kernel_objective(NULL), CUGEN_OBJECTIVE_TIME);
-  assert_string_equal(cugen_kernel_objective_text(NULL), "time");
-  assert_int_equal(cugen_kernel_needs_energy(NULL), 0);
-  assert_null(cugen_kernel_measure(NULL));
+  assert_string_equal(api_kernel_problem_short(NULL), "");
+  assert_string_equal(api_kernel_problem_values(NULL, "n"), "");
+  assert_string_equal(api_kernel_problem_values(kernel, NULL), "");
+  assert_string_equal(api_kernel_policy(NULL), "");
+  assert_null(api_kernel_problem_set(NULL, 0));
+  assert_int_equal(api_kernel_objective(NULL), CUGEN_OBJECTIVE_TIME);
+  assert_string_equal(api_kernel_objective_text(NULL), "time");
+  assert_int_equal(api_kernel_needs_energy(NULL), 0);
+  assert_null(api_kernel_measure(NULL));
   assert_null(cugen_kernel_device(NULL));
   assert_null(cugen_kernel_fallback(NULL));
-  assert_null(cugen_kernel_unlearnt(NULL));
-  assert_string_equal(cugen_kernel_printed(NULL), "");
-  cugen_kernel_watch_run(NULL, NULL, NULL);
-  assert_int_equal(cugen_clean_text("", 0, NULL, 0), 0);
-  assert_int_equal(cugen_outputs_text(NULL, NULL, 0), 0);
-  assert_false(cugen_outputs_equal(NULL, NULL));
-  assert_int_equal(cugen_kernel_has_check(NULL), 0);
-  assert_int_equal(cugen_kernel_predicted(NULL), 0);
-  cugen_kernel_key(NULL, &why, NULL);
+  assert_null(api_kernel_unlearnt(NULL));
+  assert_string_equal(api_kernel_printed(NULL), "");
+  api_kernel_watch_run(NULL, NULL, NULL);
+  assert_int_equal(api_clean_text("", 0, NULL, 0), 0);
+  assert_int_equal(outputs_text(NULL, NULL, 0), 0);
+  assert_false(outputs_equal(NULL, NULL));
+  assert_int_equal(api_kernel_has_check(NULL), 0);
+  assert_int_equal(api_kernel_predicted(NULL), 0);
+  api_kernel_key(NULL, &why, NULL);
   assert_string_equal(why, "");
   assert_int_equal(cugen_kernel_arguments(NULL), 0);
-  assert_int_equal(cugen_kernel_records(NULL), 0);
-  assert_true(cugen_kernel_tensor_flops(NULL, "f16") == 0 && cugen_kernel_tensor_flops(kernel, NULL) == 0);
+  assert_int_equal(api_kernel_records(NULL), 0);
+  assert_true(api_kernel_tensor_flops(NULL, "f16") == 0 && api_kernel_tensor_flops(kernel, NULL) == 0);
   assert_null(cugen_plan_about(NULL));
   assert_string_equal(cugen_version(), CUGEN_VERSION);
-  assert_true(strlen(cugen_status_text(1)) && strlen(cugen_status_text(-99)) && strlen(cugen_outcome_text(-1)));
-  assert_int_equal(cugen_best(NULL, 3), 3);
-  assert_string_equal(cugen_outcome_name(99), "unknown");
-  assert_string_equal(cugen_objective_name(6), "unknown");
-  assert_string_equal(cugen_objective_name(CUGEN_OBJECTIVE_BYTES), "bytes");
-  assert_null(cugen_nearest(NULL, NULL, 3));
-  assert_string_equal(cugen_finding_name(-1), "unknown");
-  assert_string_equal(cugen_finding_name(CUGEN_FINDING_WRONG), "wrong result");
-  assert_string_equal(cugen_strategy(0, NULL), "surrogate");
-  assert_null(cugen_strategy(99, NULL));
-  cugen_expect_tuning(NULL, 0);
-  assert_string_equal(cugen_device_parse(NULL).name, "");
-  assert_int_equal(cugen_cache_parse(NULL), CUGEN_CACHE_FILE);
+  assert_true(strlen(cugen_status_text(1)) && strlen(cugen_status_text(-99)) && strlen(outcome_text(-1)));
+  assert_int_equal(api_best_of(NULL, 3), 3);
+  assert_string_equal(outcome_name(99), "unknown");
+  assert_string_equal(api_objective_name(6), "unknown");
+  assert_string_equal(api_objective_name(CUGEN_OBJECTIVE_BYTES), "bytes");
+  assert_null(api_nearest(NULL, NULL, 3));
+  assert_string_equal(finding_name(-1), "unknown");
+  assert_string_equal(finding_name(CUGEN_FINDING_WRONG), "wrong result");
+  assert_string_equal(api_strategy(0, NULL), "surrogate");
+  assert_null(api_strategy(99, NULL));
+  api_expect_tuning(NULL, 0);
+  assert_string_equal(device_parse(NULL).name, "");
+  assert_int_equal(api_cache_parse(NULL), CUGEN_CACHE_FILE);
 }
 
 /* ---- Sizes ----------------------------------------------------------------------------------------------------------- */
@@ -381,17 +394,17 @@ static void test_sizes(void **state) {
   const cugen_cache_set *sets;
   size_t count;
   WRONG_SIZE(cugen_options, CUGEN_OPTIONS_INIT, cugen_open(&options, &out, &error));
-  WRONG_SIZE(cugen_tune_options, CUGEN_TUNE_OPTIONS_INIT, cugen_kernel_tune(kernel, &options, NULL, &error));
-  WRONG_SIZE(cugen_check_options, CUGEN_CHECK_OPTIONS_INIT, cugen_kernel_check(kernel, &options, &check, &error));
+  WRONG_SIZE(cugen_tune_options, CUGEN_TUNE_OPTIONS_INIT, api_kernel_tune(kernel, &options, NULL, &error));
+  WRONG_SIZE(cugen_check_options, CUGEN_CHECK_OPTIONS_INIT, api_kernel_check(kernel, &options, &check, &error));
   WRONG_SIZE(cugen_plan_options, CUGEN_PLAN_OPTIONS_INIT, cugen_plan_open(kernel, &options, &other, &error));
   WRONG_SIZE(cugen_transfer_options, CUGEN_TRANSFER_OPTIONS_INIT,
-             cugen_transfer_measure(lib, &options, &transfer, &error));
+             api_transfer_measure(lib, &options, &transfer, &error));
   WRONG_SIZE(cugen_export_options, CUGEN_EXPORT_OPTIONS_INIT,
-             cugen_kernel_export(kernel, &options, "/nowhere/at/all", NULL, &error));
-  WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT, cugen_cache_list(lib, &options, &sets, &count, &error));
-  WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT, cugen_cache_remove(lib, &options, 0, &counts, &error));
+             api_kernel_export(kernel, &options, "/nowhere/at/all", NULL, &error));
+  WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT, api_cache_list(lib, &options, &sets, &count, &error));
+  WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT, api_cache_remove(lib, &options, 0, &counts, &error));
   WRONG_SIZE(cugen_cache_filter, CUGEN_CACHE_FILTER_INIT,
-             cugen_cache_export(lib, &options, NULL, NULL, NULL, &count, &error));
+             api_cache_export(lib, &options, NULL, NULL, NULL, &count, &error));
 }
 
 /* ---- None is forgotten ------------------------------------------------------------------------------------------------- */
@@ -430,7 +443,6 @@ static void test_every_function(void **state) {
   (void)state;
   char *here = read_file("tests/embed/test_given.c");
   assert_true(functions_tried("include/cugen.h", here) > 20);
-  assert_true(functions_tried("include/cugen_tools.h", here) > 35);
   free(here);
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cugen_tools.h"
+#include "api/tools.h"
 
 static const char config[] = "kernel \"twice\" {\n"
                              "  problem \"n\" (1000), policy \"nearest\" { distance = 1 },\n"
@@ -96,10 +96,10 @@ static void it_is_tuned(void **state) {
   cugen_record record;
   cugen_error error;
   options.strategy = "exhaustive";
-  if (cugen_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
   assert_int_equal(result.tried, 2);
   assert_int_equal(result.failed, 0);
-  assert_int_equal(cugen_kernel_record(kernel, 0, &record, &error), CUGEN_OK);
+  assert_int_equal(api_kernel_record(kernel, 0, &record, &error), CUGEN_OK);
   assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
   expect_plan("n=1000", CUGEN_PLAN_EXACT, record.variant);
   expect_plan("n=1500", CUGEN_PLAN_NEAR, record.variant);
@@ -119,7 +119,7 @@ static void a_file_is_replaced_for_later_kernels(void **state) {
   assert_non_null(strstr(source, "FACTOR 2"));
   assert_int_equal(cugen_kernel_source(after, NULL, &source, NULL, &error), CUGEN_OK);
   assert_non_null(strstr(source, "FACTOR 3"));
-  assert_int_equal(cugen_kernel_run(after, NULL, 0, &record, &error), CUGEN_OK);
+  assert_int_equal(api_kernel_run(after, NULL, 0, &record, &error), CUGEN_OK);
   assert_int_equal(record.outcome, CUGEN_OUTCOME_WRONG);
   cugen_kernel_close(before);
   cugen_kernel_close(after);
@@ -159,8 +159,8 @@ static void wrong_use(void **state) {
 static void what_ships_is_listed(void **state) {
   (void)state;
   const char *names[8];
-  size_t count = cugen_configs(lib, names, 8), found = 0;
-  assert_true(count >= 1 && count == cugen_configs(lib, NULL, 0));
+  size_t count = api_configs(lib, names, 8), found = 0;
+  assert_true(count >= 1 && count == api_configs(lib, NULL, 0));
   for (size_t i = 0; i < count && i < 8; i++) found += strcmp(names[i], "matmul.lua") == 0;
   assert_int_equal(found, 1);
 }

@@ -83,7 +83,7 @@ static cugen *open_library(const char *device) {
 static cugen *open_for(const char *path, const char *device) {
   cugen_device_info all[64];
   cugen *lib = open_library("cpu"), *found = NULL;
-  const size_t count = cugen_described(lib, all, 64);
+  const size_t count = api_described_devices(lib, all, 64);
   for (size_t i = 0; i < count && !found; i++) {
     const size_t length = strlen(all[i].name);
     if (strncmp(device, all[i].name, length) == 0 && device[length] == ' ') found = open_library(all[i].id);

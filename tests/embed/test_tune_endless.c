@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include <cugen_tools.h>
+#include "api/tools.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ static int tune(cugen_kernel *kernel, const char *implementation, double timeout
   options.flags = CUGEN_TUNE_IN_PROCESS;
   options.implementation = implementation;
   options.variant_timeout = timeout;
-  return cugen_kernel_tune(kernel, &options, NULL, err);
+  return api_kernel_tune(kernel, &options, NULL, err);
 }
 
 static void test_endless(void **state) {
@@ -31,17 +31,17 @@ static void test_endless(void **state) {
   options.cache = "none";
   if (cugen_open(&options, &lib, &err)) fail_msg("%s", err.message);
   if (cugen_kernel_open(lib, "tests/configs/planted.lua", NULL, 0, &kernel, &err)) fail_msg("%s", err.message);
-  if (cugen_kernel_use_check(kernel, &err)) fail_msg("%s", err.message); /* what is tuned here */
+  if (api_kernel_use_check(kernel, &err)) fail_msg("%s", err.message); /* what is tuned here */
   if (tune(kernel, "right", 60, &err)) fail_msg("%s", err.message);
   assert_int_equal(tune(kernel, "endless", 0.5, &err), CUGEN_ERROR_DEVICE);
   assert_non_null(strstr(err.message,
                          "tuning in this process ended at 'endless threads=64 fault=endless': did not end "
                          "within 0.5 s"));
-  assert_int_equal(cugen_kernel_records(kernel), 2);
-  assert_int_equal(cugen_kernel_record(kernel, 1, &record, NULL), CUGEN_OK);
+  assert_int_equal(api_kernel_records(kernel), 2);
+  assert_int_equal(api_kernel_record(kernel, 1, &record, NULL), CUGEN_OK);
   assert_int_equal(record.outcome, CUGEN_OUTCOME_TIMEOUT);
   if (tune(kernel, "right_again", 60, &err)) fail_msg("%s", err.message);
-  assert_int_equal(cugen_kernel_records(kernel), 4);
+  assert_int_equal(api_kernel_records(kernel), 4);
   cugen_kernel_close(kernel);
   cugen_close(lib);
 }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include <cugen_tools.h>
+#include "api/tools.h"
 #include <dirent.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -38,7 +38,7 @@ static cugen_kernel *open_kernel(const char *config, const char *setting) {
   cugen_error err;
   cugen_kernel *kernel;
   if (cugen_kernel_open(lib, config, &setting, setting != NULL, &kernel, &err)) fail_msg("%s", err.message);
-  if (cugen_kernel_use_check(kernel, &err)) fail_msg("%s", err.message); /* what is tuned here */
+  if (api_kernel_use_check(kernel, &err)) fail_msg("%s", err.message); /* what is tuned here */
   return kernel;
 }
 
@@ -97,12 +97,12 @@ static void test_matmul(void **state) {
   options.budget_count = 4;
   options.progress = watch;
   options.context = &seen;
-  if (cugen_kernel_tune(kernel, &options, &result, &err)) fail_msg("%s", err.message);
+  if (api_kernel_tune(kernel, &options, &result, &err)) fail_msg("%s", err.message);
   assert_int_equal(result.tried, 4);
   assert_int_equal(result.failed, 0);
   assert_true(seen.named && seen.calls >= 4);
-  assert_int_equal(cugen_kernel_records(kernel), 4);
-  assert_int_equal(cugen_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
+  assert_int_equal(api_kernel_records(kernel), 4);
+  assert_int_equal(api_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
   assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0 && record.samples > 0);
   assert_int_equal(count_entries("/proc/self/fd"), descriptors);
   expect_threads(threads);
@@ -122,13 +122,13 @@ static void test_stop(void **state) {
   int threads = count_entries("/proc/self/task");
   options.progress = watch;
   options.context = &seen;
-  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, NULL), CUGEN_ERROR_INTERRUPTED);
+  assert_int_equal(api_kernel_tune(kernel, &options, &result, NULL), CUGEN_ERROR_INTERRUPTED);
   const size_t tried = result.tried;
   assert_in_range(tried, 2, 3); /* the next one runs already, and may end in time */
-  assert_int_equal(cugen_kernel_records(kernel), tried);
+  assert_int_equal(api_kernel_records(kernel), tried);
   expect_threads(threads);
   options.progress = NULL;
-  assert_int_equal(cugen_kernel_tune(kernel, &options, &result, NULL), CUGEN_OK);
+  assert_int_equal(api_kernel_tune(kernel, &options, &result, NULL), CUGEN_OK);
   assert_int_equal(result.tried, 4 - tried);
   assert_int_equal(result.remembered, tried);
   cugen_kernel_close(kernel);
@@ -142,16 +142,16 @@ static void expect(cugen_kernel *kernel, const char *implementation, cugen_outco
   cugen_error err = {0};
   options.implementation = implementation;
   options.variant_timeout = outcome == CUGEN_OUTCOME_TIMEOUT ? 1 : 60;
-  int status = cugen_kernel_tune(kernel, &options, NULL, &err);
+  int status = api_kernel_tune(kernel, &options, NULL, &err);
   if (status != (outcome ? CUGEN_ERROR_WRONG : CUGEN_OK)) fail_msg("%s: %s", implementation, err.message);
-  size_t count = cugen_kernel_records(kernel);
+  size_t count = api_kernel_records(kernel);
   for (size_t i = 0; i < count; i++) {
-    assert_int_equal(cugen_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
+    assert_int_equal(api_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
     if (strncmp(record.variant, implementation, strlen(implementation)) == 0) break;
   }
   if (record.outcome != outcome || !strstr(record.reason, reason))
-    fail_msg("'%s' of %s: %s: %s; expected %s: %s", record.variant, implementation,
-             cugen_outcome_text((int)record.outcome), record.reason, cugen_outcome_text((int)outcome), reason);
+    fail_msg("'%s' of %s: %s: %s; expected %s: %s", record.variant, implementation, outcome_text((int)record.outcome),
+             record.reason, outcome_text((int)outcome), reason);
 }
 
 static void test_planted(void **state) {
@@ -192,12 +192,12 @@ static void test_options(void **state) {
   cugen_error err;
   cugen_kernel *kernel = open_kernel("tests/configs/wild.lua", NULL);
   options.cuda_context = &anything;
-  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
   assert_string_equal(err.message, "a context was given, and this kernel is for the cpu device, which has none");
   options.flags = 0;
-  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
   options.flags = 2, options.cuda_context = NULL;
-  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
   assert_string_equal(err.message, "cugen_tune_options.flags: 0x2 is no flag");
   cugen_kernel_close(kernel);
 }

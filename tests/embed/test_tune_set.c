@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include <cugen_tools.h>
+#include "api/tools.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,18 +74,18 @@ static void each_is_tuned(void **state) {
   struct seen seen = {0};
   cugen_tune_options options = right_ones(&seen);
   cugen_tune_result results[PROBLEMS];
-  if (cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error)) fail_msg("%s", error.message);
+  if (api_kernels_tune(kernels, PROBLEMS, &options, results, &error)) fail_msg("%s", error.message);
   for (size_t i = 0; i < PROBLEMS; i++) {
     assert_int_equal(results[i].tried, 3);
     assert_int_equal(results[i].left, 0);
-    assert_int_equal(cugen_kernel_records(kernels[i]), 3);
+    assert_int_equal(api_kernel_records(kernels[i]), 3);
   }
   /* The others' kernels are here already: only their references are new. */
   assert_true(results[1].compiled < 3 && results[2].compiled < 3);
   assert_int_equal(seen.problems, PROBLEMS);
   assert_int_equal(seen.backwards, 0);
   assert_string_equal(seen.problem, "n=1000");
-  assert_int_equal(cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_OK);
+  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_OK);
   for (size_t i = 0; i < PROBLEMS; i++) assert_int_equal(results[i].tried, 0);
 }
 
@@ -97,11 +97,11 @@ static void weights_share_the_budget(void **state) {
   cugen_tune_result results[PROBLEMS];
   options.budget_count = 7; /* 3 in the first half: one each at least */
   options.weights = weights;
-  if (cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error)) fail_msg("%s", error.message);
+  if (api_kernels_tune(kernels, PROBLEMS, &options, results, &error)) fail_msg("%s", error.message);
   assert_int_equal(results[0].tried + results[1].tried + results[2].tried, 7);
   assert_true(results[2].tried > results[1].tried);
   weights[1] = -1;
-  assert_int_equal(cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "weights[1] is -1"));
 }
 
@@ -110,12 +110,12 @@ static void a_stop_keeps_what_was_measured(void **state) {
   struct seen seen = {.stop_at = 2};
   cugen_tune_options options = right_ones(&seen);
   cugen_tune_result results[PROBLEMS];
-  assert_int_equal(cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_ERROR_INTERRUPTED);
-  const size_t kept = cugen_kernel_records(kernels[0]) + cugen_kernel_records(kernels[1]);
+  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_ERROR_INTERRUPTED);
+  const size_t kept = api_kernel_records(kernels[0]) + api_kernel_records(kernels[1]);
   assert_true(results[0].interrupted || results[1].interrupted);
   assert_true(kept >= 2 && kept == results[0].tried + results[1].tried);
   seen.stop_at = seen.last = 0;
-  assert_int_equal(cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_OK);
+  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_OK);
   size_t tried = 0;
   for (size_t i = 0; i < PROBLEMS; i++) tried += results[i].tried;
   assert_int_equal(tried + kept, 3 * PROBLEMS);
@@ -127,7 +127,7 @@ static void a_count_is_shared(void **state) {
   cugen_tune_options options = right_ones(&seen);
   cugen_tune_result results[PROBLEMS];
   options.budget_count = 7;
-  assert_int_equal(cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_OK);
+  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_OK);
   size_t tried = 0;
   for (size_t i = 0; i < PROBLEMS; i++) {
     tried += results[i].tried;
@@ -152,7 +152,7 @@ static int tune_elsewhere(const cugen_progress *progress, void *context) {
   cugen *there = open_library(other->cache);
   options.implementation = "right";
   if (cugen_kernel_open(there, "tests/configs/planted.lua", &last, 1, &kernel, &error) ||
-      cugen_kernel_tune(kernel, &options, NULL, &error))
+      api_kernel_tune(kernel, &options, NULL, &error))
     fail_msg("%s", error.message);
   cugen_kernel_close(kernel);
   cugen_close(there);
@@ -182,7 +182,7 @@ static void what_others_tuned_counts(void **state) {
   options.progress = tune_elsewhere;
   options.context = &other;
   cugen_tune_result results[2];
-  const int status = cugen_kernels_tune(both, 2, &options, results, &error);
+  const int status = api_kernels_tune(both, 2, &options, results, &error);
   if (status) fail_msg("%s", error.message);
   assert_true(other.done && results[0].tried > 0 && results[1].tried == 0);
   for (size_t i = 0; i < 2; i++) cugen_kernel_close(both[i]);
@@ -212,7 +212,7 @@ static void a_time_counts_beside_a_count(void **state) {
   tuning.budget_seconds = 1, tuning.budget_count = 1000;
   if (cugen_open(&options, &slow, &error)) fail_msg("%s", error.message);
   if (cugen_kernel_open(slow, "tests/configs/planted.lua", &size, 1, &kernel, &error)) fail_msg("%s", error.message);
-  assert_int_equal(cugen_kernel_tune(kernel, &tuning, NULL, &error), CUGEN_ERROR_WRONG);
+  assert_int_equal(api_kernel_tune(kernel, &tuning, NULL, &error), CUGEN_ERROR_WRONG);
   if (!strstr(error.message, "nothing was measured in the budget of 1 s")) fail_msg("%s", error.message);
   cugen_kernel_close(kernel);
   cugen_close(slow);
@@ -225,26 +225,26 @@ static void what_is_wrong_is_said_first(void **state) {
   static cugen_kernel *many[CUGEN_MOST_PROBLEMS + 1];
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_kernel *other, *with[PROBLEMS] = {kernels[0], NULL, kernels[2]};
-  assert_int_equal(cugen_kernels_tune(kernels, 0, NULL, NULL, &error), CUGEN_ERROR_USAGE);
-  assert_int_equal(cugen_kernels_tune(many, CUGEN_MOST_PROBLEMS + 1, NULL, NULL, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernels_tune(kernels, 0, NULL, NULL, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernels_tune(many, CUGEN_MOST_PROBLEMS + 1, NULL, NULL, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "1 to 1000 can be tuned together"));
-  assert_int_equal(cugen_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_USAGE);
-  assert_string_equal(error.message, "cugen_kernels_tune: kernels[1] is NULL");
+  assert_int_equal(api_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_USAGE);
+  assert_string_equal(error.message, "api_kernels_tune: kernels[1] is NULL");
   options.budget_count = 2;
-  assert_int_equal(cugen_kernels_tune(kernels, PROBLEMS, &options, NULL, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, NULL, &error), CUGEN_ERROR_USAGE);
   assert_int_equal(cugen_kernel_open(lib, "tests/configs/planted.lua", &none, 1, &other, &error), CUGEN_OK);
   with[1] = other;
-  assert_int_equal(cugen_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_EMPTY);
+  assert_int_equal(api_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_EMPTY);
   assert_non_null(strstr(error.message, "planted n=0: "));
   cugen_kernel_close(other);
   cugen *foreign = open_library("none");
   assert_int_equal(cugen_kernel_open(foreign, "tests/configs/planted.lua", NULL, 0, &other, &error), CUGEN_OK);
   with[1] = other;
-  assert_int_equal(cugen_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_USAGE);
-  assert_string_equal(error.message, "cugen_kernels_tune: kernels[1] is of another library");
+  assert_int_equal(api_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_USAGE);
+  assert_string_equal(error.message, "api_kernels_tune: kernels[1] is of another library");
   cugen_kernel_close(other);
   cugen_close(foreign);
-  for (size_t i = 0; i < PROBLEMS; i++) assert_int_equal(cugen_kernel_records(kernels[i]), 0);
+  for (size_t i = 0; i < PROBLEMS; i++) assert_int_equal(api_kernel_records(kernels[i]), 0);
 }
 
 /* One problem without a right variant does not keep the others from being tuned. */
@@ -254,7 +254,7 @@ static void one_that_fails_is_named(void **state) {
   cugen_tune_result results[PROBLEMS];
   options.implementation = "odd_grid"; /* n / 3 blocks, which is right for none of these */
   options.budget_seconds = -1;
-  int status = cugen_kernels_tune(kernels, PROBLEMS, &options, results, &error);
+  int status = api_kernels_tune(kernels, PROBLEMS, &options, results, &error);
   assert_true(status < 0);
   assert_non_null(strstr(error.message, "n="));
 }
@@ -299,15 +299,15 @@ static void the_problem_stays_the_callers(void **state) {
   cugen_record record;
   options.budget_count = 1;
   checks.variant = "coalesced_read columns_along=x block_x=32 block_y=8";
-  if (cugen_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
+  if (api_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
   expect_own_problem(kernel);
   expect_own_plan(kernel);
-  if (cugen_kernels_tune(&kernel, 1, &options, NULL, &error)) fail_msg("%s", error.message);
+  if (api_kernels_tune(&kernel, 1, &options, NULL, &error)) fail_msg("%s", error.message);
   expect_own_problem(kernel);
-  if (cugen_kernel_run(kernel, checks.variant, 60, &record, &error)) fail_msg("%s", error.message);
+  if (api_kernel_run(kernel, checks.variant, 60, &record, &error)) fail_msg("%s", error.message);
   assert_true(record.outcome == CUGEN_OUTCOME_OK && strcmp(record.variant, checks.variant) == 0);
   expect_own_problem(kernel);
-  if (cugen_kernel_check(kernel, &checks, &found, &error)) fail_msg("%s", error.message);
+  if (api_kernel_check(kernel, &checks, &found, &error)) fail_msg("%s", error.message);
   expect_own_problem(kernel);
   cugen_kernel_close(kernel);
 }
@@ -318,14 +318,14 @@ static void what_was_asked_for_stays(void **state) {
   cugen_kernel *kernel = open_transpose();
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   options.implementation = "no_such_one";
-  assert_int_not_equal(cugen_kernel_tune(kernel, &options, NULL, &error), CUGEN_OK);
+  assert_int_not_equal(api_kernel_tune(kernel, &options, NULL, &error), CUGEN_OK);
   expect_own_problem(kernel);
-  assert_int_equal(cugen_kernel_use_check(kernel, &error), CUGEN_OK);
+  assert_int_equal(api_kernel_use_check(kernel, &error), CUGEN_OK);
   options.implementation = NULL;
   options.budget_count = 1;
-  if (cugen_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
+  if (api_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
   assert_non_null(strstr(cugen_kernel_problem(kernel), "batch=2"));
-  assert_true(cugen_kernel_records(kernel) >= 1);
+  assert_true(api_kernel_records(kernel) >= 1);
   cugen_kernel_close(kernel);
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cugen_tools.h"
+#include "api/tools.h"
 #include "fake_wild.h"
 #include "find_fake.h"
 
@@ -51,8 +51,8 @@ static cugen_tune_result tune(const char *bitwise, size_t *records, cugen_kernel
   tuning.bitwise = bitwise;
   if (cugen_open(&options, lib, err) || cugen_kernel_open(*lib, "tests/configs/wild.lua", settings, 1, kernel, err))
     fail_msg("%s", err->message);
-  *status = cugen_kernel_tune(*kernel, &tuning, &result, err);
-  *records = *status ? 0 : cugen_kernel_records(*kernel);
+  *status = api_kernel_tune(*kernel, &tuning, &result, err);
+  *records = *status ? 0 : api_kernel_records(*kernel);
   return result;
 }
 
@@ -74,7 +74,7 @@ static void a_negative_zero_is_not_equal(void **state) {
   if (status) fail_msg("%s", err.message);
   assert_int_equal(count, 4);
   for (size_t i = 0; i < count; i++) {
-    assert_int_equal(cugen_kernel_record(kernel, i, &record, &err), CUGEN_OK);
+    assert_int_equal(api_kernel_record(kernel, i, &record, &err), CUGEN_OK);
     assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
     assert_int_equal(strstr(record.variant, "BLOCK_SIZE=256") != NULL, i < 2);
     assert_true(record.outputs.known && !record.outputs.varies);

@@ -17,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/tools.h"
 #include "base/system.h"
-#include "cugen_tools.h"
 #include "fake_wild.h"
 #include "find_fake.h"
 
@@ -113,10 +113,10 @@ static void tune_in(cugen *lib, const char *size, unsigned flags, size_t variant
   options.strategy = "exhaustive";
   options.variant_timeout = 60;
   out->status = cugen_kernel_open(lib, "tests/configs/wild.lua", &size, 1, &kernel, &out->error);
-  if (!out->status) out->status = cugen_kernel_tune(kernel, &options, &result, &out->error);
-  for (size_t i = 0; kernel && i < cugen_kernel_records(kernel); i++) {
+  if (!out->status) out->status = api_kernel_tune(kernel, &options, &result, &out->error);
+  for (size_t i = 0; kernel && i < api_kernel_records(kernel); i++) {
     cugen_record record;
-    if (cugen_kernel_record(kernel, i, &record, NULL)) break;
+    if (api_kernel_record(kernel, i, &record, NULL)) break;
     if (record.outcome != CUGEN_OUTCOME_OK) text_addf(&out->reasons, "%s\n", record.reason);
   }
   cugen_kernel_close(kernel);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cugen_tools.h"
+#include "api/tools.h"
 #include "fake_nvml.h"
 #include "fake_wild.h"
 #include "find_fake.h"
@@ -101,7 +101,7 @@ static int tune(cugen_kernel *kernel, int again, cugen_tune_result *result, cuge
   options.budget_seconds = -1;
   options.strategy = "exhaustive";
   options.again = again;
-  return cugen_kernel_tune(kernel, &options, result, err);
+  return api_kernel_tune(kernel, &options, result, err);
 }
 
 static void close_all(cugen_kernel *kernel, cugen *lib) {
@@ -123,11 +123,11 @@ static void expect_refusal(const char *objective, const char *what) {
 static void expect_records(const char *objective, int first, const double *joules, const char *front) {
   cugen *lib;
   cugen_kernel *kernel = open_kernel(objective, &lib);
-  assert_int_equal(cugen_kernel_records(kernel), VARIANTS);
+  assert_int_equal(api_kernel_records(kernel), VARIANTS);
   for (size_t i = 0; i < VARIANTS; i++) {
     cugen_record record;
     int which = 0;
-    assert_int_equal(cugen_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
+    assert_int_equal(api_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
     while (strcmp(script[which].variant, record.variant) != 0) which++;
     if (i == 0) assert_string_equal(record.variant, script[first].variant);
     if (fabs(record.energy - joules[which]) > 0.001) fail_msg("%s: %g J", record.variant, record.energy);
@@ -198,7 +198,7 @@ static void the_way_of_timing_stays(void **state) {
   for (size_t i = 0; i < VARIANTS; i++) {
     cugen_record record;
     int which = 0;
-    assert_int_equal(cugen_kernel_record(kernel, i, &record, &err), CUGEN_OK);
+    assert_int_equal(api_kernel_record(kernel, i, &record, &err), CUGEN_OK);
     while (strcmp(script[which].variant, record.variant) != 0) which++;
     if (record.energy > 0 && record.seconds > 0.9e-3 * (double)script[which].milliseconds)
       fail_msg("%s: %g s, which is not the time in a graph", record.variant, record.seconds);

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/tools.h"
 #include "base/system.h"
-#include "cugen_tools.h"
 #include "fake_wild.h"
 #include "find_fake.h"
 
@@ -68,12 +68,12 @@ static void tune(long at, int with, struct outcome *out) {
   if (cugen_open(&options, &lib, &out->error) ||
       cugen_kernel_open(lib, "tests/configs/wild.lua", NULL, 0, &kernel, &out->error))
     fail_msg("%s", out->error.message);
-  out->status = cugen_kernel_tune(kernel, &tuning, &result, &out->error);
+  out->status = api_kernel_tune(kernel, &tuning, &result, &out->error);
   out->tried = result.tried;
-  out->records = cugen_kernel_records(kernel);
+  out->records = api_kernel_records(kernel);
   for (size_t i = 0; i < out->records; i++) {
     cugen_record record;
-    assert_int_equal(cugen_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
+    assert_int_equal(api_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
     out->failed += record.outcome != CUGEN_OUTCOME_OK;
   }
   cugen_kernel_close(kernel);

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/tools.h"
 #include "base/system.h"
-#include "cugen_tools.h"
 #include "fake_wild.h"
 #include "find_fake.h"
 
@@ -77,13 +77,13 @@ static void tune(cugen_kernel *kernel, double budget, cugen_tune_result *result)
   options.flags = CUGEN_TUNE_IN_PROCESS;
   options.budget_seconds = budget;
   options.strategy = "exhaustive";
-  if (cugen_kernel_tune(kernel, &options, result, &err)) fail_msg("%s", err.message);
+  if (api_kernel_tune(kernel, &options, result, &err)) fail_msg("%s", err.message);
 }
 
 static double remembered(cugen_kernel *kernel, const char *variant, size_t *place) {
   cugen_record record;
-  for (*place = 0; *place < cugen_kernel_records(kernel); ++*place) {
-    assert_int_equal(cugen_kernel_record(kernel, *place, &record, NULL), CUGEN_OK);
+  for (*place = 0; *place < api_kernel_records(kernel); ++*place) {
+    assert_int_equal(api_kernel_record(kernel, *place, &record, NULL), CUGEN_OK);
     if (strcmp(record.variant, variant) == 0) return record.seconds * 1e3;
   }
   fail_msg("no record of %s", variant);

@@ -60,9 +60,9 @@ static int look_at_space(struct path *p, cugen_error *err) {
   cugen_implementation_info implementation;
   cugen_argument_info argument;
   const char *variant;
-  int status = cugen_kernel_space(p->kernel, &space, err);
-  if (!status) status = cugen_kernel_implementation(p->kernel, 0, &implementation, err);
-  if (!status) status = cugen_kernel_variant(p->kernel, 1, &variant, err);
+  int status = api_kernel_space(p->kernel, &space, err);
+  if (!status) status = api_kernel_implementation(p->kernel, 0, &implementation, err);
+  if (!status) status = api_kernel_variant(p->kernel, 1, &variant, err);
   if (!status) status = cugen_kernel_argument(p->kernel, 0, &argument, err);
   return status;
 }
@@ -72,13 +72,13 @@ static int expand(struct path *p, cugen_error *err) {
   const cugen_launch_info *launches;
   size_t count;
   int status = cugen_kernel_source(p->kernel, NULL, &source, &name, err);
-  if (!status) status = cugen_kernel_complete(p->kernel, NULL, err);
-  return status ? status : cugen_kernel_launches(p->kernel, NULL, &launches, &count, &name, err);
+  if (!status) status = api_kernel_complete(p->kernel, NULL, err);
+  return status ? status : api_kernel_launches(p->kernel, NULL, &launches, &count, &name, err);
 }
 
 static int read_records(struct path *p, cugen_error *err) {
   cugen_record record;
-  return cugen_kernel_record(p->kernel, 0, &record, err);
+  return api_kernel_record(p->kernel, 0, &record, err);
 }
 
 static int open_plan(struct path *p, cugen_error *err) {

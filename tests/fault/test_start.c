@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/tools.h"
 #include "base/system.h"
-#include "cugen_tools.h"
 #include "fake_wild.h"
 #include "find_fake.h"
 #include "tune/data_kernels.h"
@@ -73,7 +73,7 @@ static void open_kernel(struct opened *o, const char *worker) {
   options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
   options.worker = worker;
   assert_int_equal(cugen_open(&options, &o->lib, &o->error), CUGEN_OK);
-  cugen_expect_tuning(o->lib, 1);
+  api_expect_tuning(o->lib, 1);
   if (cugen_kernel_open(o->lib, "tests/configs/wild.lua", NULL, 0, &o->kernel, &o->error))
     fail_msg("%s", o->error.message);
 }
@@ -86,7 +86,7 @@ static int tune(struct opened *o, cugen_tune_result *result) {
   options.threads = 1;
   options.again = 1;
   *result = (cugen_tune_result){0};
-  return cugen_kernel_tune(o->kernel, &options, result, &o->error);
+  return api_kernel_tune(o->kernel, &options, result, &o->error);
 }
 
 static void tune_all(struct opened *o, cugen_tune_result *result) {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cugen_tools.h"
+#include "api/tools.h"
 #include "find_fake.h"
 
 static struct fake_cuda *fake;
@@ -91,7 +91,7 @@ static void all_kinds(void **state) {
   cugen_error error;
   reset(run_copier);
   cugen *lib = open_library(NULL);
-  if (cugen_transfer_measure(lib, &options, &result, &error)) fail_msg("%s", error.message);
+  if (api_transfer_measure(lib, &options, &result, &error)) fail_msg("%s", error.message);
   assert_int_equal(result.count, ROWS);
   assert_string_equal(result.device->id, "cuda:0");
   for (size_t i = 0; i < ROWS; i++) {
@@ -126,7 +126,7 @@ static void lost_bytes(void **state) {
     reset(lose_a_byte);
     cugen *lib = open_library(NULL);
     options.memory = cases[i].memory;
-    assert_int_equal(cugen_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_WRONG);
+    assert_int_equal(api_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_WRONG);
     assert_string_equal(error.message, cases[i].message);
     assert_null(result.rows);
     cugen_close(lib);
@@ -151,7 +151,7 @@ static void every_call_fails(void **state) {
     fake->fail_at = at;
     fake->fail_with = code;
     cugen *lib = open_library(NULL);
-    int status = cugen_transfer_measure(lib, &options, &result, &error);
+    int status = api_transfer_measure(lib, &options, &result, &error);
     const char *call = fake->failed_call ? fake->failed_call : "none";
     if (status && status != most) fail_msg("call %ld, %s: %d: %s", at, call, status, error.message);
     if (status && !strstr(error.message, call)) fail_msg("call %ld, %s: %s", at, call, error.message);
@@ -185,7 +185,7 @@ static void stopped(void **state) {
   cugen *lib = open_library(NULL);
   options.progress = count_down;
   options.context = &after;
-  assert_int_equal(cugen_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_INTERRUPTED);
+  assert_int_equal(api_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_INTERRUPTED);
   assert_int_equal(result.count, 5);
   assert_int_equal(after.seen, 5);
   cugen_close(lib);
@@ -200,7 +200,7 @@ static void without_nvrtc(void **state) {
   cugen_error error;
   reset(run_copier);
   cugen *lib = open_library("/usr/share");
-  if (cugen_transfer_measure(lib, &options, &result, &error)) fail_msg("%s", error.message);
+  if (api_transfer_measure(lib, &options, &result, &error)) fail_msg("%s", error.message);
   assert_int_equal(result.count, COPIED + BY_KERNEL);
   for (size_t i = COPIED; i < result.count; i++) {
     assert_non_null(strstr(result.rows[i].unavailable, "/usr/share"));
@@ -219,23 +219,23 @@ static void refused(void **state) {
   reset(run_copier);
   cugen *lib = open_library(NULL);
   options.size--;
-  assert_int_equal(cugen_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
   options = small();
   options.memory = "pinned,maped";
-  assert_int_equal(cugen_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "nearest 'mapped'"));
   options = small();
   options.sizes = nothing;
   options.size_count = 1;
-  assert_int_equal(cugen_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
   options.sizes = many;
   options.size_count = 65;
-  assert_int_equal(cugen_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
+  assert_int_equal(api_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
   fake->devices = 0;
   cugen_close(lib);
   lib = open_library(NULL);
   options = small();
-  assert_int_equal(cugen_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_DEVICE);
+  assert_int_equal(api_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_DEVICE);
   assert_non_null(strstr(error.message, "sees no GPU"));
   cugen_close(lib);
   assert_nothing_left();

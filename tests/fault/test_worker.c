@@ -306,7 +306,7 @@ static void expect_outcome(const char *wish, cugen_outcome outcome, const char *
   double took = run_wishing(wish, &result, &status, &err);
   if (status) fail_msg("%s: %s", wish, err.message);
   if (result.outcome != outcome || !strstr(result.reason, words))
-    fail_msg("%s: %s: %s", wish, cugen_outcome_text((int)result.outcome), result.reason);
+    fail_msg("%s: %s: %s", wish, outcome_text((int)result.outcome), result.reason);
   expect_soon(wish, took);
   expect_recovery();
 }

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "api/tools.h"
 #include <cuda.h>
-#include <cugen_tools.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -250,9 +250,9 @@ static void tune(cugen_kernel *kernel, CUcontext context, size_t tried) {
   options.cuda_context = context;
   options.strategy = "exhaustive";
   options.again = 1;
-  if (cugen_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
   assert_true(result.tried == tried && result.failed == 0);
-  assert_int_equal(cugen_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
+  assert_int_equal(api_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
   assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0);
   printf("  %s: %.3g us\n", record.variant, record.seconds * 1e6);
 }
@@ -279,7 +279,7 @@ static void test_tune(void **state) {
 
 static const cugen_record *find_record(cugen_kernel *kernel, const char *implementation) {
   static cugen_record record;
-  for (size_t i = 0; cugen_kernel_record(kernel, i, &record, NULL) == CUGEN_OK; i++)
+  for (size_t i = 0; api_kernel_record(kernel, i, &record, NULL) == CUGEN_OK; i++)
     if (strncmp(record.variant, implementation, strlen(implementation)) == 0) return &record;
   fail_msg("no record of %s", implementation);
   return NULL;
@@ -296,9 +296,9 @@ static void test_tune_breaks(void **state) {
   options.flags = CUGEN_TUNE_IN_PROCESS;
   options.cuda_context = context;
   options.implementation = "right";
-  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
+  assert_int_equal(api_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
   options.implementation = "trap";
-  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, &error), CUGEN_ERROR_DEVICE);
+  assert_int_equal(api_kernel_tune(kernel, &options, NULL, &error), CUGEN_ERROR_DEVICE);
   printf("  %s\n", error.message);
   assert_non_null(strstr(error.message, "tuning in this process ended at 'trap threads=64"));
   assert_int_equal(find_record(kernel, "right ")->outcome, CUGEN_OUTCOME_OK);

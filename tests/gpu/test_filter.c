@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cugen_tools.h"
+#include "api/tools.h"
 
 enum { SETTINGS = 5 };
 
@@ -44,7 +44,7 @@ static void run_of(const char *config, const char *const *settings, const char *
   size_t count = 0;
   while (count < SETTINGS && settings[count]) count++;
   if (cugen_kernel_open(lib, config, settings, count, &kernel, &error)) fail_msg("%s", error.message);
-  if (cugen_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
+  if (api_kernel_run(kernel, variant, 60, &record, &error)) fail_msg("%s: %s", variant, error.message);
   if (record.outcome != CUGEN_OUTCOME_OK)
     fail_msg("%s, %s: %s", record.variant, cugen_kernel_problem(kernel), record.reason);
   cugen_kernel_close(kernel);

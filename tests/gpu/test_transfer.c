@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cugen_tools.h"
+#include "api/tools.h"
 
 enum { SIZES = 4 };
 
@@ -32,7 +32,7 @@ static void test_all_kinds(void **state) {
   options.sizes = sizes;
   options.size_count = SIZES;
   options.seconds = 0.01;
-  if (cugen_transfer_measure(lib, &options, &result, &error)) fail_msg("%s", error.message);
+  if (api_transfer_measure(lib, &options, &result, &error)) fail_msg("%s", error.message);
   size_t measured = 0;
   for (size_t i = 0; i < result.count; i++) {
     const cugen_transfer_row *row = &result.rows[i];

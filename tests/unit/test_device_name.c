@@ -43,7 +43,7 @@ static const struct {
 static void test_texts(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    const cugen_device_name got = cugen_device_parse(cases[i].text);
+    const cugen_device_name got = device_parse(cases[i].text);
     assert_int_equal(got.kind, cases[i].kind);
     assert_int_equal(got.predicted, cases[i].predicted);
     assert_string_equal(got.name, cases[i].name);

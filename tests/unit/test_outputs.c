@@ -25,7 +25,7 @@ static void what_is_printed_is_parsed(void **state) {
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     char text[OUTPUTS_TEXT];
     cugen_outputs got;
-    assert_int_equal(cugen_outputs_text(&good[i].outputs, text, sizeof text), strlen(good[i].text));
+    assert_int_equal(outputs_text(&good[i].outputs, text, sizeof text), strlen(good[i].text));
     assert_string_equal(text, good[i].text);
     assert_true(outputs_parse(text, &got));
     assert_memory_equal(&got, &good[i].outputs, sizeof got);
@@ -35,9 +35,9 @@ static void what_is_printed_is_parsed(void **state) {
 static void a_short_buffer_has_the_beginning(void **state) {
   char text[4];
   (void)state;
-  assert_int_equal(cugen_outputs_text(&good[1].outputs, text, sizeof text), 18);
+  assert_int_equal(outputs_text(&good[1].outputs, text, sizeof text), 18);
   assert_string_equal(text, "1 0");
-  assert_int_equal(cugen_outputs_text(NULL, text, sizeof text), 0);
+  assert_int_equal(outputs_text(NULL, text, sizeof text), 0);
 }
 
 static void what_is_no_such_text_is_not_known(void **state) {
@@ -67,9 +67,9 @@ static void what_is_no_such_text_is_not_known(void **state) {
 static void only_known_bits_of_equal_data_are_equal(void **state) {
   const cugen_outputs base = {1, 0, 3, 9}, others[] = {{0, 0, 0, 0}, {1, 1, 3, 0}, {1, 0, 4, 9}, {1, 0, 3, 8}};
   (void)state;
-  assert_true(cugen_outputs_equal(&base, &base));
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) assert_false(cugen_outputs_equal(&base, &others[i]));
-  for (size_t i = 0; i < 2; i++) assert_false(cugen_outputs_equal(&others[i], &others[i]));
+  assert_true(outputs_equal(&base, &base));
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) assert_false(outputs_equal(&base, &others[i]));
+  for (size_t i = 0; i < 2; i++) assert_false(outputs_equal(&others[i], &others[i]));
 }
 
 int main(void) {

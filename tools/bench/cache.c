@@ -67,7 +67,7 @@ static void measure(const char *folder, size_t records, size_t images) {
   options.cache = text_get(&path);
   require(cugen_open(&options, &lib, &err), &err);
   require(cugen_kernel_open(lib, "matmul", NULL, 0, &k, &err), &err);
-  require(cugen_kernel_use_check(k, &err), &err);
+  require(api_kernel_use_check(k, &err), &err);
   fill_cache(k, records);
   store_images(lib->cache, images);
   struct times *times = require_memory(calloc(1, sizeof *times));

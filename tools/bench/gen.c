@@ -56,7 +56,7 @@ static void make_cache(const char *device, const char *path, size_t records) {
   options.cache = path;
   require(cugen_open(&options, &lib, &err), &err);
   require(cugen_kernel_open(lib, "matmul", NULL, 0, &kernel, &err), &err);
-  if (!kernel->lookup.device.facts.is_gpu) require(cugen_kernel_use_check(kernel, &err), &err);
+  if (!kernel->lookup.device.facts.is_gpu) require(api_kernel_use_check(kernel, &err), &err);
   fill_cache(kernel, records);
   cugen_kernel_close(kernel);
   cugen_close(lib);

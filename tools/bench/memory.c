@@ -54,7 +54,7 @@ static void make_kernel(struct handles *h, int i) {
 static void make_space(struct handles *h, int i) {
   cugen_space_info info;
   cugen_error err;
-  require(cugen_kernel_space(h->kernels[i], &info, &err), &err);
+  require(api_kernel_space(h->kernels[i], &info, &err), &err);
 }
 
 static void make_plan(struct handles *h, int i) {

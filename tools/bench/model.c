@@ -478,7 +478,7 @@ static void open_and_predict(struct recorded *r, const char *tree, bool exact) {
   size_t setting_count = cut_settings(text, settings, KERNEL_MAX_ARGUMENTS);
   require(cugen_open(&options, &lib, &err), &err);
   if (cugen_kernel_open(lib, text_get(&config), settings, setting_count, &k, &err) == CUGEN_OK) {
-    int status = cugen_kernel_use_predictions(k, &err);
+    int status = api_kernel_use_predictions(k, &err);
     if (!status) status = lookup_space(&k->lookup, &err);
     if (!status) status = lookup_expander(&k->lookup, &err);
     if (!status) predict_some(k, r, exact);

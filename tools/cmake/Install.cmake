@@ -1,7 +1,7 @@
 # What `cmake --install` puts where; the CMake package (find_package(cugen)) and the pkg-config file.
 include(CMakePackageConfigHelpers)
 
-install(FILES include/cugen.h include/cugen_tools.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/cugen.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY configs templates DESTINATION ${CMAKE_INSTALL_DATADIR}/cugen
         FILES_MATCHING PATTERN "*.lua" PATTERN "*.cu" PATTERN "*.cuh"
         PATTERN configs/devices EXCLUDE PATTERN configs/editor EXCLUDE PATTERN configs/portfolios EXCLUDE PATTERN bundle EXCLUDE)

@@ -1,5 +1,5 @@
 # libcugen, the library for applications, shared and static. Both hold every room and the libraries that cugen uses,
-# and show nothing but the functions of the headers in include/: an application may have a Lua or an SQLite of its own.
+# and show nothing but the functions of include/cugen.h: an application may have a Lua or an SQLite of its own.
 get_property(room_targets GLOBAL PROPERTY cugen_room_targets)
 set(room_archives "")
 foreach(target ${room_targets})
@@ -13,7 +13,7 @@ endforeach()
 set(exports_script ${CMAKE_BINARY_DIR}/generated/cugen.map)
 set(exports_list ${CMAKE_BINARY_DIR}/generated/cugen.exports)
 set(exports "")
-foreach(header include/cugen.h include/cugen_tools.h)
+foreach(header include/cugen.h)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${header})
   file(STRINGS ${header} declarations REGEX "^[a-z].*[ *]cugen_[a-z0-9_]+\\(")
   foreach(line ${declarations})

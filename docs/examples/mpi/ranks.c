@@ -2,7 +2,7 @@
    of text that are broadcast, and compile it themselves. So equal inputs give equal results, bit for bit, on GPUs of one architecture:
      mpirun -np 4 ranks [SIZE [VARIANTS]]
    Each rank takes a GPU of its machine in turn, and the cpu device where there is none, or what CUGEN_DEVICE names. */
-#include <cugen_tools.h>
+#include <cugen.h>
 #include <mpi.h>
 
 #include "../device.h"
@@ -61,11 +61,11 @@ static void open_kernel(struct job *job) {
 
 static void tune(struct job *job, size_t variants) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
-  cugen_tune_result result;
+  const char *result; /* JSON */
   cugen_error error;
   options.budget_count = variants;
   check(cugen_kernel_tune(job->kernel, &options, &result, &error), &error);
-  printf("rank 0 tried %zu variants\n", result.tried);
+  printf("rank 0 tuned: %.60s...\n", result);
 }
 
 static cugen_plan *open_first(struct job *job) {

@@ -35,7 +35,7 @@ void pg_add_integer(struct pg_parameters *to, int64_t value) {
 }
 
 void pg_add_outputs(struct pg_parameters *to, const cugen_outputs *outputs) {
-  cugen_outputs_text(outputs, to->numbers[to->count], PG_NUMBER);
+  outputs_text(outputs, to->numbers[to->count], PG_NUMBER);
   add(to, to->numbers[to->count]);
 }
 

@@ -16,7 +16,7 @@ bool cache_bind_key(sqlite3_stmt *statement, const struct cache_key *key) {
 
 static bool bind_outputs(sqlite3_stmt *statement, int place, const cugen_outputs *outputs) {
   char text[OUTPUTS_TEXT];
-  cugen_outputs_text(outputs, text, sizeof text);
+  outputs_text(outputs, text, sizeof text);
   return sqlite3_bind_text(statement, place, text, -1, SQLITE_TRANSIENT) == SQLITE_OK;
 }
 

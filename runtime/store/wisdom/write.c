@@ -37,7 +37,7 @@ static json_t *column_json(struct cache_record *record, int i) {
   case COLUMN_INT: return json_integer(*(const int *)value);
   case COLUMN_INT64:
   case COLUMN_TIME: return json_integer(*(const int64_t *)value);
-  case COLUMN_OUTPUTS: return cugen_outputs_text(value, outputs, sizeof outputs), json_string(outputs);
+  case COLUMN_OUTPUTS: return outputs_text(value, outputs, sizeof outputs), json_string(outputs);
   case COLUMN_REAL: break;
   }
   return real_json(*(const double *)value);

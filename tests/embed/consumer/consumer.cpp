@@ -1,6 +1,6 @@
-// The headers are C++17 as they are.
+// The header is C++17 as it is.
 #include <cstdio>
-#include <cugen_tools.h>
+#include <cugen.h>
 #include <memory>
 
 int main() {
@@ -15,6 +15,5 @@ int main() {
   }
   const std::unique_ptr<cugen, decltype(&cugen_close)> lib(opened, cugen_close);
   std::puts(cugen_where(lib.get()));
-  std::puts(cugen_strategy(0, nullptr));
   return 0;
 }

@@ -1,13 +1,14 @@
 /* An application that tunes and never looks at its arguments, nor at the environment: what verifies and times for it is not
    this program once more. */
-#include <cugen_tools.h>
+#include <cugen.h>
 #include <stdio.h>
+#include <string.h>
 
 int main(void) {
   cugen_error error = {0};
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_tune_options tune = CUGEN_TUNE_OPTIONS_INIT;
-  cugen_tune_result result;
+  const char *result = NULL;
   cugen *lib = NULL;
   cugen_kernel *kernel = NULL;
   options.device = "cpu";
@@ -19,7 +20,7 @@ int main(void) {
   if (status)
     printf("%s\n", error.message);
   else
-    printf("tuned %zu\n", result.tried);
+    printf("tuned %d\n", strstr(result, "\"tried\": 1,") ? 1 : 0);
   cugen_kernel_close(kernel);
   cugen_close(lib);
   return -status;

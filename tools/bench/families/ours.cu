@@ -15,6 +15,14 @@ Kernel open_kernel(const Program &program, const char *config, const Settings &s
   return Kernel(kernel);
 }
 
+std::string field(const std::string &json, const std::string &name, size_t at) {
+  const std::string mark = "\"" + name + "\": ";
+  const size_t found = json.find(mark, at);
+  if (found == std::string::npos) return "";
+  const size_t begin = found + mark.size() + (json[found + mark.size()] == '"');
+  return json.substr(begin, json.find_first_of("\",}", begin) - begin);
+}
+
 std::string tune(Program &program, const Kernel &kernel, const std::vector<const char *> &implementations) {
   std::vector<const char *> chosen = implementations;
   std::string name = std::string(cugen_kernel_name(kernel.get())) + " " + cugen_kernel_problem(kernel.get()), text;
@@ -23,17 +31,16 @@ std::string tune(Program &program, const Kernel &kernel, const std::vector<const
   if (program.tuned.count(name) || seconds < 0.5) return program.tuned[name];
   for (const char *implementation : chosen) {
     cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
-    cugen_tune_result result = {};
+    const char *result = nullptr; // JSON
     cugen_error error;
     options.budget_seconds = program.count ? -1 : seconds;
     options.budget_count = program.count;
     options.implementation = implementation;
     int status = cugen_kernel_tune(kernel.get(), &options, &result, &error);
     if (status != CUGEN_ERROR_EMPTY || chosen.size() == 1) fail_if(status, error); // one of several may not apply
-    char tried[96];
-    std::snprintf(tried, sizeof tried, "; tried %zu of %llu, %zu failed, in %.1f s", result.tried,
-                  (unsigned long long)result.valid, result.failed, result.seconds);
-    text += tried;
+    if (result)
+      text += "; tried " + field(result, "tried") + " of " + field(result, "valid") + ", " + field(result, "failed") +
+              " failed, in " + field(result, "seconds").substr(0, 5) + " s";
   }
   return program.tuned[name] = text;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cugen_tools.h"
+#include "cugen.h"
 #include "harness.h"
 #include "memory.h"
 
@@ -43,6 +43,9 @@ using Kernel = std::unique_ptr<cugen_kernel, Closer>;
 
 void fail_if(int status, const cugen_error &error);
 Kernel open_kernel(const Program &program, const char *config, const Settings &settings);
+
+// The text or number of the first field of that name behind `at` in cugen's JSON; "": there is none.
+std::string field(const std::string &json, const std::string &name, size_t at = 0);
 
 // Once for each problem, each of the implementations (empty: all of them together) for its part of the share. Says how
 // many variants it tried.

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cugen_tools.h"
+#include "cugen.h"
 #include "peers.h"
 
 static std::string settings_text(const Case &c) {
@@ -113,6 +113,36 @@ static void run_race(Program &program, const Case &c, Stopwatch &watch) {
       remark.empty() ? "" : "; peer: ", remark.c_str());
 }
 
+static double number(const std::string &json, const char *name) {
+  return std::atof(field(json, name, json.find("\"record\": ")).c_str());
+}
+
+// Of the records, which begin with the fastest, the first whose variant has these words.
+static std::string find_variant(const std::string &records, const std::string &wanted) {
+  for (size_t at = records.find("\"variant\": "); at != std::string::npos; at = records.find("\"variant\": ", at + 1)) {
+    const std::string variant = field(records, "variant", at);
+    if ((variant + " ").find(wanted) != std::string::npos)
+      return field(records, "outcome", at) == "ok" ? variant : "";
+  }
+  return "";
+}
+
+static std::string records_of(const Kernel &kernel) {
+  cugen_error error;
+  const char *json;
+  fail_if(cugen_kernel_records(kernel.get(), &json, &error), error);
+  return json;
+}
+
+static std::string measure_again(Program &program, const Case &c, const std::string &variant) {
+  std::vector<const char *> words = {"run", c.config, "--variant", variant.c_str()};
+  for (const char *setting : c.settings) words.insert(words.end(), {"--set", setting});
+  cugen_error error;
+  const char *json;
+  fail_if(cugen_command(program.lib, words.data(), words.size(), &json, &error), error);
+  return json;
+}
+
 // The best of each layout, measured once more one after the other, beside the first layout of the list.
 static void run_layouts(Program &program, const Case &c) {
   static const struct {
@@ -121,27 +151,21 @@ static void run_layouts(Program &program, const Case &c) {
                  {"AoSoA 16", "group=16"},   {"AoSoA 32", "group=32"}, {"AoSoA 64", "group=64"},
                  {"AoSoA 128", "group=128"}, {"SoA", "group=0"}};
   Kernel kernel = open_kernel(program, c.config, c.settings);
-  cugen_error error;
   double first = 0;
   tune(program, kernel, c.implementations);
+  const std::string records = records_of(kernel);
   for (const auto &layout : layouts) {
-    std::string wanted = std::string(" ") + layout.tunable + " ";
-    for (size_t i = 0; i < cugen_kernel_records(kernel.get()); i++) {
-      cugen_record record, again;
-      fail_if(cugen_kernel_record(kernel.get(), i, &record, &error), error);
-      if (record.outcome != CUGEN_OUTCOME_OK ||
-          !std::strstr((record.variant + std::string(" ")).c_str(), wanted.c_str()))
-        continue;
-      std::string variant = record.variant;
-      fail_if(cugen_kernel_run(kernel.get(), variant.c_str(), 0, &again, &error), error);
-      if (first <= 0) first = again.seconds;
-      say("%-9s  %-44s  %-22s  %-30s  %8.2f  %-30s  %8s  %-7s  %6.3f  %d MHz %d W\n           %s\n", c.family,
-          settings_text(c).c_str(), layout.name,
-          show_time({again.seconds, again.seconds_min, again.seconds_p20, again.seconds_p80}).c_str(),
-          again.bytes * 1e-9 / again.seconds, "", "", "GB/s", first / again.seconds, again.clock_mhz,
-          again.power_watts, variant.c_str());
-      break;
-    }
+    const std::string variant = find_variant(records, std::string(" ") + layout.tunable + " ");
+    if (variant.empty()) continue;
+    const std::string again = measure_again(program, c, variant);
+    const double seconds = number(again, "seconds");
+    if (first <= 0) first = seconds;
+    say("%-9s  %-44s  %-22s  %-30s  %8.2f  %-30s  %8s  %-7s  %6.3f  %.0f MHz %.0f W\n           %s\n", c.family,
+        settings_text(c).c_str(), layout.name,
+        show_time({seconds, number(again, "seconds_min"), number(again, "seconds_p20"), number(again, "seconds_p80")})
+            .c_str(),
+        number(again, "bytes") * 1e-9 / seconds, "", "", "GB/s", first / seconds, number(again, "clock_mhz"),
+        number(again, "power_watts"), variant.c_str());
   }
 }
 
@@ -165,8 +189,6 @@ std::string rehearse_case(Program &program, const Case &c) {
   Kernel kernel = open_kernel(program, c.config, c.settings);
   if (!c.lender.empty()) kernel = open_kernel(program, c.config, settings);
   std::string tuning = tune(program, kernel, c.implementations);
-  cugen_record record;
-  cugen_error error;
-  bool any = cugen_kernel_records(kernel.get()) && !cugen_kernel_record(kernel.get(), 0, &record, &error);
-  return settings_text(c) + tuning + (any ? std::string("; ") + record.variant : "");
+  const std::string records = records_of(kernel);
+  return settings_text(c) + tuning + (records == "[]" ? "" : "; " + field(records, "variant"));
 }

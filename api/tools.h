@@ -1,224 +1,49 @@
-/* What the command line and other tools need besides cugen.h: the space of variants, expanded sources, checks, ceilings and
-   occupancy, transfer rates, the whole cache, bundles of plain C. It is the same library, with the same rules. */
-#ifndef CUGEN_TOOLS_H
-#define CUGEN_TOOLS_H
+/* What the command line asks of cugen besides the public cugen.h: the space of variants, checks, ceilings and occupancy,
+   transfer rates, the whole cache, bundles of plain C. The rules of cugen.h hold here, too: errors, ownership, threads. */
+#ifndef API_TOOLS_H
+#define API_TOOLS_H
 
+#include "base/results.h"
 #include "cugen.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-#if defined(__GNUC__)
-#pragma GCC visibility push(default)
-#endif
-
-/* ---- Text and names -------------------------------------------------------------------------------------------- */
 
 /* Makes text of unknown origin safe for a terminal or a page: control characters except line ends and tabs, and characters
    that change the direction of writing, become \u001b; bytes that are not UTF-8 become \x9b. Messages of errors are safe
    already; names, variants and origins in records are not. Returns the length of the whole text, of which `out` gets what
    `size` bytes hold, terminated (6 * length + 1 bytes hold all); 0 also if memory runs out. */
-size_t cugen_clean_text(const char *text, size_t length, char *out, size_t size);
+size_t api_clean_text(const char *text, size_t length, char *out, size_t size);
 
 /* The name that `name` may be a slip of; NULL: none is near. */
-const char *cugen_nearest(const char *name, const char *const *names, size_t count);
+const char *api_nearest(const char *name, const char *const *names, size_t count);
 
 /* The configs that ship with cugen, such as "matmul.lua". Returns how many exist; fills at most count. The strings live as
    long as the program. */
-size_t cugen_configs(cugen *lib, const char **out, size_t count);
-
-/* What a text names: a device's id, or the text under which a device is remembered (cugen_cache_set.device). */
-typedef enum cugen_device_kind {
-  CUGEN_DEVICE_NAMED = 0, /* a GPU's text, or part of a device's: "NVIDIA H200 sm_90 132 SMs", "H200" */
-  CUGEN_DEVICE_CPU,       /* "cpu", and a processor's text */
-  CUGEN_DEVICE_CUDA,      /* "cuda:0", "cuda": a GPU of this machine */
-  CUGEN_DEVICE_MODEL,     /* "model:H200": a description */
-  CUGEN_DEVICE_LIST       /* "cuda:0,cuda:2", "cpu,cpu", "all": several devices of this machine */
-} cugen_device_kind;
-
-/* A device's name in its parts. */
-typedef struct cugen_device_name {
-  cugen_device_kind kind;
-  int predicted;    /* the text is that of a device's predictions */
-  const char *name; /* what follows: "0", "H200", "NVIDIA H200 sm_90 132 SMs"; part of the text */
-} cugen_device_name;
-
-/* Parses text (may be NULL: ""); whether such a device exists is not asked. */
-cugen_device_name cugen_device_parse(const char *text);
-
-/* What the text of options.cache names. */
-typedef enum cugen_cache_kind {
-  CUGEN_CACHE_FILE = 0, /* a database on this machine */
-  CUGEN_CACHE_MEMORY,   /* "none" */
-  CUGEN_CACHE_SERVER    /* "postgresql://..." */
-} cugen_cache_kind;
+size_t api_configs(cugen *lib, const char **out, size_t count);
 
 /* Parses text; whether such a cache exists is not asked. NULL is the default, a file. */
-cugen_cache_kind cugen_cache_parse(const char *text);
+cugen_cache_kind api_cache_parse(const char *text);
 
 /* Of devices that are listed ("all"), those that can be tuned together: of one model, by what is in the list first. *out becomes the list
    of the group with that index, for options.device of a library of its own ("cuda:0,cuda:2"), or NULL behind the last group. It
    lives until the next call. A list that options.device would not take is CUGEN_ERROR_USAGE. */
-int cugen_device_group(cugen *lib, const char *list, size_t index, const char **out, cugen_error *error);
+int api_device_group(cugen *lib, const char *list, size_t index, const char **out, cugen_error *error);
 
 /* The described devices that ship or lie in options.device_dir, oldest first: their names, "model:K40", for options.device.
    Returns how many exist; fills at most count. The strings live until the library is closed. */
-size_t cugen_models(cugen *lib, const char **out, size_t count);
+size_t api_models(cugen *lib, const char **out, size_t count);
 /* The same devices with their facts; "model:K40" is the id. */
-size_t cugen_described(cugen *lib, cugen_device_info *out, size_t count);
-
-/* The word that JSON has for an outcome, such as "wrong"; never NULL. */
-const char *cugen_outcome_name(int outcome);
-
-/* ---- Records: what running a variant gave -------------------------------------------------------------------- */
-
-/* How a variant ended. Only CUGEN_OUTCOME_OK has times. */
-typedef enum cugen_outcome {
-  CUGEN_OUTCOME_OK = 0,  /* correct, and timed */
-  CUGEN_OUTCOME_COMPILE, /* the compiler refused it */
-  CUGEN_OUTCOME_LAUNCH,  /* the device cannot launch it: too many threads or registers, too much shared memory */
-  CUGEN_OUTCOME_WRONG,   /* the result differs from the reference by more than the tolerance, or verify refused it */
-  CUGEN_OUTCOME_BOUNDS,  /* it read or wrote outside its buffers */
-  CUGEN_OUTCOME_TRAP,    /* it trapped, or its process died */
-  CUGEN_OUTCOME_TIMEOUT, /* it did not end within its time limit */
-  CUGEN_OUTCOME_UNPREDICTED /* predictions only: the model has no time for it; nothing is wrong with it */
-} cugen_outcome;
-
-/* "wrong result" and the like; never NULL. */
-const char *cugen_outcome_text(int outcome);
-
-/* What bits a variant's outputs had. Of one problem equal digests of one seed are equal outputs, on any device. */
-typedef struct cugen_outputs {
-  int known;       /* 0: nothing of it is known, as of what failed or is older than cugen's format 12 */
-  int varies;      /* they differ from launch to launch, so there is no digest */
-  uint64_t seed;   /* of the input data */
-  uint64_t digest; /* of all outputs */
-} cugen_outputs;
-
-/* The record of one variant. 0 and "" mean not known, unless stated otherwise. */
-typedef struct cugen_record {
-  const char *variant; /* full text, "tiled tile=16 pad=1" */
-  const char *reason;  /* what went wrong; of a correct prediction what bounds it: "device memory" */
-  cugen_outcome outcome;
-  int samples;    /* timed batches behind the times */
-  int from_cache; /* measured by an earlier run */
-  double seconds; /* median time of one run of all launches */
-  double seconds_min, seconds_p20, seconds_p80;
-  double flops, bytes;   /* of the problem, from the config; 0: not declared */
-  double roofline;       /* fraction of the attainable rate */
-  int roofline_measured; /* the ceiling that bounds it was measured on the device; 0: it is the device's peak */
-  double error;          /* largest error that verification found, in units of the tolerance */
-  int registers;         /* a thread; of several launches the one whose block takes the most */
-  int threads;           /* a block */
-  int64_t shared_bytes;  /* a block, static and dynamic */
-  int64_t dynamic_shared_bytes; /* a block, passed at launch */
-  int64_t constant_bytes;       /* of the whole image's __constant__ variables */
-  int64_t local_bytes;          /* a thread: stack frame, spills included */
-  int64_t spill_bytes;          /* a thread: stores and loads of spilled registers */
-  double occupancy;             /* theoretical, 0 to 1; 0: not applicable */
-  const char *limiter;          /* of occupancy: "threads", "blocks", "registers", "shared memory" */
-  int cluster_blocks;           /* blocks of the clusters that the kernel requires; 1: no clusters */
-  int active_clusters;          /* that the device runs at once, by its driver's answer */
-  int clock_mhz;                /* SM clock while measuring */
-  int power_watts;              /* the whole board's, while measuring */
-  const char *throttle;         /* what limited the clocks then, such as "power cap" */
-  int predicted;                /* the times are the model's; nothing was measured */
-  int verified; /* the result was compared with the reference, or passed the verify kernel; 0: OK says only that it ran */
-  const char *unverified; /* why an OK record is not verified; of a verified prediction the sizes on which it ran */
-  int64_t measured_at;    /* or predicted; seconds since the epoch */
-  double compile_seconds; /* time to compile; 0: the image was in the cache, or not known */
-  double measure_seconds; /* time for all else: data, verifying, timing */
-  double requested;   /* bytes of global memory that the variant's loads and stores ask for, whatever serves them */
-  double cost;        /* what the config's objective minimises: seconds, or seconds for each unit of work */
-  int64_t run_began;  /* the tuning run that made it: its start, in microseconds since the epoch; 0: not known */
-  double run_seconds; /* from then until the record was made */
-  uint64_t
-      order; /* where its variant stands in the config's space; UINT64_MAX: it is not in it. What options.prefer asks for
-                          comes before that */
-  double energy;            /* joules of one run, by the board's own counter; 0: not measured */
-  double energy_resolution; /* joules that this is uncertain by, since the counter moves in steps */
-  int non_dominated;        /* no other record takes less of time or energy, and no more of the other */
-  cugen_outputs outputs;    /* what bits it gave */
-} cugen_record;
-
-/* A record's outputs as JSON and files of wisdom have them: "SEED DIGEST", "SEED varies", or "" where they are not known. Returns the
-   length of the whole text, of which `out` gets what `size` bytes hold, terminated. */
-size_t cugen_outputs_text(const cugen_outputs *outputs, char *out, size_t size);
-/* Whether both are known, do not vary, and are the same bits of the same data. NULL is not known. */
-int cugen_outputs_equal(const cugen_outputs *a, const cugen_outputs *b);
-
-/* Costs within this factor of the least are a tie. Of those the variant that comes first in the config is the best. */
-#define CUGEN_TIE 1.005
+size_t api_described_devices(cugen *lib, cugen_device_info *out, size_t count);
 
 /* The best of these records: the one that a plan would take if there were no others. Only those that are right count; where none is,
    or records is NULL, the answer is count. */
-size_t cugen_best(const cugen_record *const *records, size_t count);
-
-/* What is remembered for this kernel on this device: correct variants by time, then failed ones. After a run with
-   cugen_tune_options.bitwise the correct ones with other bits stand between. The strings live until the kernel is tuned again. */
-size_t cugen_kernel_records(cugen_kernel *kernel);
-int cugen_kernel_record(cugen_kernel *kernel, size_t index, cugen_record *out, cugen_error *error);
+size_t api_best_of(const cugen_record *const *records, size_t count);
 
 /* ---- Tuning in detail -------------------------------------------------------------------------------------------- */
 
-/* What is going on. */
-typedef enum cugen_stage {
-  CUGEN_STAGE_SEARCH, /* variants are tried */
-  CUGEN_STAGE_RACE,   /* the fastest are measured again, in turn */
-  CUGEN_STAGE_VERIFY, /* predictions only: the best runs on the cpu device */
-  CUGEN_STAGE_DATA    /* input data is made, and what the reference gives for it; variants wait for that */
-} cugen_stage;
+/* As api_kernel_tune, whose JSON has these values. */
+int api_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, cugen_tune_result *result,
+                    cugen_error *error);
 
-/* How far tuning is; valid during the callback. */
-typedef struct cugen_progress {
-  size_t done, failed, planned; /* variants; planned is what the budget allows, 0 if a time budget decides */
-  uint64_t valid;               /* variants in the space */
-  double elapsed, remaining;    /* seconds; remaining < 0: not known yet */
-  const char *best;             /* variant text, or NULL */
-  double best_seconds;
-  const char *last;     /* the variant just finished, or NULL */
-  double flops, bytes;  /* of the problem, from the config; 0: not declared, or not known yet */
-  const char *problem;  /* that is being tuned; best, last and valid are of it, done, failed and planned of all */
-  size_t problem_index; /* from 0, in the array of cugen_kernels_tune */
-  size_t problems;      /* how many are tuned; 1: by cugen_kernel_tune */
-  cugen_stage stage;    /* of the problem's tuning; after the search done and planned stay as they are */
-  const char *lost;     /* devices that failed and are left out: "cuda:3: why", a line each; or NULL */
-} cugen_progress;
-
-/* What one cugen_kernel_tune did. */
-typedef struct cugen_tune_result {
-  uint64_t valid;         /* variants in the space */
-  size_t remembered;      /* variants known before, and not tried again */
-  size_t tried;           /* in this run */
-  size_t failed;          /* in this run, for any reason */
-  size_t unpredicted;     /* in this run: the model has no time for them; nothing is wrong with them */
-  size_t leaders;         /* tried because something says they are good, such as other sizes or GPUs: see began */
-  uint64_t left;          /* variants still untried */
-  size_t compiled;        /* compiles; fewer than tried if sources were equal */
-  double seconds;         /* wall time */
-  double measuring;       /* seconds during which the device verified or measured */
-  int interrupted;        /* the callback asked to stop */
-  size_t verified;        /* predictions that ran on the cpu device in this run and were correct, */
-  size_t refuted;         /* and wrong: they are remembered as failed */
-  const char *unverified; /* predictions: why the fastest is not verified; NULL: it is. Lives until the next tune */
-  const char *unchecked;  /* what a check cannot show of the fastest, verified prediction; NULL: nothing */
-  size_t tied;            /* on a GPU: variants that the last race did not find slower than the fastest, */
-  double tied_within;     /* and how far from it they are: 0.004 is 0.4 % */
-  size_t alike;         /* variants that one error refused, all that there were: the run ended early. 0: it did not */
-  size_t energies;      /* variants whose energy was measured, where the objective needs it */
-  size_t power_capped;  /* measure "sustained": measurements at the board's power limit, */
-  size_t steady;        /* with steady clocks and power below it, */
-  size_t unsettled;     /* and with neither in the time that they had */
-  size_t devices;       /* that shared the work, and did not fail; 1 unless options.device names several */
-  const char *lost;     /* the others, as in cugen_progress. Lives until the next tune */
-  const char *equal_to; /* with options.bitwise: that variant, in full; else NULL. Lives until the next tune */
-  cugen_outputs outputs; /* and what it gives, as all that are wanted do; else not known */
-  size_t unsupported;    /* in this run: the cpu device cannot run them, a GPU may; they are not remembered */
-  const char *not_run;   /* the first of them and why; NULL: there is none. Lives until the next tune */
-  const char *began;     /* what led where: "5 that led for other sizes". NULL: no leaders. Lives as long */
-} cugen_tune_result;
-
-/* As many kernels as cugen_kernels_tune takes. */
+/* As many kernels as api_kernels_tune takes. */
 enum { CUGEN_MOST_PROBLEMS = 1000 };
 
 /* Tunes several kernels of one library within one budget, such as one config for several problems: they stay the caller's. None may be
@@ -226,25 +51,23 @@ enum { CUGEN_MOST_PROBLEMS = 1000 };
    of the budget, then one of the rest: an equal one, or by options->weights, which are 0 or more. So each is tried with the best of all others. A right image whose sizes are launch parameters
    serves all from the cache. budget_seconds 0, without a count, is the default for each. budget_count is at least the number of kernels.
 
-   results: count of them, in the order of kernels, or NULL. Errors are those of cugen_kernel_tune, and name the problem.
+   results: count of them, in the order of kernels, or NULL. Errors are those of api_kernel_tune, and name the problem.
    CUGEN_ERROR_EMPTY: no variant serves a problem. CUGEN_ERROR_WRONG: some have no correct variant (in the budget); the others are tuned. An
    error in between ends all; what was measured is kept. */
-int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
-                       cugen_tune_result *results, cugen_error *error);
+int api_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
+                     cugen_tune_result *results, cugen_error *error);
 
-/* ---- Exploring while serving ----------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
-/* What a plan with CUGEN_PLAN_EXPLORE has found out. */
-typedef struct cugen_plan_exploration {
-  size_t variants;     /* that it chooses from; 1: only its own, so nothing is explored */
-  uint64_t launches;   /* until it settled, or so far */
-  uint64_t explored;   /* of them, by others than the one that served then */
-  int settled;         /* nothing is explored any more */
-  const char *variant; /* that serves now; lives as long as the plan */
-} cugen_plan_exploration;
+/* The records of cugen_kernel_records, one by one. The strings live until the kernel is tuned again. */
+size_t api_kernel_records(cugen_kernel *kernel);
+int api_kernel_record(cugen_kernel *kernel, size_t index, cugen_record *out, cugen_error *error);
 
-/* How far the plan is; of a plan without the flag: its variant alone. */
-int cugen_plan_explored(const cugen_plan *plan, cugen_plan_exploration *out, cugen_error *error);
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+/* The record that the plan's variant was chosen by. A default, pinned or portfolio one has only variant, flops, bytes and
+   predicted. */
+const cugen_record *api_plan_record(const cugen_plan *plan);
 
 /* ---- Importing ------------------------------------------------------------------------------------------------- */
 
@@ -264,19 +87,24 @@ typedef struct cugen_import_progress {
   size_t records;      /* in the file, by its own count; 0: it has none */
 } cugen_import_progress;
 
+/* Called from the importing thread; return nonzero to stop. */
+typedef int (*cugen_import_callback)(const cugen_import_progress *progress, void *context);
+
+/* As cugen_cache_import; progress may be NULL. */
+int api_cache_import(cugen *lib, const char *path, cugen_import_callback progress, void *context,
+                     cugen_cache_merged *out, cugen_error *error);
+
 /* ---- A kernel in detail ---------------------------------------------------------------------------------------- */
 
-/* NULL, or why the default is the cpu device. */
-const char *cugen_kernel_fallback(const cugen_kernel *kernel);
 /* The problem for a reader: defaults are left out, except numbers and element types. */
-const char *cugen_kernel_problem_short(const cugen_kernel *kernel);
+const char *api_kernel_problem_short(const cugen_kernel *kernel);
 /* The values that a setting of the problem may take, the default first, blanks between them: "f32 f64 f16". "" if any value of the
    default's type is allowed, or nothing has that name. Valid until the next call. */
-const char *cugen_kernel_problem_values(cugen_kernel *kernel, const char *name);
+const char *api_kernel_problem_values(cugen_kernel *kernel, const char *name);
 /* The config's problems { }, by index: "M=64,256 N=4096" means all combinations of these values. NULL: there are no more. */
-const char *cugen_kernel_problem_set(const cugen_kernel *kernel, size_t index);
+const char *api_kernel_problem_set(const cugen_kernel *kernel, size_t index);
 /* The config's policy, which selects a tuned problem for one that was not tuned: "exact", "nearest { distance = 1 }". */
-const char *cugen_kernel_policy(const cugen_kernel *kernel);
+const char *api_kernel_policy(const cugen_kernel *kernel);
 /* What a config ranks variants by. */
 typedef enum cugen_objective {
   CUGEN_OBJECTIVE_TIME = 0,
@@ -284,38 +112,38 @@ typedef enum cugen_objective {
   CUGEN_OBJECTIVE_BYTES,        /* the declared bytes in a second */
   CUGEN_OBJECTIVE_ENERGY,       /* joules of a run */
   CUGEN_OBJECTIVE_ENERGY_DELAY, /* energy times time */
-  CUGEN_OBJECTIVE_EXPRESSION    /* of these; cugen_kernel_objective_text has it */
+  CUGEN_OBJECTIVE_EXPRESSION    /* of these; api_kernel_objective_text has it */
 } cugen_objective;
 
 /* What variants are ranked by; of NULL: time. */
-cugen_objective cugen_kernel_objective(const cugen_kernel *kernel);
+cugen_objective api_kernel_objective(const cugen_kernel *kernel);
 /* Its word in configs and JSON: "time", "flops", "bytes"; never NULL. */
-const char *cugen_objective_name(int objective);
+const char *api_objective_name(int objective);
 /* The objective as it was given, a word or an expression, such as "energy" or "flops / energy". */
-const char *cugen_kernel_objective_text(const cugen_kernel *kernel);
+const char *api_kernel_objective_text(const cugen_kernel *kernel);
 /* Whether the objective depends on energy, so that records without it come last. */
-int cugen_kernel_needs_energy(const cugen_kernel *kernel);
+int api_kernel_needs_energy(const cugen_kernel *kernel);
 
 /* How its variants are timed: "burst" and so on, from cugen_options.measure or the config; NULL: its times are predicted. */
-const char *cugen_kernel_measure(const cugen_kernel *kernel);
+const char *api_kernel_measure(const cugen_kernel *kernel);
 
-/* Replaces the problem's defaults by the config's small check problem; settings given at open stay. cugen_kernel_tune,
-   cugen_kernels_tune and cugen_kernel_run take that problem themselves on the cpu device, which is slow, and cugen_kernel_check always. When
+/* Replaces the problem's defaults by the config's small check problem; settings given at open stay. api_kernel_tune,
+   api_kernels_tune and api_kernel_run take that problem themselves on the cpu device, which is slow, and api_kernel_check always. When
    they return, the kernel's problem is what it was before. So call this first to read the records of such a tune, or to open a
    plan for it. Doing it again changes nothing. On success everything handed out about the old problem is void. */
-int cugen_kernel_use_check(cugen_kernel *kernel, cugen_error *error);
+int api_kernel_use_check(cugen_kernel *kernel, cugen_error *error);
 /* Whether the config has a check problem: a check { } of its own, or an implementation's. */
-int cugen_kernel_has_check(const cugen_kernel *kernel);
+int api_kernel_has_check(const cugen_kernel *kernel);
 
 /* From now on the kernel's records are predictions of the model (docs/model.md) for its device. They are kept apart from
-   measurements: a look-up of one never finds the other. For a described device cugen_kernel_tune does this itself.
+   measurements: a look-up of one never finds the other. For a described device api_kernel_tune does this itself.
    CUGEN_ERROR_USAGE: the cpu device, or a GPU of which too little is known. */
-int cugen_kernel_use_predictions(cugen_kernel *kernel, cugen_error *error);
+int api_kernel_use_predictions(cugen_kernel *kernel, cugen_error *error);
 /* Whether its records are predictions. */
-int cugen_kernel_predicted(const cugen_kernel *kernel);
+int api_kernel_predicted(const cugen_kernel *kernel);
 /* The key of its records, as in cugen_cache_set.device and .options; predictions have another. The strings live with the
    kernel. */
-void cugen_kernel_key(const cugen_kernel *kernel, const char **device, const char **options);
+void api_kernel_key(const cugen_kernel *kernel, const char **device, const char **options);
 
 /* The variant of a plan, and why. */
 typedef struct cugen_choice {
@@ -332,7 +160,7 @@ typedef struct cugen_choice {
 
 /* What a plan for this kernel would take; nothing is compiled. distance is that of cugen_plan_options. The strings live until
    the next call on the kernel. */
-int cugen_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out, cugen_error *error);
+int api_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out, cugen_error *error);
 
 /* ---- The space ------------------------------------------------------------------------------------------------- */
 
@@ -341,7 +169,7 @@ typedef struct cugen_space_info {
   uint64_t cartesian; /* combinations of all tunables, of all implementations */
   uint64_t valid;     /* those that satisfy every restriction */
   size_t implementations;
-  size_t restrictions; /* entries of cugen_kernel_restriction */
+  size_t restrictions; /* entries of api_kernel_restriction */
 } cugen_space_info;
 
 /* One implementation's part of the space. */
@@ -350,14 +178,6 @@ typedef struct cugen_implementation_info {
   const char *unavailable; /* NULL, or the requirement that this device does not meet */
   uint64_t cartesian, valid;
 } cugen_implementation_info;
-
-/* What removes combinations. */
-typedef enum cugen_restriction_kind {
-  CUGEN_RESTRICTION_WHERE = 0, /* a where of the config */
-  CUGEN_RESTRICTION_LIMIT,     /* this device, or any, cannot launch it: text is such as "block y: 1 to 1024" */
-  CUGEN_RESTRICTION_FILTER,    /* not asked for, see cugen_kernel_filter */
-  CUGEN_RESTRICTION_HEURISTIC  /* a heuristic of the config: never the fastest on such devices */
-} cugen_restriction_kind;
 
 /* A restriction is tried as soon as its names are bound. removed counts the combinations that it was the first to rule out:
    cartesian = valid + the sum of removed. Limits, filters and heuristics are listed only if they removed something. */
@@ -370,30 +190,16 @@ typedef struct cugen_restriction_info {
   cugen_restriction_kind kind;
 } cugen_restriction_info;
 
-/* Which variants are wanted. An implementation without a tunable that is named here has none of them. */
-typedef struct cugen_filter {
-  size_t size;              /* sizeof(cugen_filter) */
-  const char *const *where; /* expressions in the config's language, such as "BM >= 64": all must hold */
-  size_t where_count;
-  const char *variant; /* "tiled tile=32", with "*" for any text: an implementation, values, or both; NULL: any */
-  const char *implementation; /* only this one, or these: "wgmma,naive*"; NULL: all */
-  int all;                    /* also what the config's heuristics leave out of the space on this device */
-} cugen_filter;
-
-#define CUGEN_FILTER_INIT                                                                                            \
-  { sizeof(cugen_filter), NULL, 0, NULL, NULL, 0 }
-
 /* From now on the kernel's space holds only what the filter admits: in counts, variants, records, checks, tuning and the best.
    Another filter, or NULL, shows the rest again; nothing remembered changes. The filter is copied. CUGEN_ERROR_USAGE, and
    nothing changes: an unknown name, or a bad pattern. If no variant is left, functions that need one give
    CUGEN_ERROR_EMPTY. */
-int cugen_kernel_filter(cugen_kernel *kernel, const cugen_filter *filter, cugen_error *error);
+int api_kernel_filter(cugen_kernel *kernel, const cugen_filter *filter, cugen_error *error);
 
 /* The first call walks the space. index: below the count in cugen_space_info, else CUGEN_ERROR_USAGE. */
-int cugen_kernel_space(cugen_kernel *kernel, cugen_space_info *out, cugen_error *error);
-int cugen_kernel_implementation(cugen_kernel *kernel, size_t index, cugen_implementation_info *out,
-                                cugen_error *error);
-int cugen_kernel_restriction(cugen_kernel *kernel, size_t index, cugen_restriction_info *out, cugen_error *error);
+int api_kernel_space(cugen_kernel *kernel, cugen_space_info *out, cugen_error *error);
+int api_kernel_implementation(cugen_kernel *kernel, size_t index, cugen_implementation_info *out, cugen_error *error);
+int api_kernel_restriction(cugen_kernel *kernel, size_t index, cugen_restriction_info *out, cugen_error *error);
 /* Why a tunable is told. Nowhere: no expression of the config, no argument and no template mentions
    it, so that each of its values is the same kernel. Misspelt: the config uses it, and no template
    mentions it, while a word is near there. Defined: it is no boolean, and templates ask only whether
@@ -416,27 +222,21 @@ typedef struct cugen_unused_tunable {
 } cugen_unused_tunable;
 
 /* Fills in at most `most`; *count is how many there are. The strings live as long as the kernel. */
-int cugen_kernel_unused(cugen_kernel *kernel, cugen_unused_tunable *out, size_t most, size_t *count,
-                        cugen_error *error);
+int api_kernel_unused(cugen_kernel *kernel, cugen_unused_tunable *out, size_t most, size_t *count,
+                      cugen_error *error);
 /* The variant's text, such as "tiled tile=16 pad=1"; index < valid. */
-int cugen_kernel_variant(cugen_kernel *kernel, uint64_t index, const char **out, cugen_error *error);
+int api_kernel_variant(cugen_kernel *kernel, uint64_t index, const char **out, cugen_error *error);
 
 /* ---- Sources and launches -------------------------------------------------------------------------------------- */
 
-/* variant: "tiled tile=16 pad=1" (omitted names take their first valid value), an implementation's name alone, "best" (the
-   one remembered for this very problem; an error without one), or NULL: what a plan would use. *source is the expanded .cu,
-   *name (may be NULL) the variant's full text; both live until the next call. */
-int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **source, const char **name,
-                        cugen_error *error);
-
 /* The PTX that NVRTC makes of the variant (a text as for cugen_kernel_source) for the kernel's device, which need not be here.
    *ptx lives until the next call. CUGEN_ERROR_USAGE on the cpu device. */
-int cugen_kernel_ptx(cugen_kernel *kernel, const char *variant, const char **ptx, cugen_error *error);
+int api_kernel_ptx(cugen_kernel *kernel, const char *variant, const char **ptx, cugen_error *error);
 
 /* Of the cpu device, whose compiler takes more than NVRTC does: whether NVRTC takes the variant's
    source (a text as for cugen_kernel_source), by its front end alone. CUGEN_ERROR_COMPILE with NVRTC's
    words where it does not. Where there is no NVRTC, and on a GPU, nothing is compiled: CUGEN_OK. */
-int cugen_kernel_accepts(cugen_kernel *kernel, const char *variant, cugen_error *error);
+int api_kernel_accepts(cugen_kernel *kernel, const char *variant, cugen_error *error);
 
 /* One launch of a variant, or several equal ones in a row. */
 typedef struct cugen_launch_info {
@@ -456,66 +256,36 @@ typedef struct cugen_launch_info {
 /* The launches that one call makes of a variant (a text as for cugen_kernel_source), in order, for the kernel's problem. *name
    (may be NULL) is the variant's full text. The list lives until the next call; the name until that or the next
    cugen_kernel_source. */
-int cugen_kernel_launches(cugen_kernel *kernel, const char *variant, const cugen_launch_info **out, size_t *count,
-                          const char **name, cugen_error *error);
+int api_kernel_launches(cugen_kernel *kernel, const char *variant, const cugen_launch_info **out, size_t *count,
+                        const char **name, cugen_error *error);
 
 /* Whether all is there that the variant (a text as for cugen_kernel_source) and its verification take: its source, reference or
    verify kernel, and what its inputs' data come from. Nothing is compiled. The error names what is missing. */
-int cugen_kernel_complete(cugen_kernel *kernel, const char *variant, cugen_error *error);
+int api_kernel_complete(cugen_kernel *kernel, const char *variant, cugen_error *error);
 
 /* ---- Running one variant ------------------------------------------------------------------------------------------ */
 
 /* The search strategies by number, from 0 (the default): the name, and in *what (may be NULL) what it does. NULL: there are no
    more. */
-const char *cugen_strategy(size_t index, const char **what);
+const char *api_strategy(size_t index, const char **what);
 
 /* This program is going to tune or run variants: GPUs are looked for by a worker process, with which the first of these goes on, and meanwhile compilers
    start. So CUDA is started once, and not in this process. Without it this process starts CUDA to describe a GPU. To be called before any
    device is asked for. threads: as in cugen_tune_options. */
-void cugen_expect_tuning(cugen *lib, int threads);
+void api_expect_tuning(cugen *lib, int threads);
 
-/* From now on cugen_kernel_run calls it while it waits, in its thread: done is 0, planned 1, best NULL; the stage says whether the
+/* From now on api_kernel_run calls it while it waits, in its thread: done is 0, planned 1, best NULL; the stage says whether the
    reference is still computed. Nonzero stops the run: CUGEN_ERROR_INTERRUPTED. NULL: none. */
-void cugen_kernel_watch_run(cugen_kernel *kernel, cugen_progress_callback progress, void *context);
+void api_kernel_watch_run(cugen_kernel *kernel, cugen_progress_callback progress, void *context);
 /* Verifies and times one variant (as in cugen_kernel_source) now, in an isolated worker; nothing is remembered. */
-int cugen_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, cugen_record *out,
-                     cugen_error *error);
+int api_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, cugen_record *out, cugen_error *error);
 
-/* What kernels on the cpu device printed in the last cugen_kernel_run (the first launch; all launches if the variant failed) or
-   cugen_kernel_check (the first variant that printed, after its name). Up to 2,040 bytes, made safe for a terminal; "" if
+/* What kernels on the cpu device printed in the last api_kernel_run (the first launch; all launches if the variant failed) or
+   api_kernel_check (the first variant that printed, after its name). Up to 2,040 bytes, made safe for a terminal; "" if
    nothing. It lives until the next run or check. */
-const char *cugen_kernel_printed(const cugen_kernel *kernel);
+const char *api_kernel_printed(const cugen_kernel *kernel);
 
 /* ---- Checking: what is wrong with a variant, without a GPU ----------------------------------------------------- */
-
-/* The kinds of findings. */
-typedef enum cugen_finding_kind {
-  CUGEN_FINDING_RACE,           /* two threads of a block, at least one writes, and nothing orders them */
-  CUGEN_FINDING_BLOCK_RACE,     /* the same of threads of two blocks */
-  CUGEN_FINDING_COPY_IN_FLIGHT, /* an access to memory that an asynchronous copy still writes or reads */
-  CUGEN_FINDING_UNINITIALISED,  /* a read of memory that nobody has written */
-  CUGEN_FINDING_OUT_OF_BOUNDS,  /* an access outside a buffer or an array */
-  CUGEN_FINDING_MISALIGNED,     /* an address that is no multiple of the access's width */
-  CUGEN_FINDING_INDEX,          /* an index outside the type of its array */
-  CUGEN_FINDING_INPUT_WRITE,    /* a write to an input */
-  CUGEN_FINDING_DIVERGENCE,     /* threads of a block wait at different barriers */
-  CUGEN_FINDING_EXITED,         /* a barrier that some threads never reach, because they have ended */
-  CUGEN_FINDING_ABSENT_LANES,   /* a mask with lanes that have ended or never existed */
-  CUGEN_FINDING_DEADLOCK,       /* threads wait for each other */
-  CUGEN_FINDING_HANG,           /* the kernel does not end: where a thread was */
-  CUGEN_FINDING_MISSING_FENCE,  /* no fence between accesses of threads and of asynchronous copies or products */
-  CUGEN_FINDING_ACCUMULATORS,   /* registers that a product still adds to */
-  CUGEN_FINDING_ASYNC_MISUSE,   /* a barrier or asynchronous copy that is used in a wrong way */
-  CUGEN_FINDING_TRAP,           /* the kernel ended itself, or the processor ended it */
-  CUGEN_FINDING_WRONG,          /* a wrong result */
-  CUGEN_FINDING_SAME_VALUE,     /* a race of threads that write the same value: a note, unless the check is strict */
-  CUGEN_FINDING_CONSTANT_WRITE, /* a write to a __constant__ variable */
-  CUGEN_FINDING_SHARED_LIMIT,   /* more static shared memory than a block may have */
-  CUGEN_FINDING_LAUNCH          /* a launch that no GPU makes, or not the one that is checked for */
-} cugen_finding_kind;
-
-/* The name of a kind, in text and in JSON: "race", "race between blocks"; never NULL. */
-const char *cugen_finding_name(int kind);
 
 /* One defect, in however many variants and runs it shows. */
 typedef struct cugen_check_finding {
@@ -660,8 +430,7 @@ typedef struct cugen_check {
    - CUGEN_ERROR_EMPTY: nothing was checked; out->skips and the message say why. CUGEN_ERROR_MISSING: no C++ compiler.
    - The status of what ended variants that could not be tried: a template that does not expand, data that cannot be made,
      an expression of the config that fails on its check problem. */
-int cugen_kernel_check(cugen_kernel *kernel, const cugen_check_options *options, cugen_check *out,
-                       cugen_error *error);
+int api_kernel_check(cugen_kernel *kernel, const cugen_check_options *options, cugen_check *out, cugen_error *error);
 
 /* ---- Explaining: ceilings and occupancy ------------------------------------------------------------------------ */
 
@@ -677,11 +446,11 @@ typedef struct cugen_ceilings {
 } cugen_ceilings;
 
 /* The measured rates are the best remembered on that device of two shipped configs: peak_copy, and peak_fma with that dtype.
-   cugen_kernel_tune measures them like any other. */
-int cugen_kernel_ceilings(cugen_kernel *kernel, cugen_ceilings *out, cugen_error *error);
+   api_kernel_tune measures them like any other. */
+int api_kernel_ceilings(cugen_kernel *kernel, cugen_ceilings *out, cugen_error *error);
 /* FLOP/s of the tensor cores of the kernel's device, dense, at its highest clock, for products of that type: a dtype, "tf32" or
    "fp8"; 0: none, or not known. */
-double cugen_kernel_tensor_flops(const cugen_kernel *kernel, const char *type);
+double api_kernel_tensor_flops(const cugen_kernel *kernel, const char *type);
 
 /* What a kernel uses of a multiprocessor. */
 typedef struct cugen_resources {
@@ -697,7 +466,7 @@ typedef struct cugen_resources {
 
 /* What a variant (a text as for cugen_kernel_source) takes, as compiled now for the kernel's device, which need not be here: of
    several launches the one whose block has the most registers. CUGEN_ERROR_USAGE on the cpu device. */
-int cugen_kernel_resources(cugen_kernel *kernel, const char *variant, cugen_resources *out, cugen_error *error);
+int api_kernel_resources(cugen_kernel *kernel, const char *variant, cugen_resources *out, cugen_error *error);
 
 /* How many of its blocks a multiprocessor holds, by NVIDIA's occupancy calculator (cuda_occupancy.h). */
 typedef struct cugen_occupancy {
@@ -717,8 +486,8 @@ typedef struct cugen_occupancy {
 
 /* Occupancy on any known device, here or described. device: as in cugen_options; NULL: lib's own. CUGEN_ERROR_USAGE: no such
    device, the cpu device, or resources that no kernel can have. */
-int cugen_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources, cugen_occupancy *out,
-                           cugen_error *error);
+int api_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources, cugen_occupancy *out,
+                         cugen_error *error);
 
 /* ---- Transfers: how fast data moves between host and device ---------------------------------------------------- */
 
@@ -770,7 +539,7 @@ typedef struct cugen_transfer_options {
 #define CUGEN_TRANSFER_OPTIONS_INIT                                                                                  \
   { sizeof(cugen_transfer_options), NULL, NULL, 0, 0.0, NULL, NULL }
 
-/* What was measured. Everything in it lives until the next cugen_transfer_measure, or until the library is closed. */
+/* What was measured. Everything in it lives until the next api_transfer_measure, or until the library is closed. */
 typedef struct cugen_transfer {
   const cugen_device_info *device;
   const cugen_transfer_row *rows; /* by kind, then to the device and to the host, then by size */
@@ -782,8 +551,7 @@ typedef struct cugen_transfer {
    come out of the processor's caches. CUGEN_ERROR_MISSING, CUGEN_ERROR_DEVICE: no GPU. CUGEN_ERROR_USAGE: an unknown kind, a
    bad size, or the cpu device. CUGEN_ERROR_WRONG: something else arrived. CUGEN_ERROR_INTERRUPTED: the callback asked to stop;
    *out has what was measured before. */
-int cugen_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out,
-                           cugen_error *error);
+int api_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out, cugen_error *error);
 
 /* ---- The cache: what is remembered, of every kernel ------------------------------------------------------------ */
 
@@ -793,8 +561,8 @@ typedef struct cugen_cache_filter {
   const char *config;  /* a kernel's name, or a config as for cugen_kernel_open, whose kernel is meant */
   const char *problem; /* "M=4096 dtype=f32": problems with these values */
   const char *device;  /* "cuda:0", "model:H200" (its predictions), or part of a device's text ("H200", "cpu") */
-  int64_t before;      /* for cugen_cache_remove: measured before that; seconds since the epoch */
-  int failed;          /* for cugen_cache_remove: only those that failed */
+  int64_t before;      /* for api_cache_remove: measured before that; seconds since the epoch */
+  int failed;          /* for api_cache_remove: only those that failed */
   const char *measure; /* "cold": what was timed so (cugen_options.measure); "served": by plans that explored */
 } cugen_cache_filter;
 
@@ -809,7 +577,7 @@ typedef struct cugen_cache_set {
   size_t records;      /* variants measured or failed */
   size_t failed;       /* of them */
   size_t history;      /* earlier records of the same variants */
-  const char *best;    /* as cugen_best, of stale ones, too; the fastest without the config; "": none is right */
+  const char *best;    /* as api_best_of, of stale ones, too; the fastest without the config; "": none is right */
   double seconds;      /* its time */
   double flops, bytes; /* of the problem; 0: not declared */
   int64_t measured_at; /* the latest; seconds since the epoch */
@@ -820,44 +588,43 @@ typedef struct cugen_cache_counts {
   size_t sets, records, history;
   size_t images; /* compiled kernels */
   int64_t image_bytes;
-  size_t
-      foreign_images; /* cugen_cache_verify: images not used, since another user, or an unknown one, compiled them */
-  size_t portfolios;  /* few variants for many sizes */
+  size_t foreign_images; /* api_cache_verify: images not used, since another user, or an unknown one, compiled them */
+  size_t portfolios;     /* few variants for many sizes */
 } cugen_cache_counts;
 
 /* *out lives until the next call. filter (may be NULL: all): its first three. A missing database is not created. */
-int cugen_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out, size_t *count,
-                     cugen_error *error);
+int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out, size_t *count,
+                   cugen_error *error);
 
 /* Removes the records and portfolios meant, and each image that no remaining record can want, in short transactions: other processes go on
    reading and storing. A failure may come after some are removed; *out counts them. If filter->config is a config and not a
    kernel's name, only records from that file are removed, and those of no known file (such as imported ones). The file need
    not exist any more. A kernel of that name in another file keeps its own. really 0: only counts. CUGEN_ERROR_IO: the cache
    is read-only. */
-int cugen_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really, cugen_cache_counts *out,
-                       cugen_error *error);
+int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really, cugen_cache_counts *out,
+                     cugen_error *error);
 
 /* Checks the file, the tables, every record and every image, and counts them. CUGEN_ERROR_CACHE: something is wrong; *wrong (may
    be NULL) then has a line for each defect, and lives until the next call. Without a defect it has a line for each foreign
    image, or is NULL. CUGEN_ERROR_MISSING: there is no database. */
-int cugen_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error);
+int api_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error);
 
 /* How far an export is; valid during the callback. */
 typedef struct cugen_export_progress {
   size_t written, records; /* records so far; in all */
   const char *text;        /* written since the last call: whole lines, without a terminating zero */
   size_t length;           /* its bytes */
-  size_t left_out; /* records that are damaged and therefore not written: cugen_cache_verify says which, and why */
+  size_t left_out; /* records that are damaged and therefore not written: api_cache_verify says which, and why */
 } cugen_export_progress;
 /* Called for each piece of some 64 KB, from the exporting thread; it must not use lib. Return nonzero to stop. */
 typedef int (*cugen_export_callback)(const cugen_export_progress *progress, void *context);
 
-/* Writes wisdom, which cugen_cache_import reads: the records that the filter's first three mean (NULL: all), without history, and the
+/* Writes wisdom, which api_cache_import reads: the records that the filter's first three mean (NULL: all), without history, and the
    portfolios, as text, one line each (docs/cache.md). The file at path is replaced only when the new one is complete, and stays if progress
    stops the export (CUGEN_ERROR_INTERRUPTED). path NULL: no file, progress takes the text. progress may be NULL. *records is how
    many were written. Memory does not grow with the records. */
-int cugen_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path, cugen_export_callback progress,
-                       void *context, size_t *records, cugen_error *error);
+int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path, cugen_export_callback progress,
+                     void *context, size_t *records, cugen_error *error);
 
 /* A record, and whether it belongs to the kernel as it is now. */
 typedef struct cugen_stored_record {
@@ -870,8 +637,8 @@ typedef struct cugen_stored_record {
 
 /* All records in the cache for this kernel, problem, device and options, current or not: correct ones by time, then failed ones,
    then, with history, superseded ones, the latest first. *out lives until the next call. */
-int cugen_kernel_stored(cugen_kernel *kernel, int history, const cugen_stored_record **out, size_t *count,
-                        cugen_error *error);
+int api_kernel_stored(cugen_kernel *kernel, int history, const cugen_stored_record **out, size_t *count,
+                      cugen_error *error);
 
 /* How a wanted value compares with the remembered one. */
 typedef enum cugen_why_state {
@@ -912,12 +679,12 @@ typedef struct cugen_why {
 
 /* Explains what a look-up of this kernel finds, field by field. variant: the record of that one (a text as for
    cugen_kernel_source); NULL: the best. A miss is no error. Everything in *out lives until the next call. */
-int cugen_kernel_why(cugen_kernel *kernel, const char *variant, cugen_why *out, cugen_error *error);
+int api_kernel_why(cugen_kernel *kernel, const char *variant, cugen_why *out, cugen_error *error);
 
 /* ---- Portfolios: few variants for many sizes --------------------------------------------------------------------- */
 
 /* One variant of a portfolio. mean and worst: what its problems lose by it, as factors of their time (cost). stale and invalid are of
-   cugen_kernel_portfolios. */
+   api_kernel_portfolios. */
 typedef struct cugen_portfolio_variant {
   const char *variant; /* full text */
   size_t serves;       /* of the problems that it was learnt from */
@@ -950,14 +717,14 @@ typedef struct cugen_portfolio {
   double mean, worst;                     /* what they lose, as factors; 0: not known */
   double held_out_mean, held_out_worst;   /* what other sizes are to expect, by cross-validation */
   int64_t learnt_at;                      /* seconds since the epoch */
-  const cugen_portfolio_problem *problem; /* cugen_kernels_learn: each of them; else NULL */
+  const cugen_portfolio_problem *problem; /* api_kernels_learn: each of them; else NULL */
   size_t unserved;                        /* likewise: problems that no variant is remembered to be right for */
   /* What the rule names does not serve where its time is so many times another's; 0: it always does. */
   double doubted;
   /* Compiled kernels that the variants are: those of one differ in what is passed at launch, or in the grid. 0: not known. */
   size_t kernels;
   size_t missed;          /* problems that no variant of it serves: the losses leave them out */
-  size_t held_out_missed; /* cugen_kernels_learn: problems that nothing learnt from the others serves; else 0 */
+  size_t held_out_missed; /* api_kernels_learn: problems that nothing learnt from the others serves; else 0 */
 } cugen_portfolio;
 
 /* How to learn. */
@@ -973,22 +740,22 @@ typedef struct cugen_learn_options {
 
 /* Learns a portfolio for each class of the kernels' problems from what is remembered of them, and remembers it in place of an earlier one.
    Nothing is measured and the device need not be here; cugen_tune_options.portfolio measures what it needs. The kernels are of one config
-   and library. *out has an element for each class, but for those of which no correct record is current (cugen_kernel_unlearnt), and lives
-   until the next call on the first kernel. Where that has a filter (cugen_kernel_filter), records of other variants are left out.
+   and library. *out has an element for each class, but for those of which no correct record is current (api_kernel_unlearnt), and lives
+   until the next call on the first kernel. Where that has a filter (api_kernel_filter), records of other variants are left out.
    CUGEN_ERROR_USAGE: no problem, or not one has a correct variant. */
-int cugen_kernels_learn(cugen_kernel *const *kernels, size_t count, const cugen_learn_options *options,
-                        const cugen_portfolio **out, size_t *portfolios, cugen_error *error);
+int api_kernels_learn(cugen_kernel *const *kernels, size_t count, const cugen_learn_options *options,
+                      const cugen_portfolio **out, size_t *portfolios, cugen_error *error);
 
-/* The classes of which the last cugen_kernels_learn, whose first kernel this was, learnt nothing. Each has a line that says why: "NAME
+/* The classes of which the last api_kernels_learn, whose first kernel this was, learnt nothing. Each has a line that says why: "NAME
    dtype=i32: its 2 correct records are stale". NULL: there is none. */
-const char *cugen_kernel_unlearnt(const cugen_kernel *kernel);
+const char *api_kernel_unlearnt(const cugen_kernel *kernel);
 
 /* The portfolios that a plan for the kernel asks, in that order: of its class, device and options. *out lives until the next call. */
-int cugen_kernel_portfolios(cugen_kernel *kernel, const cugen_portfolio **out, size_t *count, cugen_error *error);
+int api_kernel_portfolios(cugen_kernel *kernel, const cugen_portfolio **out, size_t *count, cugen_error *error);
 
 /* All that the filter's first three mean (NULL: all); its problem is compared with the class. *out lives until the next call. */
-int cugen_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cugen_portfolio **out, size_t *count,
-                           cugen_error *error);
+int api_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cugen_portfolio **out, size_t *count,
+                         cugen_error *error);
 
 /* ---- Input: what a user names to be read ------------------------------------------------------------------------- */
 
@@ -1010,13 +777,13 @@ typedef struct cugen_input_options {
 
 /* CUGEN_ERROR_MISSING: there is no such file. CUGEN_ERROR_IO: it cannot be read, is a folder, a
    device or a named pipe, or has too many bytes, which reading may find out, too. */
-int cugen_input_open(const char *path, const cugen_input_options *options, cugen_input **out, cugen_error *error);
-void cugen_input_close(cugen_input *input);
+int api_input_open(const char *path, const cugen_input_options *options, cugen_input **out, cugen_error *error);
+void api_input_close(cugen_input *input);
 /* The next line, without its end and valid until the next call; *line NULL: there is none. *whole:
    0 where the input ended within it. */
-int cugen_input_line(cugen_input *input, const char **line, size_t *length, int *whole, cugen_error *error);
+int api_input_line(cugen_input *input, const char **line, size_t *length, int *whole, cugen_error *error);
 /* All that is left, with a zero behind it, valid until the input is closed. */
-int cugen_input_rest(cugen_input *input, const char **text, size_t *length, cugen_error *error);
+int api_input_rest(cugen_input *input, const char **text, size_t *length, cugen_error *error);
 
 /* ---- Output: a file that is whole or as it was -------------------------------------------------------------------- */
 
@@ -1026,11 +793,11 @@ int cugen_input_rest(cugen_input *input, const char **text, size_t *length, cuge
 typedef struct cugen_output cugen_output;
 
 /* CUGEN_ERROR_IO: it cannot be written. */
-int cugen_output_open(const char *path, cugen_output **out, cugen_error *error);
-int cugen_output_add(cugen_output *output, const void *data, size_t length, cugen_error *error);
+int api_output_open(const char *path, cugen_output **out, cugen_error *error);
+int api_output_add(cugen_output *output, const void *data, size_t length, cugen_error *error);
 /* keep 0: the file stays as it was. Of NULL nothing is done. CUGEN_ERROR_IO: it could not be
    written, and is as it was. */
-int cugen_output_close(cugen_output *output, int keep, cugen_error *error);
+int api_output_close(cugen_output *output, int keep, cugen_error *error);
 
 /* ---- Bundles: tuned variants as plain C ----------------------------------------------------------------------- */
 
@@ -1067,13 +834,7 @@ typedef struct cugen_export_result {
    driver. It takes the variants that cugen_plan_open would take now. Equal input gives equal bytes. The folder is created (its parent
    must exist), or holds an earlier bundle of this kernel, which is replaced as a whole; anything else in it is
    CUGEN_ERROR_USAGE without force. Nothing is measured; images that the cache lacks are compiled, which needs no GPU. */
-int cugen_kernel_export(cugen_kernel *kernel, const cugen_export_options *options, const char *folder,
-                        cugen_export_result *result, cugen_error *error);
+int api_kernel_export(cugen_kernel *kernel, const cugen_export_options *options, const char *folder,
+                      cugen_export_result *result, cugen_error *error);
 
-#if defined(__GNUC__)
-#pragma GCC visibility pop
-#endif
-#ifdef __cplusplus
-}
-#endif
 #endif

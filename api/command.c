@@ -1,0 +1,118 @@
+/* Commands of the command line for a program: the worker program runs them, in a process of its own (cli/serve.c), and answers
+   with one JSON object: "status", the fields of cugen_error, and the command's own "json". */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system.h"
+#include "base/text.h"
+#include "library.h"
+
+/* "device=cpu" and so on: what the library was opened with, for a command whose words do not say otherwise. */
+struct defaults {
+  struct text words; /* a zero behind each */
+  size_t count;
+};
+
+static void add_default(struct defaults *defaults, const char *name, const char *value) {
+  if (!value) return;
+  text_addf(&defaults->words, "%s=%s", name, value);
+  text_add_n(&defaults->words, "", 1);
+  defaults->count++;
+}
+
+static int collect_defaults(const cugen *lib, struct defaults *out, cugen_error *err) {
+  add_default(out, "device", lib->device);
+  add_default(out, "arch", lib->arch);
+  add_default(out, "config-dir", lib->config_dir);
+  add_default(out, "template-dir", lib->template_dir);
+  add_default(out, "device-dir", lib->device_dir);
+  add_default(out, "cache", lib->cache_path);
+  add_default(out, "toolkit", lib->toolkit_dir);
+  add_default(out, "compiler", lib->compiler);
+  add_default(out, "objective", lib->objective);
+  add_default(out, "prefer", lib->prefer);
+  if (lib->measure != MEASURE_WAYS) add_default(out, "measure", measure_way_names[lib->measure]);
+  return out->words.failed ? error_memory(err) : CUGEN_OK;
+}
+
+/* WORKER worker command VERSION DEFAULT... -- WORD... */
+static const char **make_words(const cugen *lib, const struct defaults *defaults, const char *const *words,
+                               size_t count) {
+  const char **argv = calloc(defaults->count + count + 6, sizeof *argv);
+  const char *at = text_get(&defaults->words);
+  size_t n = 0;
+  if (!argv) return NULL;
+  argv[n++] = lib->worker, argv[n++] = "worker", argv[n++] = "command", argv[n++] = CUGEN_VERSION;
+  for (size_t i = 0; i < defaults->count; i++, at += strlen(at) + 1) argv[n++] = at;
+  argv[n++] = "--";
+  for (size_t i = 0; i < count; i++) argv[n++] = words[i];
+  return argv;
+}
+
+static bool is_stopped(void *context) {
+  const cugen *lib = context;
+  return lib->stop && lib->stop(lib->stop_context);
+}
+
+static int run(cugen *lib, const char *const *words, size_t count, struct text *answer, int *exit_code,
+               cugen_error *err) {
+  struct defaults defaults = {0};
+  const struct process_limits limits = {.stop = {is_stopped, lib}};
+  int status = collect_defaults(lib, &defaults, err);
+  const char **argv = status ? NULL : make_words(lib, &defaults, words, count);
+  if (!status && !argv) status = error_memory(err);
+  if (!status) status = process_run_within(argv, &limits, answer, exit_code, err);
+  free(argv);
+  text_free(&defaults.words);
+  return status;
+}
+
+/* The failure of the command, as its process told it. */
+static int take_error(const json_t *answer, cugen_error *err) {
+  const char *file = json_string_value(json_object_get(answer, "file"));
+  const int status = (int)json_integer_value(json_object_get(answer, "status"));
+  if (!status) return CUGEN_OK;
+  error_set_cause(err, status, (cugen_cause)json_integer_value(json_object_get(answer, "cause")), "%s",
+                  json_string_value(json_object_get(answer, "message")));
+  error_place(err, file ? file : "", (int)json_integer_value(json_object_get(answer, "line")));
+  return status;
+}
+
+static int take_answer(cugen *lib, const struct text *text, int exit_code, const char **json, cugen_error *err) {
+  json_t *answer = json_loadb(text_get(text), text->length, 0, NULL);
+  json_t *result = json_object_get(answer, "json");
+  char *copy = json_is_object(result) ? json_dumps(result, JSON_REAL_PRECISION(17)) : NULL;
+  int status = CUGEN_OK;
+  if (!answer)
+    status = error_set(err, CUGEN_ERROR_MISSING,
+                       "%s does not run commands of cugen " CUGEN_VERSION " (exit code %d): the worker must be the "
+                       "cugen-worker of this build; see cugen_options.worker and $CUGEN_WORKER",
+                       lib->worker, exit_code);
+  text_restart(&lib->json);
+  if (copy) text_add(&lib->json, copy);
+  if (!status && json_is_object(result) && (!copy || lib->json.failed)) status = error_memory(err);
+  if (!status && copy) *json = text_get(&lib->json);
+  if (!status) status = take_error(answer, err);
+  free(copy);
+  json_decref(answer);
+  return status;
+}
+
+int cugen_command(cugen *lib, const char *const *words, size_t count, const char **json, cugen_error *error) {
+  struct text answer = {0};
+  int exit_code = 0;
+  if (json) *json = NULL;
+  if (API_NEEDS(error, "lib, words, json", lib, words, json)) return CUGEN_ERROR_USAGE;
+  for (size_t i = 0; i < count; i++)
+    if (!words[i]) return error_set(error, CUGEN_ERROR_USAGE, "cugen_command: words[%zu] is NULL", i);
+  if (!lib->worker)
+    return error_set(error, CUGEN_ERROR_MISSING,
+                     "the worker program, which runs commands, was not found; looked at %s",
+                     text_get(&lib->worker_places));
+  int status = run(lib, words, count, &answer, &exit_code, error);
+  if (!status && answer.failed) status = error_memory(error);
+  if (!status) status = take_answer(lib, &answer, exit_code, json, error);
+  text_free(&answer);
+  return status;
+}

@@ -1,0 +1,197 @@
+/* What the rooms say to each other and to the command line about devices, variants and findings: plain values. */
+#ifndef BASE_RESULTS_H
+#define BASE_RESULTS_H
+
+#include "cugen.h"
+
+/* What a text names: a device's id, or the text under which a device is remembered (cugen_cache_set.device). */
+typedef enum cugen_device_kind {
+  CUGEN_DEVICE_NAMED = 0, /* a GPU's text, or part of a device's: "NVIDIA H200 sm_90 132 SMs", "H200" */
+  CUGEN_DEVICE_CPU,       /* "cpu", and a processor's text */
+  CUGEN_DEVICE_CUDA,      /* "cuda:0", "cuda": a GPU of this machine */
+  CUGEN_DEVICE_MODEL,     /* "model:H200": a description */
+  CUGEN_DEVICE_LIST       /* "cuda:0,cuda:2", "cpu,cpu", "all": several devices of this machine */
+} cugen_device_kind;
+
+/* A device's name in its parts. */
+typedef struct cugen_device_name {
+  cugen_device_kind kind;
+  int predicted;    /* the text is that of a device's predictions */
+  const char *name; /* what follows: "0", "H200", "NVIDIA H200 sm_90 132 SMs"; part of the text */
+} cugen_device_name;
+
+/* Parses text (may be NULL: ""); whether such a device exists is not asked. */
+cugen_device_name device_parse(const char *text);
+
+/* What the text of options.cache names. */
+typedef enum cugen_cache_kind {
+  CUGEN_CACHE_FILE = 0, /* a database on this machine */
+  CUGEN_CACHE_MEMORY,   /* "none" */
+  CUGEN_CACHE_SERVER    /* "postgresql://..." */
+} cugen_cache_kind;
+
+/* How a variant ended. Only CUGEN_OUTCOME_OK has times. */
+typedef enum cugen_outcome {
+  CUGEN_OUTCOME_OK = 0,  /* correct, and timed */
+  CUGEN_OUTCOME_COMPILE, /* the compiler refused it */
+  CUGEN_OUTCOME_LAUNCH,  /* the device cannot launch it: too many threads or registers, too much shared memory */
+  CUGEN_OUTCOME_WRONG,   /* the result differs from the reference by more than the tolerance, or verify refused it */
+  CUGEN_OUTCOME_BOUNDS,  /* it read or wrote outside its buffers */
+  CUGEN_OUTCOME_TRAP,    /* it trapped, or its process died */
+  CUGEN_OUTCOME_TIMEOUT, /* it did not end within its time limit */
+  CUGEN_OUTCOME_UNPREDICTED /* predictions only: the model has no time for it; nothing is wrong with it */
+} cugen_outcome;
+
+/* "wrong result" and the like; never NULL. */
+const char *outcome_text(int outcome);
+
+/* The word that JSON has for an outcome, such as "wrong"; never NULL. */
+const char *outcome_name(int outcome);
+
+/* What bits a variant's outputs had. Of one problem equal digests of one seed are equal outputs, on any device. */
+typedef struct cugen_outputs {
+  int known;       /* 0: nothing of it is known, as of what failed or is older than cugen's format 12 */
+  int varies;      /* they differ from launch to launch, so there is no digest */
+  uint64_t seed;   /* of the input data */
+  uint64_t digest; /* of all outputs */
+} cugen_outputs;
+
+/* A record's outputs as JSON and files of wisdom have them: "SEED DIGEST", "SEED varies", or "" where they are not known. Returns the
+   length of the whole text, of which `out` gets what `size` bytes hold, terminated. */
+size_t outputs_text(const cugen_outputs *outputs, char *out, size_t size);
+/* Whether both are known, do not vary, and are the same bits of the same data. NULL is not known. */
+int outputs_equal(const cugen_outputs *a, const cugen_outputs *b);
+
+/* The record of one variant. 0 and "" mean not known, unless stated otherwise. */
+typedef struct cugen_record {
+  const char *variant; /* full text, "tiled tile=16 pad=1" */
+  const char *reason;  /* what went wrong; of a correct prediction what bounds it: "device memory" */
+  cugen_outcome outcome;
+  int samples;    /* timed batches behind the times */
+  int from_cache; /* measured by an earlier run */
+  double seconds; /* median time of one run of all launches */
+  double seconds_min, seconds_p20, seconds_p80;
+  double flops, bytes;   /* of the problem, from the config; 0: not declared */
+  double roofline;       /* fraction of the attainable rate */
+  int roofline_measured; /* the ceiling that bounds it was measured on the device; 0: it is the device's peak */
+  double error;          /* largest error that verification found, in units of the tolerance */
+  int registers;         /* a thread; of several launches the one whose block takes the most */
+  int threads;           /* a block */
+  int64_t shared_bytes;  /* a block, static and dynamic */
+  int64_t dynamic_shared_bytes; /* a block, passed at launch */
+  int64_t constant_bytes;       /* of the whole image's __constant__ variables */
+  int64_t local_bytes;          /* a thread: stack frame, spills included */
+  int64_t spill_bytes;          /* a thread: stores and loads of spilled registers */
+  double occupancy;             /* theoretical, 0 to 1; 0: not applicable */
+  const char *limiter;          /* of occupancy: "threads", "blocks", "registers", "shared memory" */
+  int cluster_blocks;           /* blocks of the clusters that the kernel requires; 1: no clusters */
+  int active_clusters;          /* that the device runs at once, by its driver's answer */
+  int clock_mhz;                /* SM clock while measuring */
+  int power_watts;              /* the whole board's, while measuring */
+  const char *throttle;         /* what limited the clocks then, such as "power cap" */
+  int predicted;                /* the times are the model's; nothing was measured */
+  int verified; /* the result was compared with the reference, or passed the verify kernel; 0: OK says only that it ran */
+  const char *unverified; /* why an OK record is not verified; of a verified prediction the sizes on which it ran */
+  int64_t measured_at;    /* or predicted; seconds since the epoch */
+  double compile_seconds; /* time to compile; 0: the image was in the cache, or not known */
+  double measure_seconds; /* time for all else: data, verifying, timing */
+  double requested;   /* bytes of global memory that the variant's loads and stores ask for, whatever serves them */
+  double cost;        /* what the config's objective minimises: seconds, or seconds for each unit of work */
+  int64_t run_began;  /* the tuning run that made it: its start, in microseconds since the epoch; 0: not known */
+  double run_seconds; /* from then until the record was made */
+  uint64_t
+      order; /* where its variant stands in the config's space; UINT64_MAX: it is not in it. What options.prefer asks for
+                          comes before that */
+  double energy;            /* joules of one run, by the board's own counter; 0: not measured */
+  double energy_resolution; /* joules that this is uncertain by, since the counter moves in steps */
+  int non_dominated;        /* no other record takes less of time or energy, and no more of the other */
+  cugen_outputs outputs;    /* what bits it gave */
+} cugen_record;
+
+/* Costs within this factor of the least are a tie. Of those the variant that comes first in the config is the best. */
+#define CUGEN_TIE 1.005
+
+/* What one api_kernel_tune did. */
+typedef struct cugen_tune_result {
+  uint64_t valid;         /* variants in the space */
+  size_t remembered;      /* variants known before, and not tried again */
+  size_t tried;           /* in this run */
+  size_t failed;          /* in this run, for any reason */
+  size_t unpredicted;     /* in this run: the model has no time for them; nothing is wrong with them */
+  size_t leaders;         /* tried because something says they are good, such as other sizes or GPUs: see began */
+  uint64_t left;          /* variants still untried */
+  size_t compiled;        /* compiles; fewer than tried if sources were equal */
+  double seconds;         /* wall time */
+  double measuring;       /* seconds during which the device verified or measured */
+  int interrupted;        /* the callback asked to stop */
+  size_t verified;        /* predictions that ran on the cpu device in this run and were correct, */
+  size_t refuted;         /* and wrong: they are remembered as failed */
+  const char *unverified; /* predictions: why the fastest is not verified; NULL: it is. Lives until the next tune */
+  const char *unchecked;  /* what a check cannot show of the fastest, verified prediction; NULL: nothing */
+  size_t tied;            /* on a GPU: variants that the last race did not find slower than the fastest, */
+  double tied_within;     /* and how far from it they are: 0.004 is 0.4 % */
+  size_t alike;         /* variants that one error refused, all that there were: the run ended early. 0: it did not */
+  size_t energies;      /* variants whose energy was measured, where the objective needs it */
+  size_t power_capped;  /* measure "sustained": measurements at the board's power limit, */
+  size_t steady;        /* with steady clocks and power below it, */
+  size_t unsettled;     /* and with neither in the time that they had */
+  size_t devices;       /* that shared the work, and did not fail; 1 unless options.device names several */
+  const char *lost;     /* the others, as in cugen_progress. Lives until the next tune */
+  const char *equal_to; /* with options.bitwise: that variant, in full; else NULL. Lives until the next tune */
+  cugen_outputs outputs; /* and what it gives, as all that are wanted do; else not known */
+  size_t unsupported;    /* in this run: the cpu device cannot run them, a GPU may; they are not remembered */
+  const char *not_run;   /* the first of them and why; NULL: there is none. Lives until the next tune */
+  const char *began;     /* what led where: "5 that led for other sizes". NULL: no leaders. Lives as long */
+} cugen_tune_result;
+
+/* What removes combinations. */
+typedef enum cugen_restriction_kind {
+  CUGEN_RESTRICTION_WHERE = 0, /* a where of the config */
+  CUGEN_RESTRICTION_LIMIT,     /* this device, or any, cannot launch it: text is such as "block y: 1 to 1024" */
+  CUGEN_RESTRICTION_FILTER,    /* not asked for, see api_kernel_filter */
+  CUGEN_RESTRICTION_HEURISTIC  /* a heuristic of the config: never the fastest on such devices */
+} cugen_restriction_kind;
+
+/* Which variants are wanted. An implementation without a tunable that is named here has none of them. */
+typedef struct cugen_filter {
+  size_t size;              /* sizeof(cugen_filter) */
+  const char *const *where; /* expressions in the config's language, such as "BM >= 64": all must hold */
+  size_t where_count;
+  const char *variant; /* "tiled tile=32", with "*" for any text: an implementation, values, or both; NULL: any */
+  const char *implementation; /* only this one, or these: "wgmma,naive*"; NULL: all */
+  int all;                    /* also what the config's heuristics leave out of the space on this device */
+} cugen_filter;
+
+#define CUGEN_FILTER_INIT                                                                                            \
+  { sizeof(cugen_filter), NULL, 0, NULL, NULL, 0 }
+
+/* The kinds of findings. */
+typedef enum cugen_finding_kind {
+  CUGEN_FINDING_RACE,           /* two threads of a block, at least one writes, and nothing orders them */
+  CUGEN_FINDING_BLOCK_RACE,     /* the same of threads of two blocks */
+  CUGEN_FINDING_COPY_IN_FLIGHT, /* an access to memory that an asynchronous copy still writes or reads */
+  CUGEN_FINDING_UNINITIALISED,  /* a read of memory that nobody has written */
+  CUGEN_FINDING_OUT_OF_BOUNDS,  /* an access outside a buffer or an array */
+  CUGEN_FINDING_MISALIGNED,     /* an address that is no multiple of the access's width */
+  CUGEN_FINDING_INDEX,          /* an index outside the type of its array */
+  CUGEN_FINDING_INPUT_WRITE,    /* a write to an input */
+  CUGEN_FINDING_DIVERGENCE,     /* threads of a block wait at different barriers */
+  CUGEN_FINDING_EXITED,         /* a barrier that some threads never reach, because they have ended */
+  CUGEN_FINDING_ABSENT_LANES,   /* a mask with lanes that have ended or never existed */
+  CUGEN_FINDING_DEADLOCK,       /* threads wait for each other */
+  CUGEN_FINDING_HANG,           /* the kernel does not end: where a thread was */
+  CUGEN_FINDING_MISSING_FENCE,  /* no fence between accesses of threads and of asynchronous copies or products */
+  CUGEN_FINDING_ACCUMULATORS,   /* registers that a product still adds to */
+  CUGEN_FINDING_ASYNC_MISUSE,   /* a barrier or asynchronous copy that is used in a wrong way */
+  CUGEN_FINDING_TRAP,           /* the kernel ended itself, or the processor ended it */
+  CUGEN_FINDING_WRONG,          /* a wrong result */
+  CUGEN_FINDING_SAME_VALUE,     /* a race of threads that write the same value: a note, unless the check is strict */
+  CUGEN_FINDING_CONSTANT_WRITE, /* a write to a __constant__ variable */
+  CUGEN_FINDING_SHARED_LIMIT,   /* more static shared memory than a block may have */
+  CUGEN_FINDING_LAUNCH          /* a launch that no GPU makes, or not the one that is checked for */
+} cugen_finding_kind;
+
+/* The name of a kind, in text and in JSON: "race", "race between blocks"; never NULL. */
+const char *finding_name(int kind);
+
+#endif

@@ -1,0 +1,73 @@
+/* A command that a program asked for by cugen_command: its JSON goes back as a part of one object, nothing else is printed, and
+   options that its words lack are those of the program's library. */
+#include "serve.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "option_names.h"
+
+/* The option of the command that has the name; OPTION_COUNT: it has none. */
+static enum cli_option find_option(const struct cli *cli, const char *name, size_t length) {
+  for (enum cli_option option = 0; option < OPTION_COUNT; option++)
+    if (strlen(cli_options[option].name) == length && memcmp(cli_options[option].name, name, length) == 0 &&
+        commands_take(cli->command, option))
+      return option;
+  return OPTION_COUNT;
+}
+
+/* Of the commands about the whole cache, whose --device and --measure say which records are meant. */
+static bool is_filter(const struct cli *cli, enum cli_option option) {
+  return (option == OPTION_DEVICE || option == OPTION_MEASURE) && !cli->command->common &&
+         commands_in_group(cli->command, "cache");
+}
+
+int serve_begin(struct cli *cli) {
+  const struct serve *serve = cli->serve;
+  if (!commands_take(cli->command, OPTION_JSON))
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "'cugen %s' has no JSON, so that no program can run it",
+                    cli->command->name);
+  cli->values[OPTION_JSON] = cli->values[OPTION_QUIET] = "";
+  for (size_t i = 0; i < serve->count; i++) {
+    const char *equal = strchr(serve->defaults[i], '=');
+    const enum cli_option option =
+        equal ? find_option(cli, serve->defaults[i], (size_t)(equal - serve->defaults[i])) : OPTION_COUNT;
+    if (option != OPTION_COUNT && !is_filter(cli, option) && !cli->values[option]) cli->values[option] = equal + 1;
+  }
+  return CUGEN_OK;
+}
+
+int serve_open(struct serve *serve, int *argc, char ***argv) {
+  char **words = *argv + 2;
+  int count = *argc - 2, defaults = 0;
+  if (count < 1 || strcmp(words[0], CUGEN_VERSION) != 0) return CUGEN_ERROR_USAGE;
+  words++, count--;
+  while (defaults < count && strcmp(words[defaults], "--") != 0) defaults++;
+  if (defaults == count) return CUGEN_ERROR_USAGE;
+  *serve = (struct serve){.defaults = words, .count = (size_t)defaults};
+  serve->answer = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  const bool good =
+      serve->answer >= 0 && null >= 0 && dup2(null, STDOUT_FILENO) >= 0 && dup2(null, STDERR_FILENO) >= 0;
+  if (null >= 0) close(null);
+  *argv = words + defaults, *argc = count - defaults; /* "--" stands for the program's name */
+  return good ? CUGEN_OK : CUGEN_ERROR_IO;
+}
+
+int serve_close(struct cli *cli, int status) {
+  const cugen_error *error = &cli->error;
+  const char *message = *error->message ? message_own(error->message).text : cugen_status_text(status);
+  json_t *answer = json_object();
+  FILE *out = fdopen(cli->serve->answer, "w");
+  json_object_set_new(answer, "status", json_integer(status < 0 ? status : CUGEN_OK));
+  json_object_set_new(answer, "message", json_text(message));
+  json_object_set_new(answer, "cause", json_integer((int)error->cause));
+  json_object_set_new(answer, "file", json_text(error->line ? error->file : ""));
+  json_object_set_new(answer, "line", json_integer(error->line));
+  json_object_set_new(answer, "json", cli->serve->result ? cli->serve->result : json_null());
+  const bool good = out && json_dumpf(answer, out, JSON_REAL_PRECISION(17)) == 0;
+  json_decref(answer);
+  return out && fclose(out) == 0 && good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
