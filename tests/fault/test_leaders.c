@@ -131,7 +131,7 @@ static void test_second_race(void **state) {
   cugen_close(lib);
 }
 
-/* A variant's cost after a race is the median of its rounds, so a lucky first round does not end the races. */
+/* After a race a variant costs the median of its rounds: a lucky first round does not end the races. */
 static void test_luck_in_a_round(void **state) {
   struct scripted script[] = {{variants[0], 128, 8, 1.8f, 2.3f, 0},
                               {variants[1], 128, 2, 1.81f, 2.4f, 0},

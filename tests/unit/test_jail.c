@@ -1,5 +1,5 @@
-/* A process in a jail opens what the jail has and nothing else; so does the compiler of the cpu device. System calls are
-   filtered, and a step of the worker has neither open files nor environment variables. */
+/* A process in a jail opens what the jail has and nothing else; so does the compiler of the cpu device.
+   System calls are filtered. A step of the worker has neither open files nor environment variables. */
 #define _GNU_SOURCE /* CLONE_THREAD */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -130,7 +130,7 @@ _Noreturn static void call_under_rules(const struct call *call) {
   _exit(0);
 }
 
-/* Returns true if the filter killed the process. The kernel's answer to an allowed call does not matter. */
+/* Returns true if the filter killed the process, whatever the kernel answers to an allowed call. */
 static bool is_refused(const struct call *call) {
   int status = 0;
   const pid_t pid = fork();
@@ -146,7 +146,7 @@ static void assert_rules(const struct call *calls, size_t count) {
       fail_msg("%s: %s", calls[i].what, calls[i].refused ? "let through" : "refused");
 }
 
-/* While an object is loaded, files may be opened for reading. When a variant runs, no file may be opened. */
+/* Files may be opened for reading while an object is loaded, and not at all when a variant runs. */
 static void files_are_only_read(void **state) {
   (void)state;
   const uint64_t here = (uint64_t)AT_FDCWD, file = (uintptr_t)text_get(&outside);

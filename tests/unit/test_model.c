@@ -1,4 +1,4 @@
-/* Predictions of one launch: spilled registers take L1 passes, and clusters leave some multiprocessors idle. */
+/* Predictions of one launch: spilled registers take L1 passes, clusters leave multiprocessors idle. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static struct model_launch predict(int cluster, int64_t spilled) {
   return got.launches[0];
 }
 
-/* Each spilled register of a warp takes a pass through L1, so the passes are proportional to the spilled bytes. */
+/* Each spilled register of a warp takes a pass through L1, so passes are proportional to spilled bytes. */
 static void spilled_registers_pass_through_l1(void **state) {
   (void)state;
   const struct model_launch none = predict(1, 0), some = predict(1, 64), more = predict(1, 128);
@@ -66,8 +66,8 @@ static void assert_near(double got, double want) {
   if (!(fabs(got / want - 1) < 1e-9)) fail_msg("%.17g, not %.17g", got, want);
 }
 
-/* A cluster lies within one group of 14, 16 or 18 multiprocessors. Clusters of 5 can use 10, 15 and 15 of them, clusters of 8 can use
-   8, 16 and 16: the launch takes longer by 48 / 40. */
+/* A cluster lies within one group of 14, 16 or 18 multiprocessors. Clusters of 5 use 10, 15 and 15 of
+   them, clusters of 8 use 8, 16 and 16, so that the launch takes longer by 48 / 40. */
 static void clusters_lie_in_groups(void **state) {
   (void)state;
   const double whole = arithmetic(1);

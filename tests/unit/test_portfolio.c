@@ -86,8 +86,8 @@ static void a_planted_set_is_found(void **unused) {
   for (size_t i = 0; i < PLANTED; i++) assert_int_equal(chosen[i], 7 * i + 3);
 }
 
-/* Each problem has a variant that is 2 % faster than the planted one and slow on other problems. The exchange must count the loss of the
-   variant that it replaces, so the planted set stays. */
+/* Each problem has a variant that is 2 % faster than the planted one and slow on other problems. The
+   exchange must count what the replaced variant served, so the planted set stays. */
 static void an_exchange_loses_what_it_replaces(void **unused) {
   enum { PROBLEMS = 120, VARIANTS = 60, PLANTED = 8 };
   static double ratios[PROBLEMS * VARIANTS];
@@ -132,7 +132,7 @@ static void serving_all_comes_first(void **unused) {
   assert_int_equal(count, 2);
 }
 
-/* Two variants that are each 1 % slower than the other on one problem are both chosen where two are allowed. */
+/* Two variants that are each 1 % slower than the other on one problem are both chosen. */
 static void a_little_is_no_reason_to_be_left_out(void **unused) {
   static const double ratios[] = {1.01, 1, 1, 1.01};
   const struct portfolio_matrix m = {.problems = 2, .variants = 2, .ratios = ratios};
