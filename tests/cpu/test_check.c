@@ -70,6 +70,13 @@ static const struct planted planted[] = {
     {NULL, 0, "",
      "auto sync = []() __attribute__((noinline)) { __syncthreads(); };\nfor (int k = 0; k < 5; k++) sync();\ny[i] = "
      "x[i];\nsync();"},
+    /* The thread that writes was the last to read, and another one had read before. */
+    {"race", 6, "s",
+     "__shared__ int s;\nif (!t) s = 1;\n__syncthreads();\nconst int v = s;\n"
+     "if (t == 63) s = 2;\ny[i] = x[i] + (v > 999);"},
+    {"race", 7, "s",
+     "__shared__ char s[4];\nif (t < 4) s[t] = 1;\n__syncthreads();\nint v = t < 3 ? s[t] : 0;\n"
+     "if (t == 40) v = s[0], s[0] = 2;\ny[i] = x[i] + (v > 99);"},
     /* Waiting for another thread of the block, whichever runs first. */
     {NULL, 0, "",
      "__shared__ volatile int s;\nif (!t) s = 0;\n__syncthreads();\nif (t == 3) while (s != 5) {}\nif (t == 60) s = "
@@ -130,6 +137,9 @@ static const struct planted planted[] = {
     {"uninitialised read", 7, "s",
      "struct mark { char c; float f; };\n__shared__ mark s[64];\ns[t].c = 1;\n__syncthreads();\nmark own = s[t ^ "
      "1];\ny[i] = own.f > 100 ? 0 : x[i];"},
+    /* Bytes that nobody wrote are no padding where a single word is read. */
+    {"uninitialised read", 6, "s",
+     "__shared__ int s[64];\n((char *)s)[4 * t] = 1;\n__syncthreads();\ny[i] = x[i] + (s[t] > 999);"},
     {"uninitialised read", 4, "h",
      "__shared__ int h[8];\natomicAdd(&h[t & 7], 1);\n__syncthreads();\ny[i] = x[i] + (h[t & 7] > 999);"},
     {NULL, 0, "",
@@ -233,6 +243,18 @@ static const struct planted planted[] = {
     {"wrong result", 0, "", "y[i] = x[i] + 1;"},
 };
 
+#define EXPERIMENTAL "cuda::device::experimental::"
+#define BULK_STORE(between, before)                                                                                  \
+  "__shared__ __align__(16) float s[64];\n"                                                                          \
+  "const auto fence = [] { " EXPERIMENTAL "fence_proxy_async_shared_cta(); };\n"                                     \
+  "s[t] = x[i];\n" between "if (!t) { " before " " EXPERIMENTAL                                                      \
+  "cp_async_bulk_shared_to_global(y, s, 256); " EXPERIMENTAL "cp_async_bulk_commit_group(); " EXPERIMENTAL           \
+  "cp_async_bulk_wait_group<0>(); }"
+#define BULK_LOAD(between)                                                                                           \
+  "__shared__ __align__(16) float s[64];\n__shared__ cuda::barrier<cuda::thread_scope_block> b;\n"                   \
+  "if (!t) {\ninit(&b, 1);\n" EXPERIMENTAL "cp_async_bulk_global_to_shared(s, x, 256, b);\n"                         \
+  "b.wait(cuda::device::barrier_arrive_tx(b, 1, 256));\n}\n" between "y[i] = s[t];"
+
 /* With a declaration outside of the kernel, on line 1; line 4 is the body's first. */
 static const struct {
   const char *outside;
@@ -260,6 +282,13 @@ static const struct {
      {"race", 7, "s",
       "__shared__ int s;\ncuda::atomic_ref<int> r(s);\nr.store(t);\nif (t == 40) s = t;\n__syncthreads();\ny[i] = "
       "x[i];"}},
+    /* Before a bulk copy reads what threads wrote, the thread that wrote or the one that copies fences. */
+    {"#include <cuda/barrier>", {NULL, 0, "", BULK_STORE("fence();\n__syncthreads();\n", "")}},
+    {"#include <cuda/barrier>", {NULL, 0, "", BULK_STORE("__syncthreads();\n", "fence();")}},
+    {"#include <cuda/barrier>", {"missing fence", 8, "s", BULK_STORE("__syncthreads();\n", "")}},
+    /* One thread waits for a bulk copy, and a barrier tells the others. */
+    {"#include <cuda/barrier>", {NULL, 0, "", BULK_LOAD("__syncthreads();\n")}},
+    {"#include <cuda/barrier>", {"copy in flight", 11, "s", BULK_LOAD("")}},
     {"static __device__ const float z[2] = {0, 0};", {NULL, 0, "", "y[i] = x[i] + z[t & 1];"}},
     /* One place writes two arrays: in one the same value, which is a note. */
     {"static __device__ __noinline__ void put(float *p, float v) { p[0] = v; }",
