@@ -35,6 +35,7 @@ static const struct {
     {"CUGEN_SURFACES", {"surf"}},
     {"CUGEN_LAUNCHES", {"<<<"}},
     {"CUGEN_NEW", {"new ", "new(", "delete"}},
+    {"CUGEN_MOVE", {"std::move", "std::forward"}},
 };
 
 /* Headers of the toolkit that compile here as they are, where there is one. */

@@ -49,6 +49,9 @@ template <class... Value> CUGEN_INLINE void cugen_ignored(const Value &...) {}
 #ifdef CUGEN_VIRTUAL
 extern "C" __attribute__((__visibility__("hidden"))) void __cxa_pure_virtual() { cugen_own_hooks->trap("a pure virtual function was called"); }
 #endif
+#ifdef CUGEN_MOVE /* NVRTC knows std::move and std::forward without a header */
+#include <utility>
+#endif
 #ifdef CUGEN_NEW
 #include <new>
 void *operator new(size_t bytes) { return malloc(bytes); }
