@@ -70,13 +70,16 @@ static const struct planted planted[] = {
     {NULL, 0, "",
      "auto sync = []() __attribute__((noinline)) { __syncthreads(); };\nfor (int k = 0; k < 5; k++) sync();\ny[i] = "
      "x[i];\nsync();"},
-    /* The thread that writes was the last to read, and another one had read before. */
-    {"race", 6, "s",
-     "__shared__ int s;\nif (!t) s = 1;\n__syncthreads();\nconst int v = s;\n"
-     "if (t == 63) s = 2;\ny[i] = x[i] + (v > 999);"},
-    {"race", 7, "s",
-     "__shared__ char s[4];\nif (t < 4) s[t] = 1;\n__syncthreads();\nint v = t < 3 ? s[t] : 0;\n"
-     "if (t == 40) v = s[0], s[0] = 2;\ny[i] = x[i] + (v > 99);"},
+    /* The thread that writes waits for one that reads behind its flag, and reads last itself. */
+    {"race", 8, "s",
+     "__shared__ volatile int flag; __shared__ int s;\nif (!t) flag = 0, s = 1;\n__syncthreads();\nint v = 0;\n"
+     "if (t == 0) { __threadfence_block(); flag = 1; v = s; }\n"
+     "if (t == 40) { while (flag != 1) {} __threadfence_block(); v = s; s = 2; }\ny[i] = x[i] + (v > 999);"},
+    {"race", 9, "s",
+     "__shared__ volatile int a, b; __shared__ char s[4];\nif (!t) a = b = 0;\nif (t < 4) s[t] = 1;\n"
+     "__syncthreads();\nint v = 0; if (t == 62) { v = s[0]; a = 1; }\n"
+     "if (t == 63) { while (a != 1) {} v = s[1]; b = 1; }\n"
+     "if (t == 40) { while (b != 1) {} v = s[0]; s[0] = 2; }\ny[i] = x[i] + (v > 99);"},
     /* Waiting for another thread of the block, whichever runs first. */
     {NULL, 0, "",
      "__shared__ volatile int s;\nif (!t) s = 0;\n__syncthreads();\nif (t == 3) while (s != 5) {}\nif (t == 60) s = "
