@@ -169,14 +169,15 @@ const struct cli_command cli_commands[COMMAND_COUNT + 1] = {
         {.name = "roofline",
          .operand = "[CONFIG]",
          .summary = "measure what bounds kernels here; with CONFIG, draw it",
-         .details = "Measures how fast device memory is copied and how fast multiply-adds run, each once. Every "
-                    "table's 'roofline' is in percent of these. With CONFIG it measures nothing: it draws the "
-                    "roofline with all that is remembered of the kernel, in the terminal or as SVG (-o FILE.svg).",
+         .details =
+             "Measures how fast device memory is copied and how fast multiply-adds run, each once. Every "
+             "table's 'roofline' is in percent of these. With CONFIG it measures nothing: it draws the "
+             "roofline with all that is remembered of the kernel, in the terminal or as a page (-o FILE.html).",
          .more = "What it measures are the configs peak_copy and peak_fma. Problem and device are chosen as in "
                  "'cugen report'. Each variant lies at the operations for each byte that it requests of global "
                  "memory. Where nothing is remembered, without a GPU or with --device model:NAME, it predicts one "
                  "variant of each implementation, or the first that the options name.",
-         .example = "cugen roofline matmul --device model:H200 -o roofline.svg",
+         .example = "cugen roofline matmul --device model:H200 -o roofline.html",
          .options = roofline_options,
          .common = true},
     [COMMAND_OCCUPANCY] =

@@ -146,14 +146,6 @@ static int load_records(struct cli *cli, struct findings *f) {
 
 /* ---- All of it ---- */
 
-static int find_effects(struct cli *cli, struct findings *f) {
-  for (size_t i = 0; i < f->right_count; i++)
-    if (!effects_add(f, findings_implementation(f, f->right[i]->variant), f->right[i]))
-      return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  effects_sum_up(f);
-  return CUGEN_OK;
-}
-
 static int fill(struct cli *cli, struct findings *f) {
   int status = findings_find(cli, f);
   if (!status) status = open_implementations(cli, f);
@@ -161,7 +153,7 @@ static int fill(struct cli *cli, struct findings *f) {
   if (!status) status = api_kernel_ceilings(cli->kernel, &f->ceilings, &cli->error);
   if (!status) f->device = cugen_kernel_device(cli->kernel), f->kernel = cli->kernel;
   if (!status) f->predicted = api_kernel_predicted(cli->kernel);
-  return status ? status : find_effects(cli, f);
+  return status;
 }
 
 int findings_open(struct cli *cli, struct findings *out) {
@@ -172,7 +164,6 @@ int findings_open(struct cli *cli, struct findings *out) {
 }
 
 void findings_close(struct findings *f) {
-  effects_close(f);
   trace_close(&f->trace);
   free(f->implementations);
   free(f->right);

@@ -13,26 +13,6 @@ struct implementation {
   uint64_t valid;
 };
 
-/* What one value of a tunable allowed. */
-struct effect_value {
-  char text[80];
-  double best, median; /* cugen_record.cost */
-  size_t count;
-  double *times; /* rising */
-  size_t order;  /* in which it was found */
-};
-
-/* A tunable of an implementation, with two values or more that were right. */
-struct effect {
-  size_t implementation, order;
-  char name[80];
-  struct effect_value *values; /* numbers in rising order, words in the order in which they were found */
-  size_t value_count;
-  double
-      weight; /* the best with its worst value, over the best with its best one; of values that are known well, else 0 */
-  bool few; /* fewer than two values are known well: see effects_known_well */
-};
-
 struct failure {
   cugen_outcome outcome;
   size_t count;
@@ -53,8 +33,6 @@ struct findings {
   size_t verified_count; /* of the right ones, which were predicted: they ran on the cpu device */
   struct implementation *implementations;
   size_t implementation_count;
-  struct effect *effects; /* by implementation, then by weight */
-  size_t effect_count;
   struct failure failures[OUTCOME_COUNT];
   int driver_version, nvrtc_version; /* of the latest record */
   int64_t measured_at;
@@ -90,14 +68,5 @@ double findings_bandwidth(const struct findings *findings);
 
 /* Opens the listing, and cli->lib and cli->kernel for the set of records that is meant. */
 int findings_find(struct cli *cli, struct findings *findings);
-
-/* ---- effects.c ---- */
-
-/* findings_open and findings_close call them. False: out of memory. */
-/* So many variants were tried, and so many of them had the value, that what it allows is no accident; or all that there are. */
-bool effects_known_well(const struct findings *findings, size_t implementation, const struct effect_value *value);
-bool effects_add(struct findings *findings, size_t implementation, const cugen_record *record);
-void effects_sum_up(struct findings *findings);
-void effects_close(struct findings *findings);
 
 #endif

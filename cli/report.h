@@ -1,13 +1,10 @@
-/* The page of cugen report, a file for each kind of section; report.c writes the page and says what holds for all of them. */
+/* The page of cugen report. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
-#include "page.h"
+#include "findings.h"
 
-void report_convergence(const struct page *page);
-void report_effects(const struct page *page);
-void report_variants(const struct page *page);
-void report_failures(const struct page *page);
-void report_others(const struct page *page);
+/* Writes the page with the roofline alone to where --output says: cugen roofline CONFIG -o FILE.html. */
+int report_write_roofline(struct cli *cli, const struct findings *findings);
 
 #endif

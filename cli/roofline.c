@@ -9,6 +9,7 @@
 #include "quantities.h"
 #include "ranges.h"
 #include "records.h"
+#include "report.h"
 #include "table.h"
 #include "terminal.h"
 
@@ -164,10 +165,6 @@ static int print_all(struct cli *cli, const cugen_ceilings *all) {
   return status;
 }
 
-static void write_svg(const void *context, FILE *out) {
-  chart_svg(context, 860, 520, true, out);
-}
-
 /* ---- What variants request ---- */
 
 enum { MOST_ROWS = 8 }; /* of single variants; else the best of each implementation */
@@ -264,6 +261,11 @@ static int print_kernel_json(struct cli *cli, const struct findings *f) {
   return cli_print_json(cli, object);
 }
 
+static bool names_svg(const char *path) {
+  const size_t length = path ? strlen(path) : 0;
+  return length > 4 && strcmp(path + length - 4, ".svg") == 0;
+}
+
 static int draw(struct cli *cli) {
   struct findings findings;
   int status = findings_open(cli, &findings);
@@ -272,8 +274,12 @@ static int draw(struct cli *cli) {
     status = cli_fail(cli, CUGEN_ERROR_WRONG, "every variant of %s failed: there is nothing to draw", cli->operand);
   else if (options_given(cli, OPTION_JSON))
     status = print_kernel_json(cli, &findings);
+  else if (names_svg(cli->values[OPTION_OUTPUT]))
+    status = cli_fail(cli, CUGEN_ERROR_USAGE,
+                      "%s: the roofline is written as a page, -o roofline.html, which can save it as SVG",
+                      cli->values[OPTION_OUTPUT]);
   else if (options_given(cli, OPTION_OUTPUT))
-    status = cli_write(cli, write_svg, &findings);
+    status = report_write_roofline(cli, &findings);
   else
     status = print_plot(cli, &findings);
   findings_close(&findings);

@@ -1,48 +1,40 @@
-"""page.py FILE: whether a page or picture stands for itself: every element closed, nothing fetched from anywhere, no script;
-then how many of what it has."""
+"""page.py FILE [EXPRESSION...]: whether cugen report's page stands for itself: every element closed, nothing fetched from anywhere, its own
+script alone, which node (where it is there) can read; then how much its data has. An EXPRESSION in Python is evaluated with `run`, the data."""
 import collections
 import html.parser
+import json
 import re
+import shutil
+import subprocess
 import sys
 
-NUMBERS = ("style", "d", "x", "y", "cx", "cy", "transform", "width", "height")
 VOID = {"meta", "link", "br"}
 
 
 class Reader(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
-        self.open, self.counts, self.wrong = [], collections.Counter(), []
+        self.open, self.wrong, self.scripts = [], [], collections.defaultdict(str)
 
     def handle_starttag(self, tag, attributes):
-        self.counts[tag] += 1
         if tag not in VOID:
             self.open.append(tag)
-        classes = dict(attributes).get("class", "").split()
-        if "best" in classes:
-            self.counts["dot"] += 1
-        if "dots" in classes:
-            self.counts["dot"] += dict(attributes)["d"].count("h0")
-        if "failed" in classes:
-            self.counts["tick"] += dict(attributes)["d"].count("v")
         if tag == "script":
-            self.wrong.append("a script")
+            self.kind = dict(attributes).get("type", "code")
+            self.wrong += ["two scripts"] if self.kind in self.scripts else []
         for name, value in attributes:
             if name in ("src", "srcset") or (name in ("href", "xlink:href") and not value.startswith("data:")):
-                self.wrong.append(f"{name}={value}")
-            if name in NUMBERS and re.search(r"nan|inf", value):
                 self.wrong.append(f"{name}={value}")
             if name.startswith("on"):
                 self.wrong.append(f"a handler {name}")
 
-    def handle_startendtag(self, tag, attributes):
-        self.handle_starttag(tag, attributes)
-        if tag not in VOID:
-            self.open.pop()
-
     def handle_endtag(self, tag):
         if not self.open or self.open.pop() != tag:
             self.wrong.append(f"</{tag}> closes nothing, line {self.getpos()[0]}")
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script":
+            self.scripts[self.kind] += data
 
 
 with open(sys.argv[1], encoding="utf-8") as file:
@@ -50,10 +42,19 @@ with open(sys.argv[1], encoding="utf-8") as file:
 reader = Reader()
 reader.feed(text)
 reader.close()
-wrong = reader.wrong + [f"<{tag}> stays open" for tag in reader.open]
-wrong += ["url(" for _ in re.findall(r"url\(|@import", text)] + ["{{" for _ in re.findall(r"\{\{|\}\}", text)]
+data, code = reader.scripts.pop("application/json"), reader.scripts.pop("code")
+wrong = reader.wrong + [f"<{tag}> stays open" for tag in reader.open] + [f"a script {kind}" for kind in reader.scripts]
+wrong += re.findall(r"url\(|@import|\{\{run|fetch\(|XMLHttpRequest|innerHTML|https?://(?!www\.w3\.org/2000/svg)", text.replace(data, ""))
+wrong += ["a '<' in the data"] if "<" in data else []
+if shutil.which("node"):
+    checked = subprocess.run(["node", "--check", "-"], input=code, capture_output=True, text=True, check=False)
+    wrong += [checked.stderr] if checked.returncode else []
+run = json.loads(data)
 for problem in wrong:
     print(problem)
-shown = [f"{reader.counts[tag]} {name}" for tag, name in
-         (("h2", "sections"), ("svg", "pictures"), ("li", "items"), ("tr", "rows"), ("dot", "dots"), ("tick", "ticks")) if reader.counts[tag]]
-print("stands for itself:" if not wrong else "does not stand for itself:", ", ".join(shown))
+counts = {"implementations": run["implementations"], "variants": run["right"], "rows": [r for r in run["right"] if r["cells"]],
+          "points": run["trace"]["points"], "failures": run["failures"], "other problems": run["others"]}
+if len(sys.argv) == 2 or wrong:
+    print("stands for itself:" if not wrong else "does not stand for itself:", ", ".join(f"{len(all)} {name}" for name, all in counts.items()))
+for expression in sys.argv[2:]:
+    print(eval(expression))
