@@ -1,5 +1,5 @@
 /* Portfolios that ship: what was measured elsewhere, on GPUs of a kind, for the shipped configs, or predicted for such a GPU
-   ("device predicted NVIDIA A100 ..."). They serve a plan where nothing is remembered here. tools/ship-portfolio writes
+   ("device predicted NVIDIA A100 ..."). They serve a plan where nothing is remembered here. tools/bench/ship-portfolio writes
    configs/portfolios/NAME.txt, of which each is
 
      device NVIDIA H200 sm_90 132 SMs

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""sanitizer.py: what tools/sanitize-corpora makes of the sanitizer's messages, and its tables of recorded runs."""
+"""sanitizer.py: what tools/bench/sanitize-corpora makes of the sanitizer's messages, and its tables of recorded runs."""
 import importlib.machinery
 import importlib.util
 import json
@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-TOOL = ROOT / "tools/sanitize-corpora"
+TOOL = ROOT / "tools/bench/sanitize-corpora"
 A, B = "00112233445566aa", "00112233445566bb"  # sources, of cases 4 and 7
 
 # Messages of compute-sanitizer 2025.3.1, some of them in the middle of what the batch says.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""speed.py: the README's picture is what tools/draw-speed makes of tools/bench/results, and a changed figure changes it."""
+"""speed.py: the README's picture is what tools/bench/draw-speed makes of tools/bench/results, and a changed figure changes it."""
 import pathlib
 import re
 import shutil
@@ -22,12 +22,12 @@ def check(change):
     """The exit code and what --check says after change(folder)."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for file in ("tools/draw-speed", *PICTURES):
+        for file in ("tools/bench/draw-speed", *PICTURES):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, folder / file)
         shutil.copytree(ROOT / "tools/bench/results", folder / "tools/bench/results")
         change(folder / "tools/bench/results", folder)
-        done = subprocess.run([sys.executable, folder / "tools/draw-speed", "--check"], capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, folder / "tools/bench/draw-speed", "--check"], capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
 

@@ -296,7 +296,7 @@ def ship(folder, name, cache, classes, beyond, apart):
 
 def write_file(folder, name, cache, classes, words):
     words = [word for one in classes for word in ("--class", one)] + words
-    done = subprocess.run([str(ROOT / "tools/ship-portfolio"), str(cache), name, "--folder", str(folder), *words], stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run([str(ROOT / "tools/bench/ship-portfolio"), str(cache), name, "--folder", str(folder), *words], stdout=subprocess.PIPE, text=True, check=True)
     return pathlib.Path(done.stdout.strip())
 
 

@@ -60,7 +60,7 @@ def options(words=None):
     parser.add_argument("--cache", default=None, help="go on with what was measured before")
     parser.add_argument("--output", default=None, help="keep the table here, too")
     parser.add_argument("--ship", default=None, metavar="NAME")
-    parser.add_argument("--class", dest="classes", action="append", default=[], help="as of tools/ship-portfolio")
+    parser.add_argument("--class", dest="classes", action="append", default=[], help="as of tools/bench/ship-portfolio")
     parser.add_argument("--wisdom", default=None, metavar="FILE")
     return parser.parse_args(words)
 
@@ -374,7 +374,7 @@ def keep_files(bench, problems):
     output = pathlib.Path(given.output).parent if given.output else pathlib.Path(".")
     if given.ship:
         classes = [word for one in given.classes for word in ("--class", one)]
-        done = subprocess.run([ROOT / "tools/ship-portfolio", bench.cache, given.ship, "--folder", output, "--problems",
+        done = subprocess.run([ROOT / "tools/bench/ship-portfolio", bench.cache, given.ship, "--folder", output, "--problems",
                                write(bench.folder / "tuned.txt", problems), *classes], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         bench.say(done.stdout.strip())
     if given.wisdom:

@@ -1,5 +1,5 @@
 /* What stands for CUDA's runtime in a program that has no GPU: memory is the host's, and a launch is written down, not made. A program's
-   host code is compiled with this file in front (tools/check-corpora rewrites its launches) and linked with CUDA's headers alone.
+   host code is compiled with this file in front (tools/bench/check-corpora rewrites its launches) and linked with CUDA's headers alone.
    At its end it leaves `launches.json` and the buffers' bytes in the folder that RECORD names. */
 #include <cuda_runtime.h>
 
