@@ -49,6 +49,8 @@ static cugen_check_finding publish_finding(const struct check_finding *f) {
                              .problem = f->problem,
                              .variants = f->variants.count,
                              .count = f->count,
+                             .places = f->places,
+                             .also = f->also ? f->also : "",
                              .note = f->note,
                              .waived = f->waiver ? f->waiver->reason : ""};
   memcpy(out.block, f->raw.here.block, sizeof out.block);

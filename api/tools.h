@@ -304,6 +304,8 @@ typedef struct cugen_check_finding {
   const char *variant, *problem;            /* where it was found first */
   size_t variants;                          /* that show it */
   uint64_t count;                           /* how often it happened, in all runs */
+  size_t places;                            /* lines, or pairs of lines, of this cause; the first one is described */
+  const char *also;                         /* the others, "k.cu:9, k.cu:12"; "" */
   int note;                                 /* no error: what --strict would count, or what is waived */
   const char *waived;                       /* the reason of the config's waive that it is a note by; "" */
 } cugen_check_finding;

@@ -88,13 +88,6 @@ static bool same_finding(const struct check_finding *a, const struct check_findi
   return a->here.line || (strncmp(a->variant, b->variant, length) == 0 && strcspn(b->variant, " ") == length);
 }
 
-static void finding_free(struct check_finding *f) {
-  free(f->message);
-  free(f->variant);
-  free(f->problem);
-  free(f->variants.bits);
-}
-
 /* Whether it is the one to describe: the race before what says less, and the access that stands later in the source before the other. Else
    the earlier run's: which ended first is chance. */
 static bool describes_better(const struct check_finding *f, const struct check_finding *known) {
@@ -766,9 +759,10 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   if (told && check_left_tell(target, options, &c->list, keep_left, c, status ? &ignored : err) && !status)
     status = err->status;
   if (publish_list(c, status ? &ignored : err) && !status) status = err->status;
-  mark_notes(out, options->strict);
   reached_sort(&out->reached);
   findings_sort(out->findings, out->finding_count);
+  out->finding_count = findings_join(out->findings, out->finding_count, c->most_variants / 64 + 1);
+  mark_notes(out, options->strict);
   skips_sort(out->skips, out->skip_count);
   check_list_free(&c->list);
   free(c->variants_seen);

@@ -21,6 +21,8 @@ struct check_finding {
   struct check_variants variants;     /* that show it; the first one is described */
   uint64_t count;                     /* how often, in all of them */
   size_t run;                         /* the described one's, in the order of the list */
+  size_t places;                      /* of this cause; the first one is described */
+  char *also;                         /* the others, "k.cu:9, k.cu:12"; NULL: none */
   bool note;                          /* none that the check fails by */
   const struct config_waiver *waiver; /* the config's, by which it is a note; NULL: none */
 };

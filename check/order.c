@@ -2,11 +2,13 @@
 
    Threads that meet at other barriers than the source means, or wait for nobody, run in another order from there on: races, reads of
    memory that nobody has written yet and wrong results follow. So do they from a wrong address. A race, too, may let a read come too
-   early. What a kernel dies of and what comes out wrong are effects. */
+   early. What a kernel dies of and what comes out wrong are effects. Findings of one kind in one array that lack an order are one. */
 #include "order.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/text.h"
 
 enum rank { RANK_WAITING, RANK_ADDRESS, RANK_UNORDERED, RANK_UNWRITTEN, RANK_END, RANK_RESULT, RANK_NOTE };
 
@@ -47,8 +49,70 @@ static int by_cause(const void *a, const void *b) {
   return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : strcmp(x->message, y->message);
 }
 
+void finding_free(struct check_finding *f) {
+  free(f->message);
+  free(f->variant);
+  free(f->problem);
+  free(f->also);
+  free(f->variants.bits);
+}
+
+/* Adds those of `more`. Both are sets of one size. */
+static void variants_join(struct check_variants *set, const struct check_variants *more, size_t words) {
+  for (size_t i = 0; i < words; i++) {
+    set->count += (size_t)__builtin_popcountll(more->bits[i] & ~set->bits[i]);
+    set->bits[i] |= more->bits[i];
+  }
+}
+
 void findings_sort(struct check_finding *findings, size_t count) {
   if (count) qsort(findings, count, sizeof *findings, by_cause);
+}
+
+/* Each line with a wrong address is a mistake of its own. One that lacks an order is not: what is missing may be a single barrier. */
+static bool is_of_order(cugen_finding_kind kind) {
+  return kind == CUGEN_FINDING_UNINITIALISED || kind == CUGEN_FINDING_SAME_VALUE || rank_of(kind) == RANK_UNORDERED;
+}
+
+static bool same_cause(const struct check_finding *a, const struct check_finding *b) {
+  return a->kind == b->kind && is_of_order(a->kind) && a->here.line && *a->raw.array &&
+         strcmp(a->raw.array, b->raw.array) == 0 && strcmp(a->here.file, b->here.file) == 0 &&
+         a->fence.line == b->fence.line && a->waiver == b->waiver;
+}
+
+static void add_place(const struct check_finding *f, const struct check_finding *first, struct text *out) {
+  enum { MOST = 8 };
+  if (first->places > MOST) return;
+  text_addf(out, "%s%s:%d", out->length ? ", " : "", f->here.file, f->here.line);
+  if (f->other.line && (f->other.line != first->other.line || strcmp(f->other.file, first->other.file) != 0))
+    text_addf(out, " with %s:%d", f->other.file, f->other.line);
+  if (first->places == MOST) text_add(out, ", ...");
+}
+
+size_t findings_join(struct check_finding *findings, size_t count, size_t words) {
+  size_t kept = 0;
+  for (size_t i = 0; i < count; i++) {
+    struct check_finding *first = &findings[kept++];
+    struct text also = {0};
+    size_t left = i + 1;
+    *first = findings[i];
+    first->places = 1;
+    for (size_t j = i + 1; j < count; j++) {
+      struct check_finding *f = &findings[j];
+      if (!same_cause(first, f)) {
+        findings[left++] = *f;
+        continue;
+      }
+      add_place(f, first, &also);
+      first->places++;
+      first->count += f->count;
+      variants_join(&first->variants, &f->variants, words);
+      finding_free(f);
+    }
+    count = left;
+    if (also.length) first->also = text_take(&also);
+  }
+  return kept;
 }
 
 static int by_number(const void *a, const void *b) {

@@ -160,6 +160,8 @@ static void print_finding(const cugen_check_finding *f, const char *by) {
   if (f->variants > 1) printf(", in %s variants", print_count(f->variants).text);
   if (by) printf("; with %s alone", by);
   putchar('\n');
+  if (f->places > 1)
+    printf("    and at %s more place%s: %s\n", print_count(f->places - 1).text, f->places > 2 ? "s" : "", f->also);
   if (*f->waived) printf("    %s\n", f->waived);
 }
 
@@ -441,6 +443,8 @@ static json_t *finding_json(const cugen_check_finding *f, const char *by) {
   json_object_set_new(object, "problem", json_string(f->problem));
   json_object_set_new(object, "variants", json_integer((json_int_t)f->variants));
   json_object_set_new(object, "count", json_integer((json_int_t)f->count));
+  json_object_set_new(object, "places", json_integer((json_int_t)f->places));
+  json_object_set_new(object, "also", json_optional_string(f->also));
   json_object_set_new(object, "note", json_boolean(f->note));
   json_object_set_new(object, "waived", json_optional_string(f->waived));
   json_object_set_new(object, "compiler", json_optional_string(by ? by : ""));
