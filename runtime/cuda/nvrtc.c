@@ -229,10 +229,17 @@ struct job {
   double deadline; /* 0: none */
 };
 
+/* A failure that is the machine's is not remembered as the source's. */
 static int job_error(const struct job *job, nvrtcResult result, const char *doing, cugen_error *err) {
-  int status = result == NVRTC_ERROR_OUT_OF_MEMORY ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_COMPILE;
-  return error_set(err, status, "%s: NVRTC failed to %s: %s", job->request->name, doing,
-                   job->nvrtc->result_text(result));
+  const bool builtins = result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE;
+  const int status = result == NVRTC_ERROR_OUT_OF_MEMORY ? CUGEN_ERROR_MEMORY
+                     : builtins                          ? CUGEN_ERROR_IO
+                                                         : CUGEN_ERROR_COMPILE;
+  return error_set(err, status, "%s: NVRTC failed to %s: %s%s", job->request->name, doing,
+                   job->nvrtc->result_text(result),
+                   builtins ? ". This is no fault of the source: is libnvrtc-builtins beside libnvrtc, and is there "
+                              "memory and room for temporary files?"
+                            : "");
 }
 
 /* Called from NVRTC's threads; answers alike once it has said stop, because time only goes on. */

@@ -111,6 +111,7 @@ static void each_call_fails(void **state) {
   (void)state;
   fail_each_call(NVRTC_ERROR_INTERNAL_ERROR, "NVRTC_ERROR_PRETENDED", CUGEN_ERROR_COMPILE);
   fail_each_call(NVRTC_ERROR_OUT_OF_MEMORY, "NVRTC_ERROR_OUT_OF_MEMORY", CUGEN_ERROR_MEMORY);
+  fail_each_call(NVRTC_ERROR_BUILTIN_OPERATION_FAILURE, "NVRTC_ERROR_PRETENDED", CUGEN_ERROR_IO);
 }
 
 static void expect(int status, const char *words) {
