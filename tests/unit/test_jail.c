@@ -182,6 +182,7 @@ static void only_the_own_process_is_changed(void **state) {
       {"own limits", SYS_prlimit64, {0, RLIMIT_CPU, 0, (uintptr_t)&old}, false, false},
       {"own limits changed", SYS_prlimit64, {0, RLIMIT_CORE, (uintptr_t)&none, 0}, false, true},
       {"own limits changed before", SYS_prlimit64, {0, RLIMIT_CORE, (uintptr_t)&none, 0}, true, false},
+      {"own limits changed, from an address of 2^32", SYS_prlimit64, {0, RLIMIT_CORE, 1ull << 32}, false, true},
       {"another's limits", SYS_prlimit64, {1, RLIMIT_CPU, 0, (uintptr_t)&old}, true, true},
       {"a signal to another", SYS_kill, {(uint64_t)getpid(), 0}, false, true},
   };
