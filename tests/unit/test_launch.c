@@ -53,6 +53,8 @@ static const struct row rows[] = {
      {.registers = 65},
      "k.cu:5: kernel 'k' takes 65 registers a thread, so that a block of 1024 threads needs 73728"},
     {NULL, 4, 1024, 0, false, -1, {.registers = 65}, NULL}, /* it has none */
+    {"sm_80", 4, 896, 0, false, -1, {.registers = 72}, NULL},
+    {"sm_80", 4, 897, 0, false, -1, {.registers = 72}, "a block of 897 threads needs 66816"}, /* 29 warps */
     /* Static shared memory by what ptxas takes. */
     {"sm_90a", 4, 64, 0, false, -1, {.static_shared = 232448}, NULL},
     {"sm_90a",
@@ -119,6 +121,7 @@ static const struct row rows[] = {
      "multiple of 5"},
     {NULL, 24, 64, 0, false, -1, {.cluster = {5, 1, 1}}, "k.cu:3: kernel 'k': a grid of 24x1x1"},
     {"sm_90a", 24, 64, 0, false, -1, {.cluster = {4, 2, 1}}, "round grid y up to a multiple of 2"},
+    {"sm_90a", 24, 64, 0, false, -1, {.cluster = {4, 1, 2}}, "round grid z up to a multiple of 2"},
     /* Cooperative launches, on 10 multiprocessors. */
     {"sm_90a", 40, 64, 0, true, 4, {.grid_sync = true}, NULL},
     {"sm_90a",
