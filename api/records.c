@@ -14,7 +14,6 @@ static bool is_verified(const cugen_kernel *k, const struct cache_record *r) {
 }
 
 static const char *why_unverified(const cugen_kernel *k, const struct cache_record *r, bool verified) {
-  if (verified && r->outcome == CUGEN_OUTCOME_OK && k->lookup.predicted) return r->unverified; /* the sizes */
   if (verified || r->outcome != CUGEN_OUTCOME_OK) return "";
   if (!config_proves(k->lookup.config)) return "the config has reference \"none\"";
   return r->verdict == CACHE_NOT_VERIFIABLE ? r->unverified : "it is predicted and was not run";
@@ -61,6 +60,7 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
   out->predicted = k->lookup.predicted;
   out->verified = is_verified(k, r);
   out->unverified = why_unverified(k, r, out->verified);
+  out->verified_on = out->verified && r->outcome == CUGEN_OUTCOME_OK && k->lookup.predicted ? r->unverified : "";
   out->roofline = api_roofline(k, r->flops, r->bytes, r->seconds, &out->roofline_measured);
 }
 

@@ -183,7 +183,7 @@ static void print_verified(const cugen_tune_result *result, const cugen_record *
     return;
   }
   printf("The first is verified: on the cpu device, with %s%s",
-         *best->unverified ? best->unverified : "the config's check problem",
+         *best->verified_on ? best->verified_on : "the config's check problem",
          result->verified ? "" : ", by an earlier run");
   if (result->refuted) printf("; %s in front of it came out wrong", print_count(result->refuted).text);
   puts(".");

@@ -94,6 +94,15 @@ def missing_columns():
     return found if columns else ["runtime/store/record.h has no columns"]
 
 
+def missing_fields():
+    """Fields of the tables from which records and runs get their JSON."""
+    text = (ROOT / "base/results.h").read_text()
+    fields = re.findall(r"^  X\([A-Z]+, [^,]+, \w+,\s+\\?\s*\"(\w+)\",", text, re.M)
+    fields += re.findall(r"^  X\([A-Z]+, [^,]+, (\w+), \\?\s*\"[^\"]* ", text, re.M)
+    return [f"docs/json.md does not have the field {name}" for name in fields if f"`{name}`" not in page("json.md")] \
+        if len(fields) > 60 else ["base/results.h has few fields"]
+
+
 def wrong_recipes():
     shown = re.findall(r"^```(?:lua|cuda)\n(.*?)^```", page("cookbook.md"), re.M | re.S)
     files = {path.name: path.read_text() for path in (ROOT / "docs/examples/cookbook").iterdir()}
@@ -105,7 +114,7 @@ def wrong_recipes():
 
 def main():
     wrong = missing_pages() + long_pages() + missing_commands() + wrong_variables() + wrong_codes() + missing_messages() + \
-        missing_columns() + wrong_recipes()
+        missing_columns() + missing_fields() + wrong_recipes()
     print("\n".join(wrong) or "index, commands, environment, troubleshooting, cache and cookbook: all as it is")
     return 1 if wrong else 0
 
