@@ -443,6 +443,11 @@ class Checking(Case):
         self.assertEqual((check.runs_done, check.variants), (check.runs_planned, 1))
         self.assertIn(f"n={N}", kernel.problem)
 
+    def test_for_a_gpu(self):
+        """On the cpu device, whatever device the library is for."""
+        with cugen.Library("model:H200", cache="none") as library:
+            self.assertTrue(library.kernel(SCALE_ADD, n=N).check("wild BLOCK_SIZE=128 ITEMS=1").ok)
+
     def test_findings(self):
         check = self.kernel(os.path.join(FILES, "planted.lua")).check("wrong_last")
         self.assertFalse(check.ok)
