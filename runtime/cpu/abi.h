@@ -118,8 +118,8 @@ struct cpu_hooks {
   int (*barrier)(int kind, int predicate);
   /* Warp-wide operation. The lane parks with a pointer to its arguments; when every live lane of mask has arrived
      with the same mask and combine, combine(slots, lanes) is called once for those lanes: slots[lane] is the lane's
-     `mine`, null for lanes not in mask or ended. Then all go on. */
-  void (*warp)(unsigned mask, void (*combine)(void **slots, unsigned lanes), void *mine);
+     `mine`, null for lanes not in mask or ended. Then all go on. Gives the lanes that came, if the kernel is watched. */
+  unsigned (*warp)(unsigned mask, void (*combine)(void **slots, unsigned lanes), void *mine);
   /* Lanes of the current warp that have not ended. */
   unsigned (*active_mask)(void);
   /* Ends the launch, in a worker the process, with "trap: what" and the block and thread as its fault text. Does not
@@ -186,7 +186,7 @@ struct cpu_watch {
   void (*fence)(int device); /* __threadfence(); device 0: __threadfence_block() */
   /* A place that is no multiple of what its type, "'float4'", needs. */
   void (*misaligned)(const char *type, const void *at, unsigned long multiple, unsigned kind, const void *site);
-  /* A shuffle that reads a lane which its mask does not name. */
+  /* An operation that reads a lane which its mask does not name, or which has ended. */
   void (*lane)(unsigned mask, unsigned lane);
   /* memmove and memset of the host, whose names in the kernel are those of functions that report. */
   void *(*move)(void *to, const void *from, unsigned long bytes);

@@ -79,28 +79,14 @@ static bool gather(const struct parked *lanes, unsigned set, const struct parked
   return true;
 }
 
-/* The mask of the operation at which a thread waits names lanes that are not there. */
-static void observe_mask(const struct fibers *all, unsigned thread) {
-  const struct parked *operation = &all->parked[thread];
-  const unsigned absent = operation->mask & ~all->warps[thread / FIBERS_LANES].live;
-  char text[WATCH_TEXT];
-  struct fault_text line = {text, text + sizeof text - 1};
-  fault_text_add(&line, "mask ");
-  fault_text_lanes(&line, operation->mask);
-  fault_text_add(&line, " names lanes ");
-  fault_text_lanes(&line, absent);
-  fault_text_add(&line, ", which have ended or are not in the block");
-  observe_misuse(all->launch->observer, CUGEN_FINDING_ABSENT_LANES, operation->site, thread, text);
-}
-
 static _Noreturn void refuse_mask(const struct fibers *all, unsigned thread) {
   static const char what[] = "a warp operation whose mask does not name the calling lane";
   observe_misuse(all->launch->observer, CUGEN_FINDING_ABSENT_LANES, all->parked[thread].site, thread, what);
   fibers_give_up(CUGEN_CAUSE_MASK, what);
 }
 
-/* Performs the operation at which a thread waits, when all that it names have come. Lanes that have ended without coming are no
-   harm to a __syncwarp(). */
+/* Performs the operation at which a thread waits, when all that it names have come. A mask may name lanes that have ended (CUDA C++
+   Programming Guide, warp shuffle functions: all non-exited threads that it names): a shuffle must not read them, and says so itself. */
 bool collective_try_warp(struct fibers *all, unsigned thread) {
   const struct parked *operation = &all->parked[thread];
   struct warp *warp = &all->warps[thread / FIBERS_LANES];
@@ -109,21 +95,22 @@ bool collective_try_warp(struct fibers *all, unsigned thread) {
   void *slots[FIBERS_LANES] = {NULL};
   if (!gather(&all->parked[thread / FIBERS_LANES * FIBERS_LANES], wanted, operation, slots)) return false;
   operation->combine(slots, wanted);
-  if (all->launch->observer && operation->mine && wanted != operation->mask) observe_mask(all, thread);
+  for (unsigned left = all->launch->observer ? wanted : 0; left; left &= left - 1)
+    all->parked[thread / FIBERS_LANES * FIBERS_LANES + (unsigned)__builtin_ctz(left)].mask = wanted;
   observe_warp(all->launch->observer, thread / FIBERS_LANES, wanted, wanted == warp->live, !operation->mine);
   warp->waiting &= ~wanted;
   fibers_mark_ready(all, thread / FIBERS_LANES, wanted);
   return true;
 }
 
-void collective_warp_at(const void *site, unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine) {
+unsigned collective_warp_at(const void *site, unsigned mask, void (*combine)(void **slots, unsigned mask),
+                            void *mine) {
   struct fibers *all = fibers_running;
   const unsigned thread = all->current.slot, lane = 1u << thread % FIBERS_LANES;
   struct parked *self = &all->parked[thread];
   self->site = site;
   self->mask = mask;
   if (!(mask & lane)) refuse_mask(all, thread);
-  if (all->launch->observer && mine && mask & ~all->warps[thread / FIBERS_LANES].live) observe_mask(all, thread);
   self->combine = combine;
   self->mine = mine;
   all->warps[thread / FIBERS_LANES].waiting |= lane;
@@ -132,10 +119,11 @@ void collective_warp_at(const void *site, unsigned mask, void (*combine)(void **
   } else {
     fibers_park(all);
   }
+  return self->mask;
 }
 
-void collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine) {
-  collective_warp_at(__builtin_return_address(0), mask, combine, mine);
+unsigned collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine) {
+  return collective_warp_at(__builtin_return_address(0), mask, combine, mine);
 }
 
 unsigned collective_active_mask(void) {

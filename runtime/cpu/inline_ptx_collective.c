@@ -81,8 +81,8 @@ static void shfl(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned mask = (unsigned)iptx_get(run, i, 4, IPTX_U32);
   struct slot slot = {.value = iptx_get(run, i, 1, IPTX_B32)};
   const bool inside = shuffle_source(i, lane_of_current(), by, c, &slot.source);
-  collective_warp_at(run->site, mask, exchange, &slot);
-  if (run->watch && !(mask >> slot.source & 1)) run->watch->lane(mask, slot.source);
+  const unsigned came = collective_warp_at(run->site, mask, exchange, &slot);
+  if (run->watch && !(came >> slot.source & 1)) run->watch->lane(mask, slot.source);
   iptx_put(run, i, 0, slot.result);
   if (i->arguments[0].count > 1) iptx_write(run, &i->arguments[0].terms[1], inside);
 }

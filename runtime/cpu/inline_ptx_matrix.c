@@ -129,7 +129,8 @@ static void mma(struct iptx_run *run, const struct iptx_instruction *i) {
   for (unsigned r = 0; r < s.a_registers; r++) own.a[r] = iptx_read(run, &i->arguments[1].terms[r], IPTX_B64);
   for (unsigned r = 0; r < s.b_registers; r++) own.b[r] = iptx_read(run, &i->arguments[2].terms[r], IPTX_B64);
   take_sums(run, &s, &i->arguments[3], &own);
-  collective_warp_at(run->site, all_lanes, multiply, &own);
+  const unsigned came = collective_warp_at(run->site, all_lanes, multiply, &own);
+  if (run->watch && ~came) run->watch->lane(all_lanes, (unsigned)__builtin_ctz(~came));
   give_sums(run, &s, &i->arguments[0], &own);
 }
 
@@ -161,7 +162,8 @@ static void meet_rows(struct iptx_run *run, const struct iptx_instruction *i, un
     if (run->watch) run->watch->misaligned("a row of ldmatrix", rows->own, 16, 0, run->site);
     iptx_trap(run, "a row of ldmatrix or stmatrix lies at a multiple of 16 bytes");
   }
-  collective_warp_at(run->site, all_lanes, tell_rows, rows);
+  const unsigned came = collective_warp_at(run->site, all_lanes, tell_rows, rows);
+  if (run->watch && ~came) run->watch->lane(all_lanes, (unsigned)__builtin_ctz(~came));
   for (unsigned row = 0; row < used; row++)
     if (!rows->of[row]) iptx_trap(run, "ldmatrix or stmatrix without a lane that names a row");
 }

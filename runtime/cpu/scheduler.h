@@ -172,9 +172,11 @@ static inline void fibers_start_next(struct fibers *all, struct fiber *on) {
 
 /* site: where the kernel waits; without it, where it called. */
 int collective_barrier_at(const void *site, int kind, int predicate);
-void collective_warp_at(const void *site, unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine);
+/* Gives the lanes that came, in a watched launch. */
+unsigned collective_warp_at(const void *site, unsigned mask, void (*combine)(void **slots, unsigned mask),
+                            void *mine);
 int collective_barrier(int kind, int predicate);
-void collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine);
+unsigned collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine);
 unsigned collective_active_mask(void);
 unsigned collective_converged(void);
 /* All live threads of the block have reached its barrier. */

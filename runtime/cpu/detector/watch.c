@@ -109,8 +109,11 @@ static void on_fence(int device) {
 static void on_lane(unsigned mask, unsigned lane) {
   char text[WATCH_TEXT];
   struct watch *w = watching;
-  snprintf(text, sizeof text, "reads lane %u, which mask 0x%08x does not name: what it gets is undefined", lane,
-           mask);
+  const char *why = mask >> lane & 1 ? "has ended or is not in the block, though mask 0x%08x names it"
+                                     : "mask 0x%08x does not name";
+  int length = snprintf(text, sizeof text, "reads lane %u, which ", lane);
+  length += snprintf(text + length, sizeof text - (size_t)length, why, mask);
+  snprintf(text + length, sizeof text - (size_t)length, ": what it gets is undefined");
   finding_report(w, CUGEN_FINDING_ABSENT_LANES, __builtin_return_address(0), watch_thread(w), NULL, 0, text);
 }
 

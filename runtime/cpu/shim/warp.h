@@ -62,9 +62,9 @@ template <class Value> struct cugen_shuffle {
   }
   CUGEN_INLINE Value run(unsigned mask, Value value, unsigned source) {
     cugen_shuffle slot = {value, value, source};
-    cugen_own_hooks->warp(mask, combine, &slot);
+    [[maybe_unused]] const unsigned came = cugen_own_hooks->warp(mask, combine, &slot);
 #ifdef CUGEN_WATCH
-    if (!(mask >> source & 1)) cugen_own_watch->lane(mask, source);
+    if (!(came >> source & 1)) cugen_own_watch->lane(mask, source);
 #endif
     return slot.result;
   }

@@ -41,7 +41,10 @@ template <class Use, int m, int n, int k, class Element, class Layout = void> st
 /* All lanes come here; memory is not ordered by it. */
 CUGEN_WMMA void cugen_meet() {
   int nothing = 0;
-  cugen_own_hooks->warp(~0u, cugen_combine_nothing, &nothing);
+  [[maybe_unused]] const unsigned came = cugen_own_hooks->warp(~0u, cugen_combine_nothing, &nothing);
+#ifdef CUGEN_WATCH
+  if (~came) cugen_own_watch->lane(~0u, (unsigned)__builtin_ctz(~came));
+#endif
 }
 template <class Layout> struct cugen_is_row { static constexpr bool value = true; };
 template <> struct cugen_is_row<col_major> { static constexpr bool value = false; };
@@ -122,7 +125,10 @@ CUGEN_WMMA void mma_sync(fragment<accumulator, m, n, k, DE> &d, const fragment<m
   typedef fragment<accumulator, m, n, k, CE> C;
   typedef cugen_product<D, A, B, C, m, n, k, cugen_is_tf32<AE>::value> Product;
   Product own = {&d, &a, &b, &c};
-  cugen_own_hooks->warp(~0u, Product::multiply, &own);
+  [[maybe_unused]] const unsigned came = cugen_own_hooks->warp(~0u, Product::multiply, &own);
+#ifdef CUGEN_WATCH
+  if (~came) cugen_own_watch->lane(~0u, (unsigned)__builtin_ctz(~came));
+#endif
 }
 } // namespace wmma
 } // namespace nvcuda
