@@ -74,6 +74,12 @@ struct cpu_ptx_operand {
   int output; /* it may be written */
 };
 
+/* One `asm` of the source. */
+struct cpu_ptx_place {
+  void *program;     /* what its text was read as; null at first */
+  const char *where; /* "k.cu:12: " */
+};
+
 struct cpu_watch;
 
 struct cpu_async {
@@ -105,8 +111,8 @@ struct cpu_async {
   void (*copy_begin)(const struct cpu_copy *copy);
   void (*copy_commit)(void);
   int (*copy_next)(unsigned newest, struct cpu_copy *out);
-  /* Inline PTX. cache: of the place, null at first. watch: null when the kernel is not watched. */
-  void (*ptx)(void **cache, const char *text, const struct cpu_ptx_operand *operands, unsigned count,
+  /* Inline PTX. watch: null when the kernel is not watched. */
+  void (*ptx)(struct cpu_ptx_place *place, const char *text, const struct cpu_ptx_operand *operands, unsigned count,
               const struct cpu_watch *watch);
 };
 

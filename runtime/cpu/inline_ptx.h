@@ -105,6 +105,7 @@ struct iptx_run {
   unsigned operand_count;
   const struct cpu_watch *watch; /* NULL: nobody watches */
   const void *site;
+  const char *where;
   size_t at; /* the next instruction */
   uint64_t registers[IPTX_REGISTERS];
 };
@@ -130,11 +131,12 @@ static inline void iptx_put(struct iptx_run *run, const struct iptx_instruction 
                             uint64_t bits) {
   iptx_write(run, &i->arguments[argument].terms[0], bits);
 }
-/* Ends the launch. */
+/* Ends the launch, the second for a misuse of instructions that go on by themselves. */
+_Noreturn void iptx_end(const struct iptx_run *run, const char *what);
 _Noreturn void iptx_trap(const struct iptx_run *run, const char *what);
 void iptx_close(struct iptx_program *programs);
 /* The hook. */
-void iptx_call(void **cache, const char *text, const struct cpu_ptx_operand *operands, unsigned count,
+void iptx_call(struct cpu_ptx_place *place, const char *text, const struct cpu_ptx_operand *operands, unsigned count,
                const struct cpu_watch *watch);
 
 /* ---- The operations ---- */

@@ -195,8 +195,7 @@ static void leave(struct iptx_run *run, const struct iptx_instruction *i) {
 
 static void trap(struct iptx_run *run, const struct iptx_instruction *i) {
   (void)i;
-  fibers_ended(run->site, "trap; was executed");
-  fibers_trap("trap; was executed");
+  iptx_end(run, "trap; was executed");
 }
 
 static void nothing(struct iptx_run *run, const struct iptx_instruction *i) {

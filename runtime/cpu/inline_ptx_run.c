@@ -33,13 +33,14 @@ void iptx_close(struct iptx_program *programs) {
   }
 }
 
-void iptx_call(void **cache, const char *text, const struct cpu_ptx_operand *operands, unsigned count,
+void iptx_call(struct cpu_ptx_place *place, const char *text, const struct cpu_ptx_operand *operands, unsigned count,
                const struct cpu_watch *watch) {
-  struct iptx_run run = {.program = program_of(cache, text),
+  struct iptx_run run = {.program = program_of(&place->program, text),
                          .operands = operands,
                          .operand_count = count,
                          .watch = watch,
-                         .site = __builtin_return_address(0)};
+                         .site = __builtin_return_address(0),
+                         .where = place->where};
   while (run.at < run.program->count) {
     const struct iptx_instruction *i = &run.program->instructions[run.at++];
     if (i->perform && goes(&run, i)) i->perform(&run, i);

@@ -58,9 +58,16 @@ char iptx_kind(enum iptx_type type) {
 
 static const struct small_float half = {5, 10, true}, brain = {8, 7, true}, e4m3 = {4, 3, false}, e5m2 = {5, 2, true};
 
+void iptx_end(const struct iptx_run *run, const char *what) {
+  char text[300];
+  snprintf(text, sizeof text, "%.160s%s", run->where, what);
+  fibers_ended(run->site, what);
+  fibers_give_up(CUGEN_CAUSE_TRAP, text);
+}
+
 void iptx_trap(const struct iptx_run *run, const char *what) {
   async_misuse(CUGEN_FINDING_ASYNC_MISUSE, run->site, fibers_current()->slot, what);
-  fibers_trap(what);
+  iptx_end(run, what);
 }
 
 void iptx_note(const struct iptx_run *run, const void *at, size_t bytes, unsigned kind) {

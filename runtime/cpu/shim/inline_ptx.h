@@ -20,7 +20,7 @@ template <class Value> CUGEN_INLINE cugen_operand cugen_in(const char *constrain
           kind == 'f' ? cugen_word((float)value) : kind == 'd' ? cugen_word((double)value) : cugen_word(value)};
 }
 template <class Value> CUGEN_INLINE cugen_operand cugen_in(const char *, Value *value) { return {{nullptr, 8, 0}, cugen_word(value)}; }
-template <class... Operand> CUGEN_INLINE void cugen_asm_run(void **cache, const char *text, Operand... operands) {
+template <class... Operand> CUGEN_INLINE void cugen_asm_run(cpu_ptx_place *place, const char *text, Operand... operands) {
   cugen_operand all[sizeof...(Operand) + 1] = {operands..., {}};
   cpu_ptx_operand list[sizeof...(Operand) + 1];
   for (unsigned i = 0; i < sizeof...(Operand); ++i) {
@@ -28,15 +28,15 @@ template <class... Operand> CUGEN_INLINE void cugen_asm_run(void **cache, const 
     if (!list[i].at) list[i].at = &all[i].bits;
   }
 #ifdef CUGEN_WATCH
-  cugen_own_hooks->async->ptx(cache, text, list, sizeof...(Operand), cugen_own_watch);
+  cugen_own_hooks->async->ptx(place, text, list, sizeof...(Operand), cugen_own_watch);
 #else
-  cugen_own_hooks->async->ptx(cache, text, list, sizeof...(Operand), 0);
+  cugen_own_hooks->async->ptx(place, text, list, sizeof...(Operand), 0);
 #endif
   __asm__ volatile("" ::: "memory");
 }
 #define cugen_asm(...)                                                                                                \
   do {                                                                                                                \
-    static void *cugen_cache;                                                                                         \
-    cugen_asm_run(&cugen_cache, __VA_ARGS__);                                                                         \
+    static cpu_ptx_place cugen_place = {nullptr, __FILE__ ":" CUGEN_TEXT(__LINE__) ": "};                              \
+    cugen_asm_run(&cugen_place, __VA_ARGS__);                                                                         \
   } while (0)
 #endif
