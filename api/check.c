@@ -140,6 +140,7 @@ static int publish(struct checked *check, const cugen_kernel *k, cugen_check *ou
                        .waivers = check->waivers,
                        .waiver_count = k->lookup.config->waiver_count,
                        .waived_count = r->waived_count,
+                       .elsewhere = r->elsewhere,
                        .compared = config_proves(k->lookup.config),
                        .has_check = api_kernel_has_check(k)};
   return CUGEN_OK;

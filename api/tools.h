@@ -412,6 +412,7 @@ typedef struct cugen_check {
   const cugen_check_line *unreached;
   const char *const *unwatched;
   size_t unwatched_count;
+  int elsewhere; /* there are findings, all on other sizes, types or layouts than those of the config's check { } */
   int compared;  /* results were compared; 0: the config has reference "none" */
   int has_check; /* the config has a check { }; 0: what was checked is its own problem, and no other size */
   const cugen_check_waiver *waivers;

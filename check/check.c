@@ -118,11 +118,14 @@ static int keep_finding(struct check *c, struct check_finding *f, size_t variant
     finding_free(f);
     return error_memory(err);
   }
+  const size_t problem = c->list.runs[f->run].problem;
+  f->on_check = problem == c->list.families[c->list.problems[problem].family].first;
   for (size_t i = 0; i < r->finding_count; i++) {
     struct check_finding *known = &r->findings[i];
     if (!same_finding(known, f)) continue;
-    const bool waived = known->waiver && f->waiver;
+    const bool waived = known->waiver && f->waiver, on_check = known->on_check || f->on_check;
     join_findings(known, f);
+    known->on_check = on_check;
     if (!waived) known->waiver = NULL;
     finding_free(f);
     return add_variant(c, &known->variants, variant, err);
@@ -721,12 +724,15 @@ static int publish_list(struct check *c, cugen_error *err) {
 }
 
 static void mark_notes(struct check_result *r, bool strict) {
+  size_t on_check = 0;
   for (size_t i = 0; i < r->finding_count; i++) {
     struct check_finding *f = &r->findings[i];
     f->note = f->waiver || (f->kind == CUGEN_FINDING_SAME_VALUE && !strict);
     r->note_count += f->note;
     r->waived_count += f->waiver != NULL;
+    on_check += !f->note && f->on_check;
   }
+  r->elsewhere = r->finding_count > r->note_count && !on_check;
 }
 
 static int make_tables(struct check *c, cugen_error *err) {

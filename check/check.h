@@ -23,6 +23,7 @@ struct check_finding {
   size_t run;                         /* the described one's, in the order of the list */
   size_t places;                      /* of this cause; the first one is described */
   char *also;                         /* the others, "k.cu:9, k.cu:12"; NULL: none */
+  bool on_check;                      /* the check problem shows it, or an implementation's own one */
   bool note;                          /* none that the check fails by */
   const struct config_waiver *waiver; /* the config's, by which it is a note; NULL: none */
 };
@@ -77,6 +78,7 @@ struct check_result {
   struct check_finding *findings;
   size_t finding_count, note_count; /* notes are among the findings */
   size_t waived_count;              /* of the notes */
+  bool elsewhere; /* there are others, all of them on other sizes, types or layouts than those of a check { } */
   struct check_traffic *traffic; /* of the first problem that a variant ran on; of whole tiles, if it ran on those */
   size_t traffic_count;
   struct check_skip *skips;

@@ -106,6 +106,7 @@ size_t findings_join(struct check_finding *findings, size_t count, size_t words)
       add_place(f, first, &also);
       first->places++;
       first->count += f->count;
+      first->on_check |= f->on_check;
       variants_join(&first->variants, &f->variants, words);
       finding_free(f);
     }

@@ -408,6 +408,9 @@ static int print_result(struct cli *cli, const struct views *views, double secon
   print_printed(api_kernel_printed(cli->kernel), "");
   const int status = quiet ? CUGEN_OK : print_traffic(cli, check);
   if (!quiet) print_unseen(cli, check);
+  if (!quiet && check->elsewhere)
+    printf("Nothing was found with %s. A kernel that is for some sizes alone says so: requires \"n %% 32 == 0\".\n",
+           check->problem_texts[0]);
   if (interrupted || check->runs_done < check->runs_planned)
     print_interrupted(check, interrupted);
   else if (!quiet && check->finding_count == check->note_count && check->runs)
