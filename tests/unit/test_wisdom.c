@@ -299,7 +299,8 @@ static void what_is_not_as_it_should_be_is_not_stored(void **state) {
 
 /* A clock that was wrong costs a record its time, wherever it is met. */
 static void a_time_that_cannot_be_is_not_known(void **state) {
-  static const int64_t times[] = {-5, 0, 5, 1577836799, INT64_MAX, INT64_MIN};
+  const int64_t in_two_days = clock_unix() + 2 * 86400;
+  const int64_t times[] = {-5, 0, 5, 1577836799, in_two_days, INT64_MAX, INT64_MIN};
   for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
     struct cache_record record = record_of("v", "a", CUGEN_OUTCOME_OK, 1, 1), *records;
     struct text wisdom = {0}, wrong = {0};
@@ -443,6 +444,7 @@ static void wrong_records_are_refused(void **state) {
       {"\"config\":\"c\",", "", "'config' is missing"},
       {"\"config\":\"c\"", "\"config\":7", "'config' must be a string"},
       {"\"problem\":\"\"", "\"problem\":\"\\u001b[2J\"", "'problem' has a control character"},
+      {"\"problem\":\"\"", "\"problem\":\"a\\u007fb\"", "'problem' has a control character"},
       {"\"problem\":\"\"", "\"problem\":\"a\\u0000b\"", "no JSON object"},
       {"\"variant\":\"v\"", "\"variant\":\"\"", "'variant' is empty"},
       {HASH, "\"0123\"", "'hash' must be 32 hexadecimal digits"},
