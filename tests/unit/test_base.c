@@ -841,9 +841,32 @@ static void test_includes(void **state) {
     if (includes_check(bad[i], &err) != CUGEN_ERROR_COMPILE) fail_msg("taken: %s", bad[i]);
 }
 
+/* Each type holds its least and its greatest number, and neither of the numbers beside them. */
+static void whole_numbers_fit_their_type(void **state) {
+  static const struct {
+    const char *dtype;
+    int64_t least, greatest;
+  } cases[] = {{"i8", -128, 127},
+               {"u8", 0, 255},
+               {"i16", -32768, 32767},
+               {"u16", 0, 65535},
+               {"i32", INT32_MIN, INT32_MAX},
+               {"u32", 0, UINT32_MAX},
+               {"i64", INT64_MIN, INT64_MAX},
+               {"u64", 0, INT64_MAX}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const struct dtype *dtype = dtype_find(cases[i].dtype);
+    assert_true(dtype_fits(dtype, cases[i].least) && dtype_fits(dtype, cases[i].greatest));
+    assert_true(cases[i].least == INT64_MIN || !dtype_fits(dtype, cases[i].least - 1));
+    assert_true(cases[i].greatest == INT64_MAX || !dtype_fits(dtype, cases[i].greatest + 1));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_includes),
+      cmocka_unit_test(whole_numbers_fit_their_type),
       cmocka_unit_test(test_text_clean),
       cmocka_unit_test(test_error_clean),
       cmocka_unit_test(error_messages_compose),

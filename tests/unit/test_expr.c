@@ -398,6 +398,8 @@ static void test_floats(void **state) {
   expect_result("rate < 1", "true");
   expect_result("device.big < 9.3e18", "true");
   expect_result("device.big < 9223372036854775808.0", "true");
+  expect_result("-device.big - 1 <= -9223372036854775808.0", "true");
+  expect_result("sqrt(0) == 0", "true");
   expect_result("9007199254740993 > 9007199254740992.0", "true"); /* a float would not tell them apart */
   expect_result("9007199254740993 == 9007199254740992.0", "false");
   expect_result("-3 > -3.5", "true");

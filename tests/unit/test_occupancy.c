@@ -326,9 +326,22 @@ static void test_refusals(void **state) {
   assert_string_equal(got.limiter, "none");
 }
 
+/* A block's threads are the product of its three sizes. Only of cooperative launches the number matters. */
+static void test_resident(void **state) {
+  const struct kernel_resources resources = {.registers = 32, .max_threads = 1024};
+  struct kernel_launch launch = {.block = {8, 8, 4}, .grid = {1, 1, 1}, .cooperative = true};
+  (void)state;
+  assert_int_equal(occupancy_resident(&a100, &resources, &launch), 8); /* of 2,048 threads */
+  launch.block[2] = 16;
+  assert_int_equal(occupancy_resident(&a100, &resources, &launch), 2);
+  launch.cooperative = false;
+  assert_int_equal(occupancy_resident(&a100, &resources, &launch), -1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_published),
+      cmocka_unit_test(test_resident),
       cmocka_unit_test(test_registers_bound_every_block),
       cmocka_unit_test(test_launch_bounds),
       cmocka_unit_test(test_carveout),

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -95,11 +96,42 @@ static void a_text_without_its_end(void **state) {
   }
 }
 
+enum { LARGE = 8 << 20 };
+
+static void *send_large(void *socket) {
+  struct text payload = {0};
+  for (int64_t i = 0; i < LARGE / 8; i++) wire_put_int(&payload, i);
+  const int status = wire_send(*(const int *)socket, MESSAGE_DONE, &payload, -1, NULL);
+  text_free(&payload);
+  return status ? socket : NULL;
+}
+
+/* A message of 8 MiB arrives in pieces. */
+static void a_message_in_pieces(void **state) {
+  int ends[2];
+  enum message_type type;
+  struct text payload = {0};
+  pthread_t thread;
+  void *failed;
+  (void)state;
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  assert_int_equal(pthread_create(&thread, NULL, send_large, &ends[0]), 0);
+  assert_int_equal(wire_receive(ends[1], -1, &type, &payload, NULL, NULL), CUGEN_OK);
+  assert_int_equal(pthread_join(thread, &failed), 0);
+  assert_null(failed);
+  assert_int_equal(payload.length, LARGE);
+  struct wire_reader reader = wire_read(&payload);
+  for (int64_t i = 0; i < LARGE / 8; i++) assert_true(wire_get_int(&reader) == i);
+  text_free(&payload);
+  close(ends[0]);
+  close(ends[1]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_length_beyond_any_message), cmocka_unit_test(the_greatest_length),
       cmocka_unit_test(a_type_that_there_is_not),    cmocka_unit_test(a_block_beyond_the_payload),
-      cmocka_unit_test(a_text_without_its_end),
+      cmocka_unit_test(a_text_without_its_end),      cmocka_unit_test(a_message_in_pieces),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
