@@ -9,7 +9,7 @@ static void *resize(void *array, size_t count, size_t size) {
 }
 
 void *array_grow(void *array, size_t count, size_t size) {
-  if (count & (count - 1)) return array; /* full only at powers of two */
+  if (count & (count - 1)) return array; /* The array is full only when count is a power of two. */
   return resize(array, count ? 2 * count : 1, size);
 }
 

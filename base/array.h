@@ -4,11 +4,14 @@
 
 #include <stddef.h>
 
-/* The array with room for one more than count elements of that size; NULL: out of memory, and the old one is as it was. It has
-   room for the next power of two, so that no capacity is kept; count begins at 0 and only rises. */
+/* Returns the array, moved if needed, with room for one more than `count` elements of `size` bytes.
+   Returns NULL if memory is out; the old array is then unchanged. The capacity is not stored,
+   because it is always the next power of two above count; count must start at 0 and may only
+   rise. */
 void *array_grow(void *array, size_t count, size_t size);
 
-/* The same for an array that is filled again from its start, or has a capacity for another reason. */
+/* Like array_grow, for an array whose capacity the caller stores: an array that is refilled from
+   its start, or was allocated with another capacity. */
 void *array_reserve(void *array, size_t *capacity, size_t count, size_t size);
 
 #endif

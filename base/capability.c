@@ -16,28 +16,33 @@ bool arch_parse(const char *text, struct arch *out) {
   return true;
 }
 
-/* Limits: CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability", and, for what it has left out,
-   11.0.
-
-   Lanes are results a clock, add/multiply/fused multiply-add: the same, "Throughput of Native Arithmetic Instructions". f16
-   of 8.6, 8.9 and 12.0: as f32 (GA102 whitepaper, table 2: 35.6 TFLOP/s both; Ada whitepaper: 82.6; RTX Blackwell
-   whitepaper: 104.8); of 8.7 twice as many (Jetson AGX Orin technical brief: 10.6 and 5.3).
-   bf16 begins with 8.0. NVIDIA Hopper Architecture In-Depth, table 3, without tensor cores: 39 TFLOP/s on an A100, half of f16, and
-   on an H100 as much as f16. 8.6, 8.9 and 12.0 as f32, by the same whitepapers as f16. Not published: 8.7, here as the other 8.x;
-   10.x, here as 9.0.
-
-   Tensor cores are operations a clock, dense, two for a multiply-add. Each is a published rate divided by multiprocessors and
-   clock: V100 whitepaper (125 TFLOP/s of f16: 80 x 1.53 GHz x 1024); T4 data sheet (65 and 130); A100 whitepaper, table 3
-   (312 of f16, 156 of tf32, 19.5 of f64, 624 of int8: 108 x 1.41 GHz); GA102 whitepaper and A40 data sheet (149.7, 74.8, 299:
-   84 x 1.74 GHz); Jetson AGX Orin technical brief (85 of int8: 16 x 1.3 GHz; f16 half of it, tf32 a quarter); L40S data sheet
-   (362, 183, 733: 142 x 2.52 GHz); H100 data sheet (989, 495, 67, 1979: 132 x 1.83 GHz, of f64 x 1.98 GHz); HGX B200 data
-   sheet (2250, 1125, 4500: 148 x 1.85 GHz; 37 of f64) and HGX B300's, where f64 is not the tensor cores' and int8 not published
-   for one GPU; RTX PRO 6000 Blackwell whitepaper (504, 252, 1007: 188 x 2.62 GHz). */
+/* Sources of the limits: CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute
+   Capability", and version 11.0 of the guide for the capabilities that 13.0 no longer lists. Lanes
+   are results per clock of add, multiply or fused multiply-add, from the section "Throughput of
+   Native Arithmetic Instructions" of the same guide.
+   f16 of 8.6, 8.9 and 12.0 is as fast as f32 (GA102 whitepaper, table 2: 35.6 TFLOP/s for both; Ada
+   whitepaper: 82.6; RTX Blackwell whitepaper: 104.8); f16 of 8.7 is twice as fast as f32 (Jetson
+   AGX Orin technical brief: 10.6 and 5.3). bf16 exists from 8.0 on. NVIDIA Hopper Architecture
+   In-Depth, table 3, without tensor cores: bf16 has 39 TFLOP/s on an A100, half of f16, and on an
+   H100 as much as f16. bf16 of 8.6, 8.9 and 12.0 is as fast as f32, by the whitepapers named for
+   f16. The rate of bf16 is not published for 8.7, which has the other 8.x's here, nor for 10.x,
+   which has 9.0's here.
+   Rates of tensor cores are dense operations per clock; a multiply-add counts as two. Each is a
+   published rate divided by the number of multiprocessors and the clock: V100 whitepaper (125
+   TFLOP/s of f16: 80 x 1.53 GHz x 1024); T4 data sheet (65 and 130); A100 whitepaper, table 3 (312
+   of f16, 156 of tf32, 19.5 of f64, 624 of int8: 108 x 1.41 GHz); GA102 whitepaper and A40 data
+   sheet (149.7, 74.8, 299: 84 x 1.74 GHz); Jetson AGX Orin technical brief (85 of int8: 16 x 1.3
+   GHz; f16 half of it, tf32 a quarter); L40S data sheet (362, 183, 733: 142 x 2.52 GHz); H100 data
+   sheet (989, 495, 67, 1979: 132 x 1.83 GHz, of f64 x 1.98 GHz); HGX B200 data sheet (2250, 1125,
+   4500: 148 x 1.85 GHz; 37 of f64) and HGX B300 data sheet, where f64 does not use the tensor cores
+   and int8 is not published for one GPU; RTX PRO 6000 Blackwell whitepaper (504, 252, 1007: 188 x
+   2.62 GHz). */
 static const struct capability {
   int version;
-  int threads, blocks, shared, shared_per_block; /* the last two KiB; the last on request */
-  int f64, f32, f16, bf16, integer, special;     /* lanes */
-  int t_f64, t_tf32, t_f16, t_bf16, t_fp8, t_i8; /* tensor cores */
+  int threads, blocks, shared, shared_per_block; /* shared and shared_per_block in KiB; the latter
+                                                    needs opt-in */
+  int f64, f32, f16, bf16, integer, special;     /* results per clock of the lanes */
+  int t_f64, t_tf32, t_f16, t_bf16, t_fp8, t_i8; /* operations per clock of the tensor cores */
 } capabilities[] = {
     {35, 2048, 16, 48, 48, 64, 192, 0, 0, 160, 32, 0, 0, 0, 0, 0, 0},
     {50, 2048, 32, 64, 48, 4, 128, 0, 0, 128, 32, 0, 0, 0, 0, 0, 0},
@@ -75,8 +80,9 @@ bool capability_limits(int64_t compute_capability, struct device_facts *out) {
   return true;
 }
 
-/* GeForce cards add in f32 at half the chip's rate; integers are not slowed. GA102 whitepaper, table 2: RTX 3090, 71 of
-   f16 with f32 sums, 142 with f16 sums, 35.6 of tf32, 284 of int8. */
+/* On GeForce cards the tensor cores accumulate in f32 at half of the chip's rate; integer rates are
+   the full ones. GA102 whitepaper, table 2: an RTX 3090 has 71 TFLOP/s of f16 with f32
+   accumulation, 142 with f16 accumulation, 35.6 of tf32, and 284 TOP/s of int8. */
 bool capability_rates(int64_t compute_capability, const char *name, struct gpu_rates *out) {
   const struct capability *c = find(compute_capability);
   const double sums = strstr(name, "GeForce") ? 0.5 : 1;

@@ -1,5 +1,6 @@
-/* Compute capabilities and architectures, and what every GPU of one has in common: limits, and rates a multiprocessor. The one
-   place for these figures; descriptions (configs/devices/) state only what is different. */
+/* Compute capabilities and architectures, and the figures that all GPUs of one compute capability
+   share: limits, and rates per multiprocessor. These figures stand nowhere else; the descriptions
+   in configs/devices/ state only where a GPU differs. */
 #ifndef BASE_CAPABILITY_H
 #define BASE_CAPABILITY_H
 
@@ -7,20 +8,23 @@
 
 #include "gpu.h"
 
-/* "sm_90a" in its parts. */
+/* An architecture such as "sm_90a", split into its parts. */
 struct arch {
-  int capability; /* 90 */
-  char suffix;    /* 'a', 'f', or 0 */
+  int capability; /* 90 for compute capability 9.0 */
+  char suffix;    /* 'a' or 'f', or 0 without a suffix */
 };
 
-/* False: that is not how an architecture is written. Whether there is such a GPU is not asked. */
+/* Returns false if the text is not written like an architecture. Whether such a GPU exists is not
+   checked. */
 bool arch_parse(const char *text, struct arch *out);
 
-/* Fills max_threads_per_sm, max_blocks_per_sm, registers_per_sm, shared_per_sm and shared_per_block_optin. False: not
-   known. */
+/* Fills max_threads_per_sm, max_blocks_per_sm, registers_per_sm, shared_per_sm and
+   shared_per_block_optin. Returns false if the compute capability is unknown. */
 bool capability_limits(int64_t compute_capability, struct device_facts *out);
 
-/* Fills the lanes and the tensor cores' rates, of the GPU with that name; 0: it has none, or it is not known. */
+/* Fills the rates of the lanes and of the tensor cores of the GPU with this name. A rate is 0 if
+   the GPU has no such unit or the rate is unknown. Returns false if the compute capability is
+   unknown. */
 bool capability_rates(int64_t compute_capability, const char *name, struct gpu_rates *out);
 
 #endif

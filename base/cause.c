@@ -21,7 +21,7 @@ static const struct {
 };
 enum { CAUSES = sizeof causes / sizeof *causes };
 
-/* A worker's answer may be scribbled over. */
+/* Maps an unknown number to CUGEN_CAUSE_NONE, because a worker's answer may be corrupted. */
 static cugen_cause known(cugen_cause cause) {
   return (unsigned)cause < CAUSES ? cause : CUGEN_CAUSE_NONE;
 }

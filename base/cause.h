@@ -1,4 +1,5 @@
-/* What the causes of errors mean: how a variant ended, and how a fault is worded. */
+/* Meaning of the causes of errors: the outcome of a variant for each cause, and the words for a
+   fault. */
 #ifndef BASE_CAUSE_H
 #define BASE_CAUSE_H
 
@@ -6,15 +7,15 @@
 
 enum { FAULT_TEXT = 512 };
 
-/* Why a kernel was ended, where the process or the launch ends with it. */
+/* Why a kernel was ended, for faults that end the process or the launch with the kernel. */
 struct fault {
   cugen_cause cause;
-  char text[FAULT_TEXT]; /* without the cause's prefix; "": there is no fault */
+  char text[FAULT_TEXT]; /* without the prefix of the cause; "" if there is no fault */
 };
 
-/* How a variant ended that failed with this cause. */
+/* The outcome of a variant that failed with this cause. */
 cugen_outcome cause_outcome(cugen_cause cause);
-/* Stands in front of a fault's text where no outcome says the same: "trap: ". */
+/* The prefix of a fault's text, such as "trap: ", for texts without an outcome that says so. */
 const char *cause_prefix(cugen_cause cause);
 
 #endif

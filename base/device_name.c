@@ -4,8 +4,8 @@
 #include <string.h>
 
 static const struct {
-  const char *before; /* the name */
-  const char *ends;   /* what may follow a whole word; "": anything */
+  const char *before; /* what the text begins with */
+  const char *ends;   /* what may follow the prefix as a whole word; "" allows anything */
   cugen_device_kind kind;
 } kinds[] = {
     {DEVICE_NAME_CPU, " ", CUGEN_DEVICE_CPU},
@@ -13,7 +13,7 @@ static const struct {
     {DEVICE_NAME_MODEL, "", CUGEN_DEVICE_MODEL},
 };
 
-/* "cpu", "cuda:0", "cuda" */
+/* Tells whether the text is an id: "cpu", "cuda:0" or "cuda". */
 static bool is_id(const char *text, size_t length) {
   static const size_t cpu = sizeof DEVICE_NAME_CPU - 1, cuda = sizeof DEVICE_NAME_CUDA - 1;
   if (length == cpu && strncmp(text, DEVICE_NAME_CPU, cpu) == 0) return true;
@@ -21,7 +21,7 @@ static bool is_id(const char *text, size_t length) {
   return length == cuda || (text[cuda] == ':' && strspn(text + cuda + 1, "0123456789") >= length - cuda - 1);
 }
 
-/* The text of a processor has commas, too. */
+/* A comma alone does not make a list, because the text of a processor has commas, too. */
 static bool is_list(const char *text) {
   static const size_t model = sizeof DEVICE_NAME_MODEL - 1;
   const bool processor = strncmp(text, DEVICE_NAME_CPU " ", sizeof DEVICE_NAME_CPU) == 0;

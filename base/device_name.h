@@ -1,5 +1,6 @@
-/* What a device is called: the id that options take ("cpu", "cuda:0", "model:H200"), and the text under which it is remembered
-   ("cpu AMD EPYC, ...", "NVIDIA H200 sm_90 132 SMs", "predicted NVIDIA H200 ..."). device_parse reads them all. */
+/* Names of devices: the id that options take ("cpu", "cuda:0", "model:H200"), and the text under
+   which records of a device are kept ("cpu AMD EPYC, ...", "NVIDIA H200 sm_90 132 SMs", "predicted
+   NVIDIA H200 ..."). device_parse reads both. */
 #ifndef BASE_DEVICE_NAME_H
 #define BASE_DEVICE_NAME_H
 
@@ -9,7 +10,8 @@
 #define DEVICE_NAME_CUDA  "cuda"
 #define DEVICE_NAME_MODEL "model:"
 #define DEVICE_NAME_ALL   "all" /* all GPUs of this machine */
-/* Stands before a GPU's text where predictions for it are kept, so that no look-up of what was measured finds them. */
+/* Prefix of a GPU's text under which predictions are kept, so that a look-up of measurements never
+   finds a prediction. */
 #define DEVICE_NAME_PREDICTED "predicted "
 
 #endif

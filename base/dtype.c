@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* C's own type; CUDA's for those that C does not have. */
+/* Names the C type; for types that C lacks, the CUDA type. */
 #define C_NAME_FLOAT(stored, cuda)    #stored
 #define C_NAME_SMALL(stored, cuda)    cuda
 #define C_NAME_SIGNED(stored, cuda)   #stored
@@ -68,7 +68,8 @@ double dtype_epsilon(const struct dtype *dtype) {
 double dtype_largest(const struct dtype *dtype) {
   const struct small_float *f = &dtype->format;
   if (!dtype->floating) return (double)INFINITY;
-  /* 1.11...1, or 1.11...10 where the last is NaN, times two to the largest exponent */
+  /* The largest significand is 1.11...1, or 1.11...10 if the last bit pattern is a NaN. The largest
+     number is this significand times two to the largest exponent. */
   const double significand = 2 - ldexp(f->infinities ? 1 : 2, -f->fraction_bits);
   return ldexp(significand, small_float_bias(*f) + !f->infinities);
 }

@@ -1,4 +1,5 @@
-/* The element types that a config can name. This table is the only list of them: a new type of a known kind is a row here. */
+/* The element types that a config can name. This table is the only list of them: a new type of a
+   known kind is a row here. */
 #ifndef BASE_DTYPE_H
 #define BASE_DTYPE_H
 
@@ -7,18 +8,22 @@
 
 #include "small_float.h"
 
-/* name      as configs write it
-   kind      how an element is a number: enum dtype_kind
-   stored    the host's type of the same size; an integer for floats that C does not have
+/* The columns of the table:
+   name      as configs write the type
+   kind      how an element represents a number: enum dtype_kind
+   stored    the host's type of equal size; an integer for floats that C does not have
    cuda      the type in kernels
-   header    that declares it
-   wide      the type that a reference's results have: it holds every value of this one
+   header    the header that declares the CUDA type
+   wide      the type of the reference's results, which holds every value of this type
    exponent, fraction, infinities
-             of floats: bits of the fields; without infinities there are numbers in their place and a single NaN
-   texel     enum texel_format: how texture units read it
-   tensor    enum tensor_type: of tensor maps. Outside of its bounds a tensor reads as zero in every type, so that for a type that
-             the driver does not know an unsigned integer of its size will do
-   npy       as NumPy's files name it; V: bytes without a meaning, as it saves types that it does not know */
+             of floats: numbers of bits of the fields. Without infinities, the bit patterns of
+             infinities are numbers, and a single pattern is a NaN
+   texel     enum texel_format, which texture units need
+   tensor    enum tensor_type, which tensor maps need. A tensor reads as zero outside its bounds in
+             every type, so an unsigned integer of equal size stands for types that the driver does
+             not know
+   npy       as NumPy's files name the type; V (bytes without a meaning) for types that NumPy does
+             not know */
 /* clang-format off */
 #define DTYPES(X) \
   X(f64,  FLOAT,    double,   "double",             NULL,          f64, 11, 52, true,  NONE,           FLOAT64,  "f8") \
@@ -41,10 +46,12 @@
 enum dtype_id { DTYPES(DTYPE_ID) DTYPE_COUNT };
 #undef DTYPE_ID
 
-/* A float of C; a float that C does not have, of at most 16 bits; integers. */
+/* DTYPE_FLOAT: a float type of C. DTYPE_SMALL: a float type of at most 16 bits that C does not
+   have. The others are integers. */
 enum dtype_kind { DTYPE_FLOAT, DTYPE_SMALL, DTYPE_SIGNED, DTYPE_UNSIGNED };
 
-/* The numbers are those of CUarray_format and CUtensorMapDataType (CUDA Driver API); runtime/cuda asserts it. */
+/* The values equal those of CUarray_format and CUtensorMapDataType (CUDA Driver API), which
+   runtime/cuda asserts. */
 enum texel_format {
   TEXEL_NONE = 0,
   TEXEL_UNSIGNED_INT8 = 0x01,
@@ -70,37 +77,39 @@ enum tensor_type {
 };
 
 struct dtype {
-  enum dtype_id id; /* its row */
+  enum dtype_id id; /* number of this row in the table */
   const char *name; /* "f32" */
   enum dtype_kind kind;
   int bytes;
   const char *cuda_name; /* "float", "signed char" */
-  const char *c_name;    /* what a caller of C or CUDA writes: "float", "int8_t" */
-  const char *header;    /* "cuda_fp16.h" or NULL */
+  const char *c_name;    /* type name in C or CUDA for a caller: "float", "int8_t" */
+  const char *header;    /* header that declares the CUDA type: "cuda_fp16.h", or NULL */
   const struct dtype *wide;
   bool floating;
-  struct small_float format; /* of floats, those of C too */
+  struct small_float format; /* format of a float type, of C's own floats as well */
   enum texel_format texel;
   enum tensor_type tensor;
   const char *npy;
 };
 
 extern const struct dtype dtype_table[DTYPE_COUNT];
-/* "f64", "f32"... in the table's order, NULL-terminated. */
+/* Names of all types, "f64", "f32"..., in the order of the table, NULL-terminated. */
 extern const char *const dtype_names[DTYPE_COUNT + 1];
 
-/* The name of the type that other languages spell so: "f32" of "float"; NULL: there is none. */
+/* Returns the name of the type that other languages spell like this: "f32" for "float". Returns
+   NULL if there is none. */
 const char *dtype_meant(const char *spelling);
-/* NULL: it is the name of none. */
+/* Returns NULL if no type has this name. */
 const struct dtype *dtype_find(const char *name);
 
-/* Whether scalars and fields of structs may have it: floats of 8 bits are only stored and converted. */
+/* Returns whether scalars and fields of structs may have the type. Floats of 8 bits may not,
+   because they are only stored and converted. */
 bool dtype_passed(const struct dtype *dtype);
-/* Whether an integer type can hold it; u64 holds what int64_t can. */
+/* Returns whether an integer type can hold the value; u64 holds what int64_t can hold. */
 bool dtype_fits(const struct dtype *dtype, int64_t value);
-/* The distance from 1 to the next number of a float type; 0: an integer type. */
+/* Returns the distance from 1 to the next number of a float type, and 0 for an integer type. */
 double dtype_epsilon(const struct dtype *dtype);
-/* The largest finite number of a float type; an infinity: an integer type. */
+/* Returns the largest finite number of a float type, and infinity for an integer type. */
 double dtype_largest(const struct dtype *dtype);
 
 #endif

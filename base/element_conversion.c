@@ -1,7 +1,8 @@
 /* Elements of any dtype; see element_conversion.h. */
 #include "element_conversion.h"
 
-/* A small float's NaN has no sign: it is printed, and any bits may stand in it. */
+/* The sign of a NaN of a small float is dropped, because the NaN is printed and its bits may be
+   anything. */
 #define ELEMENT_FUNCTIONS(name, kind, stored, ...)                                                                   \
   static double load_##name(const void *from, int64_t index) {                                                       \
     const double value = name##_to_double(((const stored *)from)[index]);                                            \
@@ -51,13 +52,14 @@ void element_widen(const struct dtype *dtype, const void *from, int64_t at, void
     element_store(dtype->wide, to, index, element_load(dtype, from, at));
 }
 
-/* ---- Numbers that a person gave ---- */
+/* ---- Numbers given by the user ---- */
 
 static double number_of(const struct value *value) {
   return value->type == VALUE_INT ? (double)value->integer : value->real;
 }
 
-/* Finite, infinite or NaN, as which it stays. */
+/* Returns whether the float type can hold the value: a finite number must stay finite; an infinity
+   or NaN must stay one. */
 static bool float_holds(const struct dtype *dtype, double value) {
   if (dtype->kind == DTYPE_SMALL) return small_float_holds(dtype->format, value);
   return dtype->bytes == sizeof(double) || isnan(value) || isfinite(value) == isfinite((float)value);

@@ -1,15 +1,18 @@
-/* Elements of any dtype as doubles and back. NAME_to_double and double_to_NAME are made of the table's rows and inline, so that a
-   loop over one type is vectorised; where the type is not known, a loop takes a function once. */
+/* Conversion of elements of any dtype to doubles and back. The functions NAME_to_double and
+   double_to_NAME are generated from the table of types and are inline, so that a loop over one type
+   is vectorised. Where the type is known only at run time, a loop looks its function up once. */
 #ifndef BASE_ELEMENT_CONVERSION_H
 #define BASE_ELEMENT_CONVERSION_H
 
 #include "dtype.h"
 #include "value.h"
 
-/* To the nearest integer, ties to even; too large ones to the type's largest. digits: bits without a sign. */
+/* Rounds to the nearest integer, ties to even, and clamps to the range of the type. digits: the
+   bits of the type without the sign. */
 static inline double element_clamp(double value, int digits, bool is_signed) {
   const double end = ldexp(1, digits), low = is_signed ? -end : 0;
-  const double high = digits > 53 ? end - end * 0x1p-53 : end - 1; /* a double's digits end there */
+  /* a double has only 53 digits, so this is its largest number below end */
+  const double high = digits > 53 ? end - end * 0x1p-53 : end - 1;
   return value < low ? low : value > high ? high : rint(value);
 }
 
@@ -34,27 +37,31 @@ DTYPES(ELEMENT_CONVERSIONS)
 #undef ELEMENT_CONVERSIONS
 
 typedef double element_loader(const void *from, int64_t index);
-/* Rounds to nearest, ties to even; saturates integers, and floats without infinities. */
+/* Rounds to nearest, ties to even. Integers, and floats without infinities, saturate. */
 typedef void element_storer(void *to, int64_t index, double value);
-/* Of an integer type. false: the element does not fit into 64 bits with a sign. */
+/* Reads an element of an integer type. Returns false if the element does not fit into an
+   int64_t. */
 typedef bool element_getter(const void *from, int64_t index, int64_t *value);
 
 element_loader *element_load_of(const struct dtype *dtype);
 element_storer *element_store_of(const struct dtype *dtype);
-element_getter *element_get_of(const struct dtype *dtype); /* NULL: a float type */
+element_getter *element_get_of(const struct dtype *dtype); /* Returns NULL for a float type. */
 
 double element_load(const struct dtype *dtype, const void *from, int64_t index);
 void element_store(const struct dtype *dtype, void *to, int64_t index, double value);
 
-/* Stores a VALUE_INT or VALUE_FLOAT that a person gave. false: the type cannot hold it. Integers are exact; a finite number of a
-   float type stays finite, and is rounded to nearest. */
+/* Stores a VALUE_INT or VALUE_FLOAT that the user gave. Returns false if the type cannot hold the
+   value: integers must be stored exactly, and a finite number must stay finite in a float type,
+   where it is rounded to nearest. */
 bool element_put(const struct dtype *dtype, void *to, int64_t index, const struct value *value);
 
-/* An element as one of its type's wide type, which holds it exactly. */
+/* Converts an element to the wide type of its type, which holds every element exactly. */
 void element_widen(const struct dtype *dtype, const void *from, int64_t at, void *to, int64_t index);
 
-/* The value as the bytes of that type, eight at most, at any address; false: it is no number of the type. What a float type
-   cannot hold is packed as element_store has it; element_overflows: a finite number of which that makes another one. */
+/* Writes the value as the bytes (at most eight) of the type to out, which needs no alignment.
+   Returns false if the value is not a number of the type. A number that a float type cannot hold is
+   rounded like in element_store; element_overflows tells whether a finite number became another one
+   by this. */
 bool element_pack(const struct dtype *dtype, struct value value, unsigned char *out);
 bool element_overflows(const struct dtype *dtype, struct value value);
 

@@ -7,7 +7,7 @@
 
 #include "text.h"
 
-/* Without a last character that the message's end has cut. */
+/* Length of the message without a last character that the end of the buffer has cut. */
 static size_t whole_length(const char *message) {
   size_t length = strlen(message), back = 0;
   if (length + 1 < sizeof((cugen_error *)0)->message) return length;
@@ -30,7 +30,8 @@ static bool is_plain(const char *message) {
   return true;
 }
 
-/* A message quotes names and compilers, and ends on a terminal. */
+/* Escapes control characters, because a message quotes names and compiler output, and is shown on a
+   terminal. */
 static void clean(cugen_error *err) {
   if (is_plain(err->message)) return;
   struct text text = {0};
@@ -96,7 +97,7 @@ int error_copy(cugen_error *err, const cugen_error *from) {
   return from->status;
 }
 
-/* Takes over what the text has. */
+/* Puts the text in front of the message and releases the text. */
 static int put_in_front(cugen_error *err, struct text *text) {
   text_addf(text, ": %s", err->message);
   if (!text->failed) set_message(err, text_get(text));

@@ -1,4 +1,5 @@
-/* Errors: filled in where something goes wrong, added to on the way up, shown once at the edge. */
+/* Errors: a function that fails fills in a cugen_error, its callers add context to the message, and
+   only the outermost caller shows the message. */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
@@ -13,29 +14,32 @@
 /* Sets *err (NULL allowed) and returns status, so that a caller can `return error_set(...)`. */
 int error_set(cugen_error *err, int status, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* Likewise, with the cause. */
+/* Like error_set, and sets the cause. */
 int error_set_cause(cugen_error *err, int status, cugen_cause cause, const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* Likewise, of a line of a file of the user's: it becomes the error's own, and "file:line: " stands before the message. */
+/* Like error_set, for a line of a file of the user: file and line are stored in the error, and
+   "file:line: " is put before the message. */
 int error_set_at(cugen_error *err, int status, const char *file, int line, const char *format, ...) PRINTF_LIKE(5, 6);
 
-/* Says where in the user's files the cause of an error is, where nothing below has said it: what is found first is closest to it.
-   The message stays as it is. A name that is too long is left out. */
+/* Sets the file and line of an error unless they are set already, because the place that was found
+   first is closest to the cause. The message is not changed. A file name that is too long is left
+   out. */
 void error_place(cugen_error *err, const char *file, int line);
 
-/* Makes *err (NULL allowed) the same as *from; returns its status. */
+/* Copies *from to *err (NULL allowed) and returns the status of *from. */
 int error_copy(cugen_error *err, const cugen_error *from);
 
-/* Puts "context: " in front of the message; returns err's status. */
+/* Puts "context: " in front of the message and returns the status of err. */
 int error_prefix(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Puts "file:line: context: " in front of the message, or "file:line: " where format is NULL; error_place. */
+/* Puts "file:line: context: ", or "file:line: " if format is NULL, in front of the message, and
+   sets the place like error_place. Returns the status of err. */
 int error_prefix_at(cugen_error *err, const char *file, int line, const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* Appends to the message; returns err's status. */
+/* Appends to the message and returns the status of err. */
 int error_append(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Here so that an analyser sees that it is never CUGEN_OK. */
+/* Inline, so that a static analyser sees that the result is never CUGEN_OK. */
 static inline int error_memory(cugen_error *err) {
   error_set(err, CUGEN_ERROR_MEMORY, "out of memory");
   return CUGEN_ERROR_MEMORY;

@@ -1,11 +1,12 @@
-/* Evaluating expressions; see expr.h. A program is postfix code for a stack machine (expr_program.h), where an instruction may take
-   its right operand from a slot or a constant, as a register machine's do. `and`, `or` and
-   `select` are jumps forward, so every program ends, after expr_cost operations at most.
-
-   This is the hot path of the space walk: integers are tried first, everything else is off to the side (expr_apply). Nothing is allocated, and the depth of the stack was settled when the program was built.
-
-   Invariants: integers have 64 bits, and what does not fit is an error, never another number; only the slots of expr_slots are
-   read; evaluating a bound program (expr_bind) gives what the whole one gives, errors included. */
+/* Evaluation of expressions; see expr.h.
+   A program is postfix code for a stack machine (expr_program.h), in which an instruction may take
+   its right operand directly from a slot or a constant. `and`, `or` and `select` are forward jumps,
+   so every program ends after at most expr_cost operations. Evaluation is the hot path of the space
+   walk: integers are handled first and inline, all other types in expr_apply. Nothing is allocated,
+   because the depth of the stack is fixed when the program is built.
+   Invariants: integers have 64 bits, and a result that does not fit is an error, never another
+   number. Only the slots listed by expr_slots are read. Evaluating a bound program (expr_bind)
+   gives the result or the error that the original program gives. */
 #include "dtype.h"
 #include "expr_program.h"
 
@@ -15,7 +16,7 @@
 
 /* ---- Integers ---- */
 
-/* Sizes mostly fit into 32 bits, where a division costs a fraction of one in 64. */
+/* Most sizes fit into 32 bits, where a division is several times faster than in 64 bits. */
 static bool both_small(int64_t a, int64_t b) {
   return ((uint64_t)a | (uint64_t)b) <= UINT32_MAX;
 }
@@ -33,7 +34,7 @@ static int64_t floor_modulo(int64_t a, int64_t b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-/* Checks a divisor: zero, and the one quotient that does not fit. */
+/* Checks a divisor: it must not be zero, and the quotient must fit (INT64_MIN / -1 does not). */
 static enum trouble divisible(int64_t a, int64_t b) {
   if (b == 0) return TROUBLE_ZERO;
   return a == INT64_MIN && b == -1 ? TROUBLE_OVERFLOW : TROUBLE_NONE;
@@ -50,7 +51,8 @@ static enum trouble overflow_if(bool overflow) {
   return overflow ? TROUBLE_OVERFLOW : TROUBLE_NONE;
 }
 
-/* By squaring; the square that is not needed any more may overflow. */
+/* Computes the power by repeated squaring. The last square is not used, so that its overflow does
+   not matter. */
 static enum trouble power(int64_t a, int64_t b, int64_t *out) {
   bool overflow = false;
   if (b < 0) return TROUBLE_NEGATIVE;
@@ -61,7 +63,7 @@ static enum trouble power(int64_t a, int64_t b, int64_t *out) {
   return overflow_if(overflow);
 }
 
-/* How often a must be divided by b, rounded up each time, until 1 is left. */
+/* Counts how often a must be divided by b, rounding up each time, until 1 is left. */
 static enum trouble ceil_logarithm(int64_t a, int64_t b, int64_t *out) {
   if (b < 2) return TROUBLE_BASE;
   for (*out = 0; a > 1; ++*out) a = (a - 1) / b + 1;
@@ -107,7 +109,7 @@ static inline enum trouble apply_integers(enum expr_op op, int64_t a, int64_t b,
   return TROUBLE_NONE;
 }
 
-/* ---- Everything else ---- */
+/* ---- Other types ---- */
 
 static bool is_number(const struct value *value) {
   return value->type == VALUE_INT || value->type == VALUE_FLOAT;
@@ -117,18 +119,20 @@ static double as_float(const struct value *value) {
   return value->type == VALUE_INT ? (double)value->integer : value->real;
 }
 
-/* A result that is no number any more (1e308 * 10) is an overflow like that of an integer. */
+/* A float result that is not finite (1e308 * 10) is an overflow, like that of an integer. */
 static enum trouble float_result(double result, struct value *out) {
   *out = value_float(result);
   return overflow_if(!isfinite(result));
 }
 
-/* The sign of a - b, exact where an integer has more digits than a float; 2: not ordered (NaN). */
+/* Returns the sign of a - b, exactly, even if the integer has more digits than a double; 2 if b is
+   NaN. */
 static int compare_int_float(int64_t a, double b) {
   if (isnan(b)) return 2;
   if (b >= 0x1p63) return -1;
   if (b < -0x1p63) return 1;
-  int64_t whole = (int64_t)b; /* towards zero: the fraction decides between equals */
+  int64_t whole = (int64_t)b; /* the conversion rounds towards zero, so the fraction decides if the
+                                 whole parts are equal */
   if (a != whole) return a < whole ? -1 : 1;
   double fraction = b - (double)whole;
   return (fraction < 0) - (fraction > 0);
@@ -167,7 +171,7 @@ static enum trouble compare(enum expr_op op, const struct value *a, const struct
   return TROUBLE_NONE;
 }
 
-/* Lua 5.4 manual, 3.4.1: the rest has the sign of the divisor. */
+/* Lua 5.4 manual, 3.4.1: the remainder has the sign of the divisor. */
 static double float_modulo(double a, double b) {
   double rest = fmod(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
@@ -219,7 +223,7 @@ static enum trouble apply_bits(enum expr_op op, const struct value *a, struct va
 static enum trouble apply_sign(enum expr_op op, const struct value *a, struct value *out) {
   if (!is_number(a)) return TROUBLE_NUMBERS;
   if (a->type == VALUE_FLOAT) {
-    *out = *a; /* a float stays one */
+    *out = *a; /* a float result stays a float */
     out->real = op == OP_ABS ? fabs(a->real) : -a->real;
     return TROUBLE_NONE;
   }
@@ -250,7 +254,7 @@ static enum trouble apply_function(enum expr_op op, double a, struct value *out)
   }
 }
 
-/* A whole number stays as it is: a float would lose its last digits. */
+/* A whole number is not converted to a float, which would lose its last digits. */
 static enum trouble round_to_whole(enum expr_op op, const struct value *a, struct value *out) {
   if (!is_number(a)) return TROUBLE_NUMBERS;
   const double whole = op == OP_FLOOR ? floor(as_float(a)) : ceil(as_float(a));
@@ -300,7 +304,8 @@ struct failure {
   struct value left, right;
 };
 
-/* The element that the `rank` values up to top[rank - 1] are the indices of; the result replaces the first. */
+/* Reads the element of buffer at the indices up to top[rank - 1]. The element replaces the first
+   index. */
 static enum trouble load_element(const struct expr_buffer *buffer, int rank, struct value *top,
                                  struct failure *failure) {
   int64_t offset = 0;
@@ -322,17 +327,19 @@ static enum trouble load_element(const struct expr_buffer *buffer, int rank, str
   return TROUBLE_NONE;
 }
 
-/* Notes why the program ends; returns false for run() to return. */
+/* Notes why the program stops. Returns false, so that run() can return the result. */
 static bool stop(struct failure *failure, enum trouble trouble, size_t at, const struct value *value) {
   *failure = (struct failure){trouble, at, *value, *value};
   return false;
 }
 
-/* Results are written straight into the stack, field by field: copying a value of 16 bytes right after writing its
-   parts waits for the store (half the time of the walk over a space, measured). */
+/* Results are written straight into the stack, field by field: copying a value of 16 bytes right
+   after writing its parts waits for the store (half the time of the walk over a space,
+   measured). */
 static bool run(const struct expr *expr, const struct value *slots, const struct expr_buffer *buffers,
                 struct value *out, struct failure *failure) {
-  struct value stack[EXPR_MAX_STACK + 1], *top = stack; /* stack[0] is below the first operand */
+  /* stack[0] is unused, below the first operand */
+  struct value stack[EXPR_MAX_STACK + 1], *top = stack;
   stack->type = VALUE_NIL;
   const struct value *places[] = {[OPERAND_SLOT] = slots, [OPERAND_CONSTANT] = expr->constants};
   const struct instruction *at = expr->code, *end = at + expr->count;
@@ -411,7 +418,7 @@ static const char *const trouble_text[TROUBLE_COUNT] = {
     [TROUBLE_TRUTH] = "which needs true or false: compare it with something",
 };
 
-/* in "v[index + 1]": v[index + 1] has the index 8, and there are 0 to 7 */
+/* Explains a bad index: in "v[index + 1]": v[index + 1] has the index 8, and there are 0 to 7. */
 static int explain_element(const struct expr *expr, const struct failure *failure, cugen_error *err) {
   struct text text = {0}, operation = {0}, value = {0};
   expr_quote(expr->text, 0, &text);
@@ -431,7 +438,8 @@ static int explain_element(const struct expr *expr, const struct failure *failur
   return CUGEN_ERROR_CONFIG;
 }
 
-/* in "tile // vec <= 4": tile // vec is 32 // 0, which divides by zero */
+/* Explains a failed operation: in "tile // vec <= 4": tile // vec is 32 // 0, which divides by
+   zero. */
 static int explain(const struct expr *expr, const struct failure *failure, cugen_error *err) {
   if (!err) return CUGEN_ERROR_CONFIG;
   if (expr->code[failure->at].op == OP_ELEMENT) return explain_element(expr, failure, err);

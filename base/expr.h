@@ -1,12 +1,15 @@
-/* Expressions: strings in Lua's own syntax (and or not, comparison, + - * / // %, parentheses, calls, strings,
-   device.name), parsed once into small immutable programs. Integers have 64 bits; overflow, inexact `/` on
-   integers, division by zero and a wrong type are errors, never a wrong number. `and`/`or` give their operand as
-   in Lua and skip what they need not evaluate; what `not` negates is true or false, and no word stands left of `and`.
-   select(condition, value, ..., otherwise) is the value of the first condition that is true, and evaluates no other.
-   Functions: ceil_div(a, b), round_up(a, b), pow(a, b) of whole numbers, ceil_log(a, b) (the smallest k with
-   b^k >= a), min(...), max(...), is_pow2(a), log2(a) (exact), abs(a),
-   sizeof(dtype) in bytes, eps(dtype) (the type's machine epsilon, 0 for integers), sqrt(a), exp(a), log(a), tanh(a), erf(a),
-   sin(a), cos(a), floor(a) and ceil(a) (whole numbers), f32(a) (rounded to float, a float's literal in C). */
+/* Expressions: strings in Lua's syntax (and or not, comparison, + - * / // %, parentheses, calls,
+   strings, device.name), which are parsed once into small immutable programs.
+   Integers have 64 bits. Overflow, an inexact `/` of integers, division by zero and a wrong type
+   are errors, never a wrong number. `and` and `or` give one of their operands and skip the other,
+   as in Lua. The operand of `not` must be true or false, and the left operand of `and` must not be
+   a string. select(condition, value, ..., otherwise) is the value of the first condition that is
+   true; the other values are not evaluated.
+   Functions: ceil_div(a, b), round_up(a, b), pow(a, b) of whole numbers, ceil_log(a, b) (the
+   smallest k with b^k >= a), min(...), max(...), is_pow2(a), log2(a) (exact), abs(a), sizeof(dtype)
+   in bytes, eps(dtype) (the machine epsilon of the type, 0 for integers), sqrt(a), exp(a), log(a),
+   tanh(a), erf(a), sin(a), cos(a), floor(a) and ceil(a) (whole numbers), f32(a) (rounded to float;
+   printed in C as a float literal). */
 #ifndef BASE_EXPR_H
 #define BASE_EXPR_H
 
@@ -14,101 +17,117 @@
 
 struct expr;
 
-/* What a name means. A derived name's expression is inlined (its slots are the same scope's). */
+/* The meaning of a name. The expression of a derived name is inlined; its slots are those of the
+   same scope. */
 struct expr_symbol {
-  enum { SYMBOL_UNKNOWN, SYMBOL_SLOT, SYMBOL_CONSTANT, SYMBOL_EXPR, SYMBOL_BUFFER } kind; /* a buffer has elements */
+  /* SYMBOL_BUFFER: the name has elements, as in name[i] */
+  enum { SYMBOL_UNKNOWN, SYMBOL_SLOT, SYMBOL_CONSTANT, SYMBOL_EXPR, SYMBOL_BUFFER } kind;
   int slot;
   struct value constant;
   const struct expr *expr;
-  /* Of a slot: what it can be, or only of which types (open). None: nothing is known of it. */
+  /* For a slot: the values that it can have, or with `open` only their types. NULL if nothing is
+     known. */
   const struct value *values;
   size_t value_count;
   bool open;
 };
 
-/* A scope: find resolves a name ("tile", "device.sm_count"); names lists all known ones for suggestions. */
+/* A scope of names. find resolves a name ("tile", "device.sm_count"); names lists all known names,
+   for suggestions in messages. */
 struct expr_scope {
   struct expr_symbol (*find)(void *context, const char *name);
   const char *const *(*names)(void *context, size_t *count);
   void *context;
 };
 
-/* The message of a parse error says what was expected and at which column; the caller prefixes file:line. */
+/* A parse error's message says what was expected and at which column; the caller puts file:line in
+   front. */
 int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out, cugen_error *err);
-/* The same for the body of a formula: gelu and relu are functions there, and element resolves
-   name[indices[0], ...] to a slot, or appends to `why` what is wrong with it. */
+/* Like expr_parse, for the body of a formula: the functions gelu and relu are known, and `element`
+   resolves name[indices[0], ...] to a slot, or appends to `why` the reason that it cannot. */
 typedef bool expr_element(void *context, const char *name, const char *const *indices, size_t count, int *slot,
                           struct text *why);
 int expr_parse_formula(const char *source, const struct expr_scope *scope, expr_element *element, struct expr **out,
                        cugen_error *err);
-/* The same where elements of buffers may stand, name[a, b], by any indices: find gives the buffer's number (below 2^16) and
-   how many dimensions it has, or appends to `why` what is wrong with it. */
+/* Like expr_parse, and elements of buffers, name[a, b], may stand with any expressions as indices.
+   find gives the buffer's number (below 2^16) and its number of dimensions, or appends to `why` the
+   reason that it cannot. */
 typedef bool expr_find_buffer(void *context, const char *name, int *buffer, int *rank, struct text *why);
 int expr_parse_elements(const char *source, const struct expr_scope *scope, expr_find_buffer *find, struct expr **out,
                         cugen_error *err);
 void expr_free(struct expr *expr);
 
-/* The text it was parsed from. */
+/* The text from which the expression was parsed. */
 const char *expr_text(const struct expr *expr);
 
-/* slots[i] is the value of slot i; only slots the program mentions are read. Never allocates. */
+/* Evaluates the expression. slots[i] is the value of slot i; only the slots that the program
+   mentions are read. Never allocates. */
 int expr_eval(const struct expr *expr, const struct value *slots, struct value *out, cugen_error *err);
 int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *out, cugen_error *err);
-/* Integers are converted. */
+/* Like expr_eval, for a result that is a number. An integer is converted. */
 int expr_eval_float(const struct expr *expr, const struct value *slots, double *out, cugen_error *err);
 int expr_eval_bool(const struct expr *expr, const struct value *slots, bool *out, cugen_error *err);
 
-/* A buffer whose elements an expression reads. Those of an integer type are integers there. */
+/* A buffer whose elements an expression reads. Elements of an integer type are read as integers. */
 struct expr_buffer {
   const void *data;
   double (*load)(const void *from, int64_t index);
   bool (*get)(const void *from, int64_t index,
-              int64_t *value); /* of an integer type, else NULL; false: past 64 bits */
+              int64_t *value); /* for a buffer of an integer type, else NULL; returns false if the
+                                  element exceeds 64 bits */
   int64_t shape[4], stride[4];
 };
-/* As expr_eval, of an expression with elements: buffers has one for each number that find gave. */
+/* Like expr_eval, for an expression with elements. buffers is indexed by the numbers that find gave
+   at parsing. */
 int expr_eval_elements(const struct expr *expr, const struct value *slots, const struct expr_buffer *buffers,
                        struct value *out, cugen_error *err);
 
-/* The slots it mentions, in rising order, each once. */
+/* The slots that the expression mentions, ascending, each once. */
 const int *expr_slots(const struct expr *expr, size_t *count);
-/* Whether it mentions the slot; expr may be NULL. */
+/* Returns whether the expression mentions the slot; expr may be NULL. */
 bool expr_sees(const struct expr *expr, int slot);
 
-/* The same with a number in the place of each word; *out NULL: a word has none (number gives less than 0). */
+/* Copies the expression with each string replaced by the integer that `number` gives for it. *out
+   is NULL if number gives a negative value for a string. */
 int expr_number_words(const struct expr *expr, int64_t (*number)(void *context, const char *word), void *context,
                       struct expr **out, cugen_error *err);
 
-/* The most that evaluating it costs, in simple operations. */
+/* An upper bound of the cost of one evaluation, in simple operations. */
 size_t expr_cost(const struct expr *expr);
 
-/* A program equal to expr with every slot for which known[slot] is set replaced by its value, and constants
-   folded; what fails to fold (an overflow, say) stays to fail when evaluated. slot_count bounds both arrays. */
+/* Makes a program equal to expr in which each slot with known[slot] set is replaced by its value,
+   and constants are folded. An operation that fails while folding (by an overflow, say) stays in
+   the program and fails when it is evaluated. slot_count is the length of both arrays. */
 int expr_bind(const struct expr *expr, const struct value *slots, const bool *known, size_t slot_count,
               struct expr **out, cugen_error *err);
 
-/* True, and *out set (when not NULL), when it is a constant. */
+/* Returns true, and sets *out unless it is NULL, if the expression is a constant. */
 bool expr_constant(const struct expr *expr, struct value *out);
 
-/* As a C expression over the slots' names, which are long long there: bind every slot that is not an integer first.
-   Right for what sizes are, operands that are not negative: `//`, `%` and ceil_div then agree with C's own division;
-   overflow, division by zero and inexact `/` go unnoticed in C. select(c, a, b) and `c and a or b` become `c ? a : b`; what has no such
-   form (a number as a condition), strings and sizeof(name) are refused. */
+/* Prints a C expression over the names of the slots, which are long long in C; bind every slot that
+   is not an integer first. The C expression is right for operands that are not negative, as sizes
+   are: `//`, `%` and ceil_div then agree with C's division. Overflow, division by zero and an
+   inexact `/` are not noticed in C. select(c, a, b) and `c and a or b` become `c ? a : b`.
+   Expressions without such a form (a number as a condition), strings and sizeof(name) are
+   refused. */
 int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
                  struct text *out, cugen_error *err);
 
 enum expr_kind { EXPR_WHOLE, EXPR_REAL, EXPR_BOOLEAN };
 
-/* The same, right for every operand: whole numbers (long long) go through the functions add(e, a, b), subtract, multiply,
-   divide, divide_exactly, modulo, ceil_div, round_up, log2_exact(e, a), absolute(e, a), lesser(a, b), greater(a, b),
-   is_pow2(a), whole_below(e, x), whole_above(e, x), which set the int *e where the expression would be an error; numbers with a
-   fraction are doubles, root(a) their square root. An exported bundle brings them. *kind is what comes out. */
+/* Prints a C expression that is right for every operand. Whole numbers (long long) are computed by
+   the functions add(e, a, b), subtract, multiply, divide, divide_exactly, modulo, ceil_div,
+   round_up, log2_exact(e, a), absolute(e, a), lesser(a, b), greater(a, b), is_pow2(a),
+   whole_below(e, x) and whole_above(e, x), which set the int *e where the expression would be an
+   error. Numbers with a fraction are doubles, and root(a) is their square root. An exported bundle
+   contains these functions. *kind becomes the type of the result. */
 int expr_print_checked(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
                        struct text *out, enum expr_kind *kind, cugen_error *err);
 
-/* As the C++ expression of a formula, over slots that are all of one arithmetic type, which the text calls __t. `/` is
-   division in that type; whole numbers in operations that only they have (`//`) must be constants. Each operand
-   appears once. A condition as the result is refused. */
+/* Prints the C++ expression of a formula. All slots have one arithmetic type, which the text calls
+   __t, and `/` is division in this type. The operands of operations on whole numbers (`//`) must be
+   constants. Each operand appears once in the text. A formula whose result is a condition is
+   refused. */
 int expr_print_formula(const struct expr *expr, const char *(*slot_name)(void *context, int slot), void *context,
                        struct text *out, cugen_error *err);
 

@@ -1,4 +1,5 @@
-/* Parsing expressions: Lua's syntax and priorities (Lua 5.4 manual, 3.4.8), straight into a program. */
+/* Parser of expressions: Lua's syntax and priorities (Lua 5.4 manual, 3.4.8), emitted directly as a
+   program. */
 #include "dtype.h"
 #include "expr_program.h"
 
@@ -12,22 +13,24 @@ enum token_kind { TOKEN_END, TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_SYMBO
 struct parser {
   const char *source;
   const struct expr_scope *scope;
-  expr_element *element;         /* NULL: not in a formula */
-  expr_find_buffer *find_buffer; /* NULL: no elements by any index */
+  expr_element *element;         /* resolves name[indices] of a formula; NULL outside of a
+                                    formula */
+  expr_find_buffer *find_buffer; /* resolves a buffer; NULL if elements of buffers are not
+                                    allowed */
   struct expr *program;
   cugen_error *err;
   int nesting;
-  /* The token at hand: source[start, at). */
+  /* The current token is source[start, at). */
   enum token_kind kind;
-  const struct symbol *infix; /* NULL: it is no operator between two values */
+  const struct symbol *infix; /* the operator, if the token is a binary operator; else NULL */
   size_t start, at;
   struct value number;
-  struct text name; /* the text of a name, the contents of a string */
+  struct text name; /* the name of a name token, the contents of a string token */
 };
 
 /* ---- Messages ---- */
 
-/* "what, at column 8 of "tile + "" */
+/* Fails with "WHAT, at column 8 of "tile + "". */
 static int fail_at(struct parser *parser, size_t column, const char *what) {
   struct text quoted = {0};
   expr_quote(parser->source, column, &quoted);
@@ -48,7 +51,7 @@ static void quote_token(struct parser *parser, struct text *out) {
   text_free(&token);
 }
 
-/* Words of other languages, where an operator or a name is looked for: what to write instead. */
+/* Words and operators of other languages, each with the text to write instead. */
 static const char *const foreign_words[][2] = {
     {"in", "a == 1 or a == 2"},
     {"not", "a ~= 1 and a ~= 2"},
@@ -64,7 +67,7 @@ static const char *const foreign_words[][2] = {
     {"div", "a // b"},
 };
 
-/* What is written in place of a word of another language; NULL: it is none. */
+/* Returns the text to write instead of a word of another language; NULL for any other word. */
 static const char *instead_of(const char *word, size_t length) {
   for (size_t i = 0; i < sizeof foreign_words / sizeof *foreign_words; i++)
     if (strlen(foreign_words[i][0]) == length && memcmp(foreign_words[i][0], word, length) == 0)
@@ -91,8 +94,9 @@ enum { PRIORITY_COMPARISON = 3, PRIORITY_UNARY = 7 };
   "there are no bit operations: is_pow2(a) tells a power of two, a % 8 == 0 a multiple, and, or, not join "          \
   "conditions"
 
-/* Operators between two values have a priority. What is not Lua's or not for here says what to write instead. A longer one stands before
-   what it begins with; else the most frequent come first. */
+/* Operators. Binary operators have a priority. A symbol that Lua does not have, or that is not
+   allowed in expressions, has the text to write instead. A symbol stands before its own prefixes;
+   otherwise the most frequent ones come first. */
 static const struct symbol {
   const char *text;
   enum expr_op op;
@@ -154,15 +158,15 @@ static bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* Operators and keywords alike. */
+/* Compares the current token with an operator or a keyword. */
 static bool token_is(const struct parser *parser, const char *text) {
   if (parser->kind != TOKEN_SYMBOL && parser->kind != TOKEN_NAME) return false;
-  if (parser->source[parser->start] != *text) return false; /* most of them, without a call */
+  if (parser->source[parser->start] != *text) return false; /* rejects most tokens without a call */
   size_t length = strlen(text);
   return parser->at - parser->start == length && memcmp(parser->source + parser->start, text, length) == 0;
 }
 
-/* A dot belongs to the name when a letter follows: device.sm_count. */
+/* Reads a name. A dot is part of the name if a letter follows: device.sm_count. */
 static void read_name(struct parser *parser) {
   const char *s = parser->source;
   size_t at = parser->at;
@@ -183,7 +187,8 @@ static int read_float(struct parser *parser, size_t length) {
   errno = 0;
   double real = strtod(digits, &end);
   char *point = *end ? strchr(digits, '.') : NULL;
-  if (point) { /* it wants that of the application's locale, as Lua's own reader knows */
+  if (point) { /* strtod expects the decimal point of the application's locale, as Lua's own reader
+                  knows */
     *point = localeconv()->decimal_point[0];
     real = strtod(digits, &end);
   }
@@ -209,7 +214,8 @@ static int read_integer(struct parser *parser, size_t length, bool hex) {
   return CUGEN_OK;
 }
 
-/* Takes all that could belong to a number, so that "12ab" is one wrong number and not two tokens. */
+/* Takes all characters that could be part of a number, so that "12ab" is one wrong number and not
+   two tokens. */
 static int read_number(struct parser *parser) {
   const char *s = parser->source;
   size_t at = parser->at;
@@ -251,7 +257,7 @@ static int read_symbol(struct parser *parser) {
   const char *s = parser->source + parser->at;
   parser->kind = TOKEN_SYMBOL;
   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-    if (*s != *symbols[i].text) continue; /* most of them, without a call */
+    if (*s != *symbols[i].text) continue; /* rejects most symbols without a call */
     size_t length = strlen(symbols[i].text);
     if (strncmp(s, symbols[i].text, length) != 0) continue;
     parser->at += length;
@@ -289,13 +295,14 @@ static int expect(struct parser *parser, const char *symbol, const char *what) {
 
 /* ---- Functions ---- */
 
-/* min and max take two or more, computed from left to right; select is parsed apart. */
+/* The functions. min and max take two or more arguments and are computed from left to right; select
+   is parsed by parse_select. */
 static const struct function {
   const char *name;
   enum expr_op op;
   int arguments;
   bool more;
-  bool formula; /* in formulas only; these come last */
+  bool formula; /* allowed in formulas only; these rows come last */
 } functions[] = {
     {"ceil_div", OP_CEIL_DIV, 2, false, false},
     {"round_up", OP_ROUND_UP, 2, false, false},
@@ -340,7 +347,7 @@ static const struct function *find_function(const struct parser *parser, const c
 
 static int parse_expression(struct parser *parser, int priority);
 
-/* What other languages and libraries call them. */
+/* Returns our name of a function that other languages and libraries name otherwise. */
 static const char *other_name(const char *name) {
   static const char *const names[][2] = {
       {"cdiv", "ceil_div"},     {"ceildiv", "ceil_div"},  {"div_up", "ceil_div"}, {"divup", "ceil_div"},
@@ -375,7 +382,7 @@ static int wrong_arguments(struct parser *parser, const struct function *functio
   return status;
 }
 
-/* After the "(". */
+/* Parses the arguments of a function, from behind the "(". */
 static int parse_arguments(struct parser *parser, const struct function *function, size_t column) {
   int count = 0, status = CUGEN_OK;
   while (!token_is(parser, ")")) {
@@ -397,8 +404,9 @@ static int wrong_select(struct parser *parser, size_t column) {
                  "select(c1, v1, c2, v2, otherwise)");
 }
 
-/* Behind the comma that follows a condition. What follows the value is the next condition where another comma does, else the
-   value for all other cases. */
+/* Parses the values of a select, from behind the comma that follows a condition. The expression
+   behind the value is the next condition if a comma follows it, else the value for all other
+   cases. */
 static int parse_choices(struct parser *parser, size_t column) {
   struct program_jump jump;
   if (++parser->nesting > EXPR_MAX_NESTING)
@@ -419,7 +427,7 @@ static int parse_choices(struct parser *parser, size_t column) {
   return CUGEN_OK;
 }
 
-/* After the "(". */
+/* Parses the arguments of select, from behind the "(". */
 static int parse_select(struct parser *parser, size_t column) {
   if (token_is(parser, ")")) return wrong_select(parser, column);
   int status = parse_expression(parser, 0);
@@ -487,7 +495,7 @@ static int push_element(struct parser *parser, const char *name, char *const *in
   return status;
 }
 
-/* After the "[": names up to the "]". */
+/* Reads the names of a formula's indices, from behind the "[" to the "]". */
 static int read_indices(struct parser *parser, char **indices, size_t *count) {
   int status = CUGEN_OK;
   do {
@@ -502,7 +510,7 @@ static int read_indices(struct parser *parser, char **indices, size_t *count) {
   return status ? status : advance(parser);
 }
 
-/* After the "[", up to the "]"; the indices' code is in the program. */
+/* Parses the indices of an element, from behind the "[" to the "]", and emits their code. */
 static int parse_indices(struct parser *parser, int *count) {
   int status = CUGEN_OK;
   do {
@@ -555,7 +563,7 @@ static int parse_name(struct parser *parser) {
   size_t column = parser->start;
   if (parser->infix) return expected(parser, "a value");
   struct value literal;
-  struct text name = parser->name; /* advance may not overwrite it */
+  struct text name = parser->name; /* taken over, so that advance does not overwrite the name */
   parser->name = (struct text){0};
   int status = advance(parser);
   if (!status && find_literal(text_get(&name), &literal))
@@ -611,7 +619,7 @@ static int parse_right(struct parser *parser, const struct symbol *infix) {
   return CUGEN_OK;
 }
 
-/* Operators that bind closer than `priority`; all are left associative. */
+/* Parses operators of a priority above `priority`. All operators are left associative. */
 static int parse_operators(struct parser *parser, int priority) {
   int status = parse_simple(parser), last = 0;
   const struct symbol *infix;

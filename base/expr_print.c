@@ -1,4 +1,5 @@
-/* Expressions as text: for messages, and as C. The program is run on fragments of text instead of values. */
+/* Printing of expressions: as text for messages, and as C. The program is run on fragments of text
+   instead of values. */
 #include "expr_program.h"
 
 #include <stdlib.h>
@@ -13,15 +14,17 @@ static const struct {
 #undef X
 };
 
-/* x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) (Hendrycks, Gimpel: Gaussian Error Linear Units), with
-   (1 + tanh y) / 2 = 1 / (1 + exp(-2 y)); of floats by the fast functions, of doubles in a function of its own, since exp
-   of doubles takes the compiler seconds where it stands in an unrolled loop. */
+/* gelu(x) = x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) (Hendrycks, Gimpel: Gaussian Error
+   Linear Units), with (1 + tanh y) / 2 = 1 / (1 + exp(-2 y)). Floats use the fast functions.
+   Doubles use a separate function, because the compiler takes seconds for exp of doubles in an
+   unrolled loop. */
 #define GELU(of_float)                                                                                               \
   "([](auto __x) { if constexpr (sizeof(__x) == 4) { " of_float                                                      \
   " } else { return [](auto __v) __attribute__((noinline)) { return __v / (1 + exp(__v * (-1.5957691216057308 - "    \
   "0.07135481627260025 * __v * __v))); }(__x); } }(%a))"
 
-/* In a formula, where these are other than in C. The least and the greatest of anything and NaN are NaN, on either side. */
+/* Patterns of formulas that differ from those of C. min and max of a number and NaN are NaN,
+   whichever operand is NaN. */
 static const char *const formula_patterns[OP_COUNT] = {
     [OP_ABS] = "([](auto __x) { return __x <= 0 ? 0 - __x : __x; }(%a))",
     [OP_SQRT] = "sqrt(%a)",
@@ -72,15 +75,17 @@ static void print_value(struct value value, struct text *out) {
 
 /* ---- Patterns ---- */
 
-/* In C the type decides what `and` and `or` become: Lua's "c and a or b" is "c ? a : b". */
+/* In C the types of the operands decide how `and` and `or` are printed: Lua's "c and a or b"
+   becomes "c ? a : b". */
 enum fragment_kind { FRAGMENT_NUMBER, FRAGMENT_REAL, FRAGMENT_BOOLEAN, FRAGMENT_GUARDED };
 
-/* FRAGMENT_GUARDED: `text` if `guard` holds, else false. */
+/* A part of the printed expression. FRAGMENT_GUARDED: the value is `text` if `guard` holds, else
+   false. */
 struct fragment {
   struct text text, guard;
   enum fragment_kind kind;
   bool composite;
-  bool real; /* FRAGMENT_GUARDED: text is */
+  bool real; /* FRAGMENT_GUARDED: whether the text is a real number */
 };
 
 static void fragment_free(struct fragment *fragment) {
@@ -95,7 +100,7 @@ static void add_operand(const struct text *text, bool parentheses, struct text *
   if (parentheses) text_add_char(out, ')');
 }
 
-/* The patterns of EXPR_OPS. */
+/* Inserts the operands into a pattern of EXPR_OPS. */
 static struct text fill(const char *pattern, const struct fragment *left, const struct fragment *right) {
   struct text out = {0};
   for (const char *p = pattern; *p; p++) {
@@ -129,9 +134,9 @@ struct printer {
   bool c, checked, formula;
   const char *(*slot_name)(void *context, int slot);
   void *context;
-  const char *refusal; /* why it cannot be said in C */
-  /* The left operand of an open `and` stays, and so do the condition and the first choice of a select: there may be one for
-     each level and two for each open jump. */
+  const char *refusal; /* why the expression cannot be printed as C; NULL if it can */
+  /* The left operand of an open `and` stays on the stack, and so do the condition and the first
+     choice of an open select. At most one fragment exists per level, plus two per open jump. */
   struct fragment stack[3 * EXPR_MAX_STACK + 1];
   int top;
   struct {
@@ -153,7 +158,8 @@ static const char *name_of(const struct printer *printer, int slot) {
   return "?";
 }
 
-/* A literal such as 0.5 would be a double and take a float's arithmetic with it. */
+/* Casts a literal to the formula's type, because a literal such as 0.5 would be a double and make
+   the arithmetic on floats double. */
 static void in_type(struct fragment *fragment) {
   struct text text = fill("__t(%a)", fragment, NULL);
   text_free(&fragment->text);
@@ -175,11 +181,12 @@ static bool constant_fragment(struct printer *printer, struct value value, struc
     return true;
   }
   out->kind = value.type == VALUE_FLOAT ? FRAGMENT_REAL : FRAGMENT_NUMBER;
+  /* C has no literal for the smallest integer */
   if (value.type == VALUE_INT && value.integer == INT64_MIN)
-    text_add(&out->text, "-9223372036854775807LL - 1"); /* C has no literal for it */
+    text_add(&out->text, "-9223372036854775807LL - 1");
   else
     value_print(value, &out->text);
-  /* so that a product of two constants does not overflow an int */
+  /* LL, so that a product of two constants does not overflow an int */
   if (value.type == VALUE_INT && value.integer != INT64_MIN) text_add(&out->text, "LL");
   if (printer->formula) in_type(out);
   return true;
@@ -212,7 +219,7 @@ static bool gives_whole(enum expr_op op) {
   return op == OP_FLOOR || op == OP_CEIL;
 }
 
-/* Whether C can do op on operands of these kinds as Lua does. */
+/* Checks that C's operation on operands of these kinds does what Lua's does. */
 static bool check_kinds(struct printer *printer, enum expr_op op, const struct fragment *a,
                         const struct fragment *b) {
   const char *pattern = printer->formula   ? formula_pattern(op)
@@ -240,7 +247,8 @@ static void to_double(struct fragment *fragment) {
   fragment->composite = true;
 }
 
-/* Whole numbers are computed by functions that notice an overflow; with a fraction both operands are doubles. */
+/* Returns the pattern of checked C. Whole numbers are computed by functions that notice an
+   overflow; if one operand has a fraction, both become doubles. */
 static const char *checked_pattern(enum expr_op op, bool real, struct fragment *left, struct fragment *right) {
   if (!real || gives_real(op) || gives_whole(op)) return patterns[op].checked;
   to_double(left);
@@ -252,7 +260,8 @@ static void operate(struct printer *printer, enum expr_op op) {
   enum { LONGEST = 1 << 16 };
   struct fragment *right = &printer->stack[printer->top - 1], *left = op >= OP_FIRST_BINARY ? right - 1 : right;
   if (printer->c && !check_kinds(printer, op, left, right)) return;
-  if (printer->c && !printer->formula && gives_whole(op) && left->kind == FRAGMENT_NUMBER) return; /* it is whole */
+  /* it is whole */
+  if (printer->c && !printer->formula && gives_whole(op) && left->kind == FRAGMENT_NUMBER) return;
   bool real = left->kind == FRAGMENT_REAL || right->kind == FRAGMENT_REAL;
   const char *pattern = printer->c ? patterns[op].c : patterns[op].lua;
   if (printer->checked) pattern = checked_pattern(op, real, left, right);
@@ -260,17 +269,18 @@ static void operate(struct printer *printer, enum expr_op op) {
   struct fragment result = {.text = fill(pattern, left, right)};
   real = (real && (printer->formula || !gives_whole(op))) || gives_real(op);
   result.kind = patterns[op].boolean ? FRAGMENT_BOOLEAN : real ? FRAGMENT_REAL : FRAGMENT_NUMBER;
-  bool call = op >= OP_CEIL_DIV || (op > OP_NEGATE && op < OP_ADD); /* brings its own parentheses in Lua */
+  /* Lua's form of the operation is a call, which needs no parentheses around it */
+  bool call = op >= OP_CEIL_DIV || (op > OP_NEGATE && op < OP_ADD);
   result.composite = printer->checked ? strchr("%!-", pattern[0]) != NULL : printer->c || !call;
   fragment_free(right);
   if (left != right) fragment_free(left);
   *left = result;
   printer->top = (int)(left - printer->stack) + 1;
-  /* patterns of C that mention an operand twice double the text at each level */
+  /* C patterns that mention an operand twice double the text at each level */
   if (result.text.length > LONGEST) refuse(printer, "it gets too long");
 }
 
-/* c ? a : b, of choices that are of one kind. */
+/* Prints c ? a : b; both choices must be of one kind. */
 static void choose_c(struct printer *printer, const struct fragment *condition, struct fragment *result) {
   const struct fragment *a = condition + 1, *b = condition + 2;
   bool numbers = is_numeric(a) && is_numeric(b);
@@ -285,7 +295,7 @@ static void choose_c(struct printer *printer, const struct fragment *condition, 
   result->composite = true;
 }
 
-/* Replaces the three topmost fragments. */
+/* Replaces the condition and the two choices on top of the stack by the select. */
 static void join_select(struct printer *printer) {
   struct fragment *condition = &printer->stack[printer->top - 3], result = {.kind = FRAGMENT_NUMBER};
   if (printer->c) {
@@ -301,7 +311,7 @@ static void join_select(struct printer *printer) {
   printer->top -= 2;
 }
 
-/* Replaces the two topmost fragments. */
+/* Replaces the two topmost fragments by the result. */
 static void join_result(struct printer *printer, struct fragment result) {
   fragment_free(&printer->stack[--printer->top]);
   fragment_free(&printer->stack[printer->top - 1]);
@@ -313,10 +323,10 @@ static struct fragment *as_guard(struct fragment *view, const struct fragment *o
   return view;
 }
 
-/* left and right, by what they are: numbers count as true. */
+/* Joins `left and right` by the kinds of the operands. A number counts as true, as in Lua. */
 static void join_and_c(struct printer *printer, struct fragment *left, struct fragment *right) {
   struct fragment a, b, result = {.composite = true, .kind = right->kind};
-  if (is_numeric(left)) { /* always true: the right one */
+  if (is_numeric(left)) { /* a number is always true, so the result is the right operand */
     result = *right;
     *right = (struct fragment){0};
   } else if (right->kind == FRAGMENT_BOOLEAN) {
@@ -334,7 +344,7 @@ static void join_and_c(struct printer *printer, struct fragment *left, struct fr
 
 static void join_or_c(struct printer *printer, struct fragment *left, struct fragment *right) {
   struct fragment a, b, result = {.composite = true, .kind = right->kind};
-  if (is_numeric(left)) { /* always true: the left one */
+  if (is_numeric(left)) { /* a number is always true, so the result is the left operand */
     result = *left;
     *left = (struct fragment){0};
   } else if (left->kind == FRAGMENT_BOOLEAN && right->kind == FRAGMENT_BOOLEAN) {
@@ -367,7 +377,7 @@ static void join(struct printer *printer, enum expr_op op) {
   }
 }
 
-/* Its indices are the topmost fragments. */
+/* Prints an element of a buffer, whose indices are the topmost fragments. */
 static void print_element(struct printer *printer, int32_t operand) {
   int rank = element_rank(operand);
   struct fragment *first = &printer->stack[printer->top - rank];
@@ -394,7 +404,7 @@ static void close_jumps(struct printer *printer, size_t at) {
   }
 }
 
-/* A select ends where its ELSE leads to. */
+/* Notes an open jump. A select's first choice ends where the jump of its ELSE leads to. */
 static void open_jump(struct printer *printer, const struct instruction *instruction, size_t at) {
   const size_t target = at + 1 + (size_t)instruction->operand;
   if (instruction->op == OP_ELSE) {
@@ -419,7 +429,8 @@ static void step(struct printer *printer, size_t at) {
   if (instruction->op != OP_PUSH) operate(printer, instruction->op);
 }
 
-/* Runs the program's instructions before `end`; what the last one gave is on top. */
+/* Prints the program's instructions before `end`; the result of the last one is on top of the
+   stack. */
 static void print_until(struct printer *printer, size_t end) {
   for (size_t at = 0; at < end && !printer->refusal; at++) {
     close_jumps(printer, at);
@@ -435,7 +446,7 @@ static void printer_free(struct printer *printer) {
 
 void expr_print_operation(const struct expr *expr, size_t at, struct text *out) {
   struct printer *printer = calloc(1, sizeof *printer);
-  if (!printer) return; /* the message goes without it */
+  if (!printer) return; /* without memory the message is left without the operation */
   printer->expr = expr;
   print_until(printer, at + 1);
   const struct text *text = &printer->stack[printer->top - 1].text;

@@ -1,4 +1,5 @@
-/* Building the programs of expressions: emitting, folding constants, binding; see expr_program.h. */
+/* Building of the programs of expressions: emitting, folding of constants, binding; see
+   expr_program.h. */
 #include "expr_program.h"
 #include "array.h"
 
@@ -24,7 +25,8 @@ static bool grow(void **array, size_t *capacity, size_t count, size_t element) {
 static void drop_constants(struct expr *program, size_t keep) {
   while (program->constant_count > keep) {
     struct value *last = &program->constants[--program->constant_count];
-    if (last->type == VALUE_STRING) free((void *)last->string); /* add_constant's copy */
+    /* owned, because add_constant copied the string */
+    if (last->type == VALUE_STRING) free((void *)last->string);
   }
 }
 
@@ -116,10 +118,11 @@ int program_push_slot(struct expr *program, int slot, const char *name, cugen_er
   return status ? status : emit_push(program, OPERAND_SLOT, (size_t)slot, err);
 }
 
-/* The last `operands` instructions are pushes that make up the last operands, and nothing jumps in between. */
+/* Returns whether the last `operands` instructions are the pushes of the last operands and no jump
+   leads between them. */
 static bool last_are_pushes(const struct expr *program, size_t operands) {
   if (program->count < operands || program->last_target > program->count - operands) {
-    /* a jump to the first push itself only ends what stands before it */
+    /* a jump to the first of the pushes only ends the code before it */
     return false;
   }
   for (size_t i = program->count - operands; i < program->count; i++)
@@ -132,13 +135,14 @@ static struct value *last_constant(const struct expr *program, size_t back) {
   return push->place == OPERAND_CONSTANT ? &program->constants[push->operand] : NULL;
 }
 
-/* Replaces an operation whose operands are constants by its result, unless it fails. */
+/* Replaces an operation whose operands are constants by its result, unless the operation fails. */
 static bool fold(struct expr *program, enum expr_op op) {
   size_t operands = op >= OP_FIRST_BINARY ? 2 : 1;
   if (!last_are_pushes(program, operands)) return false;
   struct value *left = last_constant(program, operands), *right = last_constant(program, 1), result;
   if (!left || !right || expr_apply(op, left, right, &result)) return false;
-  /* Constants are pushed in order, so that the operands' are the last; results are never strings. */
+  /* Constants are stored in the order of their pushes, so the operands are the last ones. Results
+     are never strings. */
   size_t keep = (size_t)program->code[program->count - operands].operand;
   drop_constants(program, keep);
   program->constants[program->constant_count++] = result;
@@ -158,14 +162,16 @@ int program_operate(struct expr *program, enum expr_op op, cugen_error *err) {
   if (op < OP_FIRST_BINARY) return emit(program, op, OPERAND_STACK, 0, err);
   program->depth--;
   if (!last_are_pushes(program, 1)) return emit(program, op, OPERAND_STACK, 0, err);
-  program->code[program->count - 1].op = (uint8_t)op; /* takes its right operand from where the push did */
+  /* the operation takes its right operand directly from the slot or constant */
+  program->code[program->count - 1].op = (uint8_t)op;
   return CUGEN_OK;
 }
 
 int program_open_jump(struct expr *program, enum expr_op op, struct program_jump *jump, cugen_error *err) {
   if (program->open_jumps >= EXPR_MAX_STACK) return too_deep(err);
   struct value *left = last_are_pushes(program, 1) ? last_constant(program, 1) : NULL;
-  const bool known = left && (op == OP_OR || left->type != VALUE_STRING); /* a word stays, to fail when evaluated */
+  /* a string as a condition is kept, so that it fails when evaluated */
+  const bool known = left && (op == OP_OR || left->type != VALUE_STRING);
   jump->kind = !known ? JUMP_REAL : value_truthy(*left) == (op == OP_AND) ? JUMP_KEEPS_RIGHT : JUMP_KEEPS_LEFT;
   jump->depth = program->depth;
   if (jump->kind == JUMP_KEEPS_RIGHT) {
@@ -182,7 +188,7 @@ int program_open_jump(struct expr *program, enum expr_op op, struct program_jump
   return CUGEN_OK;
 }
 
-/* Everything from jump->at on goes. */
+/* Removes all code from jump->at on. */
 static void cut_back(struct expr *program, const struct program_jump *jump) {
   drop_constants(program, jump->constant_count);
   program->count = jump->at;
@@ -209,7 +215,7 @@ static void begin_choice(struct expr *program, struct program_jump *jump) {
   jump->last_target = program->last_target;
 }
 
-/* What is no condition stays, to fail when evaluated. */
+/* A constant that is not a condition is kept, so that it fails when evaluated. */
 int program_open_select(struct expr *program, struct program_jump *jump, cugen_error *err) {
   if (program->open_jumps >= EXPR_MAX_STACK) return too_deep(err);
   struct value *condition = last_are_pushes(program, 1) ? last_constant(program, 1) : NULL;
@@ -264,7 +270,7 @@ static int copy_operand(struct copy *copy, const struct instruction *from, cugen
   return program_push_slot(copy->program, from->operand, slot_name(copy->from, from->operand), err);
 }
 
-/* A select's ELSE has its end: until then it has none. */
+/* Copies a jump. Until the end of a select is copied, its ELSE has no target. */
 static int copy_jump(struct copy *copy, size_t at, cugen_error *err) {
   const struct instruction *from = &copy->from->code[at];
   if (from->op == OP_ELSE) {
@@ -361,7 +367,8 @@ const char *expr_text(const struct expr *expr) {
   return expr->text;
 }
 
-/* pow and ceil_log loop, the functions of floats take some 20 ns. */
+/* Estimates the cost of an operation: pow and ceil_log are loops, functions of floats take about 20
+   ns. */
 static size_t operation_cost(enum expr_op op) {
   if (op == OP_POW || op == OP_CEIL_LOG) return 32;
   return op >= OP_SQRT && op <= OP_CEIL ? 8 : 1;

@@ -1,18 +1,24 @@
-/* What the files of expr share: an expression is a short program in postfix order for a stack machine. The parser
-   emits it, derived names and bound values are emitted into it again, and the printer runs it on text instead of
-   values. Nothing but the parser recurses. */
+/* Shared by the expr_*.c files. An expression is a short program in postfix order for a stack
+   machine. The parser emits the program; derived names and bound values are emitted into the
+   program of another expression; the printer runs the program on text instead of values. Only the
+   parser recurses. */
 #ifndef BASE_EXPR_PROGRAM_H
 #define BASE_EXPR_PROGRAM_H
 
 #include "expr.h"
 
-/* Bounds that keep a hostile config from costing time or stack; no honest expression comes near them. */
+/* Limits, so that a hostile config cannot cost much time or stack. No sensible expression comes
+   near them. */
 enum { EXPR_MAX_CODE = 4096, EXPR_MAX_STACK = 128, EXPR_MAX_NESTING = 100 };
 
-/* name, operands, as Lua, as C (NULL: not from here), as checked C (of whole numbers), gives a boolean. %a is an operand,
-   %A one in parentheses if it is not a name or a number. AND and OR are jumps over their right operand; SELECT takes its condition
-   and, where that is false, jumps behind the ELSE that ends its first choice and jumps over the second. ELEMENT takes as
-   many indices as its operand says (element_operand). From GELU on to RELU they are the formulas' (expr_parse_formula). */
+/* The operations. Columns: name; number of operands; pattern in Lua; pattern in C (NULL: cannot be
+   printed); pattern in checked C, for whole numbers; whether the result is a boolean. In a pattern
+   %a is an operand, and %A an operand in parentheses unless it is a name or a number.
+
+   AND and OR jump over their right operand. SELECT takes its condition off the stack and, if the
+   condition is false, jumps behind the ELSE that ends its first choice; the ELSE jumps over the
+   second choice. ELEMENT takes as many indices as its operand says (element_operand). The
+   operations from GELU to RELU exist in formulas only (expr_parse_formula). */
 #define EXPR_OPS(X)                                                                                                  \
   X(PUSH, 0, "", NULL, NULL, false)                                                                                  \
   X(AND, 0, "%A and %B", "%A && %B", "%A && %B", false)                                                              \
@@ -70,7 +76,7 @@ enum expr_op {
   OP_LAST_COMPARISON = OP_GREATER_EQUAL
 };
 
-/* The operand of ELEMENT: which buffer, and of how many dimensions. */
+/* The operand of ELEMENT: the buffer's number and number of dimensions. */
 static inline size_t element_operand(int buffer, int rank) {
   return (size_t)buffer << 3 | (size_t)rank;
 }
@@ -80,11 +86,12 @@ static inline int element_buffer(int32_t operand) {
 static inline int element_rank(int32_t operand) {
   return operand & 7;
 }
-/* The names of buffers are kept beside those of slots, under numbers that no slot has. */
+/* The names of buffers are kept in the same list as the names of slots, under numbers that no slot
+   has. */
 enum { EXPR_BUFFER_NAME = 1 << 24 };
 
-/* Where an instruction's operand is: PUSH and the right operand of a binary operation name a slot or a constant
-   directly when they can; a jump's is the number of instructions it skips. */
+/* Where the right operand of an instruction is. PUSH and binary operations name a slot or a
+   constant directly if possible. The operand of a jump is the number of instructions to skip. */
 enum operand_place { OPERAND_STACK, OPERAND_SLOT, OPERAND_CONSTANT, OPERAND_JUMP };
 
 struct instruction {
@@ -100,13 +107,14 @@ struct slot_name {
 struct expr {
   char *text;
   struct instruction *code;
-  struct value *constants; /* their strings are the program's own */
-  struct slot_name *names; /* of every slot it mentions, at least */
-  int *slots;              /* mentioned, rising */
+  struct value *constants; /* the program owns their strings */
+  struct slot_name *names; /* of all mentioned slots, possibly of more */
+  int *slots;              /* the mentioned slots, ascending */
   size_t count, constant_count, name_count, slot_count;
   size_t capacity, constant_capacity, name_capacity;
-  /* While it is built: */
-  size_t last_target; /* the highest instruction a jump leads to: what stands before may not be merged with it */
+  /* Used only while the program is built. */
+  size_t last_target; /* the highest instruction that a jump leads to; the instructions before it
+                         must not be merged with it */
   int depth, max_depth, open_jumps;
 };
 
@@ -133,9 +141,9 @@ enum trouble {
   TROUBLE_COUNT
 };
 
-/* One operation on values; right is ignored by unary ones. */
+/* Applies one operation to values. right is ignored by unary operations. */
 enum trouble expr_apply(enum expr_op op, const struct value *left, const struct value *right, struct value *out);
-/* As in Lua: all but nil and false. */
+/* Truth as in Lua: every value but nil and false. */
 static inline bool value_truthy(struct value value) {
   return value.type != VALUE_NIL && (value.type != VALUE_BOOL || value.boolean);
 }
@@ -145,41 +153,49 @@ static inline bool value_truthy(struct value value) {
 struct expr *program_new(const char *text);
 int program_push_constant(struct expr *program, struct value value, cugen_error *err);
 int program_push_slot(struct expr *program, int slot, const char *name, cugen_error *err);
-/* Operands are the last pushed; what is constant is computed at once. */
+/* Emits an operation on the operands pushed last. If all operands are constants, the result is
+   emitted instead. */
 int program_operate(struct expr *program, enum expr_op op, cugen_error *err);
 
-/* An element of a buffer; its indices are the last pushed. */
+/* Emits the read of a buffer's element. Its indices were pushed last. */
 int program_element(struct expr *program, int buffer, int rank, const char *name, cugen_error *err);
 
 struct program_jump {
-  enum { JUMP_REAL, JUMP_KEEPS_LEFT, JUMP_KEEPS_RIGHT } kind; /* the operand or choice that stays */
+  /* JUMP_REAL: a jump was emitted. Others: the condition is constant, and this operand or choice
+     stays */
+  enum { JUMP_REAL, JUMP_KEEPS_LEFT, JUMP_KEEPS_RIGHT } kind;
   size_t at, constant_count, last_target;
   int depth;
 };
-/* OP_AND or OP_OR, between its operands and after them. */
+/* Opens an OP_AND or OP_OR after its left operand; program_close_jump is called after the right
+   operand. */
 int program_open_jump(struct expr *program, enum expr_op op, struct program_jump *jump, cugen_error *err);
 void program_close_jump(struct expr *program, const struct program_jump *jump);
-/* The same for select: behind its condition, between its two choices; program_close_jump is behind them. */
+/* Opens a select after its condition; program_else is called between its two choices,
+   program_close_jump after them. */
 int program_open_select(struct expr *program, struct program_jump *jump, cugen_error *err);
 int program_else(struct expr *program, struct program_jump *jump, cugen_error *err);
 
-/* All of another program; slots with known[slot] (known may be NULL) become their values. */
+/* Emits all of another program. Slots with known[slot] set (known may be NULL) are replaced by
+   their values. */
 int program_append(struct expr *program, const struct expr *other, const struct value *slots, const bool *known,
                    size_t slot_count, cugen_error *err);
 int program_finish(struct expr *program, cugen_error *err);
 
 /* ---- Types (expr_types.c) ---- */
 
-/* Refuses comparisons that no value of the scope's slots makes true, and conditions that are never true or false. */
+/* Refuses comparisons that hold for no value of the scope's slots, and conditions that are never
+   true or false. */
 int expr_check_types(const struct expr *expr, const struct expr_scope *scope, cugen_error *err);
 
 /* ---- Text (expr_print.c) ---- */
 
-/* The expression in quotes, unprintable bytes escaped, shortened around `column` (from 0) when long. */
+/* Appends the expression in quotes, with unprintable bytes escaped, and shortened around `column`
+   (from 0) if it is long. */
 void expr_quote(const char *text, size_t column, struct text *out);
-/* The operation at code[at] with its operands, as a person would have written it. */
+/* Prints the operation at code[at] with its operands, as the user would write it. */
 void expr_print_operation(const struct expr *expr, size_t at, struct text *out);
-/* The same for given operands. */
+/* Prints an operation with the given operands, as the user would write it. */
 void expr_print_values(enum expr_op op, const struct value *left, const struct value *right, struct text *out);
 
 #endif

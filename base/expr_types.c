@@ -1,11 +1,11 @@
-/* What an expression compares and what it asks for truth, told before it is evaluated: `not BS == 64`
-   with a number BS, BS == '64', and mode == 'fastt' where mode is never that word, are mistakes whatever
-   the values are.
-
-   Algorithm: the program is run on sets of values (abstract interpretation). Each operand is the types
-   that it may have, and its words where all of them are known, as those of a tunable are. Both choices
-   of `and`, `or` and `select` are followed and joined. A set is never too small, so that what is refused
-   here is wrong for every value. What is not refused may still fail when it is evaluated. */
+/* Type checks of expressions before they are evaluated. Mistakes for every value of the slots are
+   found here: `not BS == 64` with a number BS, BS == '64', and mode == 'fastt' if mode never has
+   this value.
+   Algorithm: abstract interpretation. The program is run on sets of values; the set of an operand
+   has the types that the operand may have, and its strings if all of them are known, as for a
+   tunable. Both choices of `and`, `or` and `select` are followed and their sets united. A set is
+   never too small, so an expression that is refused here is wrong for every value. An expression
+   that passes may still fail when it is evaluated. */
 #include "expr_program.h"
 
 #include <stdlib.h>
@@ -23,13 +23,15 @@ enum {
 
 enum { WORDS_MOST = 256, SHOWN_VALUES = 8 };
 
-/* What an operand may be. */
+/* The set of values that an operand may have. */
 struct set {
   unsigned types;
-  bool open; /* its words are not all known; else they are words[first .. first + count) */
+  bool open; /* not all strings of the set are known; otherwise they are words[first .. first +
+                count) */
   int first, count;
-  const char *name;        /* of the slot that it is; NULL: it is computed */
-  struct expr_symbol slot; /* likewise */
+  const char *name;        /* name of the slot, if the operand is a slot; NULL if the operand is
+                              computed */
+  struct expr_symbol slot; /* the slot's symbol, if the operand is a slot */
 };
 
 struct checker {
@@ -42,10 +44,10 @@ struct checker {
   struct {
     size_t target;
     enum expr_op op;
-    struct set left; /* of a select: its first choice */
+    struct set left; /* of a select: the set of its first choice */
   } jumps[EXPR_MAX_STACK];
   int open;
-  struct text what; /* a mistake; empty: none so far */
+  struct text what; /* the message of the first mistake; empty if none was found */
 };
 
 /* ---- Sets ---- */
@@ -124,7 +126,7 @@ static void add_values(const struct set *set, struct text *out) {
   text_add(out, set->slot.value_count > SHOWN_VALUES ? ", ...)" : ")");
 }
 
-/* "BS is a number (64, 96, 128)". */
+/* Appends a description such as "BS is a number (64, 96, 128)". */
 static void describe(const struct set *set, const char *otherwise, struct text *out) {
   static const struct {
     unsigned type;
@@ -149,7 +151,7 @@ static struct text *begin(struct checker *checker) {
 
 static const char not_binds[] = "; \"not\" comes before a comparison: write not (a == b), or a ~= b";
 
-/* An operand that is to be true or false. */
+/* Refuses an operand that must be true or false. */
 static void refuse_condition(struct checker *checker, size_t at, const struct set *set) {
   const struct expr *expr = checker->expr;
   struct text *out = begin(checker);
@@ -197,12 +199,14 @@ static bool ask_condition(struct checker *checker, size_t at, const struct set *
   return false;
 }
 
-/* true and false are one type to a comparison. */
+/* Maps true and false to one type, as comparisons do. */
 static unsigned compared(unsigned types) {
   return types & IS_BOOLEAN ? types | IS_BOOLEAN : types;
 }
 
-/* A tunable of one value: expressions that several implementations share ask for the values of the others, too. */
+/* Returns whether the operand is a tunable with a single value. Comparisons with it are not
+   refused, because expressions that several implementations share also ask for the values of the
+   others. */
 static bool is_fixed(const struct set *set) {
   return set->name && set->count == 1;
 }
@@ -229,12 +233,13 @@ static void open_jump(struct checker *checker, size_t at) {
   const struct instruction *instruction = &checker->expr->code[at];
   const size_t target = at + 1 + (size_t)instruction->operand;
   const struct set left = checker->stack[--checker->top];
-  if (instruction->op == OP_ELSE) { /* the first choice of the select that is open */
+  if (instruction->op == OP_ELSE) { /* the first choice of the innermost open select */
     checker->jumps[checker->open - 1].target = target;
     checker->jumps[checker->open - 1].left = left;
     return;
   }
-  /* Numbers are true, as in Lua: configs say device.is_gpu and a or b. */
+  /* A number on the left is allowed and counts as true, as in Lua, because configs write
+     `device.is_gpu and a or b`. */
   const bool asks = instruction->op == OP_SELECT || (instruction->op == OP_AND && !(left.types & IS_NUMBER));
   if (asks && !ask_condition(checker, at, &left)) return;
   checker->jumps[checker->open].op = instruction->op;

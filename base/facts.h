@@ -1,5 +1,6 @@
-/* What a config can ask of a device: the names behind `device.` in expressions and templates. All are integers.
-   runtime fills them from a real device, a described one, or the cpu device's stated limits. */
+/* The device facts that a config can use: the names behind `device.` in expressions and templates.
+   All are integers. The room runtime fills them from a real device, from a described GPU, or from
+   the limits of the cpu device. */
 #ifndef BASE_FACTS_H
 #define BASE_FACTS_H
 
@@ -42,7 +43,7 @@ enum device_fact {
       DEVICE_FACT_COUNT
 };
 
-/* "device.sm_count", in the order of the enum. */
+/* The names with their prefix, such as "device.sm_count", in the order of the enum. */
 extern const char *const device_fact_names[DEVICE_FACT_COUNT];
 int64_t device_fact_get(const struct device_facts *facts, enum device_fact fact);
 

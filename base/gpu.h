@@ -1,11 +1,12 @@
-/* A GPU as data: the facts that configs ask for, and the rates that a prediction needs. configs/devices/ describes the GPUs that
-   cugen knows; docs/model.md says what each figure is for. */
+/* A GPU as data: the facts that configs use, and the rates that a prediction needs.
+   configs/devices/ describes the GPUs that cugen knows; docs/model.md describes each figure. */
 #ifndef BASE_GPU_H
 #define BASE_GPU_H
 
 #include "facts.h"
 
-/* name, what it is. All are of one multiprocessor where nothing else is said; lanes are results a cycle. */
+/* name, what it is. All are of one multiprocessor where nothing else is said; lanes are results a
+   cycle. */
 #define GPU_RATES(X)                                                                                                 \
   X(fp32_lanes, "f32 multiply-adds a cycle")                                                                         \
   X(fp64_lanes, "f64 multiply-adds a cycle")                                                                         \
@@ -33,13 +34,13 @@ struct gpu_rates {
 #undef X
 };
 
-/* The oldest compute capabilities that NVRTC 13 and NVRTC 12 have a target for. */
+/* The oldest compute capabilities for which NVRTC 13 and NVRTC 12 can compile. */
 enum { GPU_OLDEST_TARGET = 75, GPU_OLDEST_TARGET_12 = 50 };
 
-/* A described GPU. */
+/* A GPU described in configs/devices/. */
 struct gpu_model {
   char id[32];    /* "model:A100" */
-  char name[128]; /* as its driver reports it */
+  char name[128]; /* name as the GPU's driver reports it */
   struct device_facts facts;
   struct gpu_rates rates;
 };

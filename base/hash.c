@@ -1,7 +1,7 @@
 /* Content hashes by libxxhash; see hash.h. */
 #include "hash.h"
 
-#define XXH_STATIC_LINKING_ONLY /* a state without malloc */
+#define XXH_STATIC_LINKING_ONLY /* for a hash state on the stack, without malloc */
 #include <xxhash.h>
 
 static struct hash to_text(XXH128_hash_t value) {

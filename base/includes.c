@@ -1,4 +1,4 @@
-/* What a compiler might include; see includes.h. */
+/* Finds everything in a source that a compiler might include; see includes.h. */
 #include "includes.h"
 
 #include <ctype.h>
@@ -6,7 +6,8 @@
 
 #include "system.h"
 
-/* A backslash or its trigraph, which joins lines also where g++ overlooks blanks behind it; 0: none is here. */
+/* The length of a line splice at this place: a backslash or its trigraph at the end of a line,
+   where g++ overlooks blanks behind the backslash; 0 if there is none. */
 static size_t splice(const char *at) {
   const size_t mark = *at == '\\' ? 1 : strncmp(at, "?\?/", 3) == 0 ? 3 : 0;
   if (!mark) return 0;
@@ -14,7 +15,7 @@ static size_t splice(const char *at) {
   return at[mark + blank] == '\n' ? mark + blank + 1 : 0;
 }
 
-/* Past blanks, comments and splices within a line. */
+/* Skips blanks, comments and splices within a line. */
 static const char *skip(const char *at) {
   for (size_t length;;) {
     if ((length = splice(at)))
@@ -28,18 +29,19 @@ static const char *skip(const char *at) {
   }
 }
 
-/* "#", "%:" or the trigraph; 0: none. */
+/* The length of "#", "%:" or the trigraph of "#" at this place; 0 if none is here. */
 static size_t mark_length(const char *at) {
   return *at == '#' ? 1 : strncmp(at, "%:", 2) == 0 ? 2 : strncmp(at, "?\?=", 3) == 0 ? 3 : 0;
 }
 
-/* Nothing but blanks or the end of a comment stands before it in its line, which g++ also ends at a carriage return. */
+/* Returns whether a directive may begin here: only blanks or the end of a comment stand before it
+   on its line. A carriage return ends a line, too, as for g++. */
 static bool may_begin(const char *source, const char *at) {
   while (at > source && strchr(" \t\f\v", at[-1])) at--;
   return at == source || at[-1] == '\n' || at[-1] == '\r' || (at - source >= 2 && at[-1] == '/' && at[-2] == '*');
 }
 
-/* The word of a directive, splices taken out; past it. */
+/* Reads the word of a directive without splices, and returns the place behind it. */
 static const char *read_word(const char *at, char *word, size_t size) {
   size_t length = 0, gap;
   for (;; at += gap) {
@@ -58,7 +60,7 @@ static bool reads_file(const char *word) {
   return false;
 }
 
-/* The argument names something within a folder. */
+/* Returns whether the argument names a file within a folder. */
 static bool is_plain(const char *at, struct text *name) {
   const char *end = *at == '<' ? ">\n" : *at == '"' ? "\"\n" : NULL;
   if (!end) return false;

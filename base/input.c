@@ -1,5 +1,5 @@
-/* Reading what a user names; see input.h. One buffer, which grows to two of the longest lines, is
-   filled from a descriptor. */
+/* Reading of files that the user names; see input.h. One buffer is filled from a descriptor and
+   grows up to twice the longest line. */
 #include "input.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static int too_long(const struct input *input, cugen_error *err) {
                    input->name, input->limits.most >> 20);
 }
 
-/* What is not read: the name of a folder, or of what may never end or keep a reader waiting. */
+/* Refuses folders, and files that may never end or keep a reader waiting (devices, named pipes). */
 static int check_kind(const struct input *input, cugen_error *err) {
   struct stat info;
   if (fstat(input->fd, &info)) return error_file(err, "read", input->name, errno);
@@ -29,8 +29,8 @@ static int check_kind(const struct input *input, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* A pipe of the shell's is a link to it; a named pipe is not opened, since that would wait for
-   whoever writes to it. */
+/* Opens a named file. A shell's pipe is reached through a link in /dev/fd; a named pipe is not
+   opened, because opening would wait for its writer. */
 static int open_named(struct input *input, cugen_error *err) {
   struct stat info;
   if (lstat(input->name, &info) == 0 && S_ISFIFO(info.st_mode))
@@ -73,7 +73,7 @@ void input_close(struct input *input) {
   *input = (struct input){.fd = -1};
 }
 
-/* Returns when there are bytes, or the end, or somebody asked to stop. */
+/* Waits until bytes or the end of the file can be read, or the caller asks to stop. */
 static int await(const struct input *input, cugen_error *err) {
   enum { ASK_MS = 100 };
   const struct process_stop *stop = &input->limits.stop;
@@ -87,7 +87,7 @@ static int await(const struct input *input, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Makes room for a piece more: what was taken goes, then the buffer grows. */
+/* Makes room for one more piece: first drops the bytes that were taken, then grows the buffer. */
 static int make_room(struct input *input, cugen_error *err) {
   if (input->at) memmove(input->buffer, input->buffer + input->at, input->end - input->at);
   input->end -= input->at, input->at = 0;

@@ -1,43 +1,44 @@
-/* What a user names to be read: a regular file, a pipe of the shell's, or "-", the standard input.
-   By line or whole, never more than a limit, and a wait for a silent writer ends when the caller
-   asks for it. Devices and named pipes are refused. */
+/* Reading of what the user names: a regular file, a shell's pipe, or "-" for the standard input. It
+   is read by line or whole, never beyond a limit, and the wait for a silent writer ends when the
+   caller asks to stop. Devices and named pipes are refused. */
 #ifndef BASE_INPUT_H
 #define BASE_INPUT_H
 
 #include "system.h"
 
 struct input_limits {
-  size_t most;      /* bytes of the whole input; 0: any number */
-  size_t most_line; /* bytes of a line */
+  size_t most;      /* limit of the whole input in bytes; 0: no limit */
+  size_t most_line; /* limit of a line in bytes */
   struct process_stop stop;
 };
 
 struct input {
-  const char *name; /* as it was given; "stdin" */
+  const char *name; /* the name as the user gave it; "stdin" for "-" */
   struct input_limits limits;
   const char *data; /* the buffer, or memory of the caller */
   char *buffer;
-  size_t at, end, room; /* at..end is read and not yet taken */
+  size_t at, end, room; /* data[at..end) is read but not yet taken; room: size of the buffer */
   size_t total;         /* bytes read so far */
-  int fd;               /* -1: memory */
+  int fd;               /* -1 if data is memory of the caller */
   bool owned, ended;
 };
 
-/* path must live until input_close. CUGEN_ERROR_MISSING: there is no such file. CUGEN_ERROR_IO: it
-   cannot be opened, is a folder, a device or a named pipe, or a file of more than `most` bytes.
-   After a failure there is nothing to close. */
+/* path must live until input_close. CUGEN_ERROR_MISSING: the file does not exist. CUGEN_ERROR_IO:
+   it cannot be opened, is a folder, a device or a named pipe, or has more than `most` bytes. After
+   a failure nothing needs to be closed. */
 int input_open(struct input *out, const char *path, const struct input_limits *limits, cugen_error *err);
-/* The same of a descriptor, which is the input's from here on. */
+/* Like input_open, for a descriptor, which the input closes. */
 int input_of_file(struct input *out, const char *path, int fd, size_t most, cugen_error *err);
 struct input input_of_memory(const char *name, const char *data, size_t length);
 void input_close(struct input *input);
 
-/* The next line without its end, valid until the next call; *line NULL: there is none. A line of
-   more than `most_line` bytes is cut: *length tells it. CUGEN_ERROR_INTERRUPTED: `stop` said so. */
+/* Reads the next line, without its end; it is valid until the next call. *line is NULL at the end
+   of the input. A line of more than `most_line` bytes is cut, which *length tells.
+   CUGEN_ERROR_INTERRUPTED: `stop` asked to stop. */
 int input_line(struct input *input, const char **line, size_t *length, cugen_error *err);
-/* Whether the line taken last was ended by the input's end alone. */
+/* Returns whether the last line had no newline at its end. */
 bool input_line_is_open(const struct input *input);
-/* All that is left, appended to *out. */
+/* Appends all that is left of the input to *out. */
 int input_rest(struct input *input, struct text *out, cugen_error *err);
 
 #endif

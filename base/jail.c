@@ -1,4 +1,4 @@
-/* Landlock; see jail.h. */
+/* File access restricted by Landlock; see jail.h. */
 #define _GNU_SOURCE /* O_PATH, syscall */
 #include "jail.h"
 
@@ -11,7 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Numbers and layouts of include/uapi/linux/landlock.h, which a system older than its kernel has not. */
+/* Numbers and layouts from include/uapi/linux/landlock.h, because the headers of an older system
+   lack them. */
 enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446, ASK_VERSION = 1, PATH_BENEATH = 1 };
 enum {
   EXECUTE = 1 << 0,
@@ -19,7 +20,8 @@ enum {
   READ_FILE = 1 << 2,
   READ_DIR = 1 << 3,
   MAKE_AND_REMOVE = ((1 << 13) - 1) & ~((1 << 4) - 1), /* in a folder: 1 << 4 to 1 << 12 */
-  REFER = 1 << 13,                                     /* version 2: renaming from folder to folder */
+  REFER = 1 << 13,                                     /* version 2: renaming from folder to
+                                                          folder */
   TRUNCATE = 1 << 14                                   /* version 3 */
 };
 

@@ -7,22 +7,26 @@
 
 enum jail_access {
   JAIL_READ = 1,    /* files and folders */
-  JAIL_EXECUTE = 2, /* programs, and JAIL_READ */
-  JAIL_WRITE = 4    /* files are made, written and removed, and JAIL_READ */
+  JAIL_EXECUTE = 2, /* programs may be executed; includes JAIL_READ */
+  JAIL_WRITE = 4    /* files may be made, written and removed; includes JAIL_READ */
 };
 
 struct jail_place {
-  const char *path; /* a file, or a folder with all below it; one that is not there is skipped, as is NULL or "" */
+  const char *path; /* a file, or a folder with everything below it. A path that does not exist is
+                       skipped, and so are NULL and "" */
   int access;
 };
 
-/* Whether the file's real name is one of the places or lies below: what a jail of them would let it open. */
+/* Returns whether the real name of the file is one of the places or lies below one, so that a jail
+   of these places would let the file be opened. */
 bool jail_covers(const struct jail_place *places, size_t count, const char *path);
 
-/* A descriptor for jail_enter, which the caller closes; -1: this kernel has no Landlock, or it is switched off. */
+/* Makes a descriptor for jail_enter, which the caller closes. Returns -1 if this kernel has no
+   Landlock or has it switched off. */
 int jail_make(const struct jail_place *places, size_t count);
-/* From here on this thread, and whatever it starts, opens these places and nothing else, for good; nor does a program that it
-   starts gain privileges. May be called between fork and exec. A jail of -1 does nothing. False: it could not be entered. */
+/* From now on this thread, and everything that it starts, can open only the places of the jail;
+   this cannot be undone. Programs that the thread starts gain no privileges. May be called between
+   fork and exec. A jail of -1 does nothing. Returns false if the jail could not be entered. */
 bool jail_enter(int jail);
 
 #endif

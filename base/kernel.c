@@ -120,7 +120,7 @@ static void describe_access(const struct kernel_argument *a, struct text *out) {
 void kernel_argument_describe(const struct kernel_argument *argument, unsigned aspects, struct text *out) {
   static const struct {
     unsigned aspect;
-    const char *lead; /* where another one stands in front of it */
+    const char *lead; /* the text put before the next aspect; "" before the first one */
     void (*describe)(const struct kernel_argument *a, struct text *out);
   } table[] = {{ARGUMENT_STORAGE, "", describe_storage},     {ARGUMENT_VALUE, "", describe_value},
                {ARGUMENT_ACCESS, "", describe_access},       {ARGUMENT_FILL, " fill ", describe_fill},
@@ -169,11 +169,13 @@ void kernel_spec_times(const struct kernel_spec *spec, size_t *times) {
 }
 
 bool kernel_spec_is_long(const struct kernel_spec *spec) {
-  enum { LONG = 64 }; /* what records know of shorter ones stays */
+  /* Longer kernels are described in a shorter form; the description of shorter ones must not
+     change, because records refer to its hash. */
+  enum { LONG = 64 };
   return kernel_spec_calls(spec) > LONG;
 }
 
-/* Of the implementation's own scalars. */
+/* Adds the values of the implementation's own scalars. */
 static void add_own_values(const struct kernel_spec *spec, const struct kernel_launch *launch, struct text *out) {
   for (size_t i = 0; i < launch->parameter_count; i++) {
     const struct kernel_parameter *parameter = &spec->parameters[launch->first_parameter + i];

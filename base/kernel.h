@@ -1,5 +1,5 @@
-/* A kernel as plain data: what gen hands to runtime and tune, with every expression already evaluated. One
-   kernel_spec is one variant of one config for one problem on one device. */
+/* A kernel as plain data, passed from gen to runtime and tune, with every expression already
+   evaluated. One kernel_spec is one variant of one config for one problem on one device. */
 #ifndef BASE_KERNEL_H
 #define BASE_KERNEL_H
 
@@ -10,7 +10,9 @@
 
 #define KERNEL_MAX_RANK CUGEN_MAX_RANK
 
-/* The host's: page-locked, by the driver or after malloc; mapped; moved by the driver. */
+/* Kinds of memory of a buffer. All but device memory belong to the host: page-locked by the driver
+   when allocated (pinned) or after malloc (registered), mapped into the device, or moved between
+   host and device by the driver (managed). */
 enum memory_kind {
   MEMORY_DEVICE,
   MEMORY_PINNED,
@@ -23,16 +25,19 @@ enum memory_kind {
 extern const char *const memory_kind_names[MEMORY_KIND_COUNT];
 
 enum fill_kind { FILL_UNIFORM, FILL_IDENTITY, FILL_INDEX, FILL_ONES, FILL_ZERO, FILL_KIND_COUNT };
-/* "uniform" (floats in [-1, 1), integers in [-8, 8], unsigned in [0, 16]), "identity" (ones where all
-   coordinates are equal), "index" (the logical flat index), "ones", "zero" */
+/* "uniform" (floats in [-1, 1), integers in [-8, 8], unsigned in [0, 16]), "identity" (1 where all
+   coordinates are equal, else 0), "index" (the logical flat index), "ones", "zero" */
 extern const char *const fill_kind_names[FILL_KIND_COUNT];
 
-/* Where an input's elements come from: its fill, an expression, a list, a file, a kernel. */
+/* Where an input's elements come from: its fill, an expression, a list, a file, or a generator
+   kernel. */
 enum data_kind { DATA_FILL, DATA_VALUES, DATA_LIST, DATA_FILE, DATA_GENERATOR };
 
-/* How a kernel gets at an argument: by its address, as a __constant__ symbol, through a texture over the buffer itself,
-   through a texture over a CUDA array that the buffer is copied into before each launch, as a __device__ symbol that it is
-   copied to or from with each launch, or through a tensor map, which is an implementation's to say (tensor). */
+/* How a kernel reaches an argument: by its address; as a __constant__ symbol; through a texture
+   over the buffer itself; through a texture over a CUDA array, into which the buffer is copied
+   before each launch; as a __device__ symbol, which is copied from or to the buffer with each
+   launch; or through a tensor map. A tensor map is declared by an implementation (tensor), the
+   others by the config. */
 enum access_kind {
   ACCESS_GLOBAL,
   ACCESS_CONSTANT,
@@ -45,136 +50,155 @@ enum access_kind {
 /* "global", "constant", "texture", "array", "symbol", "tensor" */
 extern const char *const access_kind_names[ACCESS_KIND_COUNT];
 
-/* What a texture gives outside its bounds: the nearest element, zero, the texture repeated, the texture reflected with its
-   edge twice. */
+/* What a texture gives outside its bounds: the nearest element, zero, the texture repeated, or the
+   texture reflected with its edge element twice. */
 enum address_kind { ADDRESS_CLAMP, ADDRESS_BORDER, ADDRESS_WRAP, ADDRESS_MIRROR, ADDRESS_KIND_COUNT };
 /* "clamp", "border", "wrap", "mirror" */
 extern const char *const address_kind_names[ADDRESS_KIND_COUNT];
 
-/* What a struct may have at most that is passed by value. */
+/* The largest size of a struct that is passed by value. */
 #define KERNEL_STRUCT_BYTES 256
 
-/* One argument of the kernel, in declaration order. Buffers: `elements` counts from the first to the last element
-   that layout and pitch can reach. stride[i] is the distance in elements between neighbours in dimension i. */
+/* One argument of the kernel, in the order of declaration. For buffers, `elements` counts from the
+   first to the last element that layout and pitch can reach, and stride[i] is the distance in
+   elements between neighbours in dimension i. */
 struct kernel_argument {
   const char *name;
-  const char *file; /* of the config, where it is declared; NULL: not known */
+  const char *file; /* config file that declares the argument; NULL if unknown */
   int line;
   cugen_argument_kind kind;
   const struct dtype *dtype;
-  int rank; /* 0: scalar */
+  int rank; /* 0 for a scalar */
   int64_t shape[KERNEL_MAX_RANK], stride[KERNEL_MAX_RANK];
   bool column_major;
   int64_t elements;
   enum memory_kind memory;
   enum access_kind access;
-  enum address_kind address; /* of textures */
-  int box[KERNEL_MAX_RANK];  /* of tensor maps: elements that one copy moves, as shape */
-  int swizzle;   /* of tensor maps: bytes over which 16-byte parts are exchanged, 32, 64 or 128; 0: none */
-  int64_t parts; /* of tensor maps: so many equal ones side by side along the outermost dimension, a dimension of
-                    their own; 0 or 1: none */
+  enum address_kind address; /* textures: behaviour outside the bounds */
+  int box[KERNEL_MAX_RANK];  /* tensor maps: the elements that one copy moves, in the order of
+                                shape */
+  int swizzle;               /* tensor maps: length in bytes of the rows in which 16-byte parts are
+                                exchanged: 32, 64 or 128; 0 for no swizzle */
+  int64_t parts;             /* tensor maps: number of equal parts side by side along the outermost
+                                dimension, which become a dimension of their own; 0 or 1 for none */
   enum fill_kind fill;
-  enum data_kind data;   /* not DATA_FILL: it lies in the memory that a data set shares (tune/dataset.h) */
-  struct hash data_hash; /* of what the data depends on; empty: its fill alone */
-  double tolerance;      /* outputs: |got - want| <= tolerance * max(1, |want|) */
-  double norm;           /* outputs: ||got - want|| <= norm * ||want||; 0: not asked */
-  struct value value;    /* scalars; VALUE_NIL: a struct */
-  /* A scalar that is a struct: its name in C, its bytes as they are passed. 0 bytes: it is none. */
-  const char *struct_name; /* the config's; NULL in a worker */
+  enum data_kind data;   /* unless DATA_FILL, the contents lie in the memory shared by a data set
+                            (tune/dataset.h) */
+  struct hash data_hash; /* hash of everything that the data depends on; empty if the data depends
+                            on its fill alone */
+  double tolerance;      /* outputs must satisfy |got - want| <= tolerance * max(1, |want|) */
+  double norm;           /* outputs must satisfy ||got - want|| <= norm * ||want||; 0 for no such
+                            check */
+  struct value value;    /* value of a scalar; VALUE_NIL for a struct */
+  /* For a scalar that is a struct: its name in C, and its bytes as they are passed. 0 bytes if the
+     scalar is no struct. */
+  const char *struct_name; /* belongs to the config; NULL in a worker */
   int struct_bytes;
   unsigned char packed[KERNEL_STRUCT_BYTES];
-  bool compiled_in; /* scalars: a #define, not a parameter */
-  bool is_size;     /* scalars: it passes a size of the problem, for which buffers and grid are */
-  bool absent;      /* not of this problem: a scalar that is compiled in and that nothing mentions */
-  bool unused;      /* scratch: the source names it as a parameter only */
-  bool overwrite;   /* inputs: the kernel may write to it, and what it leaves there counts for nothing */
+  bool compiled_in; /* a scalar that is a #define, not a parameter */
+  bool is_size;     /* a scalar that passes a size of the problem, from which buffers and grid
+                       follow */
+  bool absent;      /* not an argument of this problem: a compiled-in scalar that nothing
+                       mentions */
+  bool unused;      /* scratch that the source only names as a parameter */
+  bool overwrite;   /* an input that the kernel may write to; its contents after the launch are not
+                       checked */
 };
 
-/* What a launch passes for one parameter. */
+/* The value that a launch passes for one parameter. */
 struct kernel_parameter {
   size_t argument;
-  struct value value; /* of a scalar that has another value in this launch; VALUE_NIL: the argument itself */
+  struct value value; /* another value of a scalar for this launch; VALUE_NIL passes the argument
+                         itself */
 };
 
 struct kernel_launch {
-  const char *entry; /* the kernel as named in the source: "matmul", "reduce<4>" */
-  const char *place; /* where a user finds it: "matmul.cu:12"; "" or NULL: not known */
-  int line;          /* in the config; 0: not known */
-  /* It passes these of the spec's parameters, in order, instead of every argument. all: these are every argument, and behind
-     them the implementation's own scalars. */
+  const char *entry; /* name of the kernel in the source: "matmul", "reduce<4>" */
+  const char *place; /* place in the user's file: "matmul.cu:12"; "" or NULL if unknown */
+  int line;          /* line in the config; 0 if unknown */
+  /* listed: the launch passes `parameters` of the spec, in order, instead of every argument. all:
+     these parameters are every argument, followed by the implementation's own scalars. */
   bool listed, all;
   size_t first_parameter, parameter_count;
   uint32_t grid[3], block[3];
-  int64_t shared_bytes; /* dynamic */
-  /* Preferred part of what L1 and shared memory share, in percent; the driver decides unless has_carveout. */
+  int64_t shared_bytes; /* dynamic shared memory of a block */
+  /* The preferred share of shared memory in the storage that L1 and shared memory divide, in
+     percent. The driver decides unless has_carveout is set. */
   bool has_carveout;
   int carveout;
-  bool overlap;     /* it may begin before what stands in front of it in the stream has ended */
-  bool cooperative; /* its blocks run all at once, so that they may wait for each other (grid.sync()) */
+  bool overlap;     /* may begin before the work in front of it in the stream has ended */
+  bool cooperative; /* all blocks run at once, so that they may wait for each other (grid.sync()) */
 };
 
-#define KERNEL_MAX_LAUNCHES  16384     /* different ones */
-#define KERNEL_MAX_SEQUENCE  (1 << 20) /* that one call makes */
-#define KERNEL_MAX_ENTRIES   8         /* kernels among them; also launch { } in an implementation */
+#define KERNEL_MAX_LAUNCHES 16384     /* different launches */
+#define KERNEL_MAX_SEQUENCE (1 << 20) /* launches made by one call */
+/* different kernels; also the most launch { } blocks of an implementation */
+#define KERNEL_MAX_ENTRIES   8
 #define KERNEL_MAX_ARGUMENTS 32
 
-/* Strings in it belong to the spec (kernel_spec_free) except dtypes. A launch that lists no parameters gets all arguments
-   that are not compiled in, not symbols, in order. */
+/* The spec owns its strings (kernel_spec_free), but not its dtypes. A launch that lists no
+   parameters gets, in order, all arguments that are neither compiled in nor symbols. */
 struct kernel_spec {
   char *variant; /* "tiled tile=16 pad=1" */
   char *source;
-  char
-      *options; /* of the compiler, with blanks between them: "--use_fast_math --maxrregcount=64"; "" or NULL: none */
-  struct hash hash; /* of the normalised source (no comments, #line or spacing) and the launches: equal hashes
-                       are the same kernel */
-  struct hash
-      source_hash; /* of the normalised source, the options and which of a template's instances are launched: equal
-                              hashes share a compile */
-  /* The rest of what `hash` covers, so that it can be told what changed; empty: not known. What is passed (arguments,
-     scalars) and what a result is held against (reference, tolerances, fills, check problem). */
+  char *options;           /* of the compiler, separated by blanks: "--use_fast_math
+                              --maxrregcount=64"; "" or NULL for none */
+  struct hash hash;        /* of the normalised source (without comments, #line and spacing) and the
+                              launches. Kernels with equal hashes are the same. */
+  struct hash source_hash; /* of the normalised source, the compiler options and the launched
+                              instances of templates. Kernels with equal hashes share a compile. */
+  /* Hashes of the other parts of `hash`, so that a change can be attributed to a part; empty if
+     unknown. They cover the launches, the values passed (arguments, scalars), and the check of
+     results (reference, tolerances, fills, check problem). */
   struct hash launches_hash, arguments_hash, proof_hash;
-  /* What proof_hash is of; its last proof_lines lines are about the problem's parameters, in order. NULL: there is none. */
+  /* The text hashed by proof_hash; NULL if there is none. Its last proof_lines lines describe the
+     parameters of the problem, in order. */
   char *proof;
   size_t proof_lines;
-  /* What a variant runs on and what its result is compared with: equal buffers_hash, the same buffers with the same
-     contents; equal data_hash, the same buffers and the same reference results. Made by expand_variant. */
+  /* Hashes of the data that a variant runs on and is compared with; expand_variant sets them.
+     Variants with equal buffers_hash have the same buffers with the same contents; with equal
+     data_hash also the same reference results. */
   struct hash buffers_hash, data_hash;
-  /* Behind the arguments, own_count scalars of the implementation's own: no application sees them, and each launch has a value
-     for them. */
+  /* The arguments, followed by own_count scalars of the implementation. Applications do not see
+     these scalars; each launch has values for them. */
   struct kernel_argument *arguments;
   size_t argument_count, own_count;
-  /* Launches that differ, and their numbers in the sequence in which a call makes them. NULL: each once, as they stand. */
+  /* The different launches, and the sequence of their indices in which a call makes them. sequence
+     is NULL if a call makes each launch once, in order. */
   struct kernel_launch *launches;
   size_t launch_count;
   uint32_t *sequence;
   size_t sequence_count;
-  struct kernel_parameter *parameters; /* of the launches that list them */
+  struct kernel_parameter *parameters; /* of the launches that list their parameters */
   size_t parameter_count;
-  double flops, bytes; /* 0: not declared */
-  char
-      *order; /* a hint where a result is wrong: a kernel's names say another order of its arguments; NULL: none do */
-  struct text strings; /* backing store of the names above */
+  double flops, bytes; /* declared work of the problem; 0 if not declared */
+  char *order;         /* a hint for a wrong result: the kernel's parameter names suggest another
+                          order of the arguments; NULL if they do not */
+  struct text strings; /* storage of the names above */
 };
 
 void kernel_spec_free(struct kernel_spec *spec);
-/* How many launches a call makes, and the i-th of them. */
+/* The number of launches that a call makes; kernel_spec_call gives the i-th. */
 size_t kernel_spec_calls(const struct kernel_spec *spec);
-size_t kernel_spec_call(const struct kernel_spec *spec, size_t i); /* a number of spec->launches */
-/* How often it makes each of spec->launches: times[spec->launch_count]. */
+/* Returns an index of spec->launches. */
+size_t kernel_spec_call(const struct kernel_spec *spec, size_t i);
+/* Counts how often a call makes each of spec->launches; times has spec->launch_count elements. */
 void kernel_spec_times(const struct kernel_spec *spec, size_t *times);
-/* Whether it makes so many launches that texts and hashes are of those that differ, and of their sequence by itself. */
+/* Returns whether a call makes so many launches that texts and hashes describe the different
+   launches and their sequence separately. */
 bool kernel_spec_is_long(const struct kernel_spec *spec);
-/* The kernel's identity whatever its grid is: of its source and of what an implementation's own scalars pass. Without such scalars it is
-   source_hash. */
+/* The identity of the kernel independent of its grid: a hash of the source and of the values passed
+   for the implementation's own scalars. Without such scalars it is source_hash. */
 struct hash kernel_spec_passed(const struct kernel_spec *spec);
-/* Appends spec->order to the reason of such an outcome, where it may be the cause. */
+/* Appends spec->order to the reason of a failed variant if the order of arguments can be the cause
+   of this outcome. */
 void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, struct text *reason);
-/* What proof_hash would be if the problem had not these parameters, a bit each. Of more parameters than KERNEL_MAX_LACKED
-   none can be lacked. */
+/* The proof_hash that the spec would have if the problem lacked the parameters whose bits are set.
+   Every problem with more than KERNEL_MAX_LACKED parameters is treated as lacking none. */
 enum { KERNEL_MAX_LACKED = 64 };
 struct hash kernel_spec_proof_without(const struct kernel_spec *spec, uint64_t parameters);
 
-/* An argument as a tensor map counts: the contiguous dimension first, the parts last. */
+/* An argument in the order of a tensor map: the contiguous dimension first, the parts last. */
 struct tensor_extent {
   int rank;
   int64_t shape[KERNEL_MAX_RANK + 1];
@@ -183,39 +207,40 @@ struct tensor_extent {
 };
 struct tensor_extent kernel_argument_tensor(const struct kernel_argument *argument);
 
-/* Of a buffer, or of a scalar as it is passed. */
+/* The size of a buffer, or of a scalar as it is passed. */
 int64_t kernel_argument_bytes(const struct kernel_argument *argument);
 
-/* The dtype of every struct: "struct", which no config can name. As elements, its bytes. */
+/* The dtype of every struct: "struct", which configs cannot name. Its element is a byte. */
 extern const struct dtype kernel_struct_dtype;
 
-/* What of an argument tells it from another one of its name. */
+/* Aspects in which two arguments of the same name can differ. */
 enum argument_aspect {
   ARGUMENT_STORAGE = 1,   /* kind, dtype, memory, extent, strides */
-  ARGUMENT_SHAPE = 2,     /* where it does not follow from the storage: with a pitch */
-  ARGUMENT_FILL = 4,      /* of buffers that are given contents; the data that takes its place */
-  ARGUMENT_TOLERANCE = 8, /* and norm */
-  ARGUMENT_VALUE = 16,    /* of scalars */
-  ARGUMENT_ACCESS = 32,   /* how the kernel gets at it: textures, tensor maps */
+  ARGUMENT_SHAPE = 2,     /* where it does not follow from the storage, as with a pitch */
+  ARGUMENT_FILL = 4,      /* of buffers that are given contents: the fill, or the data in place of
+                             the fill */
+  ARGUMENT_TOLERANCE = 8, /* tolerance and norm */
+  ARGUMENT_VALUE = 16,    /* the value of a scalar */
+  ARGUMENT_ACCESS = 32,   /* how the kernel reaches the argument: textures, tensor maps */
   ARGUMENT_PASSED = ARGUMENT_STORAGE | ARGUMENT_VALUE | ARGUMENT_ACCESS,
   ARGUMENT_CONTENTS = ARGUMENT_STORAGE | ARGUMENT_SHAPE | ARGUMENT_FILL,
   ARGUMENT_PROOF = ARGUMENT_SHAPE | ARGUMENT_FILL | ARGUMENT_TOLERANCE
 };
-/* Appends those aspects as text: arguments are equal in them when the texts are. Every identity is made of these: a hash of
-   a kernel, of its data, of what proves it. */
+/* Appends these aspects as text: arguments are equal in the aspects if their texts are equal. The
+   hashes of a kernel, of its data and of its proof are all computed over these texts. */
 void kernel_argument_describe(const struct kernel_argument *argument, unsigned aspects, struct text *out);
 
-/* Whether it is one of the kernel's parameters: neither compiled in nor a symbol. */
+/* Returns whether the argument is a parameter of the kernel: neither compiled in nor a symbol. */
 bool kernel_argument_passed(const struct kernel_argument *argument);
 
-/* What the launch passes, in order; returns how many. */
+/* Fills in the arguments that the launch passes, in order; returns their number. */
 size_t kernel_launch_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch,
                                 struct kernel_parameter out[KERNEL_MAX_ARGUMENTS]);
 
-/* Whether it is a variable of the kernel's module, __constant__ or __device__. */
+/* Returns whether the argument is a variable of the kernel's module, __constant__ or __device__. */
 bool kernel_argument_symbol(const struct kernel_argument *argument);
 
-/* Whether the kernel's parameter is a texture object. */
+/* Returns whether the parameter of the kernel is a texture object. */
 bool kernel_argument_textured(const struct kernel_argument *argument);
 
 #endif

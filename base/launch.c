@@ -1,4 +1,4 @@
-/* The verdict on a launch; see launch.h. */
+/* The check of a launch against the limits of a device; see launch.h. */
 #include "launch.h"
 
 #include <inttypes.h>
@@ -14,13 +14,14 @@ int64_t launch_shared_limit(const struct device_facts *facts) {
   return facts->is_gpu ? facts->shared_per_block_optin : LAUNCH_MOST_SHARED;
 }
 
-/* ptxas takes more than 48 KB for the targets whose name ends with 'a' alone: sm_90a and its successors. */
+/* ptxas takes more than 48 KB of static shared memory only for targets whose name ends with 'a':
+   sm_90a and its successors. */
 int64_t launch_static_limit(const struct device_facts *facts) {
   const bool specific = facts->architecture_specific && facts->compute_capability >= 90;
   return specific || !facts->is_gpu ? launch_shared_limit(facts) : facts->shared_per_block;
 }
 
-/* One question on its way. */
+/* The launch being checked, and the answer so far. */
 struct asking {
   const struct device_facts *facts;
   const struct kernel_spec *spec;
@@ -54,7 +55,7 @@ static int refuse(const struct asking *a, const char *format, ...) {
   return status;
 }
 
-/* "k.cu:12", where the kernel's name stands. */
+/* The place of the kernel's name in the user's file, such as "k.cu:12". */
 static bool kernel_place(const struct kernel_launch *launch, struct text *file, int *line) {
   const char *place = launch->place ? launch->place : "", *colon = strrchr(place, ':');
   if (!colon) return false;
@@ -63,7 +64,8 @@ static bool kernel_place(const struct kernel_launch *launch, struct text *file, 
   return *line > 0;
 }
 
-/* Puts the place of the cause in front; without a source, or where that does not show it, the kernel's. */
+/* Puts the place of the cause before the message: the line of the cause if the source shows it,
+   else the kernel's. */
 static int place(const struct asking *a, enum source_cause cause) {
   const char *source = a->spec->source;
   struct text file = {0};
@@ -83,7 +85,7 @@ static int place_at_kernel(const struct asking *a) {
   return CUGEN_ERROR_CONFIG;
 }
 
-/* ---- What is asked ---- */
+/* ---- The checks ---- */
 
 static int check_threads(const struct asking *a) {
   const int64_t threads = threads_of(a->launch), most = a->facts->max_threads_per_block;
@@ -101,7 +103,7 @@ static int check_threads(const struct asking *a) {
   return place_at_kernel(a);
 }
 
-/* Registers are given to a warp, 8 a thread at a time. */
+/* Registers are allocated per warp, in units of 8 per thread. */
 static int check_registers(const struct asking *a) {
   enum { UNIT = 8, WARP = 32 };
   const int64_t warps = (threads_of(a->launch) + WARP - 1) / WARP;
@@ -185,7 +187,7 @@ static int check_cooperative(const struct asking *a) {
   return place_at_kernel(a);
 }
 
-/* Any launch, cooperative or not, has to fit once. */
+/* At least one block must fit on a multiprocessor, for any launch. */
 static int check_fits(const struct asking *a) {
   if (a->resident) return CUGEN_OK;
   refuse(a,
@@ -212,7 +214,7 @@ int launch_check(const struct device_facts *facts, const struct kernel_spec *spe
   return status;
 }
 
-/* The run does not say which of its kernels it was. */
+/* The run does not tell which of its kernels waited, so the first matching line is named. */
 int launch_refuse_grid_sync(const struct kernel_spec *spec, cugen_error *err) {
   const struct kernel_launch *first = NULL;
   bool several = false;

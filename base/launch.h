@@ -1,6 +1,7 @@
-/* What a launch needs, and whether a device gives it: one verdict with one text, whoever asks: a space, an expansion, tuning on any
-   device, a check, a plan, an export. The limits are those of CUDA C++ Programming Guide, "Technical Specifications per Compute
-   Capability", and of what ptxas 13.0 takes. */
+/* Checks whether a device can make a launch. One function gives one verdict with one message to
+   every caller: the space, the expansion, tuning on any device, checks, plans, and exports. The
+   limits are those of the CUDA C++ Programming Guide, "Technical Specifications per Compute
+   Capability", and those that ptxas 13.0 enforces. */
 #ifndef BASE_LAUNCH_H
 #define BASE_LAUNCH_H
 
@@ -13,40 +14,47 @@ struct dimension_limit {
 };
 extern const struct dimension_limit launch_grid_limits[3], launch_block_limits[3];
 
-/* The most bytes of shared memory that a block of the device may have; static: of arrays whose size is compiled in. The cpu device has
-   as much as the GPU that has most, since kernels of any GPU are to run there. */
+/* The largest number of bytes of shared memory of a block. launch_shared_limit counts dynamic
+   memory, launch_static_limit arrays whose size is compiled in. The cpu device has as much as the
+   largest GPU, because kernels for any GPU must run on it. */
 int64_t launch_shared_limit(const struct device_facts *facts);
 int64_t launch_static_limit(const struct device_facts *facts);
 
-enum { LAUNCH_MOST_SHARED = 227 << 10 }; /* of any GPU: sm_90, sm_100, sm_103, sm_110 */
+/* the limit of the largest GPUs: sm_90, sm_100, sm_103, sm_110 */
+enum { LAUNCH_MOST_SHARED = 227 << 10 };
 
-/* Blocks of a cluster that every device with clusters takes; up to LAUNCH_CLUSTER_MOST some do, if they are asked to. */
+/* Blocks of a cluster: every device with clusters takes LAUNCH_CLUSTER_PORTABLE; some take up to
+   LAUNCH_CLUSTER_MOST if the kernel asks for it. */
 enum { LAUNCH_CLUSTER_PORTABLE = 8, LAUNCH_CLUSTER_MOST = 16 };
 
-/* What a compiled kernel takes. 0, false: nothing, or it is not known; then it sets no limit. */
+/* The resources that a compiled kernel needs. 0 and false mean none or unknown, and set no
+   limit. */
 struct kernel_needs {
-  int registers;   /* a thread */
-  int max_threads; /* a block, by __launch_bounds__ */
-  int cluster[3];  /* blocks, by __cluster_dims__ */
-  bool grid_sync;  /* it ends the context unless the launch is cooperative */
+  int registers;   /* per thread */
+  int max_threads; /* per block, from __launch_bounds__ */
+  int cluster[3];  /* blocks of a cluster, from __cluster_dims__ */
+  bool grid_sync;  /* the kernel waits for its whole grid, which ends the context unless the launch
+                      is cooperative */
   int64_t static_shared, constant_bytes;
 };
 
-/* resident: blocks of the launch that a multiprocessor holds at a time; -1: not known. CUGEN_ERROR_CONFIG with
-   CUGEN_CAUSE_RESOURCES where the device cannot launch it, with the user's line of what it is refused for: in the spec's source, if
-   that is there. */
+/* Checks one launch of a compiled kernel. resident: the number of its blocks that a multiprocessor
+   holds at a time; -1 if unknown. If the device cannot make a launch, fails with CUGEN_ERROR_CONFIG
+   and CUGEN_CAUSE_RESOURCES, and names the user's line with the cause if the source of the spec is
+   there. */
 int launch_check(const struct device_facts *facts, const struct kernel_spec *spec, size_t launch,
                  const struct kernel_needs *needs, int resident, cugen_error *err);
 
-/* The text alone, of a kernel that was seen to wait for its whole grid in a launch that is not cooperative. */
+/* The message for a kernel that waited for its whole grid in a launch that is not cooperative. */
 #define LAUNCH_GRID_SYNC                                                                                             \
   "waits for its whole grid (grid.sync()), which takes a cooperative launch: write 'cooperative \"true\"' beside "   \
   "its grid"
 
-/* Of a variant whose run has shown that: as launch_check, with that line. Always CUGEN_ERROR_CONFIG, or no memory. */
+/* Fails like launch_check for a variant that waited for its whole grid when it ran. Always returns
+   CUGEN_ERROR_CONFIG or CUGEN_ERROR_MEMORY. */
 int launch_refuse_grid_sync(const struct kernel_spec *spec, cugen_error *err);
 
-/* Before anything is compiled: what the arguments alone say. */
+/* Checks what the arguments alone tell, before anything is compiled. */
 int launch_check_constants(const struct device_facts *facts, const struct kernel_spec *spec, cugen_error *err);
 
 #endif

@@ -1,26 +1,31 @@
-/* The ways in which a variant is timed (docs/tuning.md), and how they stand in the options that a record is kept under: behind the
-   compile's, as in "arch sm_90a, measure graph". The default way is not named there, so that its records are those of always. */
+/* The ways in which a variant is timed (docs/tuning.md). The way is part of the options under which
+   a record is kept and stands behind the options of the compile, as in "arch sm_90a, measure
+   graph". The default way is not named there, so that records made before there were ways are still
+   found. */
 #ifndef BASE_MEASURE_WAY_H
 #define BASE_MEASURE_WAY_H
 
 #include "text.h"
 
 enum measure_way {
-  MEASURE_BURST,     /* short batches of launches, one right behind the other; the default */
-  MEASURE_GRAPH,     /* such batches, replayed from a CUDA graph */
-  MEASURE_SUSTAINED, /* such batches, after a load under which clocks and power have settled */
-  MEASURE_COLD,      /* one launch at a time, with nothing of its buffers in a cache */
+  MEASURE_BURST,     /* short batches of launches, directly behind each other; the default */
+  MEASURE_GRAPH,     /* the batches of MEASURE_BURST, replayed from a CUDA graph */
+  MEASURE_SUSTAINED, /* the batches of MEASURE_BURST, after a load under which clocks and power have
+                        settled */
+  MEASURE_COLD,      /* one launch at a time, with its buffers evicted from the caches */
   MEASURE_WAYS,
-  MEASURE_SERVED /* of options alone: what a plan found out while serving. Nothing can be tuned so, and no word finds it */
+  MEASURE_SERVED /* times that a plan measured while serving. It stands in options only: tuning
+                    cannot use it, and measure_way_find does not find it */
 };
 extern const char *const measure_way_names[MEASURE_SERVED + 1];
 
-/* MEASURE_WAYS: the word is none of them. */
+/* Returns MEASURE_WAYS if the word is none of the ways. */
 enum measure_way measure_way_find(const char *word);
 
-/* Adds the way to the options of a compile. */
+/* Appends the way to the options of a compile. */
 void measure_way_add(enum measure_way way, struct text *options);
-/* The way that such options name (MEASURE_WAYS: one of a later cugen), and in *length how long those of the compile are. */
+/* Returns the way that the options name (MEASURE_WAYS for a way of a later cugen). *length becomes
+   the length of the options of the compile in front of it. */
 enum measure_way measure_way_of(const char *options, size_t *length);
 
 #endif

@@ -1,5 +1,6 @@
-/* Reading the header of a .npy file; see npy.h. The header is a Python dictionary in one line,
-   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, of which exactly these three keys are taken. */
+/* Reads the header of a .npy file; see npy.h. The header is a Python dictionary in one line,
+   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, which must have exactly these three
+   keys. */
 #include "npy.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 struct reader {
   const char *at, *end;
   struct npy *out;
-  unsigned seen; /* bit i: keys[i] */
+  unsigned seen; /* bit i is set when keys[i] was read */
   const char *wrong;
 };
 
@@ -37,7 +38,7 @@ static bool take_word(struct reader *r, const char *word) {
   return true;
 }
 
-/* 'text' or "text", without escapes. */
+/* Reads 'text' or "text", without escapes. */
 static bool read_string(struct reader *r, char *out, size_t size) {
   skip_blanks(r);
   if (r->at == r->end || (*r->at != '\'' && *r->at != '"')) return false;
@@ -91,7 +92,8 @@ static bool read_extents(struct reader *r) {
     comma = take(r, ',');
   }
   if (out->rank == 0) return refuse(r, "it has no dimensions");
-  return out->rank > 1 || comma || refuse(r, "its shape cannot be read"); /* (3) is no tuple */
+  /* without a comma, (3) is not a tuple */
+  return out->rank > 1 || comma || refuse(r, "its shape cannot be read");
 }
 
 static bool read_shape(struct reader *r) {
@@ -131,7 +133,7 @@ static bool read_header(struct reader *r) {
 
 /* ---- The file ---- */
 
-/* Where the header lies, from the magic string, the version and the length in front of it. */
+/* Finds the header by the magic string, the version and the length at the start of the file. */
 static bool find_header(const unsigned char *data, size_t length, struct reader *r) {
   static const char magic[] = "\x93NUMPY";
   if (length < 10 || memcmp(data, magic, 6) != 0) return refuse(r, "it does not begin as one");

@@ -1,5 +1,6 @@
-/* NumPy's file format .npy, versions 1.0 and 2.0 (numpy.lib.format): a header that says what the elements are, then the
-   elements. Only what a config can declare is read: numbers of this machine's byte order, one to four dimensions. */
+/* NumPy's file format .npy, versions 1.0 and 2.0 (numpy.lib.format): a header that describes the
+   elements, followed by the elements. Only arrays that a config can declare are read: numbers in
+   this machine's byte order, in one to four dimensions. */
 #ifndef BASE_NPY_H
 #define BASE_NPY_H
 
@@ -12,17 +13,19 @@
 enum { NPY_MOST_RANK = 4, NPY_MOST_HEADER = 4096, NPY_HEAD = NPY_MOST_HEADER + 12 };
 
 struct npy {
-  char type[8]; /* as NumPy writes it, without the byte order: "f4", "i8", "V2" */
-  int bytes;    /* of an element */
-  bool fortran; /* the first dimension is contiguous; else the last one */
+  char type[8]; /* type of an element as NumPy writes it, without the byte order: "f4", "i8",
+                   "V2" */
+  int bytes;    /* size of an element */
+  bool fortran; /* whether the first dimension is contiguous; otherwise the last one is */
   int rank;
-  int64_t shape[NPY_MOST_RANK]; /* each 1 or more */
-  size_t offset;                /* of the elements */
+  int64_t shape[NPY_MOST_RANK]; /* each at least 1 */
+  size_t offset;                /* of the first element in the file */
 };
 
-/* head: the first head_length bytes of a file of `length` bytes, NPY_HEAD where it is as long: no more is looked at.
-   CUGEN_ERROR_CONFIG, the message without the file's name: it is no such file, has something that is not read here, or
-   more or fewer bytes than its elements. */
+/* Parses a header. head: the first head_length bytes of a file of `length` bytes; NPY_HEAD bytes
+   suffice for any header. Fails with CUGEN_ERROR_CONFIG, and a message without the file's name, if
+   the file is not a .npy file, has an array that is not supported, or has more or fewer bytes than
+   its elements. */
 int npy_parse(const void *head, size_t head_length, size_t length, struct npy *out, cugen_error *err);
 
 #endif

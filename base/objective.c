@@ -1,5 +1,6 @@
-/* Objectives; see objective.h. Words are short for expressions of a cost. Whether the least or the greatest value of an expression is the
-   best one follows from what it does when time and energy rise: "flops / energy" falls, so that it is a rate. */
+/* Objectives; see objective.h. Each word stands for an expression of a cost. Whether the smallest
+   or the greatest value of an expression is best follows from its change when time and energy rise:
+   "flops / energy" falls, so it is a rate, of which the greatest is best. */
 #include "objective.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ static const char *const *list_names(void *context, size_t *count) {
   return names;
 }
 
-/* False: it has no value there. */
+/* Evaluates the expression. Returns false if it has no value for these values. */
 static bool evaluate(const struct objective *o, const struct objective_values *v, double *out) {
   const double power = v->seconds > 0 ? v->joules / v->seconds : 0;
   const struct value slots[SLOTS] = {value_float(v->seconds), value_float(v->joules), value_float(power),
@@ -51,7 +52,8 @@ static void take_needs(struct objective *o) {
   }
 }
 
-/* By how it changes at one place: with twice the time, and with twice the energy. */
+/* Decides whether the expression is a cost or a rate, by its change at one point when the time
+   doubles and when the energy doubles. */
 static int take_direction(struct objective *o, cugen_error *err) {
   const struct objective_values at = {1e-3, 0.3, 1e12, 1e9}, longer = {2e-3, 0.3, 1e12, 1e9},
                                 hotter = {1e-3, 0.6, 1e12, 1e9};
@@ -139,12 +141,13 @@ double objective_cost(const struct objective *o, const struct objective_values *
 }
 
 double objective_cost_of_time(const struct objective *o, double seconds, double flops, double bytes) {
-  const double typical_power = 500; /* W */
+  const double typical_power = 500; /* watts */
   const struct objective_values values = {seconds, seconds * typical_power, flops, bytes};
   return objective_cost(o, &values);
 }
 
-/* By bisection of the exponent: costs rise with the time, or the time says nothing. */
+/* By bisection of the exponent, because a cost rises with the time; otherwise the cost does not
+   determine the time. */
 double objective_seconds_for(const struct objective *o, double cost, double flops, double bytes) {
   double low = 1e-9, high = 1e6;
   if (objective_kind_of(o) == OBJECTIVE_TIME) return cost;

@@ -1,4 +1,4 @@
-/* The text of outputs' bits; see outputs.h. */
+/* The text of a variant's output bits; see outputs.h. */
 #include "outputs.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ size_t outputs_text(const cugen_outputs *outputs, char *out, size_t size) {
 
 static bool parse_seed(const char **at, uint64_t *out) {
   char *end;
-  if (**at < '0' || **at > '9') return false; /* strtoull takes signs and blanks */
+  if (**at < '0' || **at > '9') return false; /* strtoull would accept signs and blanks */
   errno = 0;
   *out = strtoull(*at, &end, 10);
   if (errno || *end != ' ') return false;

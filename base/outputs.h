@@ -1,5 +1,5 @@
-/* What bits a variant's outputs had, as text: "SEED DIGEST", "SEED varies", "" where it is not known. A store and JSON have it so.
-   outputs_text prints it, outputs_equal compares. */
+/* The bits of a variant's outputs as text, as stores and JSON have it: "SEED DIGEST", "SEED
+   varies", or "" if unknown. outputs_text prints the text, outputs_equal compares. */
 #ifndef BASE_OUTPUTS_H
 #define BASE_OUTPUTS_H
 
@@ -7,9 +7,9 @@
 
 #include "error.h"
 
-enum { OUTPUTS_TEXT = 40 }; /* a seed, a blank, 16 digits */
+enum { OUTPUTS_TEXT = 40 }; /* enough for a seed, a blank and 16 digits */
 
-/* False: it is no such text, and *out is not known. */
+/* Returns false if the text is not valid; *out is then unknown outputs. */
 bool outputs_parse(const char *text, cugen_outputs *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Reading files, which may be anything: a name leads to a pipe that nobody writes to, a device without end, a file of 200 GB,
-   or out of the tree. See system.h. */
+/* Reads files whose names may lead to anything: a pipe that nobody writes to, a device without end,
+   a file of 200 GB, or a file outside of the tree. See system.h. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +16,8 @@
 
 /* ---- Where a file lies ---- */
 
-/* The name of what was opened, links resolved. /proc tells it of the very file; without it the name is looked up again, and is
-   believed when the same file is there. */
+/* The real name of an opened file, with links resolved. /proc gives the name of the open file
+   itself; without /proc the name is looked up again, and used if it leads to the same file. */
 static char *real_name(const char *path, int fd) {
   char link[64], name[PATH_MAX];
   struct stat here, there;
@@ -72,7 +72,7 @@ enum file_kind file_open(const char *path, const struct file_roots *roots, int *
   if (kind != FILE_REGULAR) return kind;
   *fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (*fd < 0) return errno == ENOENT ? FILE_MISSING : FILE_CLOSED;
-  /* What was looked at may have been replaced since. */
+  /* The file may have been replaced between stat and open. */
   kind = fstat(*fd, &info) ? FILE_CLOSED : kind_of(&info);
   if (kind == FILE_REGULAR && !is_allowed(path, *fd, roots)) kind = FILE_OUTSIDE;
   if (kind == FILE_REGULAR) return kind;

@@ -1,45 +1,51 @@
-/* What the rooms say to each other and to the command line about devices, variants and findings: plain values. */
+/* Values about devices, variants and findings that rooms pass to each other and to the command
+   line. */
 #ifndef BASE_RESULTS_H
 #define BASE_RESULTS_H
 
 #include "cugen.h"
 
-/* What a text names: a device's id, or the text under which a device is remembered (cugen_cache_set.device). */
+/* The kinds of a device's name, which is an id or the text under which records of the device are
+   kept (cugen_cache_set.device). */
 typedef enum cugen_device_kind {
-  CUGEN_DEVICE_NAMED = 0, /* a GPU's text, or part of a device's: "NVIDIA H200 sm_90 132 SMs", "H200" */
-  CUGEN_DEVICE_CPU,       /* "cpu", and a processor's text */
+  CUGEN_DEVICE_NAMED = 0, /* the text of a GPU, or a part of it: "NVIDIA H200 sm_90 132 SMs",
+                             "H200" */
+  CUGEN_DEVICE_CPU,       /* "cpu", or the text of a processor */
   CUGEN_DEVICE_CUDA,      /* "cuda:0", "cuda": a GPU of this machine */
-  CUGEN_DEVICE_MODEL,     /* "model:H200": a description */
+  CUGEN_DEVICE_MODEL,     /* "model:H200": a described GPU */
   CUGEN_DEVICE_LIST       /* "cuda:0,cuda:2", "cpu,cpu", "all": several devices of this machine */
 } cugen_device_kind;
 
-/* A device's name in its parts. */
+/* The parts of a device's name. */
 typedef struct cugen_device_name {
   cugen_device_kind kind;
-  int predicted;    /* the text is that of a device's predictions */
-  const char *name; /* what follows: "0", "H200", "NVIDIA H200 sm_90 132 SMs"; part of the text */
+  int predicted;    /* the text names a device's predictions */
+  const char *name; /* the rest: "0", "H200", "NVIDIA H200 sm_90 132 SMs"; points into the text */
 } cugen_device_name;
 
-/* Parses text (may be NULL: ""); whether such a device exists is not asked. */
+/* Parses the text (NULL is like ""). Whether such a device exists is not checked. */
 cugen_device_name device_parse(const char *text);
 
-/* What the text of options.cache names. */
+/* The kinds of caches that options.cache can name. */
 typedef enum cugen_cache_kind {
-  CUGEN_CACHE_FILE = 0, /* a database on this machine */
+  CUGEN_CACHE_FILE = 0, /* a database file on this machine */
   CUGEN_CACHE_MEMORY,   /* "none" */
   CUGEN_CACHE_SERVER    /* "postgresql://..." */
 } cugen_cache_kind;
 
-/* How a variant ended. Only CUGEN_OUTCOME_OK has times. */
+/* How a variant ended. Only CUGEN_OUTCOME_OK comes with times. */
 typedef enum cugen_outcome {
-  CUGEN_OUTCOME_OK = 0,  /* correct, and timed */
-  CUGEN_OUTCOME_COMPILE, /* the compiler refused it */
-  CUGEN_OUTCOME_LAUNCH,  /* the device cannot launch it: too many threads or registers, too much shared memory */
-  CUGEN_OUTCOME_WRONG,   /* the result differs from the reference by more than the tolerance, or verify refused it */
-  CUGEN_OUTCOME_BOUNDS,  /* it read or wrote outside its buffers */
-  CUGEN_OUTCOME_TRAP,    /* it trapped, or its process died */
-  CUGEN_OUTCOME_TIMEOUT, /* it did not end within its time limit */
-  CUGEN_OUTCOME_UNPREDICTED /* predictions only: the model has no time for it; nothing is wrong with it */
+  CUGEN_OUTCOME_OK = 0,     /* the variant was correct and was timed */
+  CUGEN_OUTCOME_COMPILE,    /* the compiler refused the variant */
+  CUGEN_OUTCOME_LAUNCH,     /* the device cannot launch the variant: too many threads or registers,
+                               too much shared memory */
+  CUGEN_OUTCOME_WRONG,      /* the result differs from the reference by more than the tolerance, or
+                               the verify kernel refused it */
+  CUGEN_OUTCOME_BOUNDS,     /* the variant read or wrote outside its buffers */
+  CUGEN_OUTCOME_TRAP,       /* the variant trapped, or its process died */
+  CUGEN_OUTCOME_TIMEOUT,    /* the variant did not end within its time limit */
+  CUGEN_OUTCOME_UNPREDICTED /* predictions only: the model cannot predict a time; the variant itself
+                               is fine */
 } cugen_outcome;
 
 /* "wrong result" and the like; never NULL. */
@@ -48,18 +54,22 @@ const char *outcome_text(int outcome);
 /* The word that JSON has for an outcome, such as "wrong"; never NULL. */
 const char *outcome_name(int outcome);
 
-/* What bits a variant's outputs had. Of one problem equal digests of one seed are equal outputs, on any device. */
+/* The bits of a variant's outputs. For one problem, equal digests of one seed mean equal outputs,
+   on any device. */
 typedef struct cugen_outputs {
-  int known;       /* 0: nothing of it is known, as of what failed or is older than cugen's format 12 */
-  int varies;      /* they differ from launch to launch, so there is no digest */
-  uint64_t seed;   /* of the input data */
-  uint64_t digest; /* of all outputs */
+  int known;       /* 0 if the outputs are unknown, because the variant failed or the record
+                      predates format 12 of the cache */
+  int varies;      /* the outputs differ between launches, so there is no digest */
+  uint64_t seed;   /* seed of the input data */
+  uint64_t digest; /* digest of all outputs */
 } cugen_outputs;
 
-/* A record's outputs as JSON and files of wisdom have them: "SEED DIGEST", "SEED varies", or "" where they are not known. Returns the
-   length of the whole text, of which `out` gets what `size` bytes hold, terminated. */
+/* Prints the outputs as JSON and wisdom files have them: "SEED DIGEST", "SEED varies", or "" if
+   unknown. Returns the length of the whole text; `out` gets as much of it as fits into `size`
+   bytes, terminated. */
 size_t outputs_text(const cugen_outputs *outputs, char *out, size_t size);
-/* Whether both are known, do not vary, and are the same bits of the same data. NULL is not known. */
+/* Returns whether both outputs are known, do not vary, and have the same seed and bits. NULL counts
+   as unknown. */
 int outputs_equal(const cugen_outputs *a, const cugen_outputs *b);
 
 /* The record of one variant: when JSON shows a field (api/json.c), its C type, name and name in JSON ("": not there), and what
@@ -126,7 +136,8 @@ typedef struct cugen_record {
 #undef X
 } cugen_record;
 
-/* Costs within this factor of the least are a tie. Of those the variant that comes first in the config is the best. */
+/* Costs within this factor of the smallest cost tie. The best of the tied variants is the one that
+   comes first in the config. */
 #define CUGEN_TIE 1.005
 
 /* What one api_kernel_tune did, as RECORD_FIELDS describes a record. The strings live until the kernel is tuned again. */
@@ -168,22 +179,28 @@ typedef struct cugen_tune_result {
 #undef X
 } cugen_tune_result;
 
-/* What removes combinations. */
+/* The kinds of restrictions, which remove combinations from the space. */
 typedef enum cugen_restriction_kind {
-  CUGEN_RESTRICTION_WHERE = 0, /* a where of the config */
-  CUGEN_RESTRICTION_LIMIT,     /* this device, or any, cannot launch it: text is such as "block y: 1 to 1024" */
-  CUGEN_RESTRICTION_FILTER,    /* not asked for, see api_kernel_filter */
-  CUGEN_RESTRICTION_HEURISTIC  /* a heuristic of the config: never the fastest on such devices */
+  CUGEN_RESTRICTION_WHERE = 0, /* a `where` of the config */
+  CUGEN_RESTRICTION_LIMIT,     /* a limit of this device or of all devices; the text is such as
+                                  "block y: 1 to 1024" */
+  CUGEN_RESTRICTION_FILTER,    /* the caller's filter, see api_kernel_filter */
+  CUGEN_RESTRICTION_HEURISTIC  /* a heuristic of the config for variants that are never the fastest
+                                  on such devices */
 } cugen_restriction_kind;
 
-/* Which variants are wanted. An implementation without a tunable that is named here has none of them. */
+/* Which variants are wanted. An implementation that lacks a tunable named here has no wanted
+   variants. */
 typedef struct cugen_filter {
   size_t size;              /* sizeof(cugen_filter) */
-  const char *const *where; /* expressions in the config's language, such as "BM >= 64": all must hold */
+  const char *const *where; /* expressions in the config's language, such as "BM >= 64"; all must
+                               hold */
   size_t where_count;
-  const char *variant; /* "tiled tile=32", with "*" for any text: an implementation, values, or both; NULL: any */
-  const char *implementation; /* only this one, or these: "wgmma,naive*"; NULL: all */
-  int all;                    /* also what the config's heuristics leave out of the space on this device */
+  const char *variant;        /* "tiled tile=32": an implementation, values, or both; "*" stands for
+                                 any text; NULL: any variant */
+  const char *implementation; /* implementations, such as "wgmma,naive*"; NULL: all */
+  int all;                    /* include the variants that the config's heuristics leave out of the
+                                 space on this device */
 } cugen_filter;
 
 #define CUGEN_FILTER_INIT                                                                                            \
@@ -191,31 +208,38 @@ typedef struct cugen_filter {
 
 /* The kinds of findings. */
 typedef enum cugen_finding_kind {
-  CUGEN_FINDING_RACE,           /* two threads of a block, at least one writes, and nothing orders them */
-  CUGEN_FINDING_BLOCK_RACE,     /* the same of threads of two blocks */
-  CUGEN_FINDING_COPY_IN_FLIGHT, /* an access to memory that an asynchronous copy still writes or reads */
-  CUGEN_FINDING_UNINITIALISED,  /* a read of memory that nobody has written */
+  CUGEN_FINDING_RACE,           /* two threads of a block access memory, at least one writes, and
+                                   nothing orders them */
+  CUGEN_FINDING_BLOCK_RACE,     /* like CUGEN_FINDING_RACE, for threads of two blocks */
+  CUGEN_FINDING_COPY_IN_FLIGHT, /* an access to memory that an asynchronous copy is still writing or
+                                   reading */
+  CUGEN_FINDING_UNINITIALISED,  /* a read of memory that was never written */
   CUGEN_FINDING_OUT_OF_BOUNDS,  /* an access outside a buffer or an array */
-  CUGEN_FINDING_MISALIGNED,     /* an address that is no multiple of the access's width */
+  CUGEN_FINDING_MISALIGNED,     /* an address that is not a multiple of the access's width */
   CUGEN_FINDING_INDEX,          /* an index outside the type of its array */
   CUGEN_FINDING_INPUT_WRITE,    /* a write to an input */
   CUGEN_FINDING_DIVERGENCE,     /* threads of a block wait at different barriers */
-  CUGEN_FINDING_EXITED,         /* a barrier that some threads never reach, because they have ended */
+  CUGEN_FINDING_EXITED,         /* a barrier that some threads never reach, because they have
+                                   ended */
   CUGEN_FINDING_ABSENT_LANES,   /* a mask with lanes that have ended or never existed */
-  CUGEN_FINDING_DEADLOCK,       /* threads wait for each other */
-  CUGEN_FINDING_HANG,           /* the kernel does not end: where a thread was */
-  CUGEN_FINDING_MISSING_FENCE,  /* no fence between accesses of threads and of asynchronous copies or products */
-  CUGEN_FINDING_ACCUMULATORS,   /* registers that a product still adds to */
-  CUGEN_FINDING_ASYNC_MISUSE,   /* a barrier or asynchronous copy that is used in a wrong way */
+  CUGEN_FINDING_DEADLOCK,       /* threads that wait for each other */
+  CUGEN_FINDING_HANG,           /* the kernel does not end; the finding names where a thread was */
+  CUGEN_FINDING_MISSING_FENCE,  /* no fence between accesses of threads and those of asynchronous
+                                   copies or products */
+  CUGEN_FINDING_ACCUMULATORS,   /* a use of registers that a product is still adding to */
+  CUGEN_FINDING_ASYNC_MISUSE,   /* a wrong use of a barrier or an asynchronous copy */
   CUGEN_FINDING_TRAP,           /* the kernel ended itself, or the processor ended it */
   CUGEN_FINDING_WRONG,          /* a wrong result */
-  CUGEN_FINDING_SAME_VALUE,     /* a race of threads that write the same value: a note, unless the check is strict */
+  CUGEN_FINDING_SAME_VALUE,     /* a race of threads that write the same value: a note, unless the
+                                   check is strict */
   CUGEN_FINDING_CONSTANT_WRITE, /* a write to a __constant__ variable */
   CUGEN_FINDING_SHARED_LIMIT,   /* more static shared memory than a block may have */
-  CUGEN_FINDING_LAUNCH          /* a launch that no GPU makes, or not the one that is checked for */
+  CUGEN_FINDING_LAUNCH          /* a launch that no GPU, or not the GPU that is checked for, can
+                                   make */
 } cugen_finding_kind;
 
-/* The name of a kind, in text and in JSON: "race", "race between blocks"; never NULL. */
+/* The name of a kind of findings in text and JSON, such as "race" or "race between blocks"; never
+   NULL. */
 const char *finding_name(int kind);
 
 #endif

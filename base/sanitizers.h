@@ -1,5 +1,6 @@
-/* Which sanitizer this is compiled with, as 0 or 1; gcc and clang say it in different ways. Sanitizers have allocators, maps
-   of memory and handlers of their own: limits of memory and filters of system calls are not for them. */
+/* Tells which sanitizer the code is compiled with, as 0 or 1, because gcc and clang define
+   different macros for it. Sanitizers have their own allocators, memory maps and signal handlers,
+   so memory limits and system call filters are not used with them. */
 #ifndef BASE_SANITIZERS_H
 #define BASE_SANITIZERS_H
 

@@ -1,5 +1,6 @@
-/* A filter in the kernel's own byte code (linux/filter.h); see seccomp.h. It is a list of what may be called: what a newer kernel
-   has besides is refused. Some calls are looked at more closely: who is signalled, what is made, how a file is opened. */
+/* Builds a seccomp filter in the kernel's byte code (linux/filter.h); see seccomp.h. The filter
+   lists the allowed system calls, so calls that a newer kernel adds are refused. For some calls it
+   also checks the arguments: who is signalled, what is created, how a file is opened. */
 #define _GNU_SOURCE /* syscall, CLONE_THREAD */
 #include "seccomp.h"
 
@@ -26,7 +27,7 @@ enum { HAVE_FILTER = 0, FIRST_X32 = 0 };
 #define OWN_ARCH 0
 #endif
 
-/* Numbers that an older system's headers lack are the same on both processors. */
+/* Numbers that the headers of an older system lack; they are equal on both processors. */
 enum { CALL_CLONE3 = 435, CALL_RSEQ = 334, CALL_RSEQ_ARM = 293, CALL_FACCESSAT2 = 439, CALL_STATX = 332 };
 
 static const int always[] = {
@@ -82,7 +83,7 @@ static const int always[] = {
 #endif
 };
 
-/* What the loader does besides, and what leads to the stricter rules. */
+/* Calls that the dynamic loader needs in addition, and the calls that enter stricter rules. */
 static const int loading[] = {
     SYS_pread64,    SYS_pwrite64, SYS_newfstatat, SYS_faccessat,    CALL_FACCESSAT2,
     SYS_readlinkat, SYS_getcwd,   SYS_fcntl,      SYS_memfd_create, SYS_getuid,
@@ -115,7 +116,8 @@ static void answer(struct program *p, uint32_t what) {
   add(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, what));
 }
 
-/* Skips `steps` where what was loaded passes the test (equal, any bit, at least), or where it does not. */
+/* Skips `steps` instructions if the loaded value passes the test (equal, any bit, at least), or if
+   it does not. */
 static void skip_if(struct program *p, uint16_t test, uint32_t value, uint8_t steps) {
   add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_K | test, value, steps, 0));
 }
@@ -124,7 +126,7 @@ static void skip_unless(struct program *p, uint16_t test, uint32_t value, uint8_
   add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_K | test, value, 0, steps));
 }
 
-/* One call of that number gets one answer. */
+/* Answers the call of that number with `what`. */
 static void rule(struct program *p, int number, uint32_t what) {
   skip_unless(p, BPF_JEQ, (uint32_t)number, 1);
   answer(p, what);
@@ -134,7 +136,7 @@ static void rules(struct program *p, const int *numbers, size_t count) {
   for (size_t i = 0; i < count; i++) rule(p, numbers[i], SECCOMP_RET_ALLOW);
 }
 
-/* Allowed where its first argument is this. */
+/* Allows the call only if its first argument is `first`. */
 static void rule_first(struct program *p, int number, uint32_t first) {
   skip_unless(p, BPF_JEQ, (uint32_t)number, 4);
   load_argument(p, 0, 0);
@@ -143,7 +145,7 @@ static void rule_first(struct program *p, int number, uint32_t first) {
   answer(p, SECCOMP_RET_TRAP);
 }
 
-/* A process may ask to be killed when its parent ends, and nothing else. */
+/* Lets a process ask to be killed when its parent ends, but not make any other prctl call. */
 static void rule_death(struct program *p) {
   skip_unless(p, BPF_JEQ, SYS_prctl, 6);
   load_argument(p, 0, 0);
@@ -154,7 +156,7 @@ static void rule_death(struct program *p) {
   answer(p, SECCOMP_RET_TRAP);
 }
 
-/* Allowed where both halves of that argument are 0. */
+/* Allows the call only if both halves of that argument are 0. */
 static void rule_zero(struct program *p, int number, size_t argument) {
   skip_unless(p, BPF_JEQ, (uint32_t)number, 6);
   load_argument(p, argument, 0);
@@ -165,7 +167,8 @@ static void rule_zero(struct program *p, int number, size_t argument) {
   answer(p, SECCOMP_RET_TRAP);
 }
 
-/* Advice on one's own pages; from MADV_HWPOISON on it is about the machine's memory. */
+/* Allows advice on the process's own pages. Advice from MADV_HWPOISON on concerns the memory of the
+   machine and is refused. */
 static void rule_advice(struct program *p) {
   enum { FIRST_OF_MACHINE = 100 };
   skip_unless(p, BPF_JEQ, SYS_madvise, 4);
@@ -175,7 +178,7 @@ static void rule_advice(struct program *p) {
   answer(p, SECCOMP_RET_TRAP);
 }
 
-/* Files are read, and neither made nor changed. */
+/* Allows files to be opened for reading, but neither made nor changed. */
 static void rule_open(struct program *p, int number, size_t flags) {
   skip_unless(p, BPF_JEQ, (uint32_t)number, 4);
   load_argument(p, flags, 0);
@@ -184,7 +187,8 @@ static void rule_open(struct program *p, int number, size_t flags) {
   answer(p, SECCOMP_RET_TRAP);
 }
 
-/* Threads, in no namespaces of their own; processes for who knows the key, in an argument that the kernel does not look at. */
+/* Allows threads that share all namespaces. Allows processes only with the key, which is passed in
+   an argument that the kernel ignores. */
 static void rule_clone(struct program *p, uint64_t key) {
   enum {
     SPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET
@@ -220,23 +224,26 @@ bool seccomp_enter(const struct seccomp_rules *given) {
   if (!HAVE_FILTER) return false;
   begin(&p);
   rules(&p, always, sizeof always / sizeof *always);
-  rule(&p, CALL_CLONE3, SECCOMP_RET_ERRNO | ENOSYS); /* its flags lie in memory; libraries use clone then */
-  rule(&p, SYS_ioctl, SECCOMP_RET_ERRNO | ENOTTY);   /* "is it a terminal" */
+  /* the flags of clone3 lie in memory, where the filter cannot check them; libraries then fall back
+     to clone */
+  rule(&p, CALL_CLONE3, SECCOMP_RET_ERRNO | ENOSYS);
+  rule(&p, SYS_ioctl, SECCOMP_RET_ERRNO | ENOTTY); /* asked by isatty */
   rule_advice(&p);
   rule_clone(&p, given->fork);
   rule_first(&p, SYS_kill, (uint32_t)getpid());
   rule_first(&p, SYS_tgkill, (uint32_t)getpid());
   if (given->loading) {
     rules(&p, loading, sizeof loading / sizeof *loading);
-    rule_zero(&p, SYS_prlimit64, 0); /* its own limits */
+    rule_zero(&p, SYS_prlimit64, 0); /* only for the process's own limits */
     rule_open(&p, SYS_openat, 2);
 #if defined(SYS_open)
     rule_open(&p, SYS_open, 1);
 #endif
   } else {
-    rule(&p, SYS_newfstatat, SECCOMP_RET_ERRNO | EPERM); /* of a stream's descriptor, in the C library */
+    /* used by the C library for a stream's descriptor */
+    rule(&p, SYS_newfstatat, SECCOMP_RET_ERRNO | EPERM);
     rule_death(&p);
-    rule_zero(&p, SYS_prlimit64, 2); /* limits may be read */
+    rule_zero(&p, SYS_prlimit64, 2); /* limits may be read but not set */
   }
   answer(&p, SECCOMP_RET_TRAP);
   const struct sock_fprog program = {.len = p.length, .filter = p.code};
@@ -247,7 +254,7 @@ pid_t seccomp_fork(uint64_t key) {
   return key ? (pid_t)syscall(SYS_clone, SIGCHLD, 0UL, key, 0UL, 0UL) : fork();
 }
 
-/* ---- Names, for messages ---- */
+/* ---- Names of the calls, for messages ---- */
 
 #define NAME(call) {SYS_##call, #call},
 static const struct {

@@ -1,4 +1,5 @@
-/* Which system calls a process may make: seccomp (Linux 3.17), on x86-64 and aarch64. What is not on the list raises SIGSYS. */
+/* Restricts the system calls of a process by seccomp (Linux 3.17), on x86-64 and aarch64. A call
+   that is not allowed raises SIGSYS. */
 #ifndef BASE_SECCOMP_H
 #define BASE_SECCOMP_H
 
@@ -7,16 +8,20 @@
 #include <sys/types.h>
 
 struct seccomp_rules {
-  bool loading;  /* files may be opened to be read, and stricter rules entered */
-  uint64_t fork; /* 0: this process stays alone; else the key of seccomp_fork */
+  bool loading;  /* files may be opened for reading, and stricter rules may be entered later */
+  uint64_t fork; /* 0: the process may not start processes; otherwise the key of seccomp_fork */
 };
 
-/* For good, for this thread and those that it starts: memory, time, signals to itself, threads, reading and writing what is open.
-   False: the kernel or the processor has no such filter. Needs "no new privileges". */
+/* Enters the rules for good, for this thread and the threads that it starts. They allow memory,
+   time, signals to the process itself, threads, and reading and writing open descriptors. Returns
+   false if the kernel or the processor has no such filter. "No new privileges" must be set
+   before. */
 bool seccomp_enter(const struct seccomp_rules *rules);
-/* As fork, under rules with that key; 0: as fork. Only in a process without other threads. */
+/* Forks under rules that have this key; with key 0 it is fork. May only be called in a process
+   without other threads. */
 pid_t seccomp_fork(uint64_t key);
-/* "execve" by its number; NULL: one that nobody asks for. May be called in a signal handler. */
+/* The name of a system call, such as "execve"; NULL for a call that nobody needs. May be called in
+   a signal handler. */
 const char *seccomp_name(int number);
 
 #endif

@@ -1,7 +1,9 @@
-/* Floats of at most 16 bits as doubles: the only place on the host that knows how they are encoded. A format is told by the
-   bits of its fields; the rest follows from IEEE 754, and for 8 bits from the Open Compute Project's "OCP 8-bit Floating Point
-   Specification". Called with a constant format, both functions come down to a few instructions and are vectorised. (The
-   emulator's shim and exported bundles are programs of their own and have their own.) */
+/* Conversion of floats of at most 16 bits to doubles and back. On the host only this file knows
+   their encoding. A format is described by the numbers of bits of its fields; the rest follows from
+   IEEE 754 and, for 8 bits, from the Open Compute Project's "OCP 8-bit Floating Point
+   Specification". Called with a constant format, both functions compile to a few instructions and
+   are vectorised. (The emulator's shim and exported bundles are programs of their own and have
+   copies.) */
 #ifndef BASE_SMALL_FLOAT_H
 #define BASE_SMALL_FLOAT_H
 
@@ -12,21 +14,23 @@
 
 struct small_float {
   int exponent_bits, fraction_bits;
-  bool infinities; /* without them, numbers stand where others have infinities, and the last of these is NaN */
+  bool infinities; /* false: the bit patterns of infinities are numbers, and only the last pattern
+                      is a NaN */
 };
 
 static inline int small_float_bias(struct small_float format) {
   return (1 << (format.exponent_bits - 1)) - 1;
 }
 
-/* The bits of the largest finite number. Numbers without their sign lie in the order of their bits. */
+/* The bits of the largest finite number. Non-negative numbers are ordered by their bits. */
 static inline uint32_t small_float_largest(struct small_float format) {
   const uint32_t last_exponent = ((1u << format.exponent_bits) - 1) << format.fraction_bits;
   return format.infinities ? last_exponent - 1 : last_exponent + (1u << format.fraction_bits) - 2;
 }
 
-/* Aligned as a float's, the fields are a float whose exponent is too small by the difference of the biases. That holds for
-   subnormal numbers as well, and a float's smallest is far from a double's, so that the product is exact. */
+/* When the fields are moved to the positions of a float's fields, they form a float whose exponent
+   is too small by the difference of the biases. This holds for subnormal numbers as well. The
+   multiplication that corrects the exponent is done in double, whose range makes it exact. */
 static inline double small_float_load(struct small_float format, uint32_t bits) {
   enum { EXPONENT = 8, FRACTION = 23, BIAS = 127, DOUBLE_FRACTION = 52, DOUBLE_BIAS = 1023 };
   const int sign_at = format.exponent_bits + format.fraction_bits;
@@ -42,24 +46,26 @@ static inline double small_float_load(struct small_float format, uint32_t bits) 
   return (double)value * factor;
 }
 
-/* The place of the nearest number, ties to even, in the order of size, as if the format went on beyond its largest. */
+/* The bits of the nearest number, ties to even, if the format went on beyond its largest number. */
 static inline uint32_t small_float_size(struct small_float format, double value) {
   enum { FRACTION = 52, BIAS = 1023 };
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
   uint64_t fraction = (bits & ((UINT64_C(1) << FRACTION) - 1)) | UINT64_C(1) << FRACTION;
   int exponent = (int)(bits >> FRACTION & 0x7ff) - BIAS, smallest = 1 - small_float_bias(format);
-  int dropped = FRACTION - format.fraction_bits; /* and more of a subnormal one, which has a fixed step */
+  int dropped = FRACTION - format.fraction_bits; /* of a subnormal number more bits are dropped,
+                                                    because its step is fixed */
   if (exponent < smallest) dropped += smallest - exponent, exponent = smallest;
   if (dropped > FRACTION + 1) return 0;
   uint64_t kept = fraction >> dropped, rest = fraction & ((UINT64_C(1) << dropped) - 1),
            half = UINT64_C(1) << (dropped - 1);
   kept += rest > half || (rest == half && kept & 1);
-  /* A carry runs into the exponent as it should. */
+  /* A carry out of the fraction goes into the exponent, which is right. */
   return (uint32_t)kept + (uint32_t)(exponent - smallest) * (1u << format.fraction_bits);
 }
 
-/* What is too large becomes an infinity, or the largest number where there are none. */
+/* A number that is too large becomes an infinity, or the largest number if the format has no
+   infinities. */
 static inline uint32_t small_float_store(struct small_float format, double value) {
   const uint32_t largest = small_float_largest(format);
   const uint32_t sign = signbit(value) ? 1u << (format.exponent_bits + format.fraction_bits) : 0;
@@ -68,7 +74,8 @@ static inline uint32_t small_float_store(struct small_float format, double value
   return sign | (size > largest ? largest + format.infinities : size);
 }
 
-/* Whether storing it leaves what it is: finite, infinite or NaN. */
+/* Returns whether a finite number stays finite when it is stored, an infinity infinite, and a NaN a
+   NaN. */
 static inline bool small_float_holds(struct small_float format, double value) {
   if (isnan(value)) return true;
   return isinf(value) ? format.infinities : small_float_size(format, value) <= small_float_largest(format);

@@ -1,5 +1,5 @@
-/* Places in a source; see source_place.h. One pass over its tokens, comments and literals left out. What a declaration or a
-   statement has said so far is forgotten at its end: ';', '{' or '}'. */
+/* Finds places in a source; see source_place.h. One pass over the tokens skips comments and
+   literals. The notes about a declaration or statement are dropped at its end: ';', '{' or '}'. */
 #include "source_place.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 
 struct token {
   const char *at;
-  size_t length; /* of a word; 1 for a mark */
+  size_t length; /* of a word; 1 for a punctuation mark */
   const char *file;
   size_t file_length;
   int line;
@@ -18,10 +18,11 @@ struct scan {
   const char *at, *file;
   size_t file_length;
   int line;
-  bool begins; /* nothing but blanks stands before `at` in its line */
+  bool begins; /* only blanks stand before `at` on its line */
 };
 
-/* `#line 12 "path"` says what the next line is; past the directive's line, or NULL: it is another one. */
+/* Reads `#line 12 "path"`, which names the next line. Returns the place behind the directive's
+   line, or NULL for any other directive. */
 static const char *take_line(struct scan *s, const char *at) {
   char *end;
   if (strncmp(at, "#line ", 6) != 0) return NULL;
@@ -38,7 +39,7 @@ static void skip_newline(struct scan *s) {
   s->at++;
 }
 
-/* False: the source has ended. */
+/* Reads the next token. Returns false at the end of the source. */
 static bool next(struct scan *s, struct token *out) {
   for (const char *past; *s->at;) {
     if (*s->at == '\n') {
@@ -75,22 +76,24 @@ static bool is_end(const struct token *token) {
 
 /* ---- Of a kernel's declaration or body ---- */
 
-/* What the declaration under way has. */
+/* What was seen of the current declaration. */
 struct declaration {
   bool global, named;
-  struct token found; /* length 0: it has none */
+  struct token found; /* length 0 if the declaration does not have it */
 };
 
 struct search {
-  const char *word;  /* that is looked for */
-  struct token name; /* of the kernel; length 0: any */
-  bool in_body;      /* it stands there, not in the declaration */
+  const char *word;  /* the word to look for */
+  struct token name; /* name of the kernel; length 0: any kernel */
+  bool in_body;      /* the word stands in the body of the kernel, not in its declaration */
   struct declaration declaration;
-  int depth, body;          /* of braces; where the kernel's own begins, 0: outside */
-  struct token last, first; /* the token before; the first place in the source, whosever it is */
+  int depth, body;          /* depth: open braces; body: the depth of the kernel's body, 0 outside
+                               of it */
+  struct token last, first; /* last: the token before; first: the first place of the word in the
+                               source, in any kernel */
 };
 
-/* The last name of "scope::name<arguments>". */
+/* The last name of an entry such as "scope::name<arguments>". */
 static struct token plain_name(const char *entry) {
   const size_t end = entry ? strcspn(entry, "<") : 0;
   size_t start = end;
@@ -108,7 +111,7 @@ static bool see_end(struct search *s, const struct token *token) {
   return false;
 }
 
-/* Whether the search is over. */
+/* Looks at a token; returns whether the search is over. */
 static bool see(struct search *s, const struct token *token) {
   struct declaration *d = &s->declaration;
   bool over = false;
@@ -141,13 +144,13 @@ static struct token find_word(const char *source, const char *entry, const char 
 enum { GROUPS_MOST = 8 };
 
 struct grid_search {
-  struct token groups[GROUPS_MOST]; /* variables that hold a grid's group */
+  struct token groups[GROUPS_MOST]; /* variables that hold a grid group */
   size_t group_count;
-  struct token before[2]; /* the last token, and the one before it */
-  /* Of the statement under way: */
+  struct token before[2]; /* the last token and the token before it */
+  /* What was seen of the current statement: */
   struct token assigned;      /* the word before its '=' */
-  bool grid, declares, waits; /* it has this_grid, grid_group, "sync (" */
-  struct token first;         /* the first mention of a grid's group */
+  bool grid, declares, waits; /* grid: this_grid; declares: grid_group; waits: "sync (" */
+  struct token first;         /* the first mention of a grid group */
 };
 
 static bool is_group(const struct grid_search *s, const struct token *token) {

@@ -1,4 +1,4 @@
-/* What statuses, outcomes and findings are called, in messages and in JSON. */
+/* The names of statuses, outcomes and findings, for messages and JSON. */
 #include "base/error.h"
 
 static const char *const statuses[] = {

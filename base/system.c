@@ -1,5 +1,6 @@
-/* Files, folders, processes and the clock on POSIX; see system.h. Every descriptor made here is close-on-exec, so
-   that nothing leaks into a child that an embedding application starts at the same moment on another thread. */
+/* Files, folders, processes and the clock on POSIX; see system.h. Every descriptor made here is
+   close-on-exec, so that it does not leak into a child that an embedding application starts at the
+   same moment on another thread. */
 #define _GNU_SOURCE /* sched_getaffinity, pipe2 */
 #include "system.h"
 
@@ -28,7 +29,7 @@
 
 #include "jail.h"
 
-/* ---- Files --------------------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 int error_file(cugen_error *err, const char *what, const char *path, int code) {
   int status = code == ENOENT ? CUGEN_ERROR_MISSING : code == ENOMEM ? CUGEN_ERROR_MEMORY : CUGEN_ERROR_IO;
@@ -46,7 +47,8 @@ static int fail_to_create(const char *path, int code, cugen_error *err) {
   return status;
 }
 
-/* Creates a new file beside path under the permissions that a plain open would give; its name into *name. */
+/* Creates a new file beside path, with the permissions that a plain open would give, and stores its
+   name in *name. */
 static int create_beside(const char *path, struct text *name, cugen_error *err) {
   for (unsigned try = 0; try < 100; try++) {
     text_clear(name);
@@ -58,7 +60,7 @@ static int create_beside(const char *path, struct text *name, cugen_error *err) 
   return error_file(err, "write", path, EEXIST);
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int write_all(int fd, const char *data, size_t length) {
   while (length) {
     ssize_t put = write(fd, data, length);
@@ -69,7 +71,8 @@ static int write_all(int fd, const char *data, size_t length) {
   return 0;
 }
 
-/* A terminal, a pipe, a link to one such as /dev/stdout: what must not be replaced by a file. */
+/* Returns whether the path is a terminal, a pipe, or a link to one such as /dev/stdout, which must
+   not be replaced by a file. */
 static bool is_special(const char *path) {
   struct stat info;
   return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
@@ -88,7 +91,8 @@ int file_put(const char *path, const void *data, size_t length, cugen_error *err
   return code ? error_file(err, "write", path, code) : CUGEN_OK;
 }
 
-/* The rename itself is durable only once the folder is synced; a file system that cannot do that is left alone. */
+/* Syncs the folder, because only then the rename is durable. An error is ignored, because some file
+   systems cannot sync a folder. */
 static void folder_sync(const char *file) {
   struct text folder = {0};
   path_folder(file, &folder);
@@ -100,7 +104,8 @@ static void folder_sync(const char *file) {
   text_free(&folder);
 }
 
-/* A named pipe that nobody reads is refused: opening it would wait, and nothing could end that. */
+/* Opens a device or pipe for writing. A named pipe without a reader is refused, because opening it
+   would wait and could not be interrupted. */
 static int open_special(const char *path, int *fd, cugen_error *err) {
   *fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
   if (*fd < 0 && errno == ENXIO)
@@ -128,7 +133,7 @@ int file_add(struct file_writing *file, const void *data, size_t length, cugen_e
   return code ? error_file(err, "write", file->path, code) : CUGEN_OK;
 }
 
-/* 0 or an errno. */
+/* Renames the written file to its final name. Returns 0 or an errno. */
 static int take_name(const struct file_writing *file) {
   const char *beside = text_get(&file->beside);
   if (!*beside) return 0;
@@ -163,7 +168,7 @@ bool file_missing(const char *path) {
   return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-/* ---- Folders ------------------------------------------------------------------------------------------------- */
+/* ---- Folders --------------------------------------------------------------------------------- */
 
 bool folder_exists(const char *path) {
   struct stat info;
@@ -196,7 +201,8 @@ int folder_remove(const char *path) {
   return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) ? CUGEN_ERROR_IO : CUGEN_OK;
 }
 
-/* What follows a left-over's prefix: the number of a process, a dash, and six characters (a folder; ".old" may follow) or
+/* Returns whether the part of a name behind the prefix is that of a temporary file or folder: the
+   number of a process and a dash, followed by six characters (a folder; ".old" may follow) or by
    "7.new" (a file). */
 static bool is_temporary_name(const char *name, bool folder, long *owner) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -215,7 +221,7 @@ int folder_hold(const char *path) {
   return -1;
 }
 
-/* It has a lock, which nobody holds. */
+/* Returns whether the folder has a lock that nobody holds. */
 static bool is_released(const char *path) {
   const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   const bool released = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
@@ -223,8 +229,9 @@ static bool is_released(const char *path) {
   return released;
 }
 
-/* Of this user, by a process that is no more, and old: under another's process numbers it may only
-   look dead, and between the making of a folder and its lock there is a moment. */
+/* Returns whether this is an abandoned temporary of this user: old, and made by a process that has
+   ended. The age is required because a process with another process numbering (in a container) may
+   only look ended, and because a folder exists for a moment before its lock does. */
 static bool is_left_over(const char *prefix, const char *name, bool folder, const char *path) {
   enum { OLD = 3600, OLD_RELEASED = 10 };
   struct stat info;
@@ -238,7 +245,7 @@ static bool is_left_over(const char *prefix, const char *name, bool folder, cons
   return age > OLD || (folder && age > OLD_RELEASED && is_released(path));
 }
 
-/* What a process that was killed could not remove: folders or files of that prefix. */
+/* Removes the files or folders with that prefix that killed processes have left. */
 static void remove_left_over(const char *prefix, bool is_folder) {
   struct text path = {0}, parent = {0};
   path_folder(prefix, &parent);
@@ -274,7 +281,8 @@ int folder_temporary(struct text *out, cugen_error *err) {
   const char *parent = getenv("TMPDIR");
   struct text prefix = {0}, name = {0};
   if (!parent || !*parent) parent = "/tmp";
-  char *real = realpath(parent, NULL); /* a relative name may begin as an option does */
+  char *real = realpath(parent, NULL); /* realpath makes the name absolute, because a relative name
+                                          may begin like an option */
   text_addf(&prefix, "%s/cugen-", real ? real : parent);
   free(real);
   int code = prefix.failed ? ENOMEM : folder_fresh(text_get(&prefix), &name);
@@ -290,7 +298,7 @@ int folder_temporary(struct text *out, cugen_error *err) {
   return status;
 }
 
-/* ---- Paths --------------------------------------------------------------------------------------------------- */
+/* ---- Paths ----------------------------------------------------------------------------------- */
 
 void path_folder(const char *path, struct text *out) {
   const char *slash = strrchr(path, '/');
@@ -322,7 +330,8 @@ int path_self(struct text *out, cugen_error *err) {
 int path_of_code(const void *code, struct text *out, cugen_error *err) {
   Dl_info info;
   void *map = NULL;
-  /* dli_fname of the program's own code is argv[0], which may say anything; its link_map has no name. */
+  /* For the program's own code dli_fname is argv[0], which may be anything; its link_map has no
+     name. */
   bool library = dladdr1(code, &info, &map, RTLD_DL_LINKMAP) && map && ((struct link_map *)map)->l_name[0];
   if (!library) return path_self(out, err);
   const char *name = ((struct link_map *)map)->l_name;
@@ -361,7 +370,7 @@ bool path_find_program(const char *name, struct text *out) {
   return found && !out->failed;
 }
 
-/* ---- The clock and the machine --------------------------------------------------------------------------------- */
+/* ---- The clock and the machine --------------------------------------------------------------- */
 
 double clock_seconds(void) {
   struct timespec now;
@@ -397,25 +406,27 @@ int64_t clock_unix_micros(void) {
   return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* The processors this process may use, which in a container or under taskset are fewer than the machine has. */
+/* The number of processors that this process may use; in a container or under taskset they can be
+   fewer than the machine has. */
 int cpu_count(void) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-  long online = sysconf(_SC_NPROCESSORS_ONLN); /* more processors than a cpu_set_t holds */
+  long online = sysconf(_SC_NPROCESSORS_ONLN); /* sched_getaffinity failed: there are more
+                                                  processors than a cpu_set_t holds */
   return online > 0 ? (int)online : 1;
 }
 
-/* ---- Processes ------------------------------------------------------------------------------------------------- */
+/* ---- Processes ------------------------------------------------------------------------------- */
 
-/* What a child gets: descriptors 0, 1, 2 and, when worker >= 0, 3. */
+/* What a child is started with: its descriptors 0, 1, 2 and, if worker >= 0, 3. */
 struct child {
-  const char *program; /* its file */
+  const char *program; /* path of the program */
   const char *const *argv;
   int input, output, errors, worker;
-  int report;          /* its errno goes here when it cannot be started */
+  int report;          /* the child writes its errno here if it cannot be started */
   int memory_mb, jail; /* as in process_limits */
   char *const *environment;
-  pid_t parent; /* who must be alive */
+  pid_t parent; /* the parent, which must be alive */
 };
 
 void resource_limit(int which, int megabytes) {
@@ -426,23 +437,28 @@ void resource_limit(int which, int megabytes) {
   setrlimit((__rlimit_resource_t)which, &now);
 }
 
-/* After fork in a program with threads only async-signal-safe functions may be called. Never returns. */
+/* Runs in the child and never returns. After fork in a program with threads, only async-signal-safe
+   functions may be called. */
 static void child_start(struct child *child) {
-  /* SIGKILL when the thread that started it ends; the parent may have gone before that was asked for. */
+  /* The child gets SIGKILL when the thread that started it ends. The parent may have ended before
+     this call. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != child->parent) _exit(127);
-  setsid(); /* Ctrl-C belongs to the parent, the terminal to nobody here, and the group is what a time-out kills */
+  setsid(); /* A new session: Ctrl-C reaches only the parent, the child has no terminal, and a time-
+               out can kill the group */
   struct sigaction standard = {.sa_handler = SIG_DFL};
   for (int s = 1; s < NSIG; s++) sigaction(s, &standard, NULL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
-#if defined(SYS_close_range) /* also what the application forgot to mark; Linux 5.11, else nothing */
+#if defined(SYS_close_range) /* Marks descriptors that the application forgot to mark close-on-exec,
+                                too; needs Linux 5.11. */
   syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
 #endif
   resource_limit(RLIMIT_AS, child->memory_mb);
   resource_limit(RLIMIT_FSIZE, child->memory_mb);
-  /* The sources stand above 3, so that no dup2 overwrites one still needed; the copies are not close-on-exec. */
+  /* The source descriptors are above 3, so that no dup2 overwrites one that is still needed. Their
+     copies are not close-on-exec. */
   bool ready = dup2(child->input, 0) == 0 && dup2(child->output, 1) == 1 && dup2(child->errors, 2) == 2 &&
                (child->worker < 0 || dup2(child->worker, 3) == 3);
   if (ready && jail_enter(child->jail > 0 ? child->jail : -1))
@@ -454,7 +470,7 @@ static void child_start(struct child *child) {
 
 static pid_t fork_quietly(struct child *child) {
   sigset_t all, before;
-  sigfillset(&all); /* the parent's handlers must not run in the child */
+  sigfillset(&all); /* the signal handlers of the parent must not run in the child */
   pthread_sigmask(SIG_SETMASK, &all, &before);
   child->parent = getpid();
   pid_t pid = fork();
@@ -469,7 +485,7 @@ static void close_if_open(int fd) {
   if (fd >= 0) close(fd);
 }
 
-/* 0, or the errno with which the child could not start. */
+/* Returns 0, or the errno with which the child could not start. */
 static int read_report(int fd) {
   int code = 0;
   ssize_t got;
@@ -478,10 +494,11 @@ static int read_report(int fd) {
   return got == (ssize_t)sizeof code ? code : 0;
 }
 
-/* How a process ended that somebody else has reaped: the kernel, where the application ignores SIGCHLD, or a handler of it. */
+/* The status of a process that somebody else has reaped: the kernel, because the application
+   ignores SIGCHLD, or the application's handler of SIGCHLD. */
 static const int unknown_end = -1;
 
-/* Ends the whole group, also what a program that is done left behind in it. */
+/* Kills the whole process group, including processes that the program left behind. */
 static int end_group(pid_t pid) {
   int status = unknown_end;
   kill(-pid, SIGKILL);
@@ -491,7 +508,7 @@ static int end_group(pid_t pid) {
   return status;
 }
 
-/* Above the four that the child gets. */
+/* Duplicates a descriptor above the four that the child gets. */
 static int descriptor_above(int fd) {
   if (fd < 0 || fd > 3) return fd;
   int moved = fcntl(fd, F_DUPFD_CLOEXEC, 4);
@@ -506,7 +523,7 @@ static int error_start(cugen_error *err, const char *program, int code) {
   return error_set(err, status, "%s: cannot start: %s", program, strerror(code));
 }
 
-/* Forks and waits until the program runs, or its errno says why not. argv[0] is looked for on $PATH. */
+/* Forks, and waits until the program runs or its errno arrives. argv[0] is looked up in $PATH. */
 static int start(struct child *child, pid_t *pid, cugen_error *err) {
   struct text program = {0};
   int report[2] = {-1, -1};
@@ -535,7 +552,8 @@ int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return error_start(err, argv[0], errno);
   pair[1] = descriptor_above(pair[1]);
   int null = open_null();
-  /* The worker's messages belong on the parent's stderr, its stdout would mix with results. */
+  /* The worker's stderr is the parent's. Its stdout is not, because its output would mix with
+     results. */
   int errors = descriptor_above(fcntl(2, F_DUPFD_CLOEXEC, 4));
   int status = pair[1] < 0 || null < 0 ? error_start(err, argv[0], errno) : CUGEN_OK;
   struct child child = {.argv = argv,
@@ -555,7 +573,8 @@ int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err
   return status;
 }
 
-/* The thread whose child this is has ended: its process is si_pid. While that goes on, another thread of it is the parent now. */
+/* Handles the end of the thread that started this child, whose process is si_pid. As long as the
+   process lives, another of its threads is now the parent. */
 static void on_parent_end(int number, siginfo_t *info, void *context) {
   (void)number, (void)context;
   if (info->si_pid == 0 || info->si_pid != getppid()) _exit(127);
@@ -566,10 +585,11 @@ void process_outlive_thread(void) {
   if (sigaction(SIGHUP, &action, NULL) == 0) prctl(PR_SET_PDEATHSIG, SIGHUP);
 }
 
-/* Output past this is dropped: a program gone wild must not fill the memory. */
+/* Limit of the collected output; output beyond it is dropped, so that a program gone wild cannot
+   fill the memory. */
 enum { OUTPUT_LIMIT = 16 << 20 };
 
-/* Reads what is there; false at the end of the pipe. */
+/* Reads the available output. Returns false at the end of the pipe. */
 static bool drain(int fd, struct text *output) {
   char buffer[16384];
   ssize_t got;
@@ -583,21 +603,22 @@ static bool is_reaped(pid_t pid) {
   return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
 }
 
-/* True when it has ended; it stays to be reaped, so that its process group's number is not given away. */
+/* Returns true if the process has ended. It is not reaped yet, so that the number of its process
+   group is not reused. */
 static bool has_ended(pid_t pid) {
   siginfo_t info = {0};
   return is_reaped(pid) || (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid);
 }
 
-/* Waits for the end of the process, not of its output: a grandchild may keep the pipe open. Else what has come before it: the
-   time is up, or somebody asked to stop. */
+/* Waits until the process ends, whether or not its output ends, because a grandchild may keep the
+   pipe open; or until the time is up or the caller asks to stop. */
 static int watch(pid_t pid, int fd, double timeout, struct process_stop stop, struct text *output) {
   double began = clock_seconds();
   bool open = true;
   for (int wait_ms = 1;; wait_ms = wait_ms < 20 ? wait_ms + 1 : 20) {
     struct pollfd wait = {.fd = open ? fd : -1, .events = POLLIN};
     poll(&wait, 1, wait_ms);
-    if (open && !(open = drain(fd, output))) wait_ms = 1; /* the end is near */
+    if (open && !(open = drain(fd, output))) wait_ms = 1; /* the process is about to end */
     if (has_ended(pid)) {
       if (open) drain(fd, output);
       return CUGEN_OK;
@@ -616,7 +637,8 @@ static void describe_end(int status, struct text *how) {
     text_addf(how, "exit code %d", WEXITSTATUS(status));
 }
 
-/* A process that had already ended keeps the status it ended with. The number of one that was reaped may be another's. */
+/* A process that ended by itself keeps its status. The number of a reaped process may belong to
+   another process, so it is not killed. */
 int process_end(pid_t pid, struct text *how) {
   int status = is_reaped(pid) ? unknown_end : end_group(pid);
   if (how) describe_end(status, how);
@@ -630,12 +652,14 @@ static int collect(const char *program, pid_t pid, int fd, const struct process_
   if (why == CUGEN_ERROR_INTERRUPTED) return error_set(err, why, "stopped on request");
   if (why)
     return error_set(err, CUGEN_ERROR_DEVICE, "%s: did not end within %g s and was killed", program, limits->seconds);
-  if (status == unknown_end) status = 0; /* what it has made says whether it succeeded */
+  if (status == unknown_end)
+    status = 0; /* whether the process succeeded must then be judged by the files that it made */
   if (exit_code) *exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return output && output->failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* This process's environment with those instead of its own of the same names. The strings are borrowed. */
+/* This process's environment, in which the variables of `also` replace those of the same names. The
+   strings are borrowed. */
 static char **environment_with(const char *const *also) {
   size_t count = 0, more = 0, n = 0;
   while (environ[count]) count++;
@@ -664,7 +688,8 @@ int process_run_within(const char *const *argv, const struct process_limits *lim
     free(environment);
     return error_start(err, argv[0], errno);
   }
-  fcntl(out[1], F_SETFL, 0); /* the child writes blocking; the flags of the two ends are separate */
+  fcntl(out[1], F_SETFL, 0); /* the parent's end is non-blocking, the child's is not: the flags of
+                                the two ends are separate */
   out[1] = descriptor_above(out[1]);
   int null = open_null();
   struct child child = {.argv = argv,

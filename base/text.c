@@ -1,4 +1,4 @@
-/* The growable text buffer; see text.h. */
+/* A growable text buffer; see text.h. */
 #include "text.h"
 
 #include <ctype.h>
@@ -72,7 +72,7 @@ void text_vaddf(struct text *text, const char *format, va_list args) {
     text->length += (size_t)length;
   else
     text->failed = true;
-  text->data[text->length] = '\0'; /* what is not whole was not added */
+  text->data[text->length] = '\0'; /* an addition that failed is not added in part */
 }
 
 void text_addf(struct text *text, const char *format, ...) {
@@ -93,7 +93,8 @@ size_t text_character(const char *at, size_t left) {
   return length;
 }
 
-/* C0, DEL and C1; the marks of Unicode's bidirectional algorithm (annex 9) and its separators of lines. */
+/* Characters that control a terminal: C0, DEL and C1, the marks of Unicode's bidirectional
+   algorithm (annex 9), and Unicode's line separators. */
 static bool steers(unsigned c) {
   if (c < 0x20) return c != '\n' && c != '\t';
   return (c >= 0x7f && c <= 0x9f) || c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
@@ -107,7 +108,7 @@ static unsigned code_point(const char *at, size_t length) {
   return c;
 }
 
-/* \u and four digits, or \x and two. */
+/* Appends \u and four digits for a character, or \x and two digits for a byte. */
 static void add_escape(struct text *text, bool character, unsigned c) {
   char escape[] = {'\\', character ? 'u' : 'x', 0, 0, 0, 0};
   size_t length = character ? 6 : 4;
@@ -153,7 +154,7 @@ char *text_take(struct text *text) {
     text_free(text);
     return NULL;
   }
-  text_add_n(text, "", 0); /* an empty text becomes "" */
+  text_add_n(text, "", 0); /* so that an empty text is "" and not NULL */
   char *data = text->failed ? NULL : text->data;
   if (!data) free(text->data);
   *text = (struct text){0};
@@ -170,8 +171,8 @@ static bool same_letter(char a, char b) {
   return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Letters to insert, drop, change or swap with their neighbour (optimal string alignment); their case is free. Both are
-   at most LONGEST_NAME long. */
+/* Counts the letters to insert, drop, change or swap with their neighbour (optimal string alignment
+   distance), ignoring case. Both names have at most LONGEST_NAME letters. */
 static size_t edit_distance(const char *a, const char *b) {
   size_t n = strlen(b), rows[3][LONGEST_NAME + 1];
   for (size_t j = 0; j <= n; j++) rows[0][j] = j;
@@ -189,14 +190,16 @@ static size_t edit_distance(const char *a, const char *b) {
   return rows[i % 3][n];
 }
 
-/* Near is a third of the letters, at least one, and never all of them: 'x' is not a slip of 'M'. */
+/* A name is near if at most a third of its letters (at least one) differ, but never if all differ:
+   'x' is not a slip of 'M'. */
 const char *text_nearest(const char *name, const char *const *names, size_t count) {
   const char *best = NULL;
   size_t length = strlen(name), limit = length < 6 ? 1 : length / 3;
   if (length > LONGEST_NAME) return NULL;
   for (size_t i = 0; i < count; i++) {
     size_t other = strlen(names[i]);
-    size_t apart = length > other ? length - other : other - length; /* the least that the distance can be */
+    /* a lower bound of the distance */
+    size_t apart = length > other ? length - other : other - length;
     if (other > LONGEST_NAME || apart > limit) continue;
     size_t distance = edit_distance(name, names[i]);
     if (distance > limit || distance >= (length > other ? length : other) || (best && distance == limit)) continue;

@@ -22,7 +22,7 @@ struct value value_string(const char *s) {
   return (struct value){.type = VALUE_STRING, .string = s};
 }
 
-/* Exact: 2^53 + 1 differs from 2^53 as a float. */
+/* The comparison is exact: 2^53 + 1 is not equal to 2^53 as a double. */
 static bool int_equals_float(int64_t i, double d) {
   return d >= -0x1p63 && d < 0x1p63 && (int64_t)d == i && (double)(int64_t)d == d;
 }
@@ -45,9 +45,10 @@ static bool reads_back(const char *digits, double d, bool single) {
   return single ? strtof(digits, NULL) == (float)d : strtod(digits, NULL) == d;
 }
 
-/* The fewest digits that read back as the same number; always with a point or exponent, so that it stays a float. */
+/* Prints the fewest digits that read back as the same number, always with a point or exponent, so
+   that it reads back as a float. */
 static void print_float(double d, bool single, struct text *out) {
-  if (fabs(d) < 1e15 && d == floor(d)) { /* 1000.0, not 1e+03 */
+  if (fabs(d) < 1e15 && d == floor(d)) { /* prints 1000.0 instead of 1e+03 */
     text_addf(out, "%.0f.0", d);
     return;
   }
@@ -56,7 +57,8 @@ static void print_float(double d, bool single, struct text *out) {
     snprintf(digits, sizeof digits, "%.*g", precision, d);
     if (reads_back(digits, d, single)) break;
   }
-  char *comma = strchr(digits, ','); /* an application may have set a locale that writes one */
+  char *comma = strchr(digits, ','); /* the application may have set a locale with a decimal
+                                        comma */
   if (comma) *comma = '.';
   text_add(out, digits);
   if (isfinite(d) && !strpbrk(digits, ".e")) text_add(out, ".0");
