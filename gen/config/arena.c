@@ -1,4 +1,4 @@
-/* A config's memory; see arena.h. */
+/* Memory of a config; see arena.h. */
 #include "arena.h"
 
 #include <stdlib.h>
@@ -6,7 +6,8 @@
 
 enum {
   MOST_BYTES = 64 << 20,
-  /* What an expression can take at most, its 4096 instructions, is a hundred KiB; what it does take is less. */
+  /* The largest expression, with 4096 instructions, takes about a hundred KiB; most take far
+     less. */
   EXPRESSION_BYTES = 16 << 10
 };
 

@@ -1,5 +1,6 @@
-/* What a config owns: memory given back all at once, and expressions with it. It is bounded, so that a small config
-   that mentions one large list a thousand times cannot become a large one. */
+/* Memory owned by a config, which is freed all at once together with the config's expressions. The
+   arena has a limit, so that a small config that mentions one large list a thousand times cannot
+   use unlimited memory. */
 #ifndef GEN_CONFIG_ARENA_H
 #define GEN_CONFIG_ARENA_H
 
@@ -12,14 +13,15 @@ struct arena;
 struct arena *arena_open(void);
 void arena_close(struct arena *arena);
 
-/* Zeroed; NULL when memory or the bound is exhausted. count 0 gives a valid pointer. */
+/* Allocates a zeroed array. Returns NULL if memory or the arena's limit is exhausted. A count of 0
+   gives a valid pointer. */
 void *arena_array(struct arena *arena, size_t count, size_t size);
 char *arena_string(struct arena *arena, const char *string, size_t length);
-/* The arena owns the expression from now on, also when this fails. */
+/* Makes the arena own the expression, also if this call fails. */
 bool arena_keep(struct arena *arena, struct expr *expr);
-/* Counts work against the bound without taking memory. */
+/* Counts work against the limit without allocating memory. */
 bool arena_charge(struct arena *arena, size_t bytes);
-/* NULL was for the bound's sake, not for want of memory. */
+/* Returns whether the last NULL came from the arena's limit, and not from a lack of memory. */
 bool arena_full(const struct arena *arena);
 
 #endif

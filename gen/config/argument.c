@@ -1,4 +1,4 @@
-/* Arguments and their attributes. See build.h. */
+/* Reads arguments and their attributes. See build.h. */
 #include <lua.h>
 #include <string.h>
 
@@ -14,11 +14,11 @@ enum {
   BUFFER = INPUT | OUTPUT | INOUT | SCRATCH | CONSTANT
 };
 
-/* What one attribute's reader needs: its value is on top of the stack. */
+/* Input of the reader of one attribute, whose value is on top of the stack. */
 struct reading {
   struct build *build;
   struct config_argument *argument;
-  const char *what; /* shape of "A" */
+  const char *what; /* name of the attribute in messages: shape of "A" */
 };
 
 static int read_dtype(const struct reading *r) {
@@ -120,10 +120,10 @@ static int read_when(const struct reading *r) {
   return read_expr(r->build, r->argument->line, r->what, &r->argument->when);
 }
 
-/* In the order in which they are read: pitch asks for the shape. */
+/* The attributes in the order in which they are read, because pitch needs the shape. */
 static const struct attribute {
   const char *name;
-  int kinds; /* that may have it */
+  int kinds; /* bits of the kinds of arguments that may have the attribute */
   int (*read)(const struct reading *r);
 } attributes[] = {
     {"dtype", BUFFER | SCALAR, read_dtype},
@@ -191,7 +191,7 @@ static int read_attributes(struct build *build, int table, struct config_argumen
   return status;
 }
 
-/* ---- What an argument cannot be without ---- */
+/* ---- Required attributes ---- */
 
 static int complete_scalar(struct build *build, struct config_argument *argument) {
   if (argument->struct_name || argument->fields) return complete_struct(build, argument);

@@ -1,4 +1,4 @@
-/* What goes wrong while a config is read, with its file and line. See build.h. */
+/* Reports errors in a config with their file and line. See build.h. */
 #include "build.h"
 
 #include <string.h>

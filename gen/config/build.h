@@ -1,5 +1,6 @@
-/* From declarations to plain tables: what the files of gen/config share. The Lua state is only read here, with
-   functions that neither allocate nor raise errors, so that no sandbox_call is needed. */
+/* Conversion of Lua's declarations to plain tables: everything that the files of gen/config share.
+   The Lua state is only read here, with functions that neither allocate nor raise errors, so that
+   no sandbox_call is needed. */
 #ifndef GEN_CONFIG_BUILD_H
 #define GEN_CONFIG_BUILD_H
 
@@ -10,21 +11,21 @@
 
 enum {
   LARGEST_LIST = 512, /* declarations in one list */
-  MOST_VALUES = 4096, /* of a tunable or problem */
+  MOST_VALUES = 4096, /* values of a tunable or problem */
   LONGEST_EXPRESSION = 8192
 };
 
 enum name_role { ROLE_PROBLEM, ROLE_TUNABLE, ROLE_DERIVED, ROLE_ARGUMENT, ROLE_FORMULA, ROLE_LAUNCH };
 
-/* A name in force. Arguments have one but expressions do not see it. */
+/* A name in force. Arguments are listed, too, but expressions do not see them. */
 struct scope_name {
   const char *name;
   enum name_role role;
   struct config_line line;
   int slot;
   const struct expr *expr;
-  bool used; /* of a tunable: an expression or an argument mentions it */
-  /* As in struct expr_symbol. */
+  bool used; /* of a tunable: whether an expression or an argument mentions it */
+  /* These three are as in struct expr_symbol. */
   const struct value *values;
   size_t value_count;
   bool open;
@@ -35,80 +36,85 @@ struct build {
   struct arena *arena;
   lua_State *L;
   cugen_error *err;
-  struct scope_name *names; /* those of the kernel, then those of the implementation at hand */
+  struct scope_name *names; /* the names of the kernel, followed by those of the current
+                               implementation */
   size_t name_count, name_capacity;
-  const char **seen;              /* what expressions see, for suggestions */
-  struct config_derived *derived; /* these and the restrictions: those shared by all implementations */
+  const char **seen;              /* names that expressions see, for suggestions */
+  struct config_derived *derived; /* derived names and restrictions that all implementations
+                                     share */
   size_t derived_count;
   struct config_restriction *restrictions;
   size_t restriction_count;
-  const struct config_implementation *implementation; /* at hand */
-  uint32_t facts; /* what the expressions read so far ask of the device: 1 << DEVICE_FACT_... */
+  const struct config_implementation *implementation; /* the current implementation */
+  uint32_t facts; /* device facts used by the expressions read so far: bits 1 << DEVICE_FACT_... */
 };
 
 /* ---- Errors (build.c) ---- */
 
-/* "path:line: message", CUGEN_ERROR_CONFIG. */
+/* Fails with "path:line: message" and CUGEN_ERROR_CONFIG. */
 int build_fail(struct build *build, struct config_line line, const char *format, ...) PRINTF_LIKE(3, 4);
-/* "line 12", or "line 12 of FILE" where that is not the file of `from`. */
+/* Returns "line 12", or "line 12 of FILE" if that is not the file of `from`. */
 const char *build_line(struct build *build, struct config_line from, struct config_line other);
-/* After an allocation from the arena failed. */
+/* Fails after an allocation from the arena failed. */
 int build_memory(struct build *build);
 
 /* ---- Lists of declarations (read.c) ---- */
 
 struct item {
   const struct declaration *declaration;
-  const char *name; /* Lua's string, or NULL */
+  const char *name; /* owned by Lua, or NULL */
   int index;
 };
 
 struct list {
-  int table; /* stack index */
+  int table; /* index of the Lua table on the stack */
   struct config_line line;
   enum place place;
   struct item *items;
   size_t count;
 };
 
-/* The table at stack index `table`: every element is a complete declaration that may stand in such a place, those that
-   may not repeat do not. owner: "kernel \"matmul\"". */
+/* Reads the list of declarations in the table at stack index `table`. Every element must be a
+   complete declaration that is allowed at this place, and some declarations may stand only once.
+   owner names the list in messages: "kernel \"matmul\"". */
 int read_list(struct build *build, int table, enum place place, const char *owner, struct config_line line,
               struct list *out);
 size_t list_count(const struct list *list, enum keyword_id id);
-/* The only one, or NULL. */
+/* Returns the only declaration of this kind in the list, or NULL. */
 const struct item *list_find(const struct list *list, enum keyword_id id);
-/* Pushes the item's value. */
+/* Pushes the value of the declaration. */
 void list_push(struct build *build, const struct list *list, const struct item *item);
 
-/* ---- Values on top of the stack (read.c); `what` names them in messages ---- */
+/* ---- Readers of the value on top of the stack (read.c); `what` names it in messages ---- */
 
 int read_string(struct build *build, struct config_line line, const char *what, const char **out);
-/* "file.cu" or "file.cu:entry", into file and entry (NULL: none is said). */
+/* Reads "file.cu" or "file.cu:entry" into file and entry (NULL if no entry is given). */
 int read_kernel_file(struct build *build, struct config_line line, const char *what, const char *text,
                      const char **file, const char **entry);
 int read_value(struct build *build, struct config_line line, const char *what, struct value *out);
-/* { 16, 32 }, each once. */
+/* Reads a list of distinct values: { 16, 32 }. */
 int read_values(struct build *build, struct config_line line, const char *what, const struct value **out,
                 size_t *count);
 int read_expr(struct build *build, struct config_line line, const char *what, const struct expr **out);
-/* { expr, expr, ... }, from 1 to most of them. */
+/* Reads { expr, expr, ... }, with 1 to `most` expressions. */
 int read_exprs(struct build *build, struct config_line line, const char *what, int most, const struct expr **out,
                int *count);
-/* One of the known words (NULL-terminated), or an expression. */
+/* Reads one of the known words (NULL-terminated), or an expression. */
 int read_word(struct build *build, struct config_line line, const char *what, const char *const *known,
               struct config_word *out);
-/* Text with ${expression} in it. */
+/* Reads text with ${expression} in it. */
 int read_spelling(struct build *build, struct config_line line, const char *what, struct config_spelling *out);
-/* Pushes table[key] of the table at the index; false, nothing pushed: there is none. */
+/* Pushes table[key] of the table at index `table`. Returns false, and pushes nothing, if there is
+   no such key. */
 bool push_field(struct build *build, int table, const char *key);
-/* The first key in strcmp's order that is not among the known ones; NULL: all are. "" stands for one that is no
-   string. */
+/* Returns the first key, in the order of strcmp, that is not among the known keys; NULL if all are
+   known. "" stands for a key that is not a string. */
 const char *unknown_key(struct build *build, int table, const char *const *known, size_t count);
-/* "message (nearest 'x')": the name is none of these. */
+/* Fails with "message (nearest 'x')", because the name is none of `names`. */
 int refuse_name(struct build *build, struct config_line line, const char *name, const char *const *names,
                 size_t count, const char *format, ...) PRINTF_LIKE(6, 7);
-/* Refuses a table whose keys are not all problems of this kernel; who: "check". */
+/* Refuses a table with a key that is not a problem of this kernel. who: the declaration that holds
+   the table, such as "check". */
 int refuse_unknown_problem(struct build *build, struct config_line line, int table, const char *who);
 
 /* ---- Names (scope.c) ---- */
@@ -116,60 +122,62 @@ int refuse_unknown_problem(struct build *build, struct config_line line, int tab
 /* Checks the name and puts it in force. */
 int scope_add(struct build *build, const struct scope_name *name);
 const struct scope_name *scope_find(const struct build *build, const char *name);
-/* Ends an implementation: only the first count names stay. */
+/* Ends an implementation: removes all names but the first `count`. */
 void scope_end(struct build *build, size_t count);
-/* What the last name added can be. */
+/* Sets the possible values of the name that was added last. */
 void scope_set_values(struct build *build, const struct value *values, size_t count, bool open);
-/* No name in force is one that templates get from an argument (A_t, A_stride0, ...). */
-/* Tells the tunables, of which the first has the first slot of all, whether they are used; of the names from `first` on. */
+/* Sets `used` of the tunables from the names in force, beginning with the name at index `first`.
+   The first of the tunables has the first slot of all tunables. */
 void scope_note_used(const struct build *build, size_t first, struct config_tunable *tunables);
 int scope_check_generated(struct build *build);
 int scope_parse(struct build *build, const char *source, struct expr **out);
-/* As expressions see the name. */
+/* Returns the symbol that expressions see under the name. build: a struct build. */
 struct expr_symbol scope_symbol(void *build, const char *name);
-/* What expressions see; the list lasts until the next name is added. */
+/* Returns the names that expressions see; the list is valid until the next name is added. */
 const char *const *scope_names(void *build, size_t *count);
 const char *scope_nearest(struct build *build, const char *name);
 
 /* ---- Parts ---- */
 
-/* implementation.c; the lists of shared parts come from the kernel's own list. */
+/* implementation.c. The lists of shared parts are read from the kernel's own list. */
 int read_tunables(struct build *build, const struct list *list, int first_slot, struct config_tunable *out);
 int read_rules(struct build *build, const struct list *list, struct config_derived *derived, size_t *derived_count,
                struct config_restriction *restrictions, size_t *restriction_count);
 int read_implementation(struct build *build, const struct list *kernel, const struct item *item,
                         struct config_implementation *out);
-/* try.c; after the tunables. */
+/* waive.c; called after the tunables are read. */
 int read_waivers(struct build *build, const struct list *list);
 int read_tries(struct build *build, const struct list *list, struct config_implementation *out);
-/* check.c; *out: NULL where there is none. */
+/* check.c; *out becomes NULL if the list has no check. */
 int read_check(struct build *build, const struct list *list, const struct value **out);
 /* sizes.c */
 int read_problem_sets(struct build *build, const struct list *list);
 /* argument.c */
 bool is_argument(enum keyword_id id);
 int read_argument(struct build *build, const struct list *list, const struct item *item, struct config_argument *out);
-/* Of an implementation. */
+/* Reads a scalar of an implementation. */
 int read_own_scalar(struct build *build, const struct list *list, const struct item *item,
                     struct config_argument *out);
-/* data.c; of the argument that is being read, which has its shape, with the attribute's value at the top. */
+/* data.c. Reads an attribute of the argument that is being read, whose shape is known. The
+   attribute's value is on top of the stack. */
 int read_data_values(struct build *build, struct config_argument *argument, const char *what);
 int read_data_file(struct build *build, struct config_argument *argument, const char *what);
 int read_data_generator(struct build *build, struct config_argument *argument, const char *what);
-/* struct.c; likewise. */
+/* struct.c. Reads an attribute like read_data_values. */
 int read_struct_name(struct build *build, struct config_argument *argument, const char *what);
 int read_struct_fields(struct build *build, struct config_argument *argument, const char *what);
-/* After all attributes. */
+/* Completes a struct after all attributes of its argument were read. */
 int complete_struct(struct build *build, struct config_argument *argument);
 /* tensor.c */
 int read_tensors(struct build *build, const struct list *list, struct config_implementation *out);
-/* options.c; outer: the kernel's, for an implementation, or NULL. */
+/* options.c. outer: the options of the kernel when an implementation's are read; else NULL. */
 int read_compile(struct build *build, const struct list *list, const struct config_compile *outer,
                  struct config_compile *out);
-/* pass.c; both of the value at the top. After steps its names are in force. */
+/* pass.c; both read the value on top of the stack. After read_steps the names `step` and `steps`
+   are in force. */
 int read_steps(struct build *build, struct config_line line, struct config_launch *out);
 int read_pass(struct build *build, struct config_line line, struct config_launch *out);
-/* Whether an expression of the launch sees which step it is. */
+/* Returns whether an expression of the launch depends on the step. */
 bool sees_step(const struct config_launch *launch);
 /* formula.c */
 int read_formulas(struct build *build, const struct list *list);

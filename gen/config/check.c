@@ -1,4 +1,5 @@
-/* check { M = 96 }, of a kernel or of an implementation: a problem on which it is checked. See build.h. */
+/* Reads check { M = 96 } of a kernel or implementation: the problem on which it is checked. See
+   build.h. */
 #include <lua.h>
 
 #include "build.h"

@@ -1,28 +1,33 @@
 /* Opening a config: from a Lua file to a struct config, plain tables that the rest of cugen reads.
 
    Algorithm: two passes.
-   1. The file runs once, in a sandbox (sandbox.h). A declaration such as problem "M" (4096) is a call of a Lua function
-      (declarations.c). It notes file and line and returns an object that the config can only put into a list. Nothing is looked
-      at yet. An include runs another file in the same way and stands for the list of its declarations (include.c).
-   2. The objects are read (kernel.c, and below it a file for each part: problem, argument, data, formula, implementation, ...).
-      This pass checks every rule and writes the tables.
+   1. The file runs once, in a sandbox (sandbox.h). A declaration such as problem "M" (4096) is a
+      call of a Lua function (declarations.c). It notes file and line and returns an object that the
+      config can only put into a list. Nothing is looked at yet. An include runs another file in the
+      same way and stands for the list of its declarations (include.c).
+   2. The objects are read (kernel.c, and below it a file for each part: problem, argument, data,
+      formula, implementation, ...). This pass checks every rule and writes the tables.
 
-   One pass would not do, since Lua evaluates a list before the call that takes it: when "kernel" is called, all that stands
-   in its braces has been evaluated. The second pass reads in the order in which things need each other: problems, shared
-   tunables, arguments, formulas, work, implementations. Expressions are parsed as they are met, and see the names that are in
-   force then (scope.c). A name of an implementation ends with it.
+   One pass would not do, since Lua evaluates a list before the call that takes it: when "kernel" is
+   called, all that stands in its braces has been evaluated. The second pass reads in the order in
+   which things need each other: problems, shared tunables, arguments, formulas, work,
+   implementations. Expressions are parsed as they are met, and see the names that are in force then
+   (scope.c). A name of an implementation ends with it.
 
-   Slots: an expression knows names by number. First come the device's facts, then the problem, the tunables that all
-   implementations share, then an implementation's own. So the numbers of one implementation are used again by the next.
+   Slots: an expression knows names by number. First come the device's facts, then the problem, the
+   tunables that all implementations share, then an implementation's own. So the numbers of one
+   implementation are used again by the next.
 
    Invariants:
-   - Both passes are bounded, so that a config of a stranger's can neither hang nor fill the machine: the first by the sandbox,
-     the second by the arena.
-   - The second pass only reads the Lua state, with functions that neither allocate there nor raise errors. So it needs no
-     sandbox_call.
-   - Nothing of Lua is left when it is done: strings are copied to the arena, and the sandbox is closed.
+   - Both passes are bounded, so that a config of a stranger's can neither hang nor fill the
+     machine: the first by the sandbox, the second by the arena.
+   - The second pass only reads the Lua state, with functions that neither allocate there nor raise
+     errors. So it needs no sandbox_call.
+   - Nothing of Lua is left when it is done: strings are copied to the arena, and the sandbox is
+     closed.
    - All of a config lies in its arena, even struct config. config_close frees it at once.
-   - Whatever is wrong is said with its file and line. The first thing that is wrong ends the reading. */
+   - Whatever is wrong is said with its file and line. The first thing that is wrong ends the
+     reading. */
 #include "config.h"
 
 #include <ctype.h>
@@ -41,15 +46,16 @@ static bool is_keyword(const char *word) {
   return false;
 }
 
-/* The word that Lua stopped at, where it is one. */
+/* The word at which Lua stopped, if it stopped at a word. */
 static bool word_near(const char *message, const char *before, char word[64]) {
   const char *near = strstr(message, before);
   near = near ? strstr(near, "near '") : NULL;
   return near && sscanf(near, "near '%63[A-Za-z0-9_]'", word) == 1;
 }
 
-/* Lua's message for a declaration that is not followed by a comma names the next one, where nothing is wrong; and for a name without
-   quotes the name. Lua tells what is wrong with a chunk by its message alone. */
+/* Adds a suggestion to Lua's syntax error. If a comma is missing behind a declaration, Lua names
+   the next declaration, where nothing is wrong; if quotes are missing, Lua names the word. Lua
+   tells the kind of a syntax error only by its message. */
 static void suggest_repair(cugen_error *err) {
   static const char open[] = "expected (to close '{'", syntax[] = "syntax error";
   char word[64];
@@ -184,7 +190,7 @@ int config_open(const struct sources *sources, const char *name, struct config *
   return status;
 }
 
-/* The config itself lies in its arena. */
+/* The config itself lies in its arena, too. */
 void config_close(struct config *config) {
   if (!config) return;
   objective_close(config->objective);

@@ -1,8 +1,8 @@
-/* A config: a Lua file read once into plain tables. Order in the file is the order everywhere; every declaration
-   keeps its line. docs/config.md describes the language.
-
-   Expressions see slots in this order: the device facts, the problem, the tunables shared by all implementations,
-   the implementation's own tunables. Derived names are inlined where they are used. */
+/* A config: a Lua file, read once into plain tables. Declarations keep their order and their lines
+   everywhere. docs/config.md describes the language.
+   Expressions see slots in this order: the device facts, the problem, the tunables shared by all
+   implementations, the implementation's own tunables. Derived names are inlined where they are
+   used. */
 #ifndef GEN_CONFIG_CONFIG_H
 #define GEN_CONFIG_CONFIG_H
 
@@ -13,7 +13,7 @@
 #include "base/objective.h"
 #include "gen/sources/sources.h"
 
-struct config_line { /* of the config, or of a file that it includes */
+struct config_line { /* A line of the config, or of a file that it includes. */
   const char *path;
   int number;
 };
@@ -21,10 +21,11 @@ struct config_line { /* of the config, or of a file that it includes */
 struct config_problem { /* problem "M" (4096)  or  problem "dtype" { "f32", "f64" } */
   const char *name;
   struct config_line line;
-  bool listed;                /* only the values listed are allowed; else any of the default's type */
-  const struct value *values; /* the first is the default */
+  bool listed;                /* only the listed values are allowed; otherwise any value of the
+                                 default's type */
+  const struct value *values; /* the first value is the default */
   size_t value_count;
-  struct value check; /* from check { ... }; VALUE_NIL: not overridden there */
+  struct value check; /* value in check { ... }; VALUE_NIL if check does not name the problem */
 };
 
 struct config_tunable { /* tunable "tile" { 16, 32 } */
@@ -32,7 +33,8 @@ struct config_tunable { /* tunable "tile" { 16, 32 } */
   struct config_line line;
   const struct value *values;
   size_t value_count;
-  bool used; /* an expression or an argument mentions it; a template may all the same */
+  bool used; /* an expression or an argument mentions the tunable; even if none does, a template
+                may */
 };
 
 struct config_derived { /* derive "threads" "tile * tile" */
@@ -43,12 +45,12 @@ struct config_derived { /* derive "threads" "tile * tile" */
 
 struct config_restriction { /* where "tile % vec == 0" */
   struct config_line line;
-  const struct expr *expr; /* expr_text gives the text */
+  const struct expr *expr; /* the text is expr_text(expr) */
 };
 
 struct config_heuristic { /* heuristic "sm_90" "tile >= 32" */
   struct config_line line;
-  int64_t capability; /* of the GPUs that it was measured on: 90 */
+  int64_t capability; /* compute capability of the GPUs on which the heuristic was measured: 90 */
   const struct expr *expr;
 };
 
@@ -57,26 +59,27 @@ struct config_requirement { /* requires "device.compute_capability >= 80" */
   const struct expr *expr;
 };
 
-/* A word attribute is one of its known words or an expression that gives one. */
+/* An attribute that is either one of its known words or an expression that gives one. */
 struct config_word {
-  const char *word; /* NULL: expr */
+  const char *word; /* NULL: the expression is set instead */
   const struct expr *expr;
 };
 
-/* values, list, file or generator of an input: its data where that is not a fill. */
+/* The data of an input that is not a fill: values, a list, a file or a generator. */
 struct config_data {
   enum data_kind kind;
-  /* DATA_VALUES: sees, besides device, problem and shared tunables, the slots from config_data_slot on, the element's number
-     and its coordinates, and elements of arguments by their numbers. */
+  /* DATA_VALUES: the expression sees the device, the problem, the shared tunables, the slots from
+     config_data_slot on (the element's number and its coordinates), and elements of arguments by
+     the arguments' numbers. */
   const struct expr *values;
-  const struct value *list; /* DATA_LIST: numbers, row-major */
+  const struct value *list; /* DATA_LIST: numbers in row-major order */
   size_t list_count;
-  const char *file;      /* DATA_FILE, DATA_GENERATOR: looked for as a template is */
-  const char *generator; /* the kernel in it; NULL: the only one */
-  uint32_t reads;        /* bit i: elements of argument i */
+  const char *file;      /* DATA_FILE, DATA_GENERATOR: searched like a template */
+  const char *generator; /* name of the generator kernel in the file; NULL: the only kernel */
+  uint32_t reads;        /* bit i is set if the expression reads elements of argument i */
 };
 
-/* { "dt", dtype = "f32", value = "0.1" } of a struct that is passed by value. */
+/* { "dt", dtype = "f32", value = "0.1" }: a field of a struct that is passed by value. */
 struct config_field {
   const char *name;
   const struct dtype *dtype;
@@ -87,38 +90,44 @@ struct config_field {
 struct config_waiver { /* waive "uninitialised read" { at = "sum += tail[i]", reason = "..." } */
   struct config_line line;
   cugen_finding_kind kind;
-  const char *at, *reason; /* at: part of the line that the finding names */
+  const char *at, *reason; /* at: part of the source line that the finding names */
 };
 
-struct config_argument { /* input, output, inout, scratch, scalar, constant */
+struct config_argument { /* An input, output, inout, scratch, scalar or constant. */
   const char *name;
   cugen_argument_kind kind;
   struct config_line line;
-  struct config_word dtype; /* scalars may say "index": index_t */
+  struct config_word dtype; /* a scalar may have "index", which stands for index_t */
   const struct expr *shape[KERNEL_MAX_RANK];
   int rank;
-  struct config_word layout; /* "row" (the last dimension is contiguous; default) or "col" (the first is) */
-  const struct expr *pitch;  /* elements between neighbours in the next-to-contiguous dimension; NULL: packed */
+  struct config_word layout; /* "row" (the last dimension is contiguous; the default) or "col" (the
+                                first is) */
+  const struct expr *pitch;  /* elements between neighbours in the dimension next to the contiguous
+                                one; NULL: packed */
   struct config_word fill, memory;
   struct config_data data;
-  struct config_word access, address; /* inputs and constants; inputs */
+  struct config_word access, address; /* access: of inputs and constants; address: of inputs */
   const struct expr *tolerance, *norm;
-  const char *struct_name;           /* scalars: struct = "Params"; NULL: a number */
-  const struct config_field *fields; /* of the struct, with C's natural alignment */
+  const char *struct_name;           /* scalars: struct = "Params"; NULL if the scalar is a
+                                        number */
+  const struct config_field *fields; /* fields of the struct, with C's natural alignment */
   int field_count, struct_bytes;
-  const struct expr *value;     /* scalars; NULL: the problem size or tunable of the same name, */
-  int slot;                     /* which is this */
-  const struct expr *compiled;  /* specialize = true | "expression"; NULL: no. Scalars only */
-  const struct expr *overwrite; /* inputs; NULL: no */
-  const struct expr *when;      /* of which problems it is an argument; NULL: of all */
+  const struct expr *value;     /* scalars: the value; NULL: the value of the problem or tunable
+                                   with the argument's name */
+  int slot;                     /* slot of that problem or tunable */
+  const struct expr *compiled;  /* scalars: specialize = true | "expression"; NULL: not compiled
+                                   in */
+  const struct expr *overwrite; /* inputs: whether the kernel may write to it; NULL: it may not */
+  const struct expr *when;      /* condition for problems that have the argument; NULL: all problems
+                                   have it */
 };
 
-/* The slots of a formula's own names, far above all others. */
+/* First slots of a formula's own names, above all other slots. */
 enum { FORMULA_PARAMETER = 1 << 20, FORMULA_SCALAR = 1 << 21, FORMULA_ELEMENT = 1 << 22, FORMULA_MOST = 16 };
 
-struct formula_element { /* bias[n] */
+struct formula_element { /* An element of an argument in a formula: bias[n]. */
   size_t argument;
-  int indices[KERNEL_MAX_RANK]; /* parameters */
+  int indices[KERNEL_MAX_RANK]; /* numbers of the parameters that are its indices */
 };
 
 struct config_formula { /* formula "combine(a, b)" "a + b" */
@@ -128,19 +137,21 @@ struct config_formula { /* formula "combine(a, b)" "a + b" */
   size_t parameter_count;
   struct formula_element elements[FORMULA_MOST];
   size_t element_count;
-  /* Sees device, problem and shared tunables as ever; FORMULA_PARAMETER + i, FORMULA_SCALAR + i for argument i,
+  /* The expression sees the device, the problem and the shared tunables in their usual slots,
+     parameter i as FORMULA_PARAMETER + i, argument i as FORMULA_SCALAR + i, and element i as
      FORMULA_ELEMENT + i. */
   const struct expr *expr;
 };
 
-/* Text with expressions in it: "reduce<${tile // 2}>". */
+/* Text that contains expressions: "reduce<${tile // 2}>". */
 struct config_spelling {
-  const char *text; /* as written */
+  const char *text; /* as written in the config */
   const struct expr *const *parts;
   size_t part_count;
 };
 
-/* What of the compiler an `options` may set: name, kind, the flag that carries the value, the words or the largest number. */
+/* The compiler options that `options` may set. Columns: name, kind, the flag that carries the
+   value, and the allowed words or the largest number. */
 #define COMPILE_OPTIONS(X)                                                                                           \
   X(fast_math, OPTION_FLAG, "--use_fast_math", "")                                                                   \
   X(fmad, OPTION_SWITCH, "--fmad=", "")                                                                              \
@@ -163,65 +174,72 @@ enum compile_option {
       COMPILE_OPTION_COUNT
 };
 
-struct config_macro { /* define = { FAST = "mode == 'fast'" }: not there where it is false */
+struct config_macro { /* define = { FAST = "mode == 'fast'" }: a macro, which is not defined if the
+                         expression is false. */
   const char *name;
   const struct expr *expr;
 };
 
 struct config_options { /* options { fast_math = true, maxrregcount = "regs" } */
   struct config_line line;
-  struct config_word values[COMPILE_OPTION_COUNT]; /* neither word nor expr: not set */
-  const struct config_spelling *defines;           /* "NAME" or "NAME=value" */
+  struct config_word values[COMPILE_OPTION_COUNT]; /* an option is unset if it has neither a word
+                                                      nor an expression */
+  const struct config_spelling *defines;           /* macros as text: "NAME" or "NAME=value" */
   size_t define_count;
-  const struct config_macro *macros; /* NAME = "expression" */
+  const struct config_macro *macros; /* macros with a value: NAME = "expression" */
   size_t macro_count;
-  const char *flags; /* NVRTC's own, with a blank between them; NULL: none */
+  const char *flags; /* other flags of NVRTC, separated by blanks; NULL: none */
 };
 
-struct config_compile {                      /* options, include_dirs */
-  const struct config_options *shared, *own; /* the kernel's, the implementation's; NULL: none */
-  const char *const *folders;                /* of headers, relative to the config; the implementation's first */
+struct config_compile {                      /* The options and include_dirs of a kernel or
+                                                implementation. */
+  const struct config_options *shared, *own; /* options of the kernel and of the implementation;
+                                                NULL: none */
+  const char *const *folders;                /* folders of headers, relative to the config; those of
+                                                the implementation come first */
   size_t folder_count;
-  size_t own_folders; /* of these, those of its own include_dirs */
+  size_t own_folders; /* how many of the folders belong to the declaration's own include_dirs */
   struct config_line folders_line;
 };
 
-struct config_parameter {  /* "in"  or  "step % 2 == 0 and 'a' or 'b'"  or  { "n", value = "n // 2" } */
-  const struct expr *expr; /* gives the argument's name; NULL: it is known */
+struct config_parameter {  /* A passed parameter: "in" or "step % 2 == 0 and 'a' or 'b'" or { "n",
+                              value = "n // 2" }. */
+  const struct expr *expr; /* gives the name of the argument; NULL: the argument is known */
   size_t argument;
-  const struct expr *value; /* of a scalar, in this launch; NULL: the argument's */
+  const struct expr *value; /* value of a scalar in this launch; NULL: the argument's own value */
 };
 
-/* grid, block, shared, carveout, overlap, cooperative, steps, pass, entry of an implementation, or one launch { ... } of
-   several */
+/* grid, block, shared, carveout, overlap, cooperative, steps, pass and entry of an implementation
+   with a single launch, or of one launch { ... } of several. */
 struct config_launch {
-  struct config_spelling entry; /* text NULL: the only __global__ function of the expansion */
+  struct config_spelling entry; /* text NULL: the only __global__ function of the expanded source */
   struct config_line line;
   const struct expr *grid[3], *block[3]; /* NULL: 1 */
   const struct expr *shared;             /* NULL: 0 */
-  const struct expr *carveout;           /* NULL: -1, the driver decides */
+  const struct expr *carveout;           /* NULL: -1, for which the driver decides */
   const struct expr *overlap;            /* NULL: false */
   const struct expr *cooperative;        /* NULL: false */
-  const struct expr *steps;              /* how often its loop makes it; NULL: once */
-  bool inner;                            /* another launch stands before it in its loop */
-  /* In all but steps: which round of the loop it is, and how many they are; the slots behind the tunables'. */
+  const struct expr *steps;              /* how often the loop of the launch makes it; NULL: once */
+  bool inner;                            /* whether another launch stands before it in its loop */
+  /* Slots, behind those of the tunables, of the current round of the loop and of the number of
+     rounds. All expressions of the launch but `steps` see them. */
   int step_slot, steps_slot;
-  const struct config_parameter *passed; /* NULL: every argument */
+  const struct config_parameter *passed; /* NULL: every argument is passed */
   size_t passed_count;
 };
 
 enum {
   CONFIG_MAX_LAUNCHES = 64,
   CONFIG_STEP_SLOTS = 2
-}; /* launch { } in an implementation; slots of step and steps */
+}; /* launch { } blocks in an implementation; slots of `step` and `steps` */
 
-/* loop { steps "tmax", launch { ... }, launch { ... } }: so many rounds, each of these launches in order. A launch that stands in none is a
-   loop of its own. */
+/* loop { steps "tmax", launch { ... }, launch { ... } }: makes its launches in order, `steps`
+   times. A launch outside of any loop is a loop of its own. */
 struct config_loop {
-  const struct expr *steps; /* NULL: one round */
+  const struct expr *steps; /* number of rounds; NULL: one */
   struct config_line line;
-  size_t first, count; /* of the implementation's launches */
-  bool stepped;        /* some expression of its launches sees which round it is */
+  size_t first, count; /* its launches among those of the implementation */
+  bool stepped;        /* whether an expression of its launches depends on the round */
 };
 
 struct config_tensor { /* tensor "A" { box = { "BM", 64 }, swizzle = 128 } */
@@ -230,7 +248,8 @@ struct config_tensor { /* tensor "A" { box = { "BM", 64 }, swizzle = 128 } */
   const struct expr *box[KERNEL_MAX_RANK];
   const struct expr *swizzle; /* NULL: 0 */
   const struct expr *parts;   /* NULL: 1 */
-  const struct expr *when;    /* NULL: always; where it is false the argument is a pointer */
+  const struct expr *when;    /* condition for the tensor map; if false, the argument is a pointer.
+                                 NULL: always a tensor map */
 };
 
 struct config_implementation {
@@ -240,52 +259,59 @@ struct config_implementation {
   struct config_line template_line;
   const struct config_requirement *requirements;
   size_t requirement_count;
-  /* Those shared by all implementations come first, so that slot first_tunable + i is tunables[i]. */
+  /* The tunables shared by all implementations come first. tunables[i] has slot first_tunable +
+     i. */
   const struct config_tunable *tunables;
   size_t tunable_count;
-  const struct config_derived *derived; /* shared ones first */
+  const struct config_derived *derived; /* shared derived names come first */
   size_t derived_count;
-  /* Its own scalars, which launches pass behind the arguments. Argument config->argument_count + i is own[i]. */
+  /* The implementation's own scalars, which launches pass behind the arguments. Argument
+     config->argument_count + i is own[i]. */
   const struct config_argument *own;
   size_t own_count;
-  const struct config_restriction *restrictions; /* shared ones first */
+  const struct config_restriction *restrictions; /* shared restrictions come first */
   size_t restriction_count;
   const struct config_heuristic *heuristics;
   size_t heuristic_count;
-  const char *const *tries; /* "tiled tile=32": what a search begins with, where it is a variant */
+  const char *const *tries; /* "tiled tile=32": variants that a search begins with, if they are
+                               valid */
   size_t try_count;
-  const struct value *check; /* a value or VALUE_NIL for each problem; NULL: the kernel's check { } alone */
+  const struct value *check; /* a value or VALUE_NIL for each problem; NULL: only the kernel's check
+                                { } applies */
   const struct config_tensor *tensors;
   size_t tensor_count;
   struct config_compile compile;
   const struct config_launch *launches;
   size_t launch_count;
-  const struct config_loop *loops; /* in order; each launch stands in one */
+  const struct config_loop *loops; /* in order; each launch is in exactly one loop */
   size_t loop_count;
-  uint32_t facts; /* of the device, that its expressions mention: bit i is enum device_fact i */
+  uint32_t facts; /* device facts that the expressions of the implementation use: bit i is enum
+                     device_fact i */
 };
 
-/* What serves a problem that was not tuned: nothing, the best of the nearest one or of its bucket's, or a portfolio. */
+/* Which variant serves a problem that was not tuned: none, the best of the nearest tuned problem,
+   the best of the problem's bucket, or the choice of a portfolio. */
 enum policy_kind { POLICY_EXACT, POLICY_NEAREST, POLICY_BUCKETS, POLICY_PORTFOLIO };
 
-struct policy_bucket { /* M = { 64, 256, 1024 } */
-  size_t problem;      /* index */
-  int64_t *bounds;     /* rising, from 1 up */
+struct policy_bucket { /* M = { 64, 256, 1024 }: bounds for a size. */
+  size_t problem;      /* index of the problem parameter */
+  int64_t *bounds;     /* ascending, at least 1 */
   size_t count;
 };
 
 struct config_policy { /* policy "nearest" { distance = 1 } */
   enum policy_kind kind;
-  double
-      distance; /* nearest: how far, see problem_distance; portfolio: the same where it does not serve, 0: not so */
-  struct policy_bucket *buckets; /* buckets: in the order of the problems */
+  /* nearest: the largest distance, see problem_distance. portfolio: the largest distance of a
+     nearest problem that serves if the portfolio does not; 0: none serves */
+  double distance;
+  struct policy_bucket *buckets; /* buckets: in the order of the problem parameters */
   size_t bucket_count;
 };
 
 struct config {
   const char *name; /* kernel "matmul" */
   const char *path; /* for messages */
-  bool shipped;     /* it lies in the program, whatever lies on the disk at that path */
+  bool shipped;     /* the config is part of the program, whatever file exists at that path */
   const struct config_problem *problems;
   size_t problem_count;
   const struct config_tunable *shared_tunables;
@@ -293,159 +319,181 @@ struct config {
   struct config_policy policy;
   const struct config_waiver *waivers;
   size_t waiver_count;
-  const char *const *problem_sets; /* each problems { }: "M=64,256 N=4096", all combinations of these values */
+  const char *const *problem_sets; /* each problems { } as text, "M=64,256 N=4096", which means all
+                                      combinations of the values */
   size_t problem_set_count;
   const struct config_argument *arguments;
   size_t argument_count;
   const struct config_formula *formulas;
   size_t formula_count;
-  struct config_compile compile; /* the reference's */
+  struct config_compile compile; /* how the reference is compiled */
   const struct config_implementation *implementations;
   size_t implementation_count;
-  const char *reference;       /* template name; NULL: none (a config error unless reference "none" or verify) */
-  const char *reference_entry; /* from "file.cu:kernel"; NULL: the only one */
+  const char *reference;       /* file of the reference; NULL: none (an error in the config unless
+                                  reference is "none" or there is a verify) */
+  const char *reference_entry; /* kernel in the file, from "file.cu:kernel"; NULL: the only
+                                  kernel */
   struct config_line reference_line;
-  const char *verify, *verify_entry; /* the same of the kernel that judges results; NULL: none */
+  const char *verify, *verify_entry; /* file and kernel of the verify kernel, which judges results;
+                                        NULL: none */
   struct config_line verify_line;
-  const struct expr *flops, *bytes; /* NULL: not declared */
-  const struct expr *products;      /* operands' type; NULL: the work is no products of matrices */
+  const struct expr *flops, *bytes; /* declared work; NULL: not declared */
+  const struct expr *products;      /* type of the operands if the work is products of matrices;
+                                       NULL: it is not */
   struct config_line products_line;
   struct objective *objective; /* what variants are ranked by; NULL: time */
   struct config_line objective_line;
-  enum measure_way measure;         /* how they are timed */
-  uint32_t facts;                   /* of the device, that expressions outside of the implementations mention */
-  int first_problem, first_tunable; /* slots */
+  enum measure_way measure;         /* how variants are timed */
+  uint32_t facts;                   /* device facts used by expressions outside of
+                                       implementations */
+  int first_problem, first_tunable; /* first slots of the problem and of the tunables */
   void *arena;
 };
 
-/* In place of the config's own objective. The message of a refusal begins with the objective. */
+/* Replaces the config's own objective. The message of a refusal begins with the objective. */
 int config_set_objective(struct config *config, const char *text, cugen_error *err);
-/* What is taken of variants that tie. */
+/* Sets which of the variants that tie is preferred. */
 int config_prefer(struct config *config, enum preference preference, cugen_error *err);
 int config_open(const struct sources *sources, const char *name, struct config **out, cugen_error *err);
-/* path is for messages and for what stands beside it: templates, files that it includes. */
+/* Parses a config. path is used in messages and to find the files beside it: templates, and files
+   that the config includes. */
 int config_parse(const char *path, const char *content, size_t length, struct config **out, cugen_error *err);
 void config_close(struct config *config);
 
 /* ---- A problem: values for config->problems ---- */
 
 struct problem {
-  struct value *values; /* one each, strings owned by the config or by `strings` */
+  struct value *values; /* one for each of config->problems; strings are owned by the config or by
+                           `strings` */
   size_t count;
   struct text strings;
 };
 
-/* The defaults, or with check the check { } values, and settings ("M=8192") over them. */
+/* Sets a problem from settings such as "M=8192". Parameters without a setting get their check { }
+   value if `check` is set, else their default. */
 int problem_set(const struct config *config, const char *const *settings, size_t count, bool check,
                 struct problem *out, cugen_error *err);
-/* The check { } values over `base`, which keeps what check does not name (dtype, layouts). */
+/* Makes the check problem for `base`: the check { } values; base's values for the parameters that
+   check does not name (dtype, layouts). */
 int problem_check(const struct config *config, const struct problem *base, struct problem *out, cugen_error *err);
-/* Every size that has buckets rounded up to the next bound, above the last one to the last. */
+/* Copies `base` with every size that has buckets rounded up to the next bound; a size above the
+   last bound becomes the last bound. */
 int problem_bucket(const struct config *config, const struct problem *base, struct problem *out, cugen_error *err);
-/* The bucket that a size is in: its upper bound. Sizes below 1 are in none and stay. */
+/* Returns the upper bound of the bucket of a size. Sizes below 1 have no bucket and are returned
+   unchanged. */
 int64_t policy_bound(const struct policy_bucket *bucket, int64_t size);
-/* "exact", "nearest { distance = 1 }", "buckets { M = { 64, 256 } }" */
+/* Prints the policy: "exact", "nearest { distance = 1 }", "buckets { M = { 64, 256 } }". */
 void policy_print(const struct config *config, struct text *out);
 void problem_free(struct problem *problem);
-/* Whether a value of problems is a size: a whole number that may be another at run time. All others, types, layouts and flags, make the
-   class of a problem. */
+/* Returns whether the parameter is a size: a whole number that may differ at run time. The other
+   parameters (types, layouts, flags) make up the class of a problem. */
 bool config_is_size(const struct config *config, size_t problem);
-/* "M=4096 N=4096 dtype=f32" */
+/* Prints "M=4096 N=4096 dtype=f32". */
 void problem_print(const struct config *config, const struct problem *problem, struct text *out);
-/* The same, a line each; a '?' in front: it has its default, and the check problem too, as if the config did not have this
-   parameter. */
+/* Prints each setting on a line of its own. A leading '?' marks a parameter that has its default in
+   this problem and in the check problem, so that the text without it is that of a config that lacks
+   the parameter. */
 void problem_print_settings(const struct config *config, const struct problem *problem, struct text *out);
-/* Both of the class alone: "dtype=f32". */
+/* Prints only the class of a problem, "dtype=f32": to out like problem_print, to settings like
+   problem_print_settings. */
 void problem_print_class(const struct config *config, const struct problem *problem, struct text *out,
                          struct text *settings);
-/* The same for a reader: what has its default and is neither a number nor an element type is left out. */
+/* Prints a problem for a reader: parameters that have their default and are neither numbers nor
+   element types are left out. */
 void problem_print_short(const struct config *config, const struct problem *problem, struct text *out);
-/* "on the check problem rows=5 cols=203: ", before what went wrong there. */
+/* Appends "on the check problem rows=5 cols=203: ", which precedes a message about that problem. */
 void problem_add_check(const struct config *config, const struct problem *check, struct text *out);
 
-/* Whether anything says which results are right: a reference, a verify kernel. */
+/* Returns whether the config has a reference or a verify kernel, so that results can be checked. */
 bool config_proves(const struct config *config);
 
-/* How many variants the config names by try. */
+/* Returns the number of variants that `try` declarations name. */
 size_t config_tries(const struct config *config);
 
 /* ---- Slots ---- */
 
-/* Without those of a launch's steps, two more. */
+/* Returns the number of slots without the two slots of a launch's steps. */
 size_t config_slot_count(const struct config *config, const struct config_implementation *implementation);
 /* Fills slots[0 .. first_tunable) from facts and problem; the caller owns slots. */
 void config_slots(const struct config *config, const struct problem *problem, const struct device_facts *facts,
                   struct value *slots);
 
-/* The first of the slots that the values of an input see and nothing else does: the element's number, then its
-   coordinates. */
+/* Returns the first of the slots that only the `values` of inputs see: the element's number, then
+   its coordinates. */
 int config_data_slot(const struct config *config);
 
-/* What the data of argument i depends on, besides its shape and type; arguments are those of config_arguments, the ones
-   before i with their hashes. content: of its file; empty: there is none. */
+/* Describes everything but shape and type that the data of argument i depends on. arguments: from
+   config_arguments; those before i have their hashes. content: the hash of the data file; empty if
+   there is none. */
 void config_data_describe(const struct config *config, size_t i, const struct value *slots,
                           const struct kernel_argument *arguments, struct hash content, struct text *out);
 
-/* The arguments with every attribute evaluated; slots also hold the shared tunables. out has
-   config->argument_count entries; strings point into the config. A pitch smaller than a row, a shape below 1 or an
-   extent past 2^62 bytes is an error with the argument's line. */
+/* Evaluates all attributes of the arguments; slots also hold the shared tunables. out has
+   config->argument_count entries, whose strings point into the config. A pitch smaller than a row,
+   a shape below 1 and an extent above 2^62 bytes are errors with the line of the argument. */
 int config_arguments(const struct config *config, const struct value *slots, struct kernel_argument *out,
                      cugen_error *err);
 
-/* Behind them, in the same array, the implementation's own scalars; slots also hold its tunables. */
+/* Evaluates the implementation's own scalars into the entries of the array behind the arguments;
+   slots also hold the implementation's tunables. */
 int config_own(const struct config *config, const struct config_implementation *implementation,
                const struct value *slots, struct kernel_argument *arguments, cugen_error *err);
 
-/* Whether there are such arguments: a size of 0 or one too large is reported before anything is computed of it. Where tunables are
-   shared, arguments may depend on them, and nothing is said. */
+/* Checks that the arguments can exist, so that a size of 0 or a too large size is reported before
+   anything is computed from it. With shared tunables the arguments may depend on them, and nothing
+   is checked. */
 int config_check_sizes(const struct config *config, const struct problem *problem, const struct device_facts *facts,
                        cugen_error *err);
 
-/* Appends the text with its expressions' values: numbers as they are, booleans as 1 and 0, words as they are but dtypes as C++
-   names them. */
+/* Appends the text with the values of its expressions: numbers unchanged, booleans as 1 and 0,
+   dtypes as C++ names them, other strings unchanged. */
 int config_spell(const struct config_spelling *spelling, const struct value *slots, struct text *out,
                  cugen_error *err);
 
-/* Sets reads[slot] for each slot that it depends on. */
+/* Sets reads[slot] for each slot that the text depends on. */
 void config_spelling_reads(const struct config_spelling *spelling, bool *reads);
 bool config_spelling_sees(const struct config_spelling *spelling, int slot);
-/* Likewise of a launch's entry. One that sees its steps reads what decides how many there are. */
+/* Sets reads[slot] for each slot that the entry of a launch depends on. An entry that depends on
+   its step also depends on the slots that decide the number of steps. */
 void config_entry_reads(const struct config_launch *launch, bool *reads);
 
-/* Appends the flags of the options, with blanks between them: the implementation's and, where that says nothing, the kernel's. Of the
-   reference (slots then hold the shared tunables alone) only --std: what makes a kernel fast may make it less exact. */
+/* Appends the compiler flags, separated by blanks: an option of the implementation takes precedence
+   over the kernel's. A reference (its slots hold only the shared tunables) gets only --std, because
+   options that make a kernel fast may make it less exact. */
 int config_flags(const struct config *config, const struct config_compile *compile, bool reference,
                  const struct value *slots, struct text *out, cugen_error *err);
-/* Appends their macros as `#define` lines, and to the flags those that compilers have to know before the source. */
+/* Appends the macros of the options as `#define` lines. Macros that compilers must know before the
+   source are appended to the flags. */
 int config_defines(const struct config_compile *compile, const struct value *slots, struct text *lines,
                    struct text *flags, cugen_error *err);
-/* The same of both. */
+/* Sets reads[slot] for each slot that the flags and macros depend on. */
 void config_compile_reads(const struct config_compile *compile, bool *reads);
 
-/* What the work multiplies matrices of: a dtype's name, "tf32" or "fp8", never freed; NULL: it is no
-   such products. slots as above. */
+/* Sets *out to the type of the operands if the work is products of matrices: the name of a dtype,
+   "tf32" or "fp8", which is never freed; else NULL. slots as in config_arguments. */
 int config_products(const struct config *config, const struct value *slots, const char **out, cugen_error *err);
 
-/* Makes the arguments that the implementation wants as tensor maps such; slots also hold its tunables. A box or a buffer
-   that no tensor map can have is an error with the tensor's line. */
+/* Turns the arguments that the implementation declares as `tensor` into tensor maps; slots also
+   hold the tunables. A box or a buffer that a tensor map cannot have is an error with the line of
+   the tensor. */
 int config_tensors(const struct config *config, const struct config_implementation *implementation,
                    const struct value *slots, struct kernel_argument *arguments, cugen_error *err);
 
-/* How often its loop makes it: 0 to KERNEL_MAX_SEQUENCE. */
+/* Sets *out to the number of times that its loop makes the launch: 0 to KERNEL_MAX_SEQUENCE. */
 int config_steps(const struct config_launch *launch, const struct value *slots, int64_t *out, cugen_error *err);
-/* Into out[0 .. launch->passed_count) what the launch passes; slots also hold its step. What is no parameter is an error with
-   the launch's line. */
+/* Fills out[0 .. launch->passed_count) with the parameters that the launch passes; slots also hold
+   its step. Naming an argument that is not a parameter is an error with the line of the launch. */
 int config_pass(const struct config *config, const struct config_implementation *implementation,
                 const struct config_launch *launch, const struct kernel_argument *arguments,
                 const struct value *slots, struct kernel_parameter *out, cugen_error *err);
 
-/* A scalar of dtype "index": it has index_t. */
+/* Returns whether the argument is a scalar of dtype "index", whose type is index_t. */
 bool config_is_index(const struct config_argument *argument);
-/* Whether an argument of that kind may say that access. */
+/* Returns whether an argument of that kind may have that access. */
 bool config_has_access(cugen_argument_kind kind, enum access_kind access);
 
-/* Whether index_t, and so dtype "index", has 64 bits: an argument has more than some 2^31 elements, or a scalar
-   of dtype "index" a value past that. */
+/* Returns whether index_t, which is also the type of dtype "index", has 64 bits: an argument has
+   more than about 2^31 elements, or a scalar of dtype "index" has a larger value. */
 bool config_wide_index(const struct config *config, const struct kernel_argument *arguments);
 
 #endif

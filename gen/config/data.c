@@ -1,4 +1,5 @@
-/* The data of an input that is no fill: values = "expression" or a list, file, generator. See build.h. */
+/* Reads the data of an input that is not a fill: values = "expression" or a list, file, generator.
+   See build.h. */
 #include <lua.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 struct reading {
   struct build *build;
   struct config_argument *argument;
-  struct scope_name clash; /* a name of the config that means something else in values; name NULL: none */
+  struct scope_name clash; /* a name of the config that has another meaning in `values`; name NULL:
+                              none */
 };
 
 static int take_kind(struct build *build, struct config_argument *argument, enum data_kind kind) {
@@ -39,7 +41,7 @@ static struct expr_symbol find_coordinate(struct reading *r, const char *name) {
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }
 
-/* Those declared before the one that is being read, which is the last. */
+/* Finds an argument declared before the argument that is being read, which is the last. */
 static const struct config_argument *find_before(const struct config *config, const char *name) {
   for (size_t i = 0; i + 1 < config->argument_count; i++)
     if (strcmp(config->arguments[i].name, name) == 0) return &config->arguments[i];
@@ -58,7 +60,8 @@ static struct expr_symbol find_symbol(void *context, const char *name) {
   return own;
 }
 
-/* The config's own, which are the more likely ones to be misspelt. */
+/* Lists the names of the config for suggestions, because they are more likely to be misspelt than
+   the names of the element's indices. */
 static const char *const *list_names(void *context, size_t *count) {
   return scope_names(((struct reading *)context)->build, count);
 }
@@ -168,7 +171,7 @@ int read_data_generator(struct build *build, struct config_argument *argument, c
   return read_kernel_file(build, argument->line, what, text, &argument->data.file, &argument->data.generator);
 }
 
-/* ---- What it depends on ---- */
+/* ---- What data depends on ---- */
 
 static void describe_read(const struct kernel_argument *argument, struct text *out) {
   text_addf(out, "%s %d %s", argument->dtype->name, (int)argument->fill, argument->data_hash.hex);
@@ -187,7 +190,8 @@ static void describe_values(const struct config *config, const struct config_dat
   }
 }
 
-/* The numbers as doubles, and what a double cannot hold of a whole one. */
+/* Describes the numbers as doubles; a whole number that a double cannot hold exactly gets its
+   remainder, too. */
 static void describe_list(const struct config_data *data, struct text *out) {
   for (size_t i = 0; i < data->list_count; i++) {
     const struct value *value = &data->list[i];

@@ -1,5 +1,5 @@
-/* Declarations as Lua functions; see declarations.h. Everything here but the accessors at the end runs inside
-   a sandbox_call, where a Lua error carries the line. */
+/* Declarations as Lua functions; see declarations.h. Everything here except the accessors at the
+   end runs inside a sandbox_call, in which a Lua error carries the line. */
 #include "declarations.h"
 
 #include <lauxlib.h>
@@ -14,14 +14,15 @@ const struct keyword config_keywords[KEYWORD_COUNT] = {
 #undef X
 };
 
-/* Keys of the registry: their addresses. */
+/* The addresses of these variables are keys of the Lua registry. */
 static const char list_key, metatable_key;
 
 static int refuse(lua_State *L, const struct keyword *keyword, const char *what) {
   return luaL_error(L, "%s %s: %s", keyword->name, what, keyword->example);
 }
 
-/* A new declaration with the value at index 1 as that user value; also noted in the list of all. */
+/* Pushes a new declaration, whose user value is the value at stack index 1, and appends it to the
+   list of all declarations. */
 static struct declaration *push_declaration(lua_State *L, const struct keyword *keyword, int user_value) {
   struct declaration *declaration = lua_newuserdatauv(L, sizeof *declaration, 2);
   *declaration = (struct declaration){.keyword = keyword, .line = includes_line(L)};
@@ -36,9 +37,9 @@ static struct declaration *push_declaration(lua_State *L, const struct keyword *
   return declaration;
 }
 
-/* ---- Lists, and what includes put into them ---- */
+/* ---- Lists, and the declarations that includes add to them ---- */
 
-/* The declaration at the index if it represents an included file's. */
+/* Returns the declaration at the index if it stands for an included file; else NULL. */
 static struct declaration *group_at(lua_State *L, int index) {
   struct declaration *declaration = declarations_at(L, index);
   return declaration && declaration->keyword->id == KEYWORD_include ? declaration : NULL;
@@ -48,7 +49,7 @@ static void append(lua_State *L, int list) {
   lua_rawseti(L, list, (lua_Integer)lua_rawlen(L, list) + 1);
 }
 
-/* Appends the group at the top, which it pops. */
+/* Appends the declarations of the group on top of the stack to the list, and pops the group. */
 static void append_group(lua_State *L, int list) {
   declarations_at(L, -1)->nested = true;
   declarations_push_value(L, -1);
@@ -82,7 +83,7 @@ static void copy_fields(lua_State *L, int from, int to) {
   }
 }
 
-/* Puts what was included into the list at the index: a new table. */
+/* Replaces each include in the list at the index by its declarations; the result is a new table. */
 static void splice(lua_State *L, int index) {
   if (lua_type(L, index) != LUA_TTABLE || !has_group(L, index)) return;
   const lua_Integer count = (lua_Integer)lua_rawlen(L, index);
@@ -111,7 +112,7 @@ size_t declarations_count(lua_State *L) {
   return count;
 }
 
-/* Marks what stands in the value of the declaration at the top. */
+/* Marks the declarations in the value of the declaration on top of the stack as nested. */
 static void mark_nested(lua_State *L) {
   declarations_push_value(L, -1);
   if (lua_type(L, -1) == LUA_TTABLE)
@@ -124,7 +125,7 @@ static void mark_nested(lua_State *L) {
 
 void declarations_group(lua_State *L, size_t before) {
   lua_settop(L, 0);
-  lua_newtable(L); /* at 1, where push_declaration takes its value from */
+  lua_newtable(L); /* at index 1, where push_declaration expects the value */
   lua_rawgetp(L, LUA_REGISTRYINDEX, &list_key);
   const lua_Integer last = (lua_Integer)lua_rawlen(L, 2);
   for (lua_Integer i = (lua_Integer)before + 1; i <= last; i++) {
@@ -143,7 +144,7 @@ void declarations_group(lua_State *L, size_t before) {
   }
   struct declaration *group = push_declaration(L, &config_keywords[KEYWORD_include], VALUE_VALUE);
   group->valued = group->complete = group->attached =
-      true; /* its declarations are attached, or are not, themselves */
+      true; /* the group itself counts as attached; its declarations are checked instead */
 }
 
 /* problem "M", check { ... } */
@@ -159,7 +160,7 @@ static int declare(lua_State *L) {
   return 1;
 }
 
-/* The (4096) behind problem "M". */
+/* Takes the (4096) behind problem "M". */
 static int complete(lua_State *L) {
   struct declaration *declaration = declarations_at(L, 1);
   const struct keyword *keyword = declaration->keyword;
@@ -173,7 +174,7 @@ static int complete(lua_State *L) {
   return 1;
 }
 
-/* Reading a global that is not there. */
+/* Reports the use of a global that does not exist. */
 static int unknown_name(lua_State *L) {
   const char *names[KEYWORD_COUNT];
   if (lua_type(L, 2) != LUA_TSTRING) return luaL_error(L, "a name is a string, not a %s", luaL_typename(L, 2));
@@ -208,7 +209,7 @@ int declarations_open(lua_State *L) {
   return 0;
 }
 
-/* The only userdata a config can hold. */
+/* Declarations are the only userdata that a config can hold. */
 struct declaration *declarations_at(lua_State *L, int index) {
   return lua_type(L, index) == LUA_TUSERDATA ? lua_touserdata(L, index) : NULL;
 }

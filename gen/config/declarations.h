@@ -1,5 +1,6 @@
-/* The Lua side of a config: each declaration is a call that notes its line and gives an object the config can only
-   pass on. What they say is read afterwards (build.h). Private to the folder. */
+/* The Lua side of a config: each declaration is a Lua call, which notes its line and returns an
+   object that the config can only pass on. The objects are read afterwards (build.h). Private to
+   the folder. */
 #ifndef GEN_CONFIG_DECLARATIONS_H
 #define GEN_CONFIG_DECLARATIONS_H
 
@@ -10,7 +11,8 @@
 
 enum place { PLACE_FILE = 1, PLACE_KERNEL = 2, PLACE_IMPLEMENTATION = 4, PLACE_LAUNCH = 8, PLACE_LOOP = 16 };
 
-/* What follows a keyword: a value; a name and a value; a name, and a value only where the name needs one. */
+/* What follows a keyword. PLAIN: a value. NAMED: a name and a value. NAMED_ALONE: a name, and a
+   value only if the name needs one. */
 enum naming { PLAIN, NAMED, NAMED_ALONE };
 
 /* name, naming, may stand more than once, places, example */
@@ -80,28 +82,30 @@ struct keyword {
 
 extern const struct keyword config_keywords[KEYWORD_COUNT];
 
-/* A full userdata; its user values are its name and its value. */
+/* A full userdata, whose user values are the name and the value of the declaration. */
 struct declaration {
   const struct keyword *keyword;
   struct config_line line;
-  bool complete; /* it has its value, or may do without */
+  bool complete; /* it has its value, or needs none */
   bool valued;   /* it has its value */
   bool nested;   /* it stands in a list */
   bool attached; /* it stands in a list that belongs to the kernel */
 };
 
-/* A C function: makes the sandbox's globals the language, but for include, which include.c adds. */
+/* A C function for Lua that makes the globals of the sandbox the config's language, except for
+   include, which include.c adds. */
 int declarations_open(lua_State *L);
 
-/* The declaration at the index, or NULL. */
+/* Returns the declaration at the index, or NULL. */
 struct declaration *declarations_at(lua_State *L, int index);
-/* Pushes the list of all declarations in the order of their calls. No memory is needed. */
+/* Pushes the list of all declarations in the order of their calls. Allocates nothing. */
 void declarations_push(lua_State *L);
 size_t declarations_count(lua_State *L);
-/* Pushes what an include represents: a declaration whose value is the list of those after the first `before` that stand in no
-   other. */
+/* Pushes the declaration that stands for an include: its value is the list of the declarations
+   behind the first `before` ones that stand in no other declaration. */
 void declarations_group(lua_State *L, size_t before);
-/* Push the name (nil: none) or the value of the declaration at the index. No memory is needed. */
+/* Push the name (nil if there is none) or the value of the declaration at the index. Allocate
+   nothing. */
 void declarations_push_name(lua_State *L, int index);
 void declarations_push_value(lua_State *L, int index);
 

@@ -1,4 +1,5 @@
-/* Reading configs/devices/NAME.lua; see device_file.h. Each figure is a global function, so that an error has the figure's line. */
+/* Reads configs/devices/NAME.lua; see device_file.h. Each figure is a global function, so that an
+   error names the line of the figure. */
 #include "device_file.h"
 
 #include <ctype.h>
@@ -14,11 +15,13 @@
 #include "base/device_name.h"
 #include "sandbox.h"
 
-/* Timing is needed for predictions only, which are made for what NVRTC has a target for. */
-/* A LIMIT or a LANE may be left out: it is the compute capability's then. */
+/* Timing figures may be left out on GPUs for which NVRTC has no target, because no predictions are
+   made for them. */
+/* A LIMIT or a LANE may be left out, too: the figure of the compute capability is then used. */
 enum figure_kind { FIGURE_FACT, FIGURE_LIMIT, FIGURE_LANE, FIGURE_RATE, FIGURE_TIMING, FIGURE_ID, FIGURE_NAME };
 
-/* What no GPU is outside of, with room for those to come: a slip of a digit or a unit is found where it stands. */
+/* A figure with the range of its values on all GPUs, with some room for future ones, so that a
+   wrong digit or unit is found at its line. */
 struct figure {
   const char *name;
   enum figure_kind kind;
@@ -79,10 +82,10 @@ enum { FIGURES = sizeof figures / sizeof *figures };
 
 struct reader {
   struct gpu_model *out;
-  int lines[FIGURES]; /* where each was; 0: nowhere yet */
+  int lines[FIGURES]; /* line of each figure; 0: not given yet */
 };
 
-/* ---- One figure -------------------------------------------------------------------------------------------------- */
+/* ---- One figure ------------------------------------------------------------------------------ */
 
 static int line_here(lua_State *L) {
   lua_Debug at;
@@ -123,7 +126,7 @@ static void take_number(lua_State *L, const struct figure *figure, struct gpu_mo
   memcpy((char *)out + figure->offset, &value, sizeof value);
 }
 
-/* The function behind each figure's name. */
+/* The C function that is called for each figure. */
 static int take_figure(lua_State *L) {
   struct reader *reader = lua_touserdata(L, lua_upvalueindex(1));
   lua_Integer index = lua_tointeger(L, lua_upvalueindex(2));
@@ -147,7 +150,7 @@ static int unknown_figure(lua_State *L, const char *name) {
   return luaL_error(L, "unknown figure '%s'; docs/model.md has a list", name);
 }
 
-/* The function of a name that no global has yet: most files say each figure once. */
+/* Makes the function of a figure on first use, because most files give each figure once. */
 static int find_figure(lua_State *L) {
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
   int index = 0;
@@ -159,7 +162,7 @@ static int find_figure(lua_State *L) {
   return 1;
 }
 
-/* ---- The file ---------------------------------------------------------------------------------------------------- */
+/* ---- The file -------------------------------------------------------------------------------- */
 
 static int open_figures(lua_State *L) {
   lua_pushglobaltable(L);
@@ -171,8 +174,9 @@ static int open_figures(lua_State *L) {
   return 0;
 }
 
-/* What all described GPUs have in common: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability";
-   pitch_alignment is what cuMemAllocPitch gave wherever it was tried. */
+/* Sets the figures that all described GPUs share: CUDA C++ Programming Guide, "Technical
+   Specifications per Compute Capability". pitch_alignment is the value that cuMemAllocPitch gave on
+   every GPU tried. */
 static void add_common(struct gpu_model *out) {
   struct device_facts *f = &out->facts;
   f->architecture_specific = f->compute_capability >= 90;
@@ -186,7 +190,7 @@ static void add_common(struct gpu_model *out) {
   f->is_gpu = 1;
 }
 
-/* What was not said is as with every GPU of this compute capability. */
+/* Sets the figures that were not given to those of the compute capability. */
 static void add_capability(struct reader *reader) {
   struct device_facts facts = {0};
   struct gpu_rates rates = {0};
@@ -233,7 +237,8 @@ int device_file_parse(const char *path, const char *content, size_t length, stru
   return status;
 }
 
-/* ---- Finding one ------------------------------------------------------------------------------------------------- */
+/* ---- Finding a description
+   --------------------------------------------------------------------------------------- */
 
 static int by_age(const void *a, const void *b) {
   const struct gpu_model *x = a, *y = b;
@@ -241,7 +246,8 @@ static int by_age(const void *a, const void *b) {
   return older ? (older > 0) - (older < 0) : strcmp(x->id, y->id);
 }
 
-/* In place of the one that it hides, or behind the last; more than `count` are counted only. */
+/* Adds the model in place of the model that it hides, or at the end. Models beyond `count` are only
+   counted. */
 static void add_model(struct gpu_model *out, size_t count, size_t *all, const struct gpu_model *model) {
   size_t i = 0;
   while (i < *all && i < count && strcasecmp(out[i].id, model->id) != 0) i++;
@@ -252,11 +258,12 @@ static void add_model(struct gpu_model *out, size_t count, size_t *all, const st
 static int names_device(const struct dirent *entry) {
   const char *ending = strrchr(entry->d_name, '.');
   for (const char *at = entry->d_name; *at; at++)
-    if (isupper((unsigned char)*at)) return 0; /* it is looked for in small letters */
+    if (isupper((unsigned char)*at)) return 0; /* file names are searched in lower case */
   return ending && ending > entry->d_name && strcmp(ending, ".lua") == 0;
 }
 
-/* The readable descriptions of a folder, under the names that device_file_open finds them by. */
+/* Adds the readable descriptions of a folder, under the names by which device_file_open finds
+   them. */
 static void add_folder(const char *folder, struct gpu_model *out, size_t count, size_t *all) {
   struct dirent **entries = NULL;
   const int found = scandir(folder, &entries, names_device, alphasort);

@@ -1,5 +1,5 @@
-/* Descriptions of GPUs, configs/devices/NAME.lua: a list of figures, each a call, in the sandbox of configs. docs/model.md
-   describes them. */
+/* Descriptions of GPUs, configs/devices/NAME.lua: a list of figures, each a call, run in the
+   sandbox of configs. docs/model.md describes the figures. */
 #ifndef GEN_CONFIG_DEVICE_FILE_H
 #define GEN_CONFIG_DEVICE_FILE_H
 
@@ -7,15 +7,17 @@
 #include "base/gpu.h"
 #include "gen/sources/sources.h"
 
-/* CUGEN_ERROR_CONFIG names the file and line of what is wrong. */
+/* Parses a description. CUGEN_ERROR_CONFIG: something is wrong; the message names the file and
+   line. */
 int device_file_parse(const char *path, const char *content, size_t length, struct gpu_model *out, cugen_error *err);
 
-/* "a100" or "A100": a shipped one, or the file of that name (a100.lua) in device_dir (may be NULL), which comes first;
-   "./mygpu.lua", or anything with a '/' or that ends in .lua: that file. CUGEN_ERROR_USAGE: there is none of the name,
-   with those there are. */
+/* Opens a description by name: "a100" or "A100" is the file a100.lua in device_dir (may be NULL),
+   else the shipped description; "./mygpu.lua", or any name with a '/' or ending in .lua, is a file.
+   CUGEN_ERROR_USAGE: there is none of this name; the message lists all names. */
 int device_file_open(const char *device_dir, const char *name, struct gpu_model *out, cugen_error *err);
 
-/* The shipped ones and those of device_dir (may be NULL), from the oldest. Fills at most count and returns how many there are. */
+/* Lists the shipped descriptions and those of device_dir (may be NULL), the oldest GPU first. Fills
+   at most count entries and returns how many there are. */
 size_t device_files(const char *device_dir, struct gpu_model *out, size_t count);
 
 #endif

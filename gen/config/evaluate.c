@@ -1,4 +1,5 @@
-/* Arguments with every attribute evaluated for one problem: dtypes, strides, sizes. See config.h. */
+/* Evaluates all attributes of the arguments for one problem: dtypes, strides, sizes. See
+   config.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,9 +7,10 @@
 #include "base/element_conversion.h"
 #include "config.h"
 
-/* Elements and bytes of one buffer stay far from what a 64-bit offset can hold. */
+/* Limit for the elements and bytes of one buffer, far below the largest 64-bit offset. */
 static const int64_t most_bytes = (int64_t)1 << 62;
-/* What 32-bit offsets serve: 2^31 less a margin for those that a kernel computes past the end before it compares. */
+/* Limit for 32-bit offsets: 2^31 less a margin, because kernels may compute offsets past the end
+   before they compare them. */
 static const int64_t most_narrow = ((int64_t)1 << 31) - ((int64_t)1 << 24);
 
 struct evaluation {
@@ -23,7 +25,7 @@ static int fail(const struct evaluation *e, const char *what, const char *proble
                       what, e->argument->name, problem);
 }
 
-/* After an expression failed. */
+/* Adds the attribute to the message of an expression that failed. */
 static int prefix(const struct evaluation *e, int status, const char *what) {
   if (status)
     error_prefix_at(e->err, e->argument->line.path, e->argument->line.number, "%s of \"%s\"", what,
@@ -45,7 +47,8 @@ static int refuse_word(const struct evaluation *e, const char *what, struct valu
   return status;
 }
 
-/* The word's place among the known ones; `otherwise` where none is declared. */
+/* Finds the number of the word among the known words; *out is `otherwise` if the attribute is not
+   declared. */
 static int find_word(const struct evaluation *e, const char *what, const struct config_word *word,
                      const char *const *known, size_t count, size_t otherwise, size_t *out) {
   struct value value = value_string(word->word);
@@ -58,7 +61,8 @@ static int find_word(const struct evaluation *e, const char *what, const struct 
   return refuse_word(e, what, value, known, count);
 }
 
-/* NULL for "index", which only the config itself can say, not a value. */
+/* Sets *out to NULL for "index", which only a config can write directly; the value of an expression
+   cannot be "index". */
 static int find_dtype(const struct evaluation *e, const struct dtype **out) {
   *out = &kernel_struct_dtype;
   if (e->argument->struct_name) return CUGEN_OK;
@@ -89,7 +93,7 @@ static int evaluate_shape(const struct evaluation *e, struct kernel_argument *ou
   return CUGEN_OK;
 }
 
-/* The distance between neighbours in the next-to-contiguous dimension. */
+/* Evaluates the distance between neighbours in the dimension next to the contiguous one. */
 static int evaluate_pitch(const struct evaluation *e, int64_t extent, int64_t *out) {
   *out = extent;
   if (!e->argument->pitch) return CUGEN_OK;
@@ -112,8 +116,9 @@ static int refuse_size(const struct evaluation *e, const struct kernel_argument 
   return status;
 }
 
-/* Outwards from the contiguous dimension: 1, the pitch, and each times the extent of the one before. Whole rows
-   count, so that the buffer ends where a next row would begin. */
+/* Computes the strides outwards from the contiguous dimension: 1, the pitch, and then the previous
+   stride times the previous extent. The buffer consists of whole rows, so that it ends where
+   another row would begin. */
 static int lay_out(const struct evaluation *e, struct kernel_argument *out) {
   int step = out->column_major ? 1 : -1, at = out->column_major ? 0 : out->rank - 1;
   int64_t next;
@@ -129,7 +134,7 @@ static int lay_out(const struct evaluation *e, struct kernel_argument *out) {
   return next > most_bytes / out->dtype->bytes ? refuse_size(e, out) : CUGEN_OK;
 }
 
-/* A texture over a buffer has two dimensions, an array one to three. */
+/* A texture over a buffer must have two dimensions, an array one to three. */
 static int check_texture(const struct evaluation *e, const struct kernel_argument *out) {
   bool fits = out->access == ACCESS_TEXTURE ? out->rank == 2 : out->rank <= 3;
   struct text text = {0};
@@ -156,7 +161,8 @@ bool config_has_access(cugen_argument_kind kind, enum access_kind access) {
   return accesses[kind] >> access & 1;
 }
 
-/* An expression gave a word that is for other arguments. */
+/* Refuses a word, given by an expression, that other kinds of arguments may have but this one may
+   not. */
 static int refuse_access(const struct evaluation *e, const struct kernel_argument *out) {
   static const char *const kinds[] = {[CUGEN_ARGUMENT_INPUT] = "input",
                                       [CUGEN_ARGUMENT_OUTPUT] = "output",
@@ -187,7 +193,7 @@ static int evaluate_access(const struct evaluation *e, struct kernel_argument *o
   return config_has_access(out->kind, out->access) ? check_texture(e, out) : refuse_access(e, out);
 }
 
-/* What is read through a texture is not written through one. */
+/* An input that is read through a texture cannot be overwritten. */
 static int evaluate_overwrite(const struct evaluation *e, struct kernel_argument *out) {
   if (!e->argument->overwrite) return CUGEN_OK;
   int status = prefix(e, expr_eval_bool(e->argument->overwrite, e->slots, &out->overwrite, e->err), "overwrite");
@@ -229,7 +235,7 @@ static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *o
 
 /* ---- Scalars ---- */
 
-/* dtype NULL: "index". */
+/* dtype NULL stands for "index". */
 static int check_scalar(const struct evaluation *e, struct kernel_argument *out) {
   const struct dtype *dtype = out->dtype ? out->dtype : &dtype_table[DTYPE_i64];
   struct value *value = &out->value;
@@ -247,7 +253,7 @@ static int check_scalar(const struct evaluation *e, struct kernel_argument *out)
   return status;
 }
 
-/* Its bytes, zero where C leaves holes. */
+/* Packs the values of the fields into bytes; padding bytes are zero. */
 static int evaluate_struct(const struct evaluation *e, struct kernel_argument *out) {
   struct value value;
   out->struct_name = e->argument->struct_name;
@@ -269,7 +275,8 @@ static int evaluate_struct(const struct evaluation *e, struct kernel_argument *o
   return CUGEN_OK;
 }
 
-/* Whether it passes a size as it is: by its name, or by an expression of that size alone. */
+/* Returns whether the scalar passes a size unchanged: by its name, or by an expression of that size
+   alone. */
 static bool passes_size(const struct evaluation *e, struct value value) {
   size_t count = 1;
   const int *slots = e->argument->value ? expr_slots(e->argument->value, &count) : &e->argument->slot;
@@ -293,7 +300,7 @@ static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *o
 
 /* ---- All ---- */
 
-/* What the problem has not is a number that is compiled in and that nothing mentions. */
+/* An argument that the problem lacks becomes a compiled-in number that nothing mentions. */
 static int evaluate_when(const struct evaluation *e, struct kernel_argument *out) {
   bool present = true;
   int status = prefix(e, expr_eval_bool(e->argument->when, e->slots, &present, e->err), "when");
@@ -313,8 +320,8 @@ static int evaluate_argument(const struct evaluation *e, struct kernel_argument 
   return out->kind == CUGEN_ARGUMENT_SCALAR ? evaluate_scalar(e, out) : evaluate_buffer(e, out);
 }
 
-/* A dtype, or what tensor cores know and memory does not: f32 rounded to 10 bits, and bytes that a kernel takes for
-   floats. NULL: none of them. */
+/* Returns a dtype, or one of the types that only tensor cores know: tf32 (f32 rounded to 10 bits of
+   fraction) and fp8 (bytes that kernels take for floats). NULL: neither. */
 static const char *product_type(struct value value) {
   static const char *const others[] = {"tf32", "fp8"};
   const struct dtype *dtype = value.type == VALUE_STRING ? dtype_find(value.string) : NULL;

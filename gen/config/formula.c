@@ -1,5 +1,5 @@
-/* formula "combine(a, b)" "a + b": its head, its body, and that it can be written for every value that a problem
-   lists. See build.h. */
+/* Reads formula "combine(a, b)" "a + b": its head and its body, and checks that the formula can be
+   printed for every value that a problem lists. See build.h. */
 #include <ctype.h>
 #include <lua.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 struct reading {
   struct build *build;
   struct config_formula *formula;
-  const char *what;   /* formula "combine" */
-  const char **names; /* what its body sees, for suggestions */
+  const char *what;   /* name in messages: formula "combine" */
+  const char **names; /* the names that the body sees, for suggestions */
 };
 
 /* ---- combine(a, b) ---- */
@@ -23,7 +23,7 @@ static const char *skip_blanks(const char *at) {
   return at;
 }
 
-/* A name at *at, which goes behind it and the blanks that follow. */
+/* Reads a name at *at, and moves *at behind the name and the blanks that follow. */
 static int read_head_name(struct build *build, struct config_line line, const char **at, const char **out) {
   const char *start = *at = skip_blanks(*at);
   *out = "";
@@ -169,7 +169,7 @@ static bool find_element(void *context, const char *name, const char *const *ind
   return true;
 }
 
-/* The string at the top. */
+/* Reads the string on top of the stack. */
 static int read_text(struct reading *r) {
   struct build *build = r->build;
   const char *source;
@@ -199,7 +199,7 @@ static int read_body(struct build *build, struct config_formula *formula) {
   return status;
 }
 
-/* ---- Whether it can be written ---- */
+/* ---- Whether a formula can be printed ---- */
 
 static int try_values(struct build *build, const struct config_formula *formula, const struct value *slots,
                       const bool *known, size_t count, const struct config_problem *problem) {
@@ -234,7 +234,8 @@ static int try_problems(struct build *build, const struct config_formula *formul
   return status;
 }
 
-/* With the defaults, and with each other value that a problem lists; a device of ones. */
+/* Prints the formula with the defaults of all problems, and with each other value that a problem
+   lists. All facts of the device are 1. */
 static int check_formula(struct build *build, const struct config_formula *formula) {
   const struct config *config = build->config;
   size_t count = (size_t)config->first_tunable + config->shared_tunable_count;

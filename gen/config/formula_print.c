@@ -1,5 +1,5 @@
-/* Formulas as C++; see formula_print.h. Parameters are called __v_NAME there: names of a config never begin with two
-   underscores, so that no macro of the prologue reaches them. */
+/* Prints formulas as C++; see formula_print.h. Parameters are printed as __v_NAME: names of a
+   config never begin with two underscores, so that no macro of the prologue replaces them. */
 #include "formula_print.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 struct writer {
   const struct config *config;
   const struct config_formula *formula;
-  struct text name;         /* the one just asked for */
-  bool index[FORMULA_MOST]; /* parameters that stand between brackets in the body as it is written */
+  struct text name;         /* the name returned last */
+  bool index[FORMULA_MOST]; /* for each parameter, whether the body uses it as an index */
 };
 
 static void put_element(const struct writer *writer, const struct formula_element *element, struct text *out) {
@@ -21,7 +21,7 @@ static void put_element(const struct writer *writer, const struct formula_elemen
   text_add(out, "])");
 }
 
-/* Of a slot that the launch decides. */
+/* The name of a slot whose value is known only at launch. */
 static const char *slot_name(const struct config *config, int slot) {
   return slot >= config->first_tunable ? config->shared_tunables[slot - config->first_tunable].name
                                        : config->problems[slot - config->first_problem].name;

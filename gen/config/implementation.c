@@ -1,4 +1,4 @@
-/* Tunables, derived names, restrictions and implementations. See build.h. */
+/* Reads tunables, derived names, restrictions and implementations. See build.h. */
 #include <lua.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static int read_derived(struct build *build, const struct item *item, struct con
   text_addf(&what, "derive \"%s\"", out->name);
   const uint32_t facts = build->facts;
   int status = read_expr(build, line, text_get(&what), &out->expr);
-  build->facts = facts; /* it asks nothing until it is mentioned */
+  build->facts = facts; /* a derived name uses no facts until an expression mentions it */
   text_free(&what);
   return status
              ? status
@@ -82,7 +82,7 @@ int read_rules(struct build *build, const struct list *list, struct config_deriv
 
 /* ---- Requirements ---- */
 
-/* They are checked before any tunable has a value. */
+/* Requirements are checked before any tunable has a value, so they must not mention one. */
 static int check_requirement(struct build *build, const struct config_requirement *requirement) {
   size_t count;
   const int *slots = expr_slots(requirement->expr, &count);
@@ -128,7 +128,7 @@ static int read_heuristics(struct build *build, const struct list *list, struct 
 
 /* ---- Launches ---- */
 
-/* Reads the part of a launch at the top of the stack. */
+/* Reads the part of a launch on top of the stack. */
 static int read_part(struct build *build, enum keyword_id id, struct config_line line, struct config_launch *out) {
   int count;
   switch (id) {
@@ -144,13 +144,13 @@ static int read_part(struct build *build, enum keyword_id id, struct config_line
   }
 }
 
-/* The steps come first: the others see them. */
+/* The steps come first, because the other parts may depend on them. */
 static const enum keyword_id launch_parts[] = {KEYWORD_steps,   KEYWORD_entry,       KEYWORD_grid,
                                                KEYWORD_block,   KEYWORD_shared,      KEYWORD_carveout,
                                                KEYWORD_overlap, KEYWORD_cooperative, KEYWORD_pass};
 enum { LAUNCH_PARTS = sizeof launch_parts / sizeof *launch_parts };
 
-/* launch { grid = { ... } } says the same as launch { grid { ... } }. */
+/* Finds a part in either form: launch { grid = { ... } } or launch { grid { ... } }. */
 static int read_either(struct build *build, const struct list *list, const char *owner, enum keyword_id id,
                        struct config_launch *out) {
   const struct item *item = list_find(list, id);
@@ -170,7 +170,7 @@ static void take_slots(const struct build *build, const struct config_implementa
   out->steps_slot = out->step_slot + 1;
 }
 
-/* The names that its steps bring are this launch's alone. */
+/* Reads the parts of a launch. The names that its steps define end with the launch. */
 static int read_parts(struct build *build, const struct list *list,
                       const struct config_implementation *implementation, struct config_launch *out) {
   size_t names = build->name_count;
@@ -185,7 +185,7 @@ static int check_launch_fields(struct build *build, const struct list *list) {
   const char *names[LAUNCH_PARTS + 1];
   size_t known = 0;
   for (int i = 0; i < LAUNCH_PARTS; i++) names[known++] = config_keywords[launch_parts[i]].name;
-  if (list->count) names[known++] = ""; /* positions in the list */
+  if (list->count) names[known++] = ""; /* for positions in the list */
   const char *odd = unknown_key(build, list->table, names, known);
   if (!odd) return CUGEN_OK;
   return refuse_name(build, list->line, odd, names, known,
@@ -216,7 +216,7 @@ static int read_launch(struct build *build, const struct list *list, const struc
 
 /* ---- Loops ---- */
 
-/* The arrays are the arena's, constant only for those who read the config. */
+/* The arrays belong to the arena; only readers of the config see them as constant. */
 static struct config_launch *next_launch(struct build *build, struct config_line line, const char *owner,
                                          struct config_implementation *out) {
   if (out->launch_count < CONFIG_MAX_LAUNCHES) return (struct config_launch *)out->launches + out->launch_count++;
@@ -224,7 +224,7 @@ static struct config_launch *next_launch(struct build *build, struct config_line
   return NULL;
 }
 
-/* Of the launches that were read last. */
+/* Adds a loop of the launches from `first` on, which were read last. */
 static void add_loop(struct config_implementation *out, size_t first, struct config_line line) {
   struct config_launch *launches = (struct config_launch *)out->launches;
   struct config_loop *loop = (struct config_loop *)out->loops + out->loop_count++;
@@ -259,7 +259,7 @@ static int read_loop_parts(struct build *build, const struct list *list, const c
   return status;
 }
 
-/* Its launches see the names that its steps bring. */
+/* The launches of a loop see the names that its steps define. */
 static int read_loop(struct build *build, const struct list *list, const struct item *item, const char *owner,
                      struct config_implementation *out) {
   const size_t names = build->name_count;
@@ -315,7 +315,7 @@ static int read_launches(struct build *build, const struct list *list, const cha
   return status;
 }
 
-/* ---- Its own scalars ---- */
+/* ---- An implementation's own scalars ---- */
 
 static int read_own(struct build *build, const struct list *list, const char *owner,
                     struct config_implementation *out) {
@@ -347,7 +347,7 @@ static int read_template(struct build *build, const struct list *list, const cha
   return status;
 }
 
-/* Arrays with the shared parts in front. */
+/* Allocates the arrays of an implementation, with the shared parts at their beginning. */
 static int allocate_parts(struct build *build, const struct list *list, struct config_implementation *out) {
   const struct config *config = build->config;
   size_t tunables = config->shared_tunable_count + list_count(list, KEYWORD_tunable);
@@ -375,7 +375,7 @@ static int allocate_parts(struct build *build, const struct list *list, struct c
   return CUGEN_OK;
 }
 
-/* The arrays are the arena's, constant only for those who read the config. */
+/* The arrays belong to the arena; only readers of the config see them as constant. */
 static int read_parts_of(struct build *build, const struct list *list, const char *owner,
                          struct config_implementation *out) {
   const struct config *config = build->config;
@@ -418,7 +418,8 @@ int read_implementation(struct build *build, const struct list *kernel, const st
   int status = read_list(build, lua_gettop(build->L), PLACE_IMPLEMENTATION, text_get(&owner), out->line, &list);
   if (!status) status = read_parts_of(build, &list, text_get(&owner), out);
   lua_pop(build->L, 1);
-  if (!status) scope_note_used(build, shared_names, (struct config_tunable *)out->tunables); /* the arena's */
+  /* the array belongs to the arena */
+  if (!status) scope_note_used(build, shared_names, (struct config_tunable *)out->tunables);
   scope_end(build, shared_names);
   out->facts = build->facts;
   build->facts = shared_facts;

@@ -1,4 +1,5 @@
-/* Running the files that a config includes; see include.h. Everything here runs inside a sandbox_call. */
+/* Runs the files that a config includes; see include.h. Everything here runs inside a
+   sandbox_call. */
 #include "include.h"
 
 #include <lauxlib.h>
@@ -9,14 +10,14 @@
 
 /* ---- Errors ---- */
 
-/* Ends the run with includes->error. */
+/* Ends the run of the config with includes->error. */
 static int give_up(lua_State *L, struct includes *includes) {
   includes->failed = true;
   lua_pushnil(L);
   return lua_error(L);
 }
 
-/* Gives includes->error the line that includes. */
+/* Adds the line of the include to includes->error. */
 static void place_error(lua_State *L, struct includes *includes) {
   const struct config_line line = includes_line(L);
   if (includes->error.status == CUGEN_ERROR_MEMORY) return;
@@ -30,7 +31,7 @@ static bool is_open(const struct includes *includes, const struct included_file 
   return false;
 }
 
-/* "a.lua includes b.lua includes a.lua" */
+/* Refuses a cycle with "a.lua includes b.lua includes a.lua". */
 static int refuse_cycle(lua_State *L, struct includes *includes, const struct included_file *file) {
   struct text chain = {0};
   int i = 0;
@@ -42,7 +43,7 @@ static int refuse_cycle(lua_State *L, struct includes *includes, const struct in
   return give_up(L, includes);
 }
 
-/* Lua's own message for a comma behind a statement: it says by nothing else what is wrong. */
+/* Explains Lua's message for a comma behind a statement, which does not mention the comma. */
 static void explain_comma(cugen_error *err) {
   if (strstr(err->message, "near ','"))
     error_append(err, "; no comma stands between the declarations of an included file");
@@ -50,7 +51,7 @@ static void explain_comma(cugen_error *err) {
 
 /* ---- Files ---- */
 
-/* The file, and its text in content; NULL: includes->error says why not. */
+/* Finds the file and its text (in content). Returns NULL with includes->error set if it cannot. */
 static struct included_file *find_wanted(struct includes *includes, const struct include_wanted *wanted,
                                          struct text *content) {
   struct text path = {0};
@@ -67,14 +68,14 @@ static struct included_file *find_wanted(struct includes *includes, const struct
   return file;
 }
 
-/* Files of some editors begin with a byte order mark. */
+/* Skips a byte order mark, with which some editors begin files. */
 void include_skip_mark(const char **content, size_t *length) {
   if (*length < 3 || memcmp(*content, "\xef\xbb\xbf", 3) != 0) return;
   *content += 3;
   *length -= 3;
 }
 
-/* Pushes the file's chunk; its environment is at the top. */
+/* Pushes the chunk of the file; its environment is on top of the stack. */
 static int load(lua_State *L, struct includes *includes, const struct included_file *file,
                 const struct text *content) {
   const char *code = text_get(content);
@@ -86,7 +87,8 @@ static int load(lua_State *L, struct includes *includes, const struct included_f
   return status;
 }
 
-/* Pushes the chunk of the file that is named at index 1. Nothing in here raises an error while it holds memory. */
+/* Pushes the chunk of the file that is named at stack index 1. Nothing in this function raises a
+   Lua error while it holds memory. */
 static struct included_file *push_file(lua_State *L, struct includes *includes) {
   const char *from = includes_line(L).path;
   const struct include_wanted wanted = {lua_tostring(L, 1), from, includes->files[0].path,

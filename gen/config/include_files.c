@@ -1,9 +1,10 @@
-/* See include_files.h. Everything here runs inside a sandbox_call. */
+/* Keeps the list of a config's files; see include_files.h. Everything here runs inside a
+   sandbox_call. */
 #include "include_files.h"
 
 #include <string.h>
 
-/* Key of the registry: its address. */
+/* The address of this variable is a key of the Lua registry. */
 static const char includes_key;
 
 int includes_open(lua_State *L) {
@@ -33,7 +34,7 @@ struct included_file *includes_add(struct includes *includes, const char *path, 
   return file;
 }
 
-/* Chunks are named "@path". */
+/* Lua names chunks "@path". */
 struct config_line includes_line(lua_State *L) {
   struct includes *includes = includes_of(L);
   lua_Debug frame;

@@ -1,4 +1,4 @@
-/* The kernel declaration and what stands directly in it. See build.h. */
+/* Reads the kernel declaration and the declarations directly in it. See build.h. */
 #include <ctype.h>
 #include <lua.h>
 #include <string.h>
@@ -67,12 +67,13 @@ static int read_kernel_check(struct build *build, const struct list *list) {
   struct config *config = build->config;
   const struct value *values;
   int status = read_check(build, list, &values);
+  /* the array belongs to the arena */
   for (size_t i = 0; i < config->problem_count && values && !status; i++)
-    ((struct config_problem *)&config->problems[i])->check = values[i]; /* the arena's */
+    ((struct config_problem *)&config->problems[i])->check = values[i];
   return status;
 }
 
-/* ---- What implementations share ---- */
+/* ---- Parts shared by implementations ---- */
 
 static int read_shared(struct build *build, const struct list *list) {
   struct config *config = build->config;
@@ -121,7 +122,7 @@ static int read_arguments(struct build *build, const struct list *list) {
 
 /* ---- reference, verify, flops, bytes ---- */
 
-/* Of "file.cu" or "file.cu:kernel". */
+/* Reads the "file.cu" or "file.cu:kernel" of a reference or verify kernel. */
 static int read_judge(struct build *build, const struct list *list, const struct item *item, const char **file,
                       const char **entry) {
   const struct keyword *keyword = item->declaration->keyword;
@@ -180,7 +181,7 @@ static int read_products(struct build *build, const struct list *list) {
   return read_work(build, list, KEYWORD_products, &build->config->products);
 }
 
-/* That the work which it ranks by is declared. */
+/* Checks that the work by which the objective ranks is declared. */
 static int check_objective_work(const struct config *config, const struct objective *objective, cugen_error *err) {
   const bool flops = objective->needs_flops && !config->flops, bytes = objective->needs_bytes && !config->bytes;
   if (!flops && !bytes) return CUGEN_OK;
@@ -217,7 +218,7 @@ int config_prefer(struct config *config, enum preference preference, cugen_error
   return status;
 }
 
-/* After flops and bytes. */
+/* Reads the objective; called after flops and bytes. */
 static int read_objective(struct build *build, const struct list *list) {
   const struct item *item = list_find(list, KEYWORD_objective);
   const char *word;
@@ -300,12 +301,14 @@ static int read_body(struct build *build, int table, struct config_line line) {
   if (!status) status = read_objective(build, &list);
   if (!status) status = read_measure(build, &list);
   if (!status) status = read_implementations(build, &list);
-  if (!status) scope_note_used(build, 0, (struct config_tunable *)build->config->shared_tunables); /* the arena's */
+  /* the array belongs to the arena */
+  if (!status) scope_note_used(build, 0, (struct config_tunable *)build->config->shared_tunables);
   build->config->facts = build->facts;
   return status;
 }
 
-/* Kernel names stand in file names, on command lines and in the cache. */
+/* Kernel names appear in file names, on command lines and in the cache, so their characters are
+   restricted. */
 static int read_kernel_name(struct build *build, const char *name, struct config_line line) {
   for (const char *c = name; *c; c++)
     if ((unsigned char)*c >= 128 || (!isalnum((unsigned char)*c) && !strchr("_-.", *c)) || c - name >= 64)
@@ -317,7 +320,8 @@ static int read_kernel_name(struct build *build, const char *name, struct config
   return build->config->name ? CUGEN_OK : build_memory(build);
 }
 
-/* Marks what belongs to the declaration at the top of the stack, down to the parts of a launch. */
+/* Marks the declarations in the declaration on top of the stack as attached, down to the parts of a
+   launch. */
 static void attach(struct build *build, int levels) {
   lua_State *L = build->L;
   struct declaration *declaration = declarations_at(L, -1);
@@ -329,7 +333,7 @@ static void attach(struct build *build, int levels) {
   lua_pop(L, 1);
 }
 
-/* A declaration that nobody took is a brace closed too early. */
+/* Refuses a declaration that stands in no list: a brace was closed too early. */
 static int check_attached(struct build *build, int all) {
   lua_State *L = build->L;
   int status = CUGEN_OK;
@@ -347,7 +351,7 @@ static int check_attached(struct build *build, int all) {
   return status;
 }
 
-/* Pushes the kernel's declaration from the list of all. */
+/* Pushes the kernel's declaration from the list of all declarations. */
 static int find_kernel(struct build *build, int all) {
   lua_State *L = build->L;
   const struct declaration *found = NULL;
@@ -378,7 +382,7 @@ int read_kernel(struct build *build) {
   if (!status) {
     const int kernel = lua_gettop(L);
     const struct config_line line = declarations_at(L, kernel)->line;
-    attach(build, 5); /* kernel, implementation, loop, launch, grid */
+    attach(build, 5); /* the levels: kernel, implementation, loop, launch, grid */
     status = check_attached(build, all);
     declarations_push_name(L, kernel);
     if (!status) status = read_kernel_name(build, lua_tostring(L, -1), line);

@@ -1,4 +1,5 @@
-/* Names that would break CUDA text as macros, and words that cannot be values. */
+/* Names that are refused because they would break CUDA text as macros, and words that are refused
+   as values. */
 #include "names.h"
 
 #include <ctype.h>
@@ -111,8 +112,8 @@ static const char *const expression_functions[] = {"ceil_div", "ceil_log", "eps"
 
 static const char *const cugen_names[] = {"device", "index_t", "params", "sample_count", "samples", "tensor_map"};
 
-/* Of what a kernel's text can use: textures, surfaces, atomic operations, complex numbers, constants (math_constants.h), and the types and
-   functions of the runtime that stand beside kernels. */
+/* Names of CUDA that kernels can use: textures, surfaces, atomic operations, complex numbers,
+   constants (math_constants.h), and the types and functions of the runtime. */
 static const char *const cuda_names[] = {"CUDARTAPI",
                                          "CUDART_2_OVER_PI",
                                          "CUDART_2_OVER_PI_F",
@@ -493,7 +494,7 @@ static const char *const mathematics[] = {
 
 static const struct group {
   const char *reason;
-  const char *const *names; /* sorted as strcmp sorts */
+  const char *const *names; /* sorted in the order of strcmp */
   size_t count;
 } groups[] = {
 #define GROUP(reason, names)                                                                                         \
@@ -529,7 +530,7 @@ static const struct group *find_group(const char *name) {
   return NULL;
 }
 
-/* char1 to ulonglong4, also with alignment as in double4_32a (CUDA's vector_types.h). */
+/* Matches char1 to ulonglong4, also with an alignment as in double4_32a (CUDA's vector_types.h). */
 static bool is_vector_type(const char *name) {
   static const char *const elements[] = {"char", "uchar", "short",    "ushort",    "int",   "uint",
                                          "long", "ulong", "longlong", "ulonglong", "float", "double"};
@@ -543,7 +544,7 @@ static bool is_vector_type(const char *name) {
   return false;
 }
 
-/* sinf, sqrtl: C's mathematics in float and long double. */
+/* Matches sinf, sqrtl: C's mathematical functions for float and long double. */
 static bool is_math_variant(const char *name) {
   size_t length = strlen(name);
   char base[16];
@@ -575,7 +576,7 @@ bool names_identifier(const char *name) {
 /* ---- Words ---- */
 
 static bool reads_as_number(const char *word) {
-  if (!strpbrk(word, "0123456789")) return false; /* "nan" and "inf" are words */
+  if (!strpbrk(word, "0123456789")) return false; /* "nan" and "inf" are allowed as words */
   char *end;
   strtod(word, &end);
   return *end == '\0';

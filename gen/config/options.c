@@ -1,5 +1,5 @@
-/* How a kernel is compiled: options and the folders of its headers. Read with the config, evaluated for each variant. See
-   build.h and config.h. */
+/* Options of the compiler and folders of headers. They are read with the config and evaluated for
+   each variant. See build.h and config.h. */
 #include <ctype.h>
 #include <lua.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "names.h"
 
 enum option_kind {
-  OPTION_FLAG,   /* there or not */
-  OPTION_SWITCH, /* =true or =false */
-  OPTION_COUNT,  /* a number; 0: not there */
+  OPTION_FLAG,   /* the flag is given or not */
+  OPTION_SWITCH, /* the flag is given with =true or =false */
+  OPTION_COUNT,  /* the flag has a number; with 0 the flag is left out */
   OPTION_NUMBER,
   OPTION_WORD
 };
@@ -27,11 +27,12 @@ static const struct option {
 #undef X
 };
 
-/* ---- Reading ------------------------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 enum { MOST_WORDS = 8, WORD_BYTES = 8, MOST_ITEMS = 64 };
 
-/* The option's words, for read_word; in the arena, since a word that is found is kept. */
+/* Returns the option's words for read_word. They are in the arena, because the config keeps the
+   word that is found. */
 static const char *const *list_words(struct build *build, const struct option *option) {
   const char **words = arena_array(build->arena, MOST_WORDS, sizeof *words);
   size_t count = 0;
@@ -58,7 +59,7 @@ static int read_option(struct build *build, struct config_line line, const struc
   return status;
 }
 
-/* The length of the table's list at the top of the stack; -1: it is none. */
+/* Returns the length of the list on top of the stack; -1: the table is not a list. */
 static int list_length(struct build *build, int most) {
   lua_State *L = build->L;
   if (lua_type(L, -1) != LUA_TTABLE) return -1;
@@ -67,7 +68,8 @@ static int list_length(struct build *build, int most) {
   return keys == length && length >= 1 && length <= most ? length : -1;
 }
 
-/* "NAME" or "NAME=value": a name that the config has not, and one line. */
+/* Checks "NAME" or "NAME=value": the config must not have the name, and the value must be one
+   line. */
 static int check_define(struct build *build, struct config_line line, const char *text) {
   size_t length = strcspn(text, "=");
   char *name = arena_string(build->arena, text, length);
@@ -80,7 +82,8 @@ static int check_define(struct build *build, struct config_line line, const char
                     build_line(build, line, known->line));
 }
 
-/* The least key behind `last` in strcmp's order of the table at the top; NULL: there is none. */
+/* Returns the smallest key above `last`, in the order of strcmp, of the table on top of the stack;
+   NULL: there is none. */
 static const char *next_key(lua_State *L, const char *last) {
   const char *least = NULL;
   const int table = lua_gettop(L);
@@ -91,7 +94,7 @@ static const char *next_key(lua_State *L, const char *last) {
   return least;
 }
 
-/* NAME = "expression", each at the place that its name has among them. */
+/* Reads NAME = "expression" pairs, sorted by name. */
 static int read_macros(struct build *build, struct config_line line, struct config_options *out) {
   struct config_macro *macros = arena_array(build->arena, MOST_ITEMS, sizeof *macros);
   if (!macros) return build_memory(build);
@@ -137,7 +140,7 @@ static int read_defines(struct build *build, struct config_line line, struct con
   return status;
 }
 
-/* Flags of NVRTC that go through as they are. With `=` they take a value. */
+/* Flags of NVRTC that are passed on unchanged. A flag that ends with `=` takes a value. */
 static const char *const free_flags[] = {"--device-int128",
                                          "--device-float128",
                                          "--builtin-initializer-list=",
@@ -149,7 +152,8 @@ static const char *const free_flags[] = {"--device-int128",
                                          "--display-error-number",
                                          "--generate-line-info"};
 
-/* Those that cugen sets itself, or that would leave it without a kernel or without figures. */
+/* Flags that are refused, because cugen sets them itself or because cugen would get no kernel or no
+   figures with them. */
 static const struct {
   const char *flag, *why;
 } set_flags[] = {
@@ -331,7 +335,7 @@ int read_compile(struct build *build, const struct list *list, const struct conf
   return status ? status : read_folders(build, list, outer, out);
 }
 
-/* ---- Evaluating ---------------------------------------------------------------------------------------------- */
+/* ---- Evaluating ------------------------------------------------------------------------------ */
 
 struct evaluation {
   const struct config *config;
@@ -429,8 +433,10 @@ int config_flags(const struct config *config, const struct config_compile *compi
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* The macros that NVRTC's own text asks, and the cpu device's. That stands in front of the source, where a line comes too late. Others
-   stay out of it: -DT=float would break its templates. */
+/* Returns whether the headers that a compiler reads before the source ask for the macro, so that a
+   line in the source would be too late. This holds for some macros of NVRTC and of the cpu device.
+   Other macros are not passed as flags, because -DT=float, say, would break the templates in those
+   headers. */
 static bool is_asked_early(const char *macro, int length) {
   static const char *const names[] = {"NDEBUG"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -438,7 +444,8 @@ static bool is_asked_early(const char *macro, int length) {
   return false;
 }
 
-/* A line in front of the source, where compilers locate what is wrong with the macro; and an option where it has to come earlier. */
+/* Adds a macro as a line in front of the source, so that compilers can report the place of an error
+   in it; and as a flag if the macro must be known earlier. */
 static void put_define(struct config_line line, const char *macro, struct text *lines, struct text *flags) {
   const int length = (int)strcspn(macro, "=");
   const char *value = macro[length] ? macro + length + 1 : "1";

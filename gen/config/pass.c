@@ -1,5 +1,5 @@
-/* What a launch passes, and how often it is repeated: `pass` and `steps`. Read with the config, evaluated for each variant
-   and step. See build.h and config.h. */
+/* `pass` and `steps`: the parameters that a launch passes, and how often it is repeated. Read with
+   the config, evaluated for each variant and step. See build.h and config.h. */
 #include <inttypes.h>
 #include <lua.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* ---- Reading ---- */
 
-/* The launch's other expressions see the step and how many there are. */
+/* Reads the steps. The other expressions of the launch see `step` and `steps`. */
 int read_steps(struct build *build, struct config_line line, struct config_launch *out) {
   if (out->steps)
     return build_fail(build, line,
@@ -33,7 +33,8 @@ bool sees_step(const struct config_launch *launch) {
   return seen;
 }
 
-/* Of the kernel, then the implementation's own scalars. */
+/* Finds an argument of the kernel, or a scalar of the implementation, whose number follows those of
+   the arguments. */
 static bool find_argument(const struct config *config, const struct config_implementation *implementation,
                           const char *name, size_t *out) {
   for (*out = 0; *out < config->argument_count; ++*out)
@@ -62,7 +63,8 @@ static bool is_word_tunable(const struct config_tunable *tunable) {
   return i < tunable->value_count;
 }
 
-/* A size, or a tunable whose values are numbers, names no argument in any variant. */
+/* Returns whether the name is a size, or a tunable whose values are numbers: such a value cannot be
+   the name of an argument. */
 static bool is_number(const struct build *build, const char *name) {
   const struct config_implementation *implementation = build->implementation;
   for (size_t i = 0; i < implementation->tunable_count; i++)
@@ -72,7 +74,7 @@ static bool is_number(const struct build *build, const char *name) {
   return false;
 }
 
-/* The value at the top: an argument's name, or an expression that gives one. */
+/* Reads the value on top of the stack: the name of an argument, or an expression that gives one. */
 static int read_passed_name(struct build *build, struct config_line line, struct config_parameter *out) {
   const char *name = lua_type(build->L, -1) == LUA_TSTRING ? lua_tostring(build->L, -1) : NULL;
   if (!name)
@@ -89,7 +91,7 @@ static int read_passed_name(struct build *build, struct config_line line, struct
   return read_expr(build, line, "pass", &out->expr);
 }
 
-/* { "n", value = "n // 2" } */
+/* Reads { "n", value = "n // 2" }. */
 static int read_passed_value(struct build *build, struct config_line line, struct config_parameter *out) {
   static const char *const known[] = {"value", ""};
   lua_State *L = build->L;
@@ -141,7 +143,7 @@ int config_steps(const struct config_launch *launch, const struct value *slots, 
                       KERNEL_MAX_SEQUENCE);
 }
 
-/* One parameter under evaluation. */
+/* The state of the evaluation of one parameter. */
 struct passing {
   const struct config *config;
   const struct config_implementation *implementation;
@@ -177,7 +179,7 @@ static int passed_argument(const struct passing *p, size_t *out) {
   return status;
 }
 
-/* What is no parameter of any kernel cannot be passed. */
+/* Refuses an argument that is not a parameter of the kernel. */
 static int check_passed(const struct passing *p, const struct kernel_argument *argument) {
   if (p->parameter->value && argument->kind != CUGEN_ARGUMENT_SCALAR)
     return pass_fail(p, "'%s' is a buffer: only scalars have a value", argument->name);
@@ -200,7 +202,7 @@ static int passed_value(const struct passing *p, const struct kernel_argument *a
   return pass_fail(p, "the value of '%s' is no number", argument->name);
 }
 
-/* A scalar of the implementation's own has no value but the launch's. */
+/* A scalar of the implementation has no value of its own, so the launch must give one. */
 static int evaluate_parameter(const struct passing *p, struct kernel_parameter *out) {
   *out = (struct kernel_parameter){.value = {.type = VALUE_NIL}};
   int status = passed_argument(p, &out->argument);

@@ -1,4 +1,5 @@
-/* policy: which tuned problem serves one that was not tuned. See build.h. */
+/* Reads policy, which decides the tuned problem whose best variant serves a problem that was not
+   tuned. See build.h. */
 #include <lua.h>
 #include <math.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static int check_bound(struct build *build, struct config_line line, const struc
   return status;
 }
 
-/* The list at the top of the stack. */
+/* Reads the list on top of the stack. */
 static int read_bounds(struct build *build, struct config_line line, const struct config_problem *problem,
                        struct policy_bucket *out) {
   const struct value *values;
@@ -139,7 +140,7 @@ int read_policy(struct build *build, const struct list *list) {
   return status;
 }
 
-/* ---- What it says ---- */
+/* ---- Using a policy ---- */
 
 int64_t policy_bound(const struct policy_bucket *bucket, int64_t size) {
   if (size < 1) return size;

@@ -1,4 +1,4 @@
-/* Problems: the values that a config is asked for. See config.h. */
+/* Problems: the values of a config's parameters. See config.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,8 @@ static struct value default_value(const struct config_problem *problem, bool che
 
 /* ---- Settings ---- */
 
-/* A setting taken apart: "M=8192" in `whole`; name and text are copies in the problem's strings. */
+/* A setting "M=8192" (`whole`) in its parts; name and text are copies in the strings of the
+   problem. */
 struct setting {
   const struct config *config;
   const struct config_problem *problem;
@@ -52,7 +53,7 @@ static int parse_integer(const struct setting *setting, struct value *out) {
   return CUGEN_OK;
 }
 
-/* Through the expressions' own numbers, which do not depend on the locale. */
+/* Parses a number as expressions do, because this does not depend on the locale. */
 static int parse_real(const struct setting *setting, struct value *out) {
   struct expr *expr;
   bool number = strspn(setting->text, "+-0123456789.eExXpPaAbBcCdDfF") == strlen(setting->text);
@@ -84,7 +85,7 @@ static int parse_value(const struct setting *setting, struct value *out) {
   }
 }
 
-/* The values of a list as text, the nearest to `word` named when there is one. */
+/* Prints the listed values, and the one nearest to `word` if one is near. */
 static void print_choices(const struct config_problem *problem, const char *word, struct text *out) {
   const char *words[64];
   size_t count = 0;
@@ -98,7 +99,7 @@ static void print_choices(const struct config_problem *problem, const char *word
   if (nearest) text_addf(out, "; nearest '%s'", nearest);
 }
 
-/* The listed value itself, which the config owns. */
+/* Replaces the value by the equal listed value, which the config owns. */
 static int find_listed(const struct setting *setting, struct value *value) {
   const struct config_problem *problem = setting->problem;
   for (size_t i = 0; i < problem->value_count; i++) {
@@ -117,7 +118,8 @@ static int set_value(const struct setting *setting, struct problem *out) {
   struct value value;
   int status = parse_value(setting, &value);
   if (setting->problem->listed) {
-    /* What is no value of the right type is not in the list either: the list says more. */
+    /* A value of the wrong type is not in the list either, and the message about the list says
+       more. */
     if (status) value = value_string(setting->text);
     status = find_listed(setting, &value);
   }
@@ -125,7 +127,7 @@ static int set_value(const struct setting *setting, struct problem *out) {
   return status;
 }
 
-/* Whether `known` is near to the name, and nearer than `best` (NULL: none yet). */
+/* Returns whether `known` is near to the name, and nearer than `best` (NULL: none yet). */
 static bool is_nearer(const char *name, const char *known, const char *best) {
   const char *const names[] = {best ? best : "", known};
   return text_nearest(name, names, 2) == known;
@@ -138,7 +140,7 @@ static const struct config_problem *nearest_problem(const struct config *config,
   return best;
 }
 
-/* And the first implementation that has it. */
+/* Returns the tunable nearest to the name, and the first implementation that has it. */
 static const struct config_tunable *nearest_tunable(const struct config *config, const char *name,
                                                     const struct config_implementation **owner) {
   const struct config_tunable *best = NULL;
@@ -151,7 +153,8 @@ static const struct config_tunable *nearest_tunable(const struct config *config,
   return best;
 }
 
-/* How a tunable is chosen: with the value given where it has that, else with its first. */
+/* Explains how a tunable is chosen: with the given value if the tunable has it, else with its first
+   value. */
 static int say_tunable(const struct config_tunable *tunable, const char *owner, const char *text, cugen_error *err) {
   struct text value = {0};
   size_t i = 0;
@@ -168,7 +171,7 @@ static int say_tunable(const struct config_tunable *tunable, const char *owner, 
   return CUGEN_ERROR_USAGE;
 }
 
-/* The nearest problem is named, else the nearest tunable, else all problems. */
+/* Names the nearest problem parameter, else the nearest tunable, else all parameters. */
 static int unknown_problem(const struct config *config, const char *whole, const char *name, const char *text,
                            cugen_error *err) {
   const struct config_implementation *owner = NULL;
@@ -190,7 +193,7 @@ static int unknown_problem(const struct config *config, const char *whole, const
   return CUGEN_ERROR_USAGE;
 }
 
-/* name and text: parts of `whole`, each ended by a NUL. */
+/* Applies a setting. name and text are parts of `whole`, each ended by a NUL. */
 static int apply_setting(const struct config *config, const char *whole, const char *name, const char *text,
                          struct problem *out, cugen_error *err) {
   for (size_t i = 0; i < config->problem_count; i++)
@@ -199,7 +202,8 @@ static int apply_setting(const struct config *config, const char *whole, const c
   return unknown_problem(config, whole, name, text, err);
 }
 
-/* All settings into strings, with "=" and the end of each as NUL. Values point into it: it may not grow later. */
+/* Copies all settings into `strings`, with a NUL in place of "=" and behind each setting. Values
+   point into the text, so that it must not grow later. */
 static int copy_settings(const char *const *settings, size_t count, struct text *strings, cugen_error *err) {
   for (size_t i = 0; i < count; i++) {
     const char *equals = strchr(settings[i], '=');
@@ -248,7 +252,7 @@ static int problem_copy(const struct config *config, const struct problem *base,
   const char *old = text_get(&base->strings), *new = text_get(&out->strings);
   for (size_t i = 0; i < base->count; i++) {
     struct value value = base->values[i];
-    /* A string in base's own text moves to the copy. */
+    /* A string that lies in the text of `base` is moved to the copy's text. */
     if (value.type == VALUE_STRING && value.string >= old && value.string < old + base->strings.length)
       value.string = new + (value.string - old);
     out->values[i] = value;

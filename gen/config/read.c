@@ -1,4 +1,5 @@
-/* Reading what Lua left: lists of declarations, values, expressions. See build.h. */
+/* Reads the objects that the Lua run left: lists of declarations, values, expressions. See
+   build.h. */
 #include <lua.h>
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@ static const char *home_of(const struct keyword *keyword) {
   return "another place";
 }
 
-/* Keys are 1 to the count: no name = value, no holes. In a launch or loop, fields are another way to write it. */
+/* Checks that the keys are 1 to the count, without holes and without name = value. In a launch or
+   loop, fields are allowed as another way to write parts. */
 static int check_keys(struct build *build, int table, const char *owner, struct config_line line, enum place place) {
   size_t length = lua_rawlen(build->L, table), positional = 0;
   const char *odd = NULL;
@@ -160,7 +162,7 @@ int refuse_unknown_problem(struct build *build, struct config_line line, int tab
 
 /* ---- Values ---- */
 
-/* The string at the top, without NUL bytes, or NULL. */
+/* Returns the string on top of the stack, or NULL if it is not a string or contains a NUL. */
 static const char *plain_string(lua_State *L) {
   if (lua_type(L, -1) != LUA_TSTRING) return NULL;
   const char *string = lua_tostring(L, -1);
@@ -213,7 +215,8 @@ int read_value(struct build *build, struct config_line line, const char *what, s
 
 /* ---- Expressions ---- */
 
-/* The expression's text; false: the value at the top is none. */
+/* Appends the text of the expression on top of the stack. Returns false if the value is not an
+   expression. */
 static bool expression_text(lua_State *L, struct text *out) {
   switch (lua_type(L, -1)) {
   case LUA_TSTRING: text_add(out, plain_string(L) ? lua_tostring(L, -1) : "\\0"); return true;
@@ -286,7 +289,7 @@ static size_t count_words(const char *const *words) {
   return count;
 }
 
-/* A single name that means nothing: more likely a misspelt word than an expression. */
+/* Refuses a single unknown name, which is more likely a misspelt word than an expression. */
 static int unknown_word(struct build *build, struct config_line line, const char *what, const char *word,
                         const char *const *known) {
   struct text list = {0};
@@ -317,7 +320,7 @@ int read_word(struct build *build, struct config_line line, const char *what, co
   return read_expr(build, line, what, &out->expr);
 }
 
-/* ---- Lists of values, of problems and tunables ---- */
+/* ---- Lists of values for problems and tunables ---- */
 
 static int compare_values(const void *left, const void *right) {
   const struct value *a = left, *b = right;

@@ -1,5 +1,5 @@
-/* Loading and calling within limits, and what is said of a call that fails. See sandbox.h; the limits are in sandbox_limits.c, what
-   a script sees in sandbox_library.c. */
+/* Loads and calls Lua within limits, and builds the message of a call that fails. See sandbox.h;
+   the limits are in sandbox_limits.c, the functions that a script sees in sandbox_library.c. */
 #include "sandbox.h"
 
 #include <lauxlib.h>
@@ -16,14 +16,15 @@ enum { DEFAULT_MEMORY = 64 << 20, DEFAULT_INSTRUCTIONS = 50000000, LOAD_STEP = 4
 
 struct chunk_name {
   struct chunk_name *next;
-  char shown[LUA_IDSIZE]; /* as Lua shows it: a long path loses its beginning */
+  char shown[LUA_IDSIZE]; /* the name as Lua shows it: a long path loses its beginning */
   char full[];
 };
 
 struct sandbox {
   lua_State *L;
   struct limits limits;
-  locale_t locale; /* "C": a number prints as 0.5 whatever the application's locale */
+  locale_t locale; /* the locale "C", so that a number prints as 0.5 in any locale of the
+                      application */
   struct chunk_name *names;
 };
 
@@ -77,7 +78,8 @@ void sandbox_close(struct sandbox *sandbox) {
 
 /* ---- Names of chunks ---- */
 
-/* What Lua makes of "@name" (luaO_chunkid): the end of a long one, after "...". */
+/* Shortens a name as Lua (luaO_chunkid) does with "@name": a long one is shown as "..." and its
+   end. */
 static void shorten(const char *name, char shown[LUA_IDSIZE]) {
   size_t length = strlen(name);
   if (length < LUA_IDSIZE) {
@@ -102,7 +104,7 @@ static bool remember_name(struct sandbox *sandbox, const char *name) {
   return true;
 }
 
-/* The name whose shown form, with ":", opens the text. */
+/* Returns the chunk name whose shown form, followed by ":", begins the text. */
 static const struct chunk_name *opening_name(const struct sandbox *sandbox, const char *text) {
   for (const struct chunk_name *n = sandbox->names; n; n = n->next) {
     size_t length = strlen(n->shown);
@@ -119,7 +121,7 @@ static const char *full_name(const struct sandbox *sandbox, const char *shown) {
 
 /* ---- Errors ---- */
 
-/* Lua's own message behind the name: ":3: unexpected symbol". */
+/* Sets the error from Lua's own message behind the chunk name: ":3: unexpected symbol". */
 static int set_named(const struct chunk_name *named, int status, const char *rest, cugen_error *err) {
   error_set(err, status, "%s%s", named->full, rest);
   if (err) error_place(err, named->full, atoi(rest + 1));
@@ -148,7 +150,7 @@ static int set_format(struct sandbox *sandbox, int status, cugen_error *err, con
   return result;
 }
 
-/* table.concat's buffer reports a refusal as an ordinary error with this text. */
+/* The buffer of table.concat reports a refused allocation as an ordinary error with this text. */
 static bool is_memory_error(const struct sandbox *sandbox, int lua_status) {
   if (lua_status == LUA_ERRMEM) return true;
   const char *message = lua_type(sandbox->L, -1) == LUA_TSTRING ? lua_tostring(sandbox->L, -1) : "";
@@ -170,7 +172,7 @@ static int set_instructions(struct sandbox *sandbox, int status, cugen_error *er
                     (long long)(millions ? n / 1000000 : n), millions ? " million" : "");
 }
 
-/* From the error value on the stack, which it pops. */
+/* Sets the error from the error value on top of the stack, and pops the value. */
 static int set_failure(struct sandbox *sandbox, int lua_status, int status, cugen_error *err) {
   lua_State *L = sandbox->L;
   int result;
@@ -189,9 +191,10 @@ static int set_failure(struct sandbox *sandbox, int lua_status, int status, cuge
   return result;
 }
 
-/* ---- What the end of a file leaves open ---- */
+/* ---- Braces left open at the end of a file ---- */
 
-/* Behind "[[" or "[==[" the end of that text; NULL: it begins none. */
+/* Returns the end of the long string that "[[" or "[==[" begins at `at`; NULL: none begins
+   there. */
 static const char *long_text_end(const char *at, const char *end) {
   size_t level = 1;
   while (at + level < end && at[level] == '=') level++;
@@ -207,7 +210,7 @@ static const char *string_end(const char *at, const char *end) {
   return at < end ? at + 1 : end;
 }
 
-/* Behind a comment or a string at `at`; `at` itself where there is none. */
+/* Returns the place behind the comment or string that begins at `at`; `at` if none begins there. */
 static const char *skip_quoted(const char *at, const char *end) {
   if (*at == '"' || *at == '\'') return string_end(at, end);
   const bool comment = *at == '-' && at + 1 < end && at[1] == '-';
@@ -218,7 +221,7 @@ static const char *skip_quoted(const char *at, const char *end) {
   return newline ? newline : end;
 }
 
-/* The line of the innermost brace that is not closed; 0: there is none. */
+/* Returns the line of the innermost brace that is not closed; 0: all are closed. */
 static int open_brace(const char *code, size_t length) {
   enum { DEEPEST = 64 };
   int lines[DEEPEST], line = 1, depth = 0;
@@ -235,7 +238,7 @@ static int open_brace(const char *code, size_t length) {
   return depth ? lines[depth - 1] : 0;
 }
 
-/* Lua says so itself only where something else than a value was due. */
+/* Adds the line of the open brace, which Lua itself names only in some cases. */
 static void name_open_brace(const char *code, size_t length, cugen_error *err) {
   static const char ending[] = "near <eof>";
   const size_t said = err ? strlen(err->message) : 0;
@@ -262,7 +265,7 @@ struct reader {
   size_t left;
 };
 
-/* In small pieces, so that the parser's time is watched as well. */
+/* Hands the source to Lua in small pieces, so that the time limit holds for parsing, too. */
 static const char *read_piece(lua_State *L, void *context, size_t *size) {
   struct reader *reader = context;
   if (limits_out_of_time(limits_of(L))) limits_give_up(L, REASON_TIME);
@@ -307,7 +310,8 @@ int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, si
   return result;
 }
 
-/* Sees the stack as it was when the error was raised. */
+/* Notes the line of an error. A message handler, which sees the stack as it was when the error was
+   raised. */
 static int note_place(lua_State *L) {
   struct limits *limits = limits_of(L);
   if (limits->reason != REASON_NONE) return 1;

@@ -1,9 +1,9 @@
-/* A Lua state that can describe a kernel and nothing else: a white list of pure functions, a memory limit and an
-   instruction limit that nothing inside can outlive. Configs and templates both run in one.
-
-   Offered: assert error ipairs pairs (in a fixed order) select tonumber tostring type, math.{abs ceil floor fmod max
-   min tointeger type}, table.{concat insert remove sort unpack}. No string is longer than 1 MiB and no table or
-   stack larger than 4 MiB. */
+/* A Lua state in which a script can only describe kernels: it has a list of allowed pure functions,
+   and limits of memory and instructions that the script cannot escape. Configs and templates both
+   run in a sandbox.
+   Offered: assert error ipairs pairs (in a fixed order) select tonumber tostring type, math.{abs
+   ceil floor fmod max min tointeger type}, table.{concat insert remove sort unpack}. A string has
+   at most 1 MiB, a table or stack at most 4 MiB. */
 #ifndef GEN_CONFIG_SANDBOX_H
 #define GEN_CONFIG_SANDBOX_H
 
@@ -13,27 +13,32 @@
 
 struct sandbox;
 
-/* memory in bytes, instructions per sandbox_call; 0: the defaults (64 MiB, 50 million). */
+/* memory: limit in bytes; instructions: limit for each sandbox_call; 0: the defaults (64 MiB, 50
+   million). */
 int sandbox_open(size_t memory, long instructions, struct sandbox **out, cugen_error *err);
 void sandbox_close(struct sandbox *sandbox);
 lua_State *sandbox_state(struct sandbox *sandbox);
 
-/* Pushes the chunk as a function whose only upvalue is the global table at `environment` (a stack index; 0: the
-   sandbox's globals). Text only, never bytecode. name is the user's file. status is given to errors. */
+/* Pushes the chunk as a function whose only upvalue is the global table at the stack index
+   `environment` (0: the sandbox's globals). code is text; bytecode is refused. name is the user's
+   file. status is the status of errors. */
 int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, size_t length, int environment,
                  int status, cugen_error *err);
 
-/* lua_pcall under the limits; on failure pops everything and fills err with "file:line: what". A call within a
-   call shares its limits. Whatever allocates in the state (lua_newtable, lua_pushstring) belongs inside one: outside,
-   a full memory would end the process. */
+/* lua_pcall within the limits. On failure it pops everything and fills err with "file:line: what".
+   A nested call shares the limits of the outer call. Functions that allocate in the state
+   (lua_newtable, lua_pushstring) must run inside a sandbox_call, because outside of one a full
+   memory would end the process. */
 int sandbox_call(struct sandbox *sandbox, int arguments, int results, int status, cugen_error *err);
 
 /* ---- For C functions that run inside a sandbox_call ---- */
 
-/* Pushes a fresh environment: it sees the sandbox's globals and keeps what is assigned to itself. */
+/* Pushes a new environment: it sees the globals of the sandbox, and keeps what is assigned in
+   itself. */
 void sandbox_push_environment(lua_State *L);
 
-/* A C function that loops says so, in units of about one instruction. Does not return when the limit is reached. */
+/* Counts work that a C function does in a loop, in units of about one instruction. Does not return
+   if the limit is reached. */
 void sandbox_charge(lua_State *L, size_t work);
 
 #endif

@@ -1,6 +1,6 @@
-/* The sandbox's white list. Lua's own functions where they are harmless with any argument; those that loop in C
-   charge for it first; pairs, sort and tostring are written anew because Lua's depend on hashes, on a random pivot
-   and on addresses. See sandbox.h. */
+/* The functions that the sandbox offers. Lua's own functions are used if they are harmless with any
+   argument; functions that loop in C are charged first; pairs, sort and tostring are rewritten,
+   because Lua's depend on hashes, a random pivot and addresses. See sandbox.h. */
 #include "sandbox_library.h"
 
 #include <lauxlib.h>
@@ -11,11 +11,11 @@
 
 enum {
   LONGEST_RANGE = 1000000,
-  LONGEST_NUMBER = 200, /* Lua's own L_MAXLENNUM */
-  MOST_OFFERS = 8       /* of one list: a table's first size */
+  LONGEST_NUMBER = 200, /* limit of Lua's own conversion (L_MAXLENNUM) */
+  MOST_OFFERS = 8       /* of one library, for the initial size of its table */
 };
 
-/* ---- Lua's own, charged ---- */
+/* ---- Lua's own functions, charged ---- */
 
 static int call_original(lua_State *L) {
   return lua_tocfunction(L, lua_upvalueindex(1))(L);
@@ -45,7 +45,8 @@ static int charged_unpack(lua_State *L) {
   return call_original(L);
 }
 
-/* Both move everything behind the position; without one they work at the end. */
+/* Charges table.insert and table.remove: both move all elements behind the position; without a
+   position they work at the end. */
 static int charged_shift(lua_State *L, int position_argument) {
   lua_Integer length = checked_length(L);
   charge_range(L, position_argument ? luaL_optinteger(L, position_argument, length) : length, length);
@@ -60,7 +61,7 @@ static int charged_remove(lua_State *L) {
   return charged_shift(L, lua_gettop(L) >= 2 ? 2 : 0);
 }
 
-/* Reading a long string as a number takes long, and no number is long. */
+/* Converting a long string to a number takes long, and no number is that long. */
 static int short_numbers(lua_State *L) {
   int count = lua_gettop(L);
   sandbox_charge(L, (size_t)count);
@@ -72,7 +73,7 @@ static int short_numbers(lua_State *L) {
 
 /* ---- Sorting: a stable merge sort ---- */
 
-/* Whether the value at -2 belongs before the one at -1. */
+/* Returns whether the value at index -2 belongs before the value at -1. */
 typedef bool order(lua_State *L);
 
 static void charge_comparison(lua_State *L) {
@@ -84,7 +85,8 @@ static bool order_values(lua_State *L) {
   return lua_compare(L, -2, -1, LUA_OPLT);
 }
 
-static bool order_by_function(lua_State *L) { /* the function is sort's second argument */
+static bool order_by_function(lua_State *L) { /* the function to compare is the second argument of
+                                                 sort */
   lua_pushvalue(L, 2);
   lua_pushvalue(L, -3);
   lua_pushvalue(L, -3);
@@ -94,7 +96,7 @@ static bool order_by_function(lua_State *L) { /* the function is sort's second a
   return before;
 }
 
-/* Numbers, then strings, then false and true. */
+/* Ranks keys by type: numbers, then strings, then false and true. */
 static int key_rank(lua_State *L, int index) {
   switch (lua_type(L, index)) {
   case LUA_TNUMBER: return 1;
@@ -118,7 +120,7 @@ static bool element_before(lua_State *L, int table, lua_Integer a, lua_Integer b
   return result;
 }
 
-/* from[low .. middle) and from[middle .. high), both sorted, into to[low .. high). */
+/* Merges the sorted from[low .. middle) and from[middle .. high) into to[low .. high). */
 static void merge(lua_State *L, int from, int to, lua_Integer low, lua_Integer middle, lua_Integer high,
                   order *before) {
   lua_Integer left = low, right = middle;
@@ -133,7 +135,8 @@ static lua_Integer smaller(lua_Integer a, lua_Integer b) {
   return a < b ? a : b;
 }
 
-/* Sorts the table at the top of the stack, elements 1 to count; leaves the sorted table there (maybe another). */
+/* Sorts the elements 1 to count of the table on top of the stack, and leaves the sorted table,
+   which may be another one, there. */
 static void merge_sort(lua_State *L, lua_Integer count, order *before) {
   luaL_checkstack(L, LUA_MINSTACK, NULL);
   int from = lua_gettop(L), to = from + 1;
@@ -141,7 +144,7 @@ static void merge_sort(lua_State *L, lua_Integer count, order *before) {
   for (lua_Integer width = 1; width < count; width *= 2) {
     for (lua_Integer low = 1; low <= count; low += 2 * width)
       merge(L, from, to, low, smaller(low + width, count + 1), smaller(low + 2 * width, count + 1), before);
-    lua_insert(L, from); /* the merged one becomes the source */
+    lua_insert(L, from); /* the merged table becomes the source of the next pass */
   }
   lua_pop(L, 1);
 }
@@ -165,7 +168,7 @@ static int sort(lua_State *L) {
   return 0;
 }
 
-/* ---- pairs: numbers, strings, booleans, each in rising order ---- */
+/* ---- pairs: numbers, strings, booleans, each in ascending order ---- */
 
 static int next_pair(lua_State *L) { /* upvalues: the keys, how many are done, the table */
   lua_Integer done = lua_tointeger(L, lua_upvalueindex(2));
@@ -203,7 +206,7 @@ static int sorted_pairs(lua_State *L) {
   return 1;
 }
 
-/* ---- tostring: no addresses ---- */
+/* ---- tostring: without addresses ---- */
 
 static int plain_tostring(lua_State *L) {
   int type = lua_type(L, 1);
@@ -213,11 +216,11 @@ static int plain_tostring(lua_State *L) {
   return 1;
 }
 
-/* ---- The list ---- */
+/* ---- The list of offers ---- */
 
 struct offer {
   const char *name;
-  lua_CFunction function; /* NULL: Lua's own as it is */
+  lua_CFunction function; /* NULL: Lua's own function, unchanged */
 };
 
 static const struct offer base_offers[] = {
@@ -244,7 +247,7 @@ static const struct offer table_offers[] = {
     {"unpack", charged_unpack}, {NULL, NULL},
 };
 
-/* Adds the offers to the table at the top; the library they come from is below it. */
+/* Adds the offers to the table on top of the stack; the library that they come from is below it. */
 static void add_offers(lua_State *L, const struct offer *offers) {
   for (; offers->name; offers++) {
     lua_getfield(L, -2, offers->name);
@@ -257,8 +260,8 @@ static int refuse_assignment(lua_State *L) {
   return luaL_error(L, "%s cannot be changed", lua_tostring(L, lua_upvalueindex(1)));
 }
 
-/* From the library's functions at the top, a table of that name that can be read only: what one template does to
-   it another would see. */
+/* Makes a global table `name` from the functions of the library on top of the stack. It is
+   read-only, because another template would see changes that one template makes. */
 static void add_read_only(lua_State *L, int globals, const char *name) {
   lua_newtable(L);
   lua_createtable(L, 0, 2);
@@ -281,7 +284,7 @@ static void add_library(lua_State *L, int globals, lua_CFunction open, const cha
 }
 
 void sandbox_library_open(lua_State *L) {
-  /* With room for luaopen_base's two dozen names, so that the table does not grow step by step. */
+  /* Sized for the two dozen names of luaopen_base, so that the table need not grow. */
   lua_createtable(L, 0, 32);
   lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
   lua_pushcfunction(L, luaopen_base);

@@ -4,7 +4,7 @@
 
 #include <lua.h>
 
-/* Makes the state's globals exactly the white list. */
+/* Makes the globals of the state exactly the offered functions. */
 void sandbox_library_open(lua_State *L);
 
 #endif

@@ -8,8 +8,8 @@
 #include "sandbox.h"
 
 enum {
-  /* After a refused allocation Lua collects everything and tries again. A script that lives just below the limit
-     could ask for that at every step, so that its patience is counted. */
+  /* After a refused allocation Lua runs a full collection and tries again. A script just below the
+     limit could cause this at every step, so the refusals are counted. */
   MOST_REFUSALS = 4,
   HOOK_STEP = 1000,
   LARGE_REQUEST = 64 << 10
@@ -34,8 +34,8 @@ static void start_clock(struct limits *limits) {
   limits->wall_check = seconds(CLOCK_MONOTONIC) + limits_seconds;
 }
 
-/* The processor's time is what counts, but asking for it is a system call; the wall clock is cheap and never
-   behind it. */
+/* CPU time is limited, but reading it is a system call. The wall clock is cheap to read and never
+   behind CPU time, so it is checked first. */
 bool limits_out_of_time(struct limits *limits) {
   double wall = seconds(CLOCK_MONOTONIC);
   if (wall < limits->wall_check) return false;
@@ -44,7 +44,7 @@ bool limits_out_of_time(struct limits *limits) {
   return left <= 0;
 }
 
-/* ---- Where ---- */
+/* ---- The current line ---- */
 
 void limits_locate(struct limits *limits) {
   lua_Debug frame;
@@ -65,7 +65,7 @@ static bool may_grow(struct limits *limits, const void *block, size_t kind, size
       !(growth >= LARGE_REQUEST && limits->depth && limits_out_of_time(limits)))
     return true;
   limits->refusals++;
-  /* Only for a new block: while Lua moves its stack, its frames can't be looked at. */
+  /* Only for a new block, because the frames cannot be looked at while Lua moves its stack. */
   if (!block && limits->depth) limits_locate(limits);
   return false;
 }
@@ -91,7 +91,7 @@ int limits_give_up(lua_State *L, enum limit_reason reason) {
   struct limits *limits = limits_of(L);
   limits->reason = reason;
   limits_locate(limits);
-  lua_pushnil(L); /* needs no memory */
+  lua_pushnil(L); /* pushing nil needs no memory */
   return lua_error(L);
 }
 
@@ -106,7 +106,7 @@ static void spend(lua_State *L, size_t work) {
 
 void sandbox_charge(lua_State *L, size_t work) {
   struct limits *limits = limits_of(L);
-  /* The clock is looked at every HOOK_STEP units, not at every call. */
+  /* The clock is read once per HOOK_STEP units, not at every call. */
   int64_t step = limits->left / HOOK_STEP;
   if (work < HOOK_STEP && (limits->left - (int64_t)work) / HOOK_STEP == step && limits->left > (int64_t)work)
     limits->left -= (int64_t)work;

@@ -1,4 +1,4 @@
-/* The names of a config: what they may be, and what expressions see. See build.h. */
+/* The names of a config: which names are allowed, and what expressions see. See build.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,8 @@ static int check_name(struct build *build, const struct scope_name *name) {
   return CUGEN_OK;
 }
 
-/* scalar "M" {} passes problem M. */
+/* A scalar may share its name with the problem or tunable that it passes: scalar "M" {} passes
+   problem M. */
 static bool may_share(const struct scope_name *name, const struct scope_name *old) {
   return name->role == ROLE_ARGUMENT && old->role != ROLE_ARGUMENT && name->slot >= 0 && old->slot == name->slot;
 }
@@ -69,7 +70,7 @@ int scope_add(struct build *build, const struct scope_name *name) {
   int status = check_name(build, name);
   if (!status) status = check_repeats(build, name);
   if (status) return status;
-  /* Each name is compared with all others. */
+  /* Charged because each name is compared with all others. */
   if (!arena_charge(build->arena, 1024)) return build_memory(build);
   if (!make_room(build)) return error_memory(build->err);
   build->names[build->name_count++] = *name;
@@ -93,9 +94,10 @@ void scope_end(struct build *build, size_t count) {
   build->name_count = count;
 }
 
-/* ---- Names that templates get from arguments ---- */
+/* ---- Names that templates derive from arguments ---- */
 
-/* "_stride3" and the like: what a template may find behind an argument's name (docs/template.md). */
+/* Matches "_stride3" and the other suffixes that templates may append to the name of an argument
+   (docs/template.md). */
 static bool is_generated_suffix(const char *suffix) {
   static const char *const suffixes[] = {"_t", "_stride0", "_stride1", "_stride2", "_stride3", "_pitch", "_layout"};
   for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)

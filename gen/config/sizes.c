@@ -1,4 +1,4 @@
-/* problems { M = { 64, 256 }, N = 4096 }: problems that are tuned together. See build.h. */
+/* Reads problems { M = { 64, 256 }, N = 4096 }: problems that are tuned together. See build.h. */
 #include <lua.h>
 
 #include "build.h"
@@ -21,7 +21,7 @@ static int check_value(struct build *build, struct config_line line, const struc
   return status;
 }
 
-/* The value or list at the top of the stack, as "64,256". */
+/* Appends the value or list on top of the stack, as "64,256". */
 static int add_values(struct build *build, struct config_line line, const struct config_problem *problem,
                       struct text *out) {
   struct value value;
@@ -38,7 +38,7 @@ static int add_values(struct build *build, struct config_line line, const struct
   return status;
 }
 
-/* The table at the top of the stack, as "M=64,256 N=4096". */
+/* Appends the table on top of the stack, as "M=64,256 N=4096". */
 static int read_set(struct build *build, struct config_line line, struct text *out) {
   const struct config *config = build->config;
   const int table = lua_gettop(build->L);

@@ -1,9 +1,11 @@
-/* Text with expressions in it, as `entry` has it: read with the config, spelt for each variant. See build.h. */
+/* Text with expressions in it, such as an `entry`: parsed with the config, printed for each
+   variant. See build.h. */
 #include <string.h>
 
 #include "build.h"
 
-/* The next `${` at or behind `at`, its closing brace into *close; NULL: there is none. */
+/* Returns the next `${` at or behind `at`, and sets *close to its closing brace; NULL: there is
+   none. */
 static const char *next_part(const char *at, const char **close) {
   const char *open = strstr(at, "${");
   *close = open ? strchr(open, '}') : NULL;

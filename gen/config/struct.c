@@ -1,5 +1,5 @@
-/* Structs that are passed by value: struct = "Params", fields = { { "dt", dtype = "f32", value = "0.1" } }. See
-   build.h. */
+/* Reads structs that are passed by value: struct = "Params", fields = { { "dt", dtype = "f32",
+   value = "0.1" } }. See build.h. */
 #include <lua.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static int read_field_type(struct build *build, struct config_line line, const c
   return refuse_name(build, line, name, dtype_names, DTYPE_COUNT, "%s: '%s' is no dtype of a field", what, name);
 }
 
-/* Without a value, it is the problem or shared tunable of the field's name. */
+/* A field without a value has the value of the problem or shared tunable of its name. */
 static int read_field_value(struct build *build, struct config_line line, const char *what,
                             struct config_field *field) {
   int table = lua_gettop(build->L);
@@ -77,7 +77,7 @@ static int check_field(struct build *build, struct config_line line, const char 
   return CUGEN_OK;
 }
 
-/* At the next multiple of its size, as C places it. */
+/* Places the field at the next multiple of its size, as C does. */
 static int place_field(struct build *build, struct config_argument *argument, struct config_field *field) {
   int bytes = field->dtype->bytes;
   field->offset = (argument->struct_bytes + bytes - 1) / bytes * bytes;

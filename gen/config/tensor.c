@@ -1,5 +1,5 @@
-/* Tensor maps: arguments that an implementation reaches through Hopper's tensor memory accelerator. Read with the config,
-   evaluated for each variant. See build.h and config.h. */
+/* Tensor maps: arguments that an implementation accesses through the tensor memory accelerator of
+   Hopper. Read with the config, evaluated for each variant. See build.h and config.h. */
 #include <lua.h>
 #include <string.h>
 
@@ -92,7 +92,7 @@ int read_tensors(struct build *build, const struct list *list, struct config_imp
   return status;
 }
 
-/* ---- Evaluating: the rules of cuTensorMapEncodeTiled (CUDA Driver API, "Tensor Map Object Management") ---- */
+/* ---- Evaluating: the rules of cuTensorMapEncodeTiled (CUDA Driver API, "Tensor Map Object Mana */
 
 enum { MOST_BOX = 256, GRANULE = 16 };
 
@@ -137,7 +137,7 @@ static int evaluate_swizzle(const struct tensor_evaluation *e, const struct valu
   return CUGEN_OK;
 }
 
-/* The outermost dimension is cut into equal parts. */
+/* Cuts the outermost dimension into equal parts. */
 static int evaluate_parts(const struct tensor_evaluation *e, const struct value *slots) {
   int64_t parts = 1;
   int status = evaluate(e, e->tensor->parts, slots, &parts);

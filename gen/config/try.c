@@ -1,4 +1,5 @@
-/* try { BM = 128 }: variants that are known to be good somewhere, which a search begins with. See build.h. */
+/* Reads try { BM = 128 }: variants that are known to be good on some device, with which a search
+   begins. See build.h. */
 #include <lua.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static int refuse_unknown(struct build *build, struct config_line line, int tabl
              : CUGEN_OK;
 }
 
-/* The value at the top of the stack, as " BM=128". */
+/* Appends the value on top of the stack, as " BM=128". */
 static int add_setting(struct build *build, struct config_line line, const struct config_tunable *tunable,
                        struct text *out) {
   struct value value;
@@ -30,7 +31,7 @@ static int add_setting(struct build *build, struct config_line line, const struc
                     strrchr(text_get(out), ' '), tunable->name, build_line(build, line, tunable->line));
 }
 
-/* The table at the top of the stack, as "tiled BM=128 BN=64". */
+/* Reads the table on top of the stack, as "tiled BM=128 BN=64". */
 static int read_try(struct build *build, struct config_line line, const struct config_implementation *owner,
                     struct text *out) {
   int table = lua_gettop(build->L), status = CUGEN_OK;

@@ -1,11 +1,11 @@
-/* waive "uninitialised read" { at = "...", reason = "..." }: findings of cugen check that are meant.
-   See build.h. */
+/* Reads waive "uninitialised read" { at = "...", reason = "..." }: findings of cugen check that are
+   intended. See build.h. */
 #include <lua.h>
 #include <string.h>
 
 #include "build.h"
 
-/* What may be right in a kernel that is right. A race or an access out of bounds never is. */
+/* Findings that a correct kernel can have. A race or an access out of bounds never is correct. */
 static const cugen_finding_kind waivable[] = {CUGEN_FINDING_UNINITIALISED, CUGEN_FINDING_EXITED,
                                               CUGEN_FINDING_SAME_VALUE};
 enum { WAIVABLE = sizeof waivable / sizeof *waivable };
@@ -22,7 +22,7 @@ static int read_kind(struct build *build, const struct item *item, struct config
                      names[1], names[2]);
 }
 
-/* at and reason are both needed, and neither is empty. */
+/* Both `at` and `reason` are required and must not be empty. */
 static int read_field(struct build *build, struct config_line line, int table, const char *name, const char **out) {
   struct text what = {0};
   if (!push_field(build, table, name))

@@ -20,7 +20,7 @@ int data_file_open(const struct sources *sources, const char *name, const char *
   return status;
 }
 
-/* A file that is being hashed, piece by piece. */
+/* A file that is being hashed piece by piece. */
 struct hashing {
   struct source_data data;
   size_t at;
@@ -63,7 +63,8 @@ static struct data_file *find_known(const struct data_files *files, const char *
   return file;
 }
 
-/* A file in memory or one that ships has no place on the disk: it is hashed every time. */
+/* Returns whether the file on disk is unchanged since it was hashed. A file in memory or a shipped
+   file is not on disk, and is hashed every time. */
 static bool unchanged(const struct data_file *file) {
   struct stat now;
   return file && stat(file->path, &now) == 0 && now.st_size == file->info.st_size &&

@@ -1,4 +1,4 @@
-/* The files that inputs take their data from: their content, and its hash, which is taken again only when a file has
+/* Data files of inputs: their content and its hash. The hash is computed again only if the file has
    changed. */
 #ifndef GEN_SOURCES_DATA_FILES_H
 #define GEN_SOURCES_DATA_FILES_H
@@ -10,10 +10,12 @@ struct data_files {
   struct data_file *list;
 };
 
-/* Looked for as a template is; at most 4 GiB. sources_data_close in any case. */
+/* Opens a data file, which is searched like a template and may have at most 4 GiB. Call
+   sources_data_close also after a failure. */
 int data_file_open(const struct sources *sources, const char *name, const char *from, struct source_data *out,
                    cugen_error *err);
-/* Empty where there is no such file, or none that can be read: who needs its content finds out why. */
+/* Returns an empty hash if the file does not exist or cannot be read; the error is reported by the
+   code that needs the content. */
 struct hash data_file_hash(struct data_files *files, const struct sources *sources, const char *name,
                            const char *from);
 void data_files_close(struct data_files *files);

@@ -1,4 +1,4 @@
-/* Names of files that are near to one that is not there; see near.h. */
+/* Suggests existing files for the name of a missing file; see near.h. */
 #include "near.h"
 
 #include <dirent.h>
@@ -14,7 +14,7 @@ static bool has_ending(const char *name, const char *ending) {
   return own && strcmp(own, ending) == 0;
 }
 
-/* The nearest of the names that have this one's ending. */
+/* Returns the nearest of the entries that have the same file ending as the name. */
 static const char *nearest_entry(const char *name, struct dirent *const *entries, int count) {
   const char *ending = strrchr(name, '.'), *nearest = NULL;
   const char **names = calloc((size_t)(count > 0 ? count : 1), sizeof *names);

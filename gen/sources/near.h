@@ -1,11 +1,12 @@
-/* Names of files that are near to one that is not there: a slip of the hand. */
+/* Suggests existing files for the name of a missing file, which may be misspelt. */
 #ifndef GEN_SOURCES_NEAR_H
 #define GEN_SOURCES_NEAR_H
 
-/* A file that the name, which is relative to the folder, may mean: of those where it would lie, with its ending. Named as it is;
-   to be freed; NULL: none is near. */
+/* Returns the file that the name, relative to the folder, may mean: a file in the folder where the
+   named file would be, with the same ending. The result is relative to the folder, too, and the
+   caller frees it; NULL: no file is near. */
 char *near_file(const char *folder, const char *name);
-/* The same, relative to the folder that the file `from` is in. */
+/* Like near_file, relative to the folder of the file `from`. */
 char *near_beside(const char *from, const char *name);
 
 #endif

@@ -5,7 +5,7 @@
 
 enum { CLASS_MARK, CLASS_BLANK, CLASS_NEWLINE, CLASS_WORD, CLASS_DIGIT };
 
-/* The class of every byte. Bytes past ASCII count as letters: identifiers may be UTF-8. */
+/* The class of each byte. Bytes beyond ASCII count as letters, because identifiers may be UTF-8. */
 static const unsigned char classes[256] = {
 #define M CLASS_MARK
 #define B CLASS_BLANK
@@ -14,7 +14,8 @@ static const unsigned char classes[256] = {
 #define W CLASS_WORD
 #define X W, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W
     // clang-format off
-    M, M, M, M, M, M, M, M, M, B, N, B, B, B, M, M, /* tab, newline, vertical tab, form feed, return */
+    M, M, M, M, M, M, M, M, M, B, N, B, B, B, M, M, /* tab, newline, vertical tab, form feed,
+                                                       return */
     M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
     B, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, /* space */
     D, D, D, D, D, D, D, D, D, D, M, M, M, M, M, M,
@@ -41,14 +42,15 @@ static bool in_word(char c) {
   return class == CLASS_WORD || class == CLASS_DIGIT;
 }
 
-/* The length of a backslash-newline at `at`, else 0. */
+/* Returns the length of a backslash-newline at `at`, or 0. */
 static size_t splice(const char *at, const char *end) {
   if (end - at >= 2 && at[0] == '\\' && at[1] == '\n') return 2;
   if (end - at >= 3 && at[0] == '\\' && at[1] == '\r' && at[2] == '\n') return 3;
   return 0;
 }
 
-/* The newline that ends the line at `at`, splices passed over; else end. */
+/* Returns the newline that ends the line at `at`, where spliced lines count as one line; `end` if
+   there is none. */
 static const char *line_end(const char *at, const char *end) {
   for (const char *start = at;; at++) {
     at = memchr(at, '\n', (size_t)(end - at));
@@ -64,7 +66,7 @@ static const char *block_comment(const char *at, const char *end) {
   return end;
 }
 
-/* Behind the closing quote; NULL when there is none on the line. */
+/* Returns the place behind the closing quote, or NULL if the line has none. */
 static const char *quoted(const char *at, const char *end) {
   char quote = *at++;
   while (at < end && *at != '\n') {
@@ -80,7 +82,8 @@ static const char *quoted(const char *at, const char *end) {
   return NULL;
 }
 
-/* The parenthesis behind a raw string's delimiter, which has no blank and at most 16 characters; NULL when there is none. */
+/* Returns the parenthesis behind the delimiter of a raw string, which has no blank and at most 16
+   characters; NULL if there is none. */
 static const char *raw_open(const char *quote, const char *end) {
   enum { LONGEST_DELIMITER = 16 };
   static const char never[] = " ()\\\t\v\f\r\n";
@@ -89,8 +92,8 @@ static const char *raw_open(const char *quote, const char *end) {
   return at < end && *at == '(' ? at : NULL;
 }
 
-/* [lex.string]: R"delimiter( ... )delimiter". at is the quote. No compiler takes one with another delimiter: it lasts
-   until the newline, whatever stands before that. */
+/* [lex.string]: R"delimiter( ... )delimiter". `at` is the quote. Compilers refuse a raw string with
+   an invalid delimiter, so it ends at the newline, whatever stands before that. */
 static const char *raw_string(const char *at, const char *end) {
   const char *delimiter = at + 1, *open = raw_open(at, end);
   if (!open) return (at = memchr(at, '\n', (size_t)(end - at))) ? at : end;
@@ -183,22 +186,25 @@ void source_skip_line(struct source_reader *reader) {
   while (ahead.at < ahead.end && source_next(&ahead).kind != SOURCE_NEWLINE) *reader = ahead;
 }
 
-/* ---- Normalising -------------------------------------------------------------------------------------------- */
+/* ---- Normalising ----------------------------------------------------------------------------- */
 
-/* Writes into memory as long as the input and one more: a blank or newline is only written where one was read, but
-   for the newline of a directive that ends the text. */
+/* The output memory is one byte longer than the input. That suffices, because a blank or newline is
+   written only where one was read, except for the newline of a directive that ends the text. */
 struct normaliser {
   char *to;
-  char last;       /* the last character written; '\n' at a line's start */
-  int last_melts;  /* what the last token could melt with: a number takes in what follows, `1e+` also */
-  bool line_start; /* nothing but blanks since the last newline of the input */
+  char last;       /* the last character written; '\n' at the start of a line */
+  int last_melts;  /* the kinds of tokens that could merge with the last token: a number absorbs
+                      letters, digits and, if it ends as `1e`, a sign */
+  bool line_start; /* only blanks were read since the last newline of the input */
   bool in_directive;
-  bool open_quote; /* the line has what leaves_open: what follows must not become its end */
+  bool open_quote; /* the line has a token of leaves_open, so that the following line must not
+                      become its end */
   bool gap;        /* blanks or comments were skipped */
 };
 
-/* Without a blank between them, tokens whose characters are of one kind could melt into one, or into a comment: words,
-   numbers and literals, and operators. A sign could melt into a number that ends as `1e`. */
+/* Tokens without a blank between them could merge into one token, or into a comment, if they are of
+   one kind: words, numbers and literals; or operators. A sign could merge with a number that ends
+   as `1e`. */
 enum { MELTS_WORD = 1, MELTS_OPERATOR = 2, MELTS_SIGN = 4 };
 
 static const unsigned char mark_melts[256] = {
@@ -220,7 +226,7 @@ static int melts(char c) {
   return in_word(c) ? MELTS_WORD : mark_melts[(unsigned char)c];
 }
 
-/* What the end of a token could melt with. */
+/* Returns the kinds of tokens that could merge with the end of the token. */
 static int end_melts(const struct source_token *token) {
   char last = token->at[token->length - 1];
   if (token->kind != SOURCE_NUMBER) return melts(last);
@@ -231,7 +237,8 @@ static void put_newline(struct normaliser *n) {
   if (n->last != '\n') *n->to++ = n->last = '\n';
 }
 
-/* What the next line could go on with: a quote without its other half, a raw string with a delimiter that is none. */
+/* Returns whether the following line could continue the token: a quote without its other half, or a
+   raw string with an invalid delimiter. */
 static bool leaves_open(const struct source_token *token) {
   if (token->kind == SOURCE_MARK) return *token->at == '"' || *token->at == '\'';
   if (token->kind != SOURCE_LITERAL || !in_word(*token->at)) return false;
@@ -240,7 +247,7 @@ static bool leaves_open(const struct source_token *token) {
 }
 
 static void put(struct normaliser *n, const struct source_token *token) {
-  /* Blanks mean something inside a directive: `#define f (x)`. */
+  /* Blanks are significant in a directive: `#define f (x)`. */
   bool melt = (n->last_melts & melts(*token->at)) != 0;
   bool blank = n->gap && n->last != '\n' && (n->in_directive ? n->last != '#' : melt);
   if (blank) *n->to++ = ' ';
@@ -274,7 +281,7 @@ static void normalise(struct normaliser *n, struct source_reader reader) {
     struct source_token token = source_next(&reader);
     switch (token.kind) {
     case SOURCE_END: end_line(n); return;
-    case SOURCE_SPLICE: break; /* joins what stands on both sides, as in the language */
+    case SOURCE_SPLICE: break; /* joins the text on both sides, as the language says */
     case SOURCE_BLANK:
     case SOURCE_COMMENT: n->gap = true; break;
     case SOURCE_NEWLINE: end_line(n); break;
@@ -289,7 +296,7 @@ static void normalise(struct normaliser *n, struct source_reader reader) {
 
 void source_normalise(const char *text, size_t length, struct text *out) {
   size_t start = out->length;
-  text_add_n(out, text, length); /* the room; written over */
+  text_add_n(out, text, length); /* reserves the memory, which is then overwritten */
   text_add_char(out, '\n');
   if (out->failed) return;
   struct normaliser n = {.to = out->data + start, .last = '\n', .line_start = true};
@@ -298,7 +305,7 @@ void source_normalise(const char *text, size_t length, struct text *out) {
   out->length = (size_t)(n.to - out->data);
 }
 
-/* ---- Places ------------------------------------------------------------------------------------------------- */
+/* ---- Places ---------------------------------------------------------------------------------- */
 
 void source_add_line(struct text *out, int line, const char *path) {
   text_addf(out, "#line %d \"", line);
@@ -309,7 +316,7 @@ void source_add_line(struct text *out, int line, const char *path) {
   text_add(out, "\"\n");
 }
 
-/* `#line 12 "path"` as cugen writes it, at the start of a line. */
+/* Reads `#line 12 "path"`, as cugen writes it, at the start of a line. */
 static bool read_line_directive(const char *at, const char *end, struct text *path, int *line) {
   static const char word[] = "#line ";
   if ((size_t)(end - at) < sizeof word || memcmp(at, word, sizeof word - 1) != 0) return false;

@@ -1,5 +1,6 @@
-/* CUDA C++ text seen as tokens: enough of the language's lexical rules to tell an identifier from a comment or a
-   string. Used to normalise a source, to find the names it mentions, and to trace a place back through #line. */
+/* A lexer of CUDA C++: enough of the lexical rules to tell identifiers from comments and literals.
+   It is used to normalise a source, to find the names that it mentions, and to trace a place back
+   through #line. */
 #ifndef GEN_SOURCES_SOURCE_TEXT_H
 #define GEN_SOURCES_SOURCE_TEXT_H
 
@@ -8,8 +9,8 @@
 enum source_kind {
   SOURCE_END,
   SOURCE_BLANK,   /* spaces, tabs, carriage returns */
-  SOURCE_NEWLINE, /* one */
-  SOURCE_SPLICE,  /* a backslash at the end of a line, with that end */
+  SOURCE_NEWLINE, /* a single newline */
+  SOURCE_SPLICE,  /* a backslash and the newline behind it */
   SOURCE_COMMENT,
   SOURCE_WORD, /* identifier or keyword */
   SOURCE_NUMBER,
@@ -23,29 +24,33 @@ struct source_token {
   size_t length;
 };
 
-/* Reads [at, end) and moves at. An unterminated comment or raw string ends with the text, a raw string with a bad
-   delimiter with its line. A quote without its other half on the line is a mark. */
+/* Reads [at, end) and moves `at`. An unterminated comment or raw string ends with the text; a raw
+   string with an invalid delimiter ends with its line. A quote without its other half on the line
+   is a SOURCE_MARK. */
 struct source_reader {
   const char *at, *end;
 };
 
 struct source_token source_next(struct source_reader *reader);
-/* The next token that is neither blank, newline, splice nor comment; SOURCE_END past the last. */
+/* Returns the next token that is not a blank, newline, splice or comment; SOURCE_END at the end. */
 struct source_token source_next_solid(struct source_reader *reader);
-/* The same, but a newline ends it: what is left of a directive. */
+/* Like source_next_solid, but a newline ends the tokens; reads the rest of a directive. */
 struct source_token source_next_in_line(struct source_reader *reader);
 bool source_is(struct source_token token, const char *word);
 
-/* The rest of the line, splices and comments that go on in the next one included, the newline not. */
+/* Skips the rest of the line, including splices and comments that continue on the next line, but
+   not the newline. */
 void source_skip_line(struct source_reader *reader);
 
-/* Appends the text without comments and #line, with runs of blanks as one blank or, where two tokens cannot melt
-   into one, none. Directives keep a line of their own; literals stay as they are. */
+/* Appends the text without comments and #line directives. A run of blanks becomes one blank, or
+   none if the tokens around it cannot merge. Directives stay on lines of their own; literals are
+   unchanged. */
 void source_normalise(const char *text, size_t length, struct text *out);
 
-/* The file and line that a compiler would name for the byte at offset: from the #line before it. path is appended. */
+/* Finds the file and line that a compiler would name for the byte at offset, from the last #line
+   before it. The file's name is appended to path. */
 void source_locate(const char *text, size_t offset, struct text *path, int *line);
-/* `#line 12 "path"`, on a line of its own. */
+/* Appends `#line 12 "path"` on a line of its own. */
 void source_add_line(struct text *out, int line, const char *path);
 
 #endif

@@ -12,22 +12,26 @@
 #include "base/system.h"
 #include "near.h"
 
-/* A look-up under way: the first place that has the file ends it, the others are kept for the message. */
+/* A search in progress. The first place that has the file ends it; the places searched before are
+   kept for the message. */
 struct search {
   const struct source_file *files;
   struct text *path, *content;
-  struct source_data *data;       /* it is opened instead, and nothing is read; NULL: it is read */
-  struct text looked;             /* "a.lua, b/a.lua" */
-  const struct file_roots *roots; /* NULL: anywhere, since it is the user who names the file */
-  size_t most;                    /* bytes */
-  bool found, shipped, folder;    /* folder: a place that was looked at is one */
+  struct source_data *data;       /* the file is opened there and not read; NULL: the file is
+                                     read */
+  struct text looked;             /* the places searched: "a.lua, b/a.lua" */
+  const struct file_roots *roots; /* the file must lie in one of these; NULL: anywhere, because the
+                                     user named the file */
+  size_t most;                    /* limit of the size in bytes */
+  bool found, shipped, folder;    /* found: the file; shipped: it is a shipped one; folder: one of
+                                     the places is a folder */
   int status;
   cugen_error *err;
 };
 
 /* ---- Places ---- */
 
-/* Once: what is beside a config may be the same place as the next one. */
+/* Notes a searched place, unless it is noted already, because several folders may be the same. */
 static void note_place(struct search *search, const char *place, const char *kind) {
   struct text all = {0}, one = {0};
   text_addf(&all, ", %s, ", text_get(&search->looked));
@@ -43,7 +47,7 @@ static void found(struct search *search, const char *path) {
   text_add(search->path, path);
 }
 
-/* What is found. */
+/* Takes a file in memory as the result. */
 static void take(struct search *search, const void *memory, size_t length) {
   if (search->data)
     *search->data = (struct source_data){-1, memory, length};
@@ -51,7 +55,8 @@ static void take(struct search *search, const void *memory, size_t length) {
     text_add_n(search->content, memory, length);
 }
 
-/* Whether the descriptor is the search's now. What is too large is refused by reading it. */
+/* Takes the descriptor of an open file. Returns whether the search owns it now. A file that is too
+   large is refused when it is read. */
 static bool take_descriptor(struct search *search, int fd) {
   struct stat info;
   if (!search->data || fd < 0 || fstat(fd, &info) || info.st_size < 0 || (uintmax_t)info.st_size > search->most)
@@ -114,12 +119,12 @@ static void try_shipped(struct search *search, const char *folder, const char *n
   text_free(&path);
 }
 
-/* Some editors begin a file with a byte order mark. Data has none: its bytes are what they are. */
+/* Skips the byte order mark with which some editors begin files, but not in data files. */
 static void skip_mark(const struct search *search) {
   static const char mark[] = "\xef\xbb\xbf";
   struct text *content = search->content;
   if (search->most == SIZE_DATA || content->length < 3 || memcmp(content->data, mark, 3) != 0) return;
-  memmove(content->data, content->data + 3, content->length - 2); /* with its closing zero */
+  memmove(content->data, content->data + 3, content->length - 2); /* moves the closing zero, too */
   content->length -= 3;
 }
 
@@ -137,8 +142,8 @@ static bool ends_with(const char *name, const char *end) {
   return length >= end_length && strcmp(name + length - end_length, end) == 0;
 }
 
-/* The name with .lua, and the name as given where that differs. With .lua first: a program "matmul" may lie beside
-   "matmul.lua". */
+/* Tries the name with .lua, and the name as given if that differs. The name with .lua comes first,
+   because a program "matmul" may lie beside "matmul.lua". */
 static void try_config(struct search *search, const char *folder, const char *name, const char *full_name) {
   const char *const names[] = {full_name, name};
   for (size_t i = 0; i < (full_name == name ? 1 : 2); i++) {
@@ -154,7 +159,7 @@ static bool replaced(const struct source_file *all, const struct source_file *fi
   return all != file;
 }
 
-/* The configs that ship, *shipped of them, then those in memory. */
+/* Lists the shipped configs (their number is *shipped), then those in memory. */
 static size_t known_configs(const struct source_file *files, const char **out, size_t most, size_t *shipped) {
   size_t count = sources_configs(out, most);
   *shipped = count = count < most ? count : most;
@@ -163,7 +168,7 @@ static size_t known_configs(const struct source_file *files, const char **out, s
   return count;
 }
 
-/* The configs that there are. */
+/* Lists the existing configs in the message. */
 static void list_known(const struct search *search) {
   enum { MOST = 64 };
   const char *known[MOST];
@@ -174,7 +179,8 @@ static void list_known(const struct search *search) {
   }
 }
 
-/* A file where the name says that it is, or a config that is known by such a name. To be freed; NULL: neither is near. */
+/* Returns an existing file near to the name, or a known config with a near name; the caller frees
+   it. NULL: neither is near. */
 static char *nearest_config(const struct search *search, const char *config_dir, const char *full_name) {
   enum { MOST = 64 };
   const char *known[MOST];
@@ -236,7 +242,7 @@ int sources_find_config(const struct sources *sources, const char *name, struct 
   return status;
 }
 
-/* "configs/matmul.lua" but not "configs/old/matmul.lua". */
+/* Matches "configs/matmul.lua" but not "configs/old/matmul.lua". */
 static bool is_config(const char *path) {
   size_t folder = strlen("configs/");
   return strncmp(path, "configs/", folder) == 0 && !strchr(path + folder, '/') && ends_with(path, ".lua");
@@ -254,7 +260,7 @@ size_t sources_configs(const char **out, size_t count) {
 
 /* ---- Devices ---- */
 
-/* File names are in lower case. */
+/* Device files are named in lower case. */
 static int device_file_name(const char *name, struct text *out, cugen_error *err) {
   for (const char *at = name; *at; at++) text_add_char(out, (char)tolower((unsigned char)*at));
   text_add(out, ".lua");
@@ -284,12 +290,14 @@ int sources_device(const char *device_dir, const char *name, struct text *path, 
 
 /* ---- Templates ---- */
 
-/* Nothing outside the folders, nor what hides in them: ".ssh" of a home folder. */
+/* Refuses names that lead out of the folders, or to hidden files such as ".ssh" of a home
+   folder. */
 bool sources_inside(const char *name) {
   return name[0] != '/' && name[0] != '\0' && !strchr(name, '\n') && !path_has_hidden(name);
 }
 
-/* A name of what ships may be that of a file here: "configs/matmul.lua" in cugen's own folder. */
+/* Returns whether the path lies in the search's folders. The name of a shipped file may also be
+   that of a file on disk: "configs/matmul.lua" in the folder of cugen's sources. */
 static bool is_in_tree(const struct search *search, const char *path) {
   int fd;
   const bool there = file_open(path, search->roots, &fd) == FILE_REGULAR;
@@ -313,7 +321,8 @@ static void try_beside(struct search *search, const char *name, const char *from
   text_free(&folder);
 }
 
-/* A config is no slip for a template: axpy.lua lies beside axpy.cu in every folder. */
+/* Returns whether the file cannot be meant: a config is not suggested for a template, because
+   axpy.lua lies beside axpy.cu in every folder. */
 static bool is_other_kind(const char *name, const char *file) {
   return ends_with(file, ".lua") && !ends_with(name, ".lua");
 }
@@ -351,7 +360,7 @@ int sources_check_name(const char *what, const char *name, cugen_error *err) {
                    name);
 }
 
-/* search: what is asked of the file. */
+/* search: the requirements for the file. */
 static int find_beside(const struct sources *sources, const char *what, const char *name, const char *from,
                        struct search *search) {
   const int bad = sources_check_name(what, name, search->err);
@@ -481,7 +490,7 @@ int sources_folder(const struct sources *sources, const char *config, const char
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* Of the config's tree. */
+/* Finds a file in the tree of the config. */
 static int find_in_tree(const struct sources *sources, const char *what, const char *name, const char *from,
                         const char *config, struct search *search) {
   struct text folder = {0};

@@ -1,110 +1,120 @@
-/* Where configs and templates come from: what an application holds in memory, the user's folders, what ships inside the
-   binary. */
+/* Sources of configs and templates: files that an application holds in memory, the user's folders,
+   and the files shipped in the binary. */
 #ifndef GEN_SOURCES_SOURCES_H
 #define GEN_SOURCES_SOURCES_H
 
 #include "base/text.h"
 
-/* A file in memory. The list grows at its head only: whoever has a head goes on seeing what was there then. */
+/* A file in memory. The list grows only at its head, so that an older head keeps seeing the same
+   files. */
 struct source_file {
   struct source_file *older;
-  char *name; /* relative, without "." and ".." */
+  char *name; /* relative, without "." and ".." parts */
   char *data;
   size_t length;
 };
 
-/* Folders may be NULL. All is borrowed and outlives the sources. */
+/* The folders may be NULL. All members are borrowed and outlive the sources. */
 struct sources {
   const char *config_dir;
   const char *template_dir;
-  const struct source_file *files; /* the newest first */
+  const struct source_file *files; /* newest first */
 };
 
-/* Puts a copy before the others. CUGEN_ERROR_USAGE: not a name for a file. */
+/* Puts a copy of the file at the head of the list. CUGEN_ERROR_USAGE: the name is not valid. */
 int sources_add(struct source_file **files, const char *name, const char *data, size_t length, cugen_error *err);
 void sources_forget(struct source_file *files);
-/* The newest of that name, in that folder (may be NULL), or NULL. */
+/* Finds the newest file of that name in the folder (may be NULL); *out becomes NULL if there is
+   none. */
 int sources_find(const struct source_file *files, const char *folder, const char *name,
                  const struct source_file **out, cugen_error *err);
-/* Whether the path is that of a file in memory, as the look-ups below gave it. */
+/* Returns whether the path, as returned by the functions below, is that of a file in memory. */
 bool sources_holds(const struct source_file *files, const char *path);
 
-/* A file that ships: made by the build from configs/ and templates/ ("configs/matmul.lua"). */
+/* A shipped file: the build embeds the files of configs/ and templates/ ("configs/matmul.lua"). */
 struct embedded_file {
   const char *path;
   const char *data;
   size_t length;
 };
-extern const struct embedded_file embedded_files[]; /* ends with path == NULL */
+extern const struct embedded_file embedded_files[]; /* the last entry has path == NULL */
 
-/* "matmul", "matmul.lua" or a path: with .lua and as given, in memory, beside the caller, in config_dir, shipped. What
-   begins with / or ./ is on the disk. *path gets the file's name for messages (a shipped one: "configs/matmul.lua"), *content its text. */
+/* Reads a config. name: "matmul", "matmul.lua" or a path. It is searched with .lua and as given: in
+   memory, in the current folder, in config_dir, among the shipped configs. A name that begins with
+   / or ./ is searched on disk only. *path becomes the file's name for messages
+   ("configs/matmul.lua" for a shipped one), *content its text. */
 int sources_config(const struct sources *sources, const char *name, struct text *path, struct text *content,
                    cugen_error *err);
 
-/* The same; *shipped: it is one of those that ship. */
+/* Like sources_config; *shipped tells whether the config is a shipped one. */
 int sources_find_config(const struct sources *sources, const char *name, struct text *path, struct text *content,
                         bool *shipped, cugen_error *err);
 
-/* A file that a config includes. The name is relative, without ".." and hidden parts: beside `from`, the file that includes it,
-   and in the config's tree; of what ships, what ships alone. Where an application holds such a file in memory, that comes
-   first; where there is none, that of the shipped configs is taken. */
+/* A file that a config includes. Its name is relative, without ".." and hidden parts. It is
+   searched beside `from`, the file that includes it, and must lie in the tree of the config;
+   shipped files include only shipped ones. A file that the application holds in memory comes first;
+   if no file is found, a shipped one of that name is taken. */
 struct include_wanted {
   const char *name, *from;
-  const char *config; /* path */
-  bool shipped;       /* `from` ships */
+  const char *config; /* path of the config */
+  bool shipped;       /* whether `from` is a shipped file */
 };
 int sources_include(const struct sources *sources, const struct include_wanted *wanted, struct text *path,
                     struct text *content, bool *shipped, cugen_error *err);
 
-/* A description of a GPU: "a100" or "A100" is a100.lua in device_dir, else a shipped one ("configs/devices/a100.lua"); a name with a '/'
-   or that ends in .lua is a file. */
+/* Reads the description of a GPU: "a100" or "A100" is a100.lua in device_dir, else the shipped one
+   ("configs/devices/a100.lua"); a name with a '/' or ending in .lua is a file. */
 int sources_device(const char *device_dir, const char *name, struct text *path, struct text *content, bool *found,
                    cugen_error *err);
 
-/* A template or include by name: in memory (beside `from`, the file that mentions it, where that is in memory too; then
-   by the name alone), template_dir, beside `from`, shipped. The name is relative, without ".." and hidden parts, and the file lies
-   in the config's tree: the folder of `config` (NULL: none), the template folder, or below, by its real name too. So a config
-   from a stranger cannot read other files. */
+/* Reads a template or include. It is searched in memory (beside `from`, the file that mentions it,
+   if that is in memory, too; then by its name alone), in template_dir, beside `from`, and among the
+   shipped files. The name is relative, without ".." and hidden parts. The file, also by its real
+   name, must lie in the tree of the config: the folder of `config` (NULL: none), the template
+   folder, or below. So a stranger's config cannot read other files. */
 int sources_template(const struct sources *sources, const char *name, const char *from, const char *config,
                      struct text *path, struct text *content, cugen_error *err);
 
-/* A file of data that is open, of which parts are read as they are needed: on the disk, or in memory (fd -1). */
+/* An open data file, which is read in parts: on disk, or in memory (fd -1). */
 struct source_data {
   int fd;
   const char *memory;
   size_t bytes;
 };
-/* Found like a template. sources_data_close in any case. */
+/* Opens a data file, which is searched like a template. Call sources_data_close also after a
+   failure. */
 int sources_data_open(const struct sources *sources, const char *name, const char *config, struct text *path,
                       struct source_data *out, cugen_error *err);
-/* From so many bytes behind its beginning; CUGEN_ERROR_IO where it has become shorter. Threads may read side by side. */
+/* Reads `bytes` bytes at `offset`. CUGEN_ERROR_IO: the file has become too short. Several threads
+   may read at the same time. */
 int sources_data_read(const struct source_data *data, size_t offset, void *to, size_t bytes, cugen_error *err);
 void sources_data_close(struct source_data *data);
 
-/* A plain header that a template includes. Quoted, it is looked for beside `from`, the file that mentions it; then, and in angle
-   brackets only there, in the folders, which are named relative to the config. *found: false is no error, since the compiler
-   has headers of its own. What is read lies in the config's tree. */
+/* A header that a template includes. In quotes, it is searched beside `from`, the file that
+   mentions it, and then in the folders, which are relative to the config; in angle brackets, only
+   in the folders. *found false is not an error, because the compiler has headers of its own. The
+   file must lie in the tree of the config. */
 struct header_search {
   const char *name, *from;
   bool quoted;
-  const char *config; /* path */
+  const char *config; /* path of the config */
   const char *const *folders;
   size_t folder_count;
 };
 int sources_header(const struct sources *sources, const struct header_search *wanted, struct text *path,
                    struct text *content, bool *found, cugen_error *err);
-/* Whether such a folder is there: beside the config or in the template folder; of files in memory, which have none, nothing is
-   said against it. */
+/* Checks that a folder of headers exists beside the config or in the template folder. Files in
+   memory have no folders, so for configs in memory nothing is checked. */
 int sources_folder(const struct sources *sources, const char *config, const char *folder, bool *found,
                    cugen_error *err);
-/* No control character, since messages quote names and have lines of their own, and not too long; what: "template". */
+/* Checks that a name is not too long and has no control characters, because messages quote names
+   line by line. what: the kind of the file, such as "template". */
 int sources_check_name(const char *what, const char *name, cugen_error *err);
-/* Relative, without ".." and without what begins with a dot. */
+/* Returns whether the name is relative, without ".." and without parts that begin with a dot. */
 bool sources_inside(const char *name);
 
-/* File names of all shipped configs ("matmul.lua"), owned by the binary's data. Fills at most count and returns how
-   many there are. */
+/* Lists the file names of all shipped configs ("matmul.lua"), which are static. Fills at most count
+   entries and returns how many there are. */
 size_t sources_configs(const char **out, size_t count);
 
 #endif

@@ -1,10 +1,12 @@
-/* Files held in memory: an application ships its configs and templates inside itself. See sources.h. */
+/* Files in memory, with which an application ships its configs and templates inside itself. See
+   sources.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sources.h"
 
-/* "a/b.cu" of "./a//b.cu" is added. False: it is absolute, empty, a folder, or has "..". */
+/* Appends the normal form of a name: "a/b.cu" for "./a//b.cu". Returns false if the name is
+   absolute, empty, a folder, or has "..". */
 static bool add_normal(const char *name, struct text *out) {
   if (name[0] == '/') return false;
   for (const char *part = name; *part; part += strspn(part, "/")) {

@@ -1,4 +1,5 @@
-/* A domain: the tunables of one implementation and the rules of its combinations, in the order in which a walk tries them. */
+/* Domains: the tunables of one implementation, and the rules for its combinations in the order in
+   which a walk tries them. */
 #include "domain.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* What a user wants of a space: expressions, and patterns of variants. See space_filter in space.h. */
+/* Filters of a space by the user: expressions, and patterns of variants. See space_filter in
+   space.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +7,8 @@
 
 /* ---- Patterns ---- */
 
-/* "*" is any text, also none. Only the last "*" is ever tried again: what earlier ones took stays right. */
+/* Matches a pattern in which "*" stands for any text, also for none. Only the last "*" is retried,
+   because what the earlier ones matched stays valid. */
 static bool matches(const char *pattern, size_t length, const char *text) {
   size_t at = 0, star = length;
   const char *again = NULL;
@@ -36,7 +38,7 @@ bool space_list_means(const char *list, const char *name) {
   }
 }
 
-/* "; did you mean \"tile\"?; there are: tile vec". */
+/* Adds "; did you mean \"tile\"?; there are: tile vec". */
 static void add_known(cugen_error *err, const char *word, const char *const *names, size_t count) {
   const char *nearest = text_nearest(word, names, count);
   struct text list = {0};
@@ -75,13 +77,13 @@ int space_list_check(const struct config *config, const char *list, cugen_error 
 
 /* ---- The parts of --variant ---- */
 
-/* "til*", or "tile=32"; neither has a space in it. */
+/* A part of the pattern: "til*" or "tile=32". Neither contains a space. */
 struct part {
-  const char *name, *value; /* value NULL: a list of implementations */
+  const char *name, *value; /* value NULL: name is a list of implementations */
   size_t name_length, value_length;
 };
 
-/* False: there is none left. */
+/* Reads the next part. Returns false at the end. */
 static bool next_part(const char **at, struct part *out) {
   const char *start = *at + strspn(*at, " ");
   if (!*start) return false;
@@ -97,7 +99,7 @@ static bool is_named(const struct part *part, const char *name) {
   return strlen(name) == part->name_length && memcmp(name, part->name, part->name_length) == 0;
 }
 
-/* Those of the tunable's values that the part means. out: room for all. */
+/* Finds the values of the tunable that the part matches. out has room for all values. */
 static size_t find_values(const struct part *part, const struct config_tunable *tunable, struct value *out) {
   size_t count = 0;
   for (size_t i = 0; i < tunable->value_count; i++) {
@@ -123,9 +125,9 @@ static bool is_meant(const char *pattern, const char *name) {
   return true;
 }
 
-/* ---- What is wrong whatever the implementation ---- */
+/* ---- Checks independent of the implementation ---- */
 
-/* It lists those of the implementations that are meant. */
+/* Reports an unknown tunable, with the tunables of the implementations that the pattern selects. */
 static int unknown_tunable(const struct config *config, const char *pattern, const struct part *part,
                            cugen_error *err) {
   size_t count = 0, most = 0;
@@ -191,17 +193,17 @@ static int check_pattern(const struct config *config, const char *pattern, cugen
 
 /* ---- Expressions ---- */
 
-/* The names of one implementation. */
+/* The scope of an expression: the names of one implementation. */
 struct scope {
   const struct config *config;
   const struct config_implementation *implementation;
-  const char **names; /* of all implementations, for suggestions */
+  const char **names; /* names of all implementations, for suggestions */
   size_t count;
-  /* One a tunable of this implementation: the values that tunables of its name have in any implementation, since the filter is one for
-     all of them. */
+  /* One symbol for each tunable of this implementation. Its values are those of all tunables of
+     that name in any implementation, because the filter must be valid for all of them. */
   struct expr_symbol *tunables;
   struct value *values;
-  bool elsewhere; /* a name was asked for that only others have */
+  bool elsewhere; /* the expression uses a name that only other implementations have */
 };
 
 static void add_values(const struct config *config, const char *name, struct value *values, size_t *count) {
@@ -216,7 +218,7 @@ static void add_values(const struct config *config, const char *name, struct val
   }
 }
 
-/* Each implementation has a name once, so that all values of all tunables are room enough. */
+/* An implementation has a name once, so the number of all values of all tunables is enough room. */
 static bool fill_values(struct scope *scope) {
   const struct config *config = scope->config;
   const struct config_implementation *one = scope->implementation;
@@ -290,7 +292,8 @@ static bool fill_names(struct scope *scope) {
   return true;
 }
 
-/* *out NULL and no error: it names what only other implementations have, so that none of this one's variants is meant. */
+/* Parses an expression of the filter. *out is NULL without an error if the expression uses a name
+   that only other implementations have; then no variant of this implementation is wanted. */
 static int parse(const struct config *config, const struct config_implementation *implementation, const char *text,
                  struct expr **out, cugen_error *err) {
   struct scope scope = {.config = config, .implementation = implementation};
@@ -333,7 +336,8 @@ static int add_where(struct domain *domain, const char *text, cugen_error *err) 
   return rule_bind(domain, rule, expr, err);
 }
 
-/* One rule for the pattern's implementations, one for each of its values. Without a tunable of that name nothing passes. */
+/* Adds one rule for the implementations of a pattern, and one for each tunable's values. If the
+   implementation lacks the tunable, nothing passes. */
 static int add_part(struct domain *domain, const char *pattern, const struct part *part, cugen_error *err) {
   const struct config_implementation *implementation = domain->implementation;
   const struct config_tunable *tunable = part->value ? find_tunable(implementation, part) : NULL;

@@ -1,4 +1,4 @@
-/* From a variant's text to its index in the space; see space_find in space.h. */
+/* Finds the index of a variant in the space from its text; see space_find in space.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,22 +6,24 @@
 
 enum {
   LONE_RULE_MOST = 1000000
-}; /* combinations that a rule is tried on by itself to tell why a variant is not there */
+}; /* combinations on which a single rule is tried to explain why a variant is missing */
 
 /* ---- Reading the text ---- */
 
 struct search {
   const struct space *space;
-  const char *text; /* all of it */
-  const char *at;   /* what is left */
-  size_t index;     /* of the implementation */
+  const char *text; /* the whole text */
+  const char *at;   /* the part that is not read yet */
+  size_t index;     /* number of the implementation */
   const struct config_implementation *implementation;
-  int64_t *fixed;       /* for each tunable the index of its value, or -1 */
-  struct domain rest;   /* the implementation's without heuristics, once it is not among what is searched */
-  struct effort effort; /* of telling why it is not there */
-  struct text *rules;   /* NULL, or what rules it out is added */
-  bool brief;           /* what rules it out is not looked for */
-  bool whole;           /* the text names one variant */
+  int64_t *fixed;       /* for each tunable the index of its value, or -1 if the text does not name
+                           the tunable */
+  struct domain rest;   /* the implementation's domain without heuristics, made when the variant is
+                           not among those searched */
+  struct effort effort; /* of explaining why the variant is missing */
+  struct text *rules;   /* the rules that remove the variant are appended here; NULL: not wanted */
+  bool brief;           /* the rules that remove the variant are not looked for */
+  bool whole;           /* the text must name exactly one variant */
   cugen_error *err;
 };
 
@@ -29,8 +31,8 @@ static void skip_spaces(struct search *search) {
   while (*search->at == ' ') search->at++;
 }
 
-/* The word ahead up to a space or `stop`; an implementation's name or a string value may hold spaces itself, which
-   take_word therefore prefers. */
+/* Reads the next word up to a space or `stop`. Names of implementations and string values may
+   contain spaces, so take_word tries these first. */
 static char *next_word(const struct search *search, char stop) {
   size_t length = 0;
   while (search->at[length] && search->at[length] != ' ' && search->at[length] != stop) length++;
@@ -39,14 +41,15 @@ static char *next_word(const struct search *search, char stop) {
   return text_take(&word);
 }
 
-/* How much of what is ahead is exactly `word`, up to a space or the end; 0: none. */
+/* Returns the length of `word` if the text goes on with exactly this word, up to a space or the
+   end; otherwise 0. */
 static size_t match_word(const struct search *search, const char *word) {
   size_t length = strlen(word);
   bool matches = strncmp(search->at, word, length) == 0 && (search->at[length] == ' ' || search->at[length] == '\0');
   return matches ? length : 0;
 }
 
-/* The error for a word that is none of names: the nearest, and all of them. */
+/* Reports a word that is none of `names`, with the nearest one and the list of all. */
 static int unknown(const struct search *search, const char *what, const char *word, const char *const *names,
                    size_t count) {
   const char *nearest = *word ? text_nearest(word, names, count) : NULL;
@@ -61,7 +64,7 @@ static int unknown(const struct search *search, const char *what, const char *wo
   return CUGEN_ERROR_USAGE;
 }
 
-/* Takes the longest of names that stands ahead. */
+/* Reads the longest of the names that the text goes on with. */
 static int take_word(struct search *search, const char *what, const char *const *names, size_t count, size_t *index) {
   size_t best = 0;
   for (size_t i = 0; i < count; i++) {
@@ -85,7 +88,7 @@ static int read_implementation(struct search *search) {
   if (!names) return error_memory(search->err);
   for (size_t i = 0; i < count; i++) names[i] = config->implementations[i].name;
   int status = take_word(search, "unknown implementation", names, count, &search->index);
-  const char *word = search->at; /* a value: the name in front of it was left out */
+  const char *word = search->at; /* a value whose tunable's name was left out */
   if (status == CUGEN_ERROR_USAGE && memchr(word, '=', strcspn(word, " ")))
     error_append(search->err, "; a variant begins with its implementation: \"%s %.300s\"", names[0], search->text);
   free(names);
@@ -93,7 +96,7 @@ static int read_implementation(struct search *search) {
   return status;
 }
 
-/* "tile" of "tile=16". */
+/* Finds the tunable of a setting: "tile" of "tile=16". */
 static int find_tunable(struct search *search, const char *word, size_t *index) {
   size_t count = search->implementation->tunable_count;
   const char **names = malloc((count + 1) * sizeof *names);
@@ -111,7 +114,7 @@ static void free_strings(char **strings, size_t count) {
   free(strings);
 }
 
-/* Each value as variant_print writes it; NULL when out of memory. */
+/* Returns each value as variant_print writes it; NULL when out of memory. */
 static char **print_values(const struct config_tunable *tunable) {
   char **printed = calloc(tunable->value_count + 1, sizeof *printed);
   for (size_t i = 0; printed && i < tunable->value_count; i++) {
@@ -168,7 +171,8 @@ static int read_text(struct search *search) {
   return status;
 }
 
-/* Records of an older config may lack a tunable that it has now. */
+/* Checks that the text names all tunables. The record of an older config may lack a tunable that
+   was added later. */
 static int check_whole(const struct search *search) {
   const struct config_implementation *implementation = search->implementation;
   for (size_t i = 0; i < implementation->tunable_count; i++)
@@ -180,15 +184,16 @@ static int check_whole(const struct search *search) {
 
 /* ---- Looking it up ---- */
 
-/* The first tunable whose value in this rank is not the one asked for; the count of tunables when all are. */
+/* Returns the first tunable whose value in this rank is not the wanted one; the number of tunables
+   if all values are as wanted. */
 static size_t first_mismatch(const struct search *search, const struct domain *domain, uint64_t rank) {
   size_t i = 0, count = search->implementation->tunable_count;
   while (i < count && (search->fixed[i] < 0 || domain_value(domain, rank, i) == (size_t)search->fixed[i])) i++;
   return i;
 }
 
-/* The least rank above `rank` with the wanted value at `tunable` and the first values after it; false: there is
-   none. */
+/* Finds the smallest rank above `rank` with the wanted value at `tunable` and the first values
+   behind it. Returns false if there is none. */
 static bool next_rank(const struct search *search, const struct domain *domain, uint64_t rank, size_t tunable,
                       uint64_t *out) {
   uint64_t stride = domain->strides[tunable], wanted = (uint64_t)search->fixed[tunable];
@@ -199,7 +204,8 @@ static bool next_rank(const struct search *search, const struct domain *domain, 
   return true;
 }
 
-/* Leaps from one candidate to the next, so that a full name costs a few binary searches in any space. */
+/* Finds the first row that the text matches. Leaps from one candidate to the next, so that a full
+   name costs a few binary searches in any space. */
 static bool find_row(const struct search *search, size_t *row) {
   const struct rows *rows = &search->space->rows[search->index];
   const struct domain *domain = &search->space->domains[search->index];
@@ -212,10 +218,11 @@ static bool find_row(const struct search *search, size_t *row) {
   return false;
 }
 
-/* ---- Why it is not there ---- */
+/* ---- Why a variant is missing ---- */
 
-/* What the text and the rule leave open: a tunable that the rule does not mention stands at its first value, since the
-   rule is the same for all of them. Gives the number of combinations; 0: more than an error is worth. */
+/* Fixes the values of the combinations that the text and the rule leave open: tunables that the
+   rule does not mention get their first value, because they do not change the rule's result.
+   Returns the number of combinations; 0 if there are too many for an error message. */
 static uint64_t pin(const struct search *search, const struct rule *rule, int64_t *fixed) {
   const struct config_implementation *implementation = search->implementation;
   uint64_t open = 1;
@@ -228,8 +235,9 @@ static uint64_t pin(const struct search *search, const struct rule *rule, int64_
   return open;
 }
 
-/* Whether the rule alone removes all that the text leaves open. One that cannot be tried alone, since others keep it
-   from a division by zero, does not; nor does one that takes too long. */
+/* Finds out whether the rule alone removes all combinations that the text leaves open. A rule that
+   cannot be evaluated without other rules, which protect it from a division by zero, does not
+   count; nor does a rule that takes too long. */
 static bool removes_all(struct search *search, const struct rule *rule, uint64_t *removed, int64_t *fixed) {
   struct domain alone = search->rest;
   struct rule only = *rule;
@@ -240,8 +248,8 @@ static bool removes_all(struct search *search, const struct rule *rule, uint64_t
   return open && !domain_walk(&alone, fixed, NULL, removed, &search->effort, NULL) && removed[only.index] == open;
 }
 
-/* Of the rules that remove something those that remove everything alone, where there are such: the others would not
-   help. */
+/* If some rules alone remove all combinations, keeps only these, because dropping any other rule
+   would not help. */
 static void keep_decisive(struct search *search, uint64_t *removed) {
   const struct domain *domain = &search->rest;
   size_t count = search->space->domains[search->index].rule_count;
@@ -260,7 +268,7 @@ static void keep_decisive(struct search *search, uint64_t *removed) {
   free(fixed);
 }
 
-/* A line each where there are several. */
+/* Prints the rules that remove combinations, one per line if there are several. */
 static size_t print_culprits(const struct domain *domain, const uint64_t *removed, struct text *out) {
   size_t culprits = 0, printed = 0;
   for (size_t i = 0; i < domain->rule_count; i++) culprits += removed[i] > 0;
@@ -294,7 +302,8 @@ static int explain_missing(struct search *search, uint64_t *removed) {
   return CUGEN_ERROR_USAGE;
 }
 
-/* Walks what the text leaves open: the first that heuristics alone leave out, or who removes it. */
+/* Walks the combinations that the text leaves open. Finds the first one that only heuristics
+   remove; if there is none, finds the rules that remove them. */
 static int find_left_out(struct search *search, uint64_t *index) {
   const struct space *space = search->space;
   const struct domain *domain = &space->domains[search->index];
@@ -359,9 +368,9 @@ int space_find_one(const struct space *space, const char *text, uint64_t *index,
   return find(&search, index);
 }
 
-/* ---- What the config names ---- */
+/* ---- Variants named by the config ---- */
 
-/* NULL: there are not so many. */
+/* Returns the text of the variant that the config names at this place; NULL: there are fewer. */
 static const char *try_at(const struct config *config, size_t at) {
   for (size_t i = config->implementation_count; i-- > 0;) {
     const struct config_implementation *implementation = &config->implementations[i];

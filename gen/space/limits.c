@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* The limits of one launch under construction, in one of its steps. */
+/* The limits of one launch in one of its steps, while they are collected. */
 struct list {
   const struct config_launch *launch;
   const struct value *slots;
@@ -19,7 +19,8 @@ static bool mentions(const struct launch_limit *limit, int slot) {
   return false;
 }
 
-/* Where it can be written what is limited; NULL: the step before has the same limit. name: "grid y", "grid y in step 3". */
+/* Adds a limit and returns the text to describe it in; NULL if the previous step has an equal
+   limit. name: "grid y", "grid y in step 3". */
 static struct text *add(struct list *list, const char *name, struct launch_limit limit) {
   const bool stepped = mentions(&limit, list->launch->step_slot);
   if (list->step && !stepped) return NULL;
@@ -71,13 +72,13 @@ static void add_steps(struct list *list) {
   struct launch_limit limit = {.factors = {list->launch->steps}, .count = 1, .most = KERNEL_MAX_SEQUENCE};
   struct text *what = limit.factors[0] && !list->launch->inner ? add(list, "steps", limit) : NULL;
   if (what) text_addf(what, ": 0 to %d", KERNEL_MAX_SEQUENCE);
-  if (what) list->out[list->count - 1].launch = NULL; /* it holds whatever they are */
+  if (what) list->out[list->count - 1].launch = NULL; /* the limit applies whatever the step */
 }
 
 size_t launch_limits(const struct config_launch *launch, int step, const struct value *slots,
                      struct launch_limit *out, struct text *what) {
   struct list list = {.launch = launch, .slots = slots, .step = step, .out = out, .what = what};
-  add_threads(&list); /* the first that is exceeded is what an error names */
+  add_threads(&list); /* added first, because an error names the first limit that is exceeded */
   add_dimensions(&list, launch->block, launch_block_limits);
   add_dimensions(&list, launch->grid, launch_grid_limits);
   add_shared(&list);
@@ -100,7 +101,8 @@ bool launch_count_limit(const struct config_implementation *implementation, stru
   return out->count > 0;
 }
 
-/* Whether the launch has that step; the slots of its steps are then set. What cannot be evaluated has none. */
+/* Sets the slots of the launch's steps and returns whether the launch has that step. A launch whose
+   steps cannot be evaluated has none. */
 static bool enter_step(const struct launch_limit *limit, struct value *slots) {
   int64_t steps = 1;
   if (!limit->launch || !limit->launch->steps) return true;

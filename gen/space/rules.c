@@ -1,5 +1,5 @@
-/* One rule of a domain; and those that follow from a config: its restrictions, the limits of its launches, its heuristics. A filter's are
-   in filter.c. */
+/* Single rules of a domain, and the rules that follow from a config: its restrictions, the limits
+   of its launches, its heuristics. The rules of a filter are in filter.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 enum {
   STEPS_TRIED = 65536,
   STEPS_LIMITED = 64
-}; /* combinations that are tried to tell how many steps a launch has at most */
+}; /* combinations that are tried to find the largest number of steps of a launch */
 
 /* ---- One rule ---- */
 
-/* The text of an expression is the config's. */
+/* The text of an expression belongs to the config. */
 void space_rule_free(const struct space_rule *listed) {
   bool borrowed = listed->kind == CUGEN_RESTRICTION_WHERE || listed->kind == CUGEN_RESTRICTION_HEURISTIC;
   if (!borrowed) free((char *)(uintptr_t)listed->text);
@@ -37,7 +37,7 @@ int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule
   return listed.text ? CUGEN_OK : error_memory(err);
 }
 
-/* The highest two of the tunables that it mentions are its levels. */
+/* Updates the two deepest tunables that the rule mentions. */
 static void note_tunable(struct rule *rule, int tunable) {
   if (tunable == rule->depth || tunable <= rule->hoist) return;
   if (tunable > rule->depth) {
@@ -59,7 +59,8 @@ int rule_bind(const struct domain *domain, struct rule *rule, const struct expr 
   const int *slots = expr_slots(rule->bound[rule->bound_count++], &count);
   for (size_t i = 0; i < count; i++)
     if ((size_t)slots[i] < domain->slot_count)
-      note_tunable(rule, slots[i] - (int)first); /* a launch's steps are none */
+      note_tunable(rule, slots[i] - (int)first); /* the slots of a launch's steps are not
+                                                    tunables */
   return CUGEN_OK;
 }
 
@@ -96,8 +97,8 @@ static int add_expression(struct domain *domain, cugen_restriction_kind kind, co
   return rule_bind(domain, rule, expr, err);
 }
 
-/* Experience of one GPU says nothing of others: it is in force on those with its compute capability. The cpu device has no
-   experience of its own and takes all there is. */
+/* A heuristic is experience with one GPU, so it applies to devices of the same compute capability.
+   The cpu device has no experience of its own and uses all heuristics. */
 static bool is_in_force(const struct domain *domain, const struct config_heuristic *heuristic) {
   const struct value *gpu = &domain->slots[DEVICE_FACT_is_gpu];
   const struct value *capability = &domain->slots[DEVICE_FACT_compute_capability];
@@ -130,14 +131,15 @@ static int add_limit(struct domain *domain, struct config_line line, const struc
   return status;
 }
 
-/* The number of steps with the values that the slots have. What cannot be evaluated has none: the expansion says why. */
+/* Returns the number of steps for the values in the slots; 0 if it cannot be evaluated, because the
+   expansion then reports the error. */
 static int64_t steps_now(const struct config_launch *launch, const struct value *slots) {
   int64_t steps = 0;
   if (expr_eval_int(launch->steps, slots, &steps, NULL) || steps < 0) return 0;
   return steps < STEPS_LIMITED ? steps : STEPS_LIMITED;
 }
 
-/* The most over all values of the tunables that stand at[0 .. count). */
+/* Returns the largest number of steps over all values of the tunables at[0 .. count). */
 static int64_t most_over(const struct domain *domain, const struct config_launch *launch, const int *at,
                          size_t count) {
   int64_t most = 0;
@@ -151,8 +153,8 @@ static int64_t most_over(const struct domain *domain, const struct config_launch
   return most;
 }
 
-/* As many as the launch can have, or as are looked at where that is costly to tell. Of more steps than that the later ones are limited
-   when a variant is expanded. */
+/* Returns the largest number of steps that the launch can have, or the number that is examined if
+   that is costly to find. Limits of later steps are then checked when a variant is expanded. */
 static int64_t most_steps(const struct domain *domain, const struct config_launch *launch) {
   size_t count = 0, first = 0, combinations = 1;
   if (!launch->steps) return 1;
@@ -161,7 +163,7 @@ static int64_t most_steps(const struct domain *domain, const struct config_launc
   for (size_t i = first; i < count && combinations <= STEPS_TRIED; i++)
     combinations *= domain->implementation->tunables[at[i] - domain->config->first_tunable].value_count;
   int64_t most = combinations > STEPS_TRIED ? STEPS_LIMITED : most_over(domain, launch, at + first, count - first);
-  return most ? most : 1; /* the number itself is limited with the first */
+  return most ? most : 1; /* the limit of the number of steps belongs to the first step */
 }
 
 static int add_step_limits(struct domain *domain, const struct config_launch *launch, int step, cugen_error *err) {

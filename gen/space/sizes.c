@@ -1,12 +1,12 @@
-/* Sizes around a base problem's and around a variant's tiles; see sizes.h. */
+/* Sizes near those of a base problem, and at the edges of a variant's tiles; see sizes.h. */
 #include "sizes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Sizes made of the base problem's ---- */
+/* ---- Sizes derived from the base problem's ---- */
 
-/* Whole tiles and more of them; less than one; more than the base problem's, and odd. */
+/* Whole tiles; less than a tile; odd and larger than the base problem's. */
 enum shape { SHAPE_WHOLE, SHAPE_SMALL, SHAPE_LARGER, SHAPE_COUNT };
 _Static_assert((int)SHAPE_COUNT == (int)SIZES_PLAIN, "sizes_plain makes one problem a shape");
 enum { TILE = 64, LARGE = 1 << 12 };
@@ -22,8 +22,8 @@ static int64_t shaped(enum shape shape, int64_t size) {
   }
 }
 
-/* Of an implementation's own sizes, which it may need to be multiples of something and large:
-   small ones are such multiples, too, and odd ones no larger. */
+/* Shapes a size from an implementation's own check, which may have to be a multiple of something
+   and large: the small size is a multiple, too, and the odd size is not larger. */
 static int64_t shaped_own(enum shape shape, int64_t size) {
   int64_t multiple = 1;
   while (multiple < TILE && size % (2 * multiple) == 0) multiple *= 2;
@@ -37,7 +37,7 @@ static int64_t shape_of(const struct sizes *s, enum shape shape, int64_t size) {
 
 /* ---- How large a problem is ---- */
 
-/* Of the first of its steps. */
+/* Returns the threads of a launch in the first of its steps. */
 static double launch_threads(const struct config_launch *launch, struct value *slots) {
   double threads = 1;
   cugen_error ignored;
@@ -53,7 +53,7 @@ static double launch_threads(const struct config_launch *launch, struct value *s
   return threads;
 }
 
-/* NULL: no memory. To be freed. */
+/* Returns NULL if memory is out. The caller frees the slots. */
 static struct value *slots_of(const struct sizes *s, const struct problem *problem, const struct variant *variant) {
   struct value *slots = calloc(config_slot_count(s->config, variant->implementation) + 3, sizeof *slots);
   if (!slots) return NULL;
@@ -62,9 +62,10 @@ static struct value *slots_of(const struct sizes *s, const struct problem *probl
   return slots;
 }
 
-struct work {     /* of a variant on a problem */
-  double extent;  /* bytes of all buffers and threads of all launches; below 0: there is no such problem */
-  double written; /* elements of outputs */
+struct work {     /* the work of a variant on a problem */
+  double extent;  /* bytes of all buffers and threads of all launches; below 0: the problem is not
+                     valid */
+  double written; /* elements of all outputs */
   double flops;   /* floating point operations; 0: the config declares none */
 };
 
@@ -99,7 +100,7 @@ static bool is_whole_number(const struct value *value) {
   return value && value->type == VALUE_INT;
 }
 
-/* What may be a size: a check { } gives it a value. */
+/* Returns whether the parameter can be a size: a check { } gives it a value. */
 static bool is_candidate(const struct sizes *s, size_t i) {
   const struct config_problem *p = &s->config->problems[i];
   const struct value *own = s->owner ? &s->owner->check[i] : NULL;
@@ -117,7 +118,8 @@ static void compare(double before, double after, double factor, int64_t at, stru
   }
 }
 
-/* How the variant's extent grows with parameter i. changed: room for a problem's values. */
+/* Measures how the variant's extent grows with parameter i. changed: room for the values of a
+   problem. */
 static void find_growth(struct sizes *s, const struct variant *variant, size_t i, struct value *changed) {
   const int64_t size = s->base->values[i].integer;
   const double before = extent_of(s, s->base, variant);
@@ -131,8 +133,8 @@ static void find_growth(struct sizes *s, const struct variant *variant, size_t i
   }
 }
 
-/* No problem around a variant's tiles is to take longer than the larger ones of the base
-   problem, or than one that takes no time. */
+/* Sets the limit for problems around a variant's tiles: they must not take longer than the larger
+   derived problems, or than a problem that takes almost no time. */
 static void find_most(struct sizes *s, const struct variant *variant, struct value *changed) {
   enum { LITTLE = 1 << 20 };
   const struct problem problem = {.values = changed, .count = s->base->count};
@@ -143,7 +145,7 @@ static void find_most(struct sizes *s, const struct variant *variant, struct val
   if (extent > s->most) s->most = extent;
 }
 
-/* Over the first variant of each implementation that has one. */
+/* Decides which parameters are sizes, from the first variant of each implementation. */
 static void find_sizes(struct sizes *s, const struct space *space, const bool *fixed, struct value *values,
                        struct value *changed) {
   size_t count;
@@ -193,7 +195,7 @@ void sizes_close(struct sizes *s) {
 
 enum { MOST_TILES = 3, LARGEST_TILE = 1 << 12 };
 
-struct tiles { /* of one size */
+struct tiles { /* the tiles of one size */
   int64_t of[MOST_TILES];
   size_t count;
 };
@@ -213,7 +215,7 @@ static bool depends_on(const struct expr *expr, int slot) {
   return false;
 }
 
-/* The grid's extent for a size; below 0: it has none, as `n / 32` has none for 33. */
+/* Returns the extent of the grid for a size; below 0 if it has none, as `n / 32` for 33. */
 static int64_t extent_at(const struct expr *grid, struct value *slots, int slot, int64_t size) {
   int64_t extent;
   cugen_error ignored;
@@ -221,11 +223,12 @@ static int64_t extent_at(const struct expr *grid, struct value *slots, int slot,
   return expr_eval_int(grid, slots, &extent, &ignored) ? -1 : extent;
 }
 
-/* How many elements of the size the first block covers: ceil_div(n, 48) is 1 for n up to 48, n /
-   48 has its first value at 48. 0: the extent stays as it is, as far as tiles go. */
+/* Returns the number of elements of the size that the first block covers: for ceil_div(n, 48) the
+   extent is 1 up to n = 48, for n / 48 it begins at n = 48. Returns 0 if the extent does not depend
+   on the size within the range of tiles. */
 static int64_t tile_of(const struct expr *grid, struct value *slots, int slot) {
   const int64_t least = extent_at(grid, slots, slot, 1);
-  int64_t low = 1, high = 2; /* the extent is the least at low */
+  int64_t low = 1, high = 2; /* the extent at low is the smallest */
   if (least < 0) {
     while (high <= LARGEST_TILE && extent_at(grid, slots, slot, high) < 0) high++;
     return high <= LARGEST_TILE ? high : 0;
@@ -239,7 +242,8 @@ static int64_t tile_of(const struct expr *grid, struct value *slots, int slot) {
   return low;
 }
 
-/* slots are the variant's on the base problem, and are so again afterwards. */
+/* slots are those of the variant on the base problem, and are restored before the function
+   returns. */
 static void find_tiles(const struct sizes *s, const struct variant *variant, size_t i, struct value *slots,
                        struct tiles *out) {
   const struct config_implementation *implementation = variant->implementation;
@@ -268,7 +272,7 @@ static bool same_values(const struct value *a, const struct value *b, size_t cou
   return i == count;
 }
 
-/* Keeps the problem behind the list's last one, unless it is known. */
+/* Keeps the problem behind the last one of the list, unless the list already has an equal one. */
 static void keep_new(const struct sizes *s, struct size_list *list) {
   const size_t count = s->base->count;
   const struct value *made = list->values + list->count * count;
@@ -277,7 +281,7 @@ static void keep_new(const struct sizes *s, struct size_list *list) {
   list->count += !known;
 }
 
-/* Room for `most` problems and one more. */
+/* Allocates room for `most` problems and one more. */
 static int begin_list(const struct sizes *s, size_t most, struct size_list *out, cugen_error *err) {
   *out = (struct size_list){.values = calloc((most + 1) * (s->base->count + 1), sizeof *out->values)};
   return out->values ? CUGEN_OK : error_memory(err);
@@ -306,9 +310,9 @@ static int64_t edge_of(enum edge edge, int64_t tile) {
   }
 }
 
-/* Problem 0 has all sizes at whole tiles; in the others the j-th of the sizes is j edges further
-   than the first. A size without a tile stays. Where a size has several tiles, each edge is one
-   of another tile. */
+/* In problem 0 all sizes are whole tiles; in the others the j-th size is j edges further than the
+   first. A size without a tile is unchanged. If a size has several tiles, the edges alternate
+   between them. */
 static void make_around(const struct sizes *s, const struct tiles *tiles, size_t number, struct value *made) {
   size_t turn = 0;
   for (size_t i = 0; i < s->base->count; i++) {
@@ -319,14 +323,15 @@ static void make_around(const struct sizes *s, const struct tiles *tiles, size_t
   }
 }
 
-/* Whether the parameter has another value in the problem that is meant. */
+/* Returns whether the parameter has a different value in the problem that is meant. */
 static bool has_own(const struct sizes *s, size_t i) {
   return s->own && !s->config->problems[i].listed && !value_equal(s->own->values[i], s->base->values[i]);
 }
 
-/* Estimates the nanoseconds that a watched run and the reference take where parameter `which` has its own value, as
-   `made` has it; below 0: there is no such problem. The reference may sum over the parameter for each output. Where
-   neither data nor threads nor operations depend on the parameter, it may be a number of rounds. */
+/* Estimates the nanoseconds that a watched run and the reference take on the problem `made`, in
+   which parameter `which` has its own value; below 0 if there is no such problem. The reference may
+   sum over the parameter for each output. If neither data nor threads nor operations depend on the
+   parameter, it may be a number of rounds. */
 static double own_time(const struct sizes *s, const struct variant *variant, size_t which, struct value *made) {
   const struct problem problem = {.values = made, .count = s->base->count};
   const struct value own = s->own->values[which], base = s->base->values[which];
@@ -342,8 +347,8 @@ static double own_time(const struct sizes *s, const struct variant *variant, siz
   return rounds * (8 * work.extent + 16 * work.flops) + 2 * work.written * own_size;
 }
 
-/* Parameter `which` with its own value, the other sizes whole tiles, or below a tile where that
-   would take too long. */
+/* Adds a problem in which parameter `which` has its own value and the other sizes are whole tiles,
+   or less than a tile if whole tiles would take too long. */
 static void add_own(const struct sizes *s, const struct variant *variant, const struct tiles *tiles, size_t which,
                     struct size_list *list) {
   static const double most = 1e9;

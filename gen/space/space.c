@@ -1,4 +1,5 @@
-/* The space of a config and its variants; see space.h. The walk is in walk.c, names in find.c. */
+/* The space of a config, and its variants; see space.h. walk.c has the walk over combinations,
+   find.c the search by name. */
 #include "space.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 /* ---- Opening ---- */
 
-/* The first requirement that is not met. */
+/* Finds the first requirement that the device does not meet. */
 static int check_requirements(const struct config *config, const struct config_implementation *implementation,
                               const struct value *slots, const struct config_requirement **unmet, cugen_error *err) {
   *unmet = NULL;
@@ -31,7 +32,7 @@ static int check_requirements(const struct config *config, const struct config_i
   return CUGEN_OK;
 }
 
-/* Gives back what growing took too much. */
+/* Frees the memory that growing allocated in excess. */
 static void trim(struct rows *rows) {
   if (rows->count == 0) return;
   uint64_t *ranks = realloc(rows->ranks, rows->count * sizeof *ranks);
@@ -39,7 +40,7 @@ static void trim(struct rows *rows) {
   rows->capacity = rows->count;
 }
 
-/* Collects the rows, and notes what each rule removed. */
+/* Collects the rows, and counts what each rule removes. */
 static int walk(struct domain *domain, struct rows *rows, struct effort *effort, cugen_error *err) {
   uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
   int status = removed ? domain_walk(domain, NULL, rows, removed, effort, err) : error_memory(err);
@@ -72,7 +73,7 @@ static int open_implementation(struct space *space, size_t index, const struct v
 }
 
 static int allocate(struct space *space, cugen_error *err) {
-  size_t count = space->config->implementation_count + 1; /* no zero-sized allocation */
+  size_t count = space->config->implementation_count + 1; /* avoids an allocation of size zero */
   space->implementations = calloc(count, sizeof *space->implementations);
   space->domains = calloc(count, sizeof *space->domains);
   space->rows = calloc(count, sizeof *space->rows);
@@ -85,14 +86,14 @@ static int open_all(struct space *space, const struct problem *problem, const st
   int status = slots ? allocate(space, err) : error_memory(err);
   if (!status) config_slots(space->config, problem, facts, slots);
   for (size_t i = 0; i < space->config->implementation_count && !status; i++) {
-    space->count++; /* what was begun is closed */
+    space->count++; /* so that space_close frees the implementation that failed */
     status = open_implementation(space, i, slots, filter, err);
   }
   free(slots);
   return status;
 }
 
-/* Whether they left out anything. */
+/* Returns whether heuristics removed any combination. */
 static bool has_heuristics(const struct space *space) {
   for (size_t i = 0; i < space->count; i++)
     for (size_t r = 0; r < space->implementations[i].rule_count; r++) {
@@ -163,8 +164,9 @@ size_t space_implementation_of(const struct space *space, uint64_t index) {
   return i;
 }
 
-/* What heuristics leave out has its index behind all that is searched: by its rank, after the combinations of the
-   implementations before. False: there is no number so large. */
+/* A variant that heuristics remove has an index behind those of all searched variants: by its rank,
+   after all combinations of the implementations before. Returns false if the index would be too
+   large. */
 bool space_left_out_index(const struct space *space, size_t implementation, uint64_t rank, uint64_t *index) {
   *index = space->valid;
   for (size_t i = 0; i < implementation; i++)
@@ -210,7 +212,7 @@ size_t space_max_neighbours(const struct space *space) {
   return most;
 }
 
-/* Where the rank stands among the rows; false: that combination is not valid. */
+/* Finds the row of the rank. Returns false if that combination is not valid. */
 static bool find_row(const struct rows *rows, uint64_t rank, size_t *at) {
   *at = rows_at_least(rows, 0, rank);
   return *at < rows->count && rows->ranks[*at] == rank;
@@ -256,7 +258,7 @@ void variant_print(const struct variant *variant, struct text *out) {
   }
 }
 
-/* ---- Why it is empty ---- */
+/* ---- Why a space is empty ---- */
 
 void space_rule_print(const struct space_rule *rule, struct text *out) {
   switch (rule->kind) {
@@ -271,8 +273,8 @@ void space_rule_print(const struct space_rule *rule, struct text *out) {
   }
 }
 
-/* What the rule removed, and after it those that read the same: a filter is a rule for each tunable that it names. 0: one before it
-   reads the same. */
+/* Returns what the rule removed, together with the later rules of equal text, because a filter has
+   a rule for each tunable that it names. Returns 0 if an earlier rule has the same text. */
 static uint64_t removed_alike(const struct space_implementation *one, size_t rule) {
   const struct space_rule *own = &one->rules[rule];
   uint64_t removed = own->removed;
@@ -307,7 +309,8 @@ static void explain_implementation(const struct space_implementation *one, struc
   }
 }
 
-/* How many combinations it has, where the filters alone rule them out; else 0. */
+/* Returns the number of combinations of the implementation if the filters alone remove them; else
+   0. */
 static uint64_t left_out(const struct space_implementation *one) {
   uint64_t removed = 0;
   for (size_t i = 0; i < one->rule_count; i++) {
@@ -317,7 +320,7 @@ static uint64_t left_out(const struct space_implementation *one) {
   return one->unmet ? 0 : removed;
 }
 
-/* In one line: the reader named the filters, and the first line repeats them. */
+/* Explains in one line, because the reader named the filters and the first line repeats them. */
 static void explain_left_out(const struct space *space, struct text *out) {
   uint64_t combinations = 0;
   for (size_t i = 0; i < space->count; i++) {
@@ -332,7 +335,7 @@ static void explain_left_out(const struct space *space, struct text *out) {
   text_add(out, combinations == 1 ? " combination is within that" : " combinations is within that");
 }
 
-/* The filters that removed something, each once. False: none did. */
+/* Lists the filters that removed something, each once. Returns false if none did. */
 static bool list_filters(const struct space *space, struct text *out) {
   for (size_t i = 0; i < space->count; i++) {
     const struct space_implementation *one = &space->implementations[i];

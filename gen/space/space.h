@@ -1,6 +1,7 @@
-/* The space of a config: every combination of tunables that satisfies the restrictions, for one problem on one
-   device. A restriction is tried as soon as its names are bound, so that a space of billions with thousands of
-   valid combinations is walked in milliseconds. Rows stand in declaration order, the last tunable fastest. */
+/* The space of a config: all combinations of tunables that satisfy the restrictions, for one
+   problem on one device. A restriction is tried as soon as its names are bound, so that a space of
+   billions of combinations with thousands of valid ones is walked in milliseconds. The rows have
+   the order of declaration, with the last tunable varying fastest. */
 #ifndef GEN_SPACE_SPACE_H
 #define GEN_SPACE_SPACE_H
 
@@ -9,46 +10,55 @@
 
 struct space;
 
-/* What removes combinations: a where of the config, a limit of the device, a heuristic of the config, what the user asked for. */
+/* A rule that removes combinations: a `where` of the config, a limit of the device, a heuristic of
+   the config, or a filter of the user. */
 struct space_rule {
   cugen_restriction_kind kind;
-  const char *text;        /* "tile % vec == 0", "block: at most 1024 threads (device.max_threads_per_block)" */
-  const char *option;      /* of a filter: "cugen_filter.where" */
-  struct config_line line; /* in the config; a filter has none */
+  const char *text;        /* text: "tile % vec == 0", "block: at most 1024 threads
+                              (device.max_threads_per_block)" */
+  const char *option;      /* of a filter, the option: "cugen_filter.where" */
+  struct config_line line; /* line in the config; a filter has none */
   uint64_t removed;
 };
 
 struct space_implementation {
   const struct config_implementation *implementation;
-  const struct config_requirement *unmet; /* NULL, or what the device lacks; then valid = 0 */
+  const struct config_requirement *unmet; /* a requirement that the device does not meet, with which
+                                             valid is 0; NULL: all are met */
   uint64_t cartesian;
   uint64_t valid;
-  uint64_t first;                 /* index of its first variant in the space */
-  const struct space_rule *rules; /* where as declared, limits, heuristics, filters */
-  size_t rule_count;              /* their removed sum with valid to cartesian (0 when unmet) */
+  uint64_t first;                 /* index of the first variant of the implementation */
+  const struct space_rule *rules; /* in this order: `where`s as declared, limits, heuristics,
+                                     filters */
+  size_t rule_count;              /* the sum of all `removed` and valid is cartesian (unless a
+                                     requirement is unmet, then valid is 0) */
 };
 
-/* Which variants are wanted of those that there are. An implementation that has not a tunable that is named has none. */
+/* Which variants are wanted. An implementation that lacks a tunable named here has no wanted
+   variants. */
 struct space_filter {
-  const char *const *where; /* expressions: "BM >= 64" */
+  const char *const *where; /* expressions, such as "BM >= 64" */
   size_t where_count;
-  const char *variant;        /* "tiled tile=32", "til* vec=*", "tile=32"; NULL: any */
-  const char *implementation; /* "wgmma,naive*"; NULL: any */
-  bool all;                   /* heuristics leave out nothing */
+  const char *variant;        /* "tiled tile=32", "til* vec=*", "tile=32"; NULL: any variant */
+  const char *implementation; /* a list such as "wgmma,naive*"; NULL: any implementation */
+  bool all;                   /* heuristics remove nothing */
 };
 
-/* Asked while a space is walked, some hundred times a second: true ends the walk with CUGEN_ERROR_INTERRUPTED. */
+/* `asked` is called some hundred times a second while a space is walked; if it returns true, the
+   walk ends with CUGEN_ERROR_INTERRUPTED. */
 struct space_stop {
-  bool (*asked)(void *context); /* NULL: never */
+  bool (*asked)(void *context); /* NULL: never stop */
   void *context;
 };
 
-/* An error inside a restriction (overflow, say) names its file:line and the values. One whose walk takes too long, or has too
-   many variants, is CUGEN_ERROR_CONFIG. An empty space is no error here; space_explain_empty says why. */
+/* Opens a space. An error in a restriction (an overflow, say) names its file, its line and the
+   values. A space whose walk takes too long, or that has too many variants, is CUGEN_ERROR_CONFIG.
+   An empty space is not an error; space_explain_empty tells why the space is empty. */
 int space_open(const struct config *config, const struct problem *problem, const struct device_facts *facts,
                struct space **out, cugen_error *err);
-/* The same, only what the filter (may be NULL) admits. Without a filter, heuristics that would leave nothing are not in force. A
-   wrong filter is CUGEN_ERROR_USAGE. space_find asks the stop, too. */
+/* Like space_open, with only the variants that the filter (may be NULL) admits. Without a filter,
+   heuristics that would remove all variants are ignored. A wrong filter is CUGEN_ERROR_USAGE.
+   space_find uses the stop, too. */
 int space_open_within(const struct config *config, const struct problem *problem, const struct device_facts *facts,
                       const struct space_filter *filter, struct space_stop stop, struct space **out,
                       cugen_error *err);
@@ -58,64 +68,77 @@ uint64_t space_valid(const struct space *space);
 uint64_t space_cartesian(const struct space *space);
 const struct space_implementation *space_implementations(const struct space *space, size_t *count);
 
-/* Sets err to CUGEN_ERROR_EMPTY with the restriction (file:line, text) that emptied each implementation. */
+/* Sets err to CUGEN_ERROR_EMPTY, and names for each implementation the restriction (file:line,
+   text) that removed the most. */
 int space_explain_empty(const struct space *space, cugen_error *err);
-/* Where the rule is from, and what it says: `t.lua:5: where "tile % vec == 0"`. */
+/* Prints the place and the text of the rule: `t.lua:5: where "tile % vec == 0"`. */
 void space_rule_print(const struct space_rule *rule, struct text *out);
 
-/* Whether a list "wgmma,naive*" means the implementation. */
+/* Returns whether the list, such as "wgmma,naive*", includes the implementation. */
 bool space_list_means(const char *list, const char *name);
-/* CUGEN_ERROR_USAGE, with the nearest name, when part of the list means no implementation of the config. */
+/* Fails with CUGEN_ERROR_USAGE, and the nearest name, if a part of the list matches no
+   implementation of the config. */
 int space_list_check(const struct config *config, const char *list, cugen_error *err);
 
 /* ---- Variants ---- */
 
 struct variant {
   const struct config_implementation *implementation;
-  const struct value *values; /* one for each tunable; slots first_tunable + i */
+  const struct value *values; /* the values of its tunables, which have the slots from first_tunable
+                                 on */
 };
 
-/* index: below space_valid, or what space_find gave. values_out: room for the implementation's tunables (at most
-   space_max_tunables). */
+/* Fills in the variant of an index, which is below space_valid or comes from space_find.
+   values_out: room for the tunables of the implementation (at most space_max_tunables). */
 void space_variant(const struct space *space, uint64_t index, struct variant *out, struct value *values_out);
 size_t space_max_tunables(const struct space *space);
 
-/* The variants of the same implementation that differ from it in one tunable, by tunable, then as their values stand
-   there. out: room for space_max_neighbours. */
+/* Lists the variants of the same implementation that differ in the value of one tunable: by
+   tunable, then in the order of the values. out: room for space_max_neighbours. */
 size_t space_neighbours(const struct space *space, uint64_t index, uint64_t *out);
 size_t space_max_neighbours(const struct space *space);
 
-/* Which implementation a searched variant is of, and which value of its tunable it has, as they stand in the config. */
+/* Return the number of the implementation of a searched variant, and the number of the value of its
+   tunable, in the order of the config. */
 size_t space_implementation_of(const struct space *space, uint64_t index);
 size_t space_place(const struct space *space, uint64_t index, size_t tunable);
-/* The searched variant of that implementation with these values of its tunables; false: there is none. */
+/* Finds the searched variant of the implementation whose tunables have these values. Returns false
+   if there is none. */
 bool space_at(const struct space *space, size_t implementation, const size_t *places, uint64_t *index);
 
-/* "tiled tile=16 pad=1" */
+/* Prints the text of a variant: "tiled tile=16 pad=1". */
 void variant_print(const struct variant *variant, struct text *out);
 
-/* The index of the first variant that the text names: an implementation, then any of its tunables; names left out
-   may have any value. Heuristics rule out nothing: where they alone leave out all that the text names, the index is
-   space_valid or more. Unknown names and values are CUGEN_ERROR_USAGE with the nearest; a combination that a
-   restriction rules out says which. */
+/* Finds the first variant that the text names: an implementation, then any of its tunables;
+   tunables that are left out may have any value. Heuristics are ignored: if they alone remove all
+   variants that the text names, the index is space_valid or more. Unknown names and values are
+   CUGEN_ERROR_USAGE with the nearest ones; for a combination that a restriction removes, the
+   message names the restriction. */
 int space_find(const struct space *space, const char *text, uint64_t *index, cugen_error *err);
-/* The same for a record's text, which is one variant's: CUGEN_ERROR_USAGE where the config has a tunable now that it does not name. */
+/* Like space_find, for the text of a record, which must name one variant: CUGEN_ERROR_USAGE if the
+   config has a tunable now that the text does not name. */
 int space_find_one(const struct space *space, const char *text, uint64_t *index, cugen_error *err);
-/* The same. Where restrictions rule it out, `rules` gets them alone, as equal texts for all that they rule out. */
+/* Like space_find_one. If restrictions remove the variant, only they are appended to `rules`, so
+   that equal texts mean removal by the same restrictions. */
 int space_find_ruled_out(const struct space *space, const char *text, uint64_t *index, struct text *rules,
                          cugen_error *err);
-/* The same, but what rules it out is not looked for, which takes long. */
+/* Like space_find_one, but does not look for the restrictions that remove the variant, which takes
+   long. */
 int space_find_brief(const struct space *space, const char *text, uint64_t *index, cugen_error *err);
-/* The same of what is searched, below space_valid, and without a reason; false: there is none. */
+/* Like space_find_one, for searched variants (index below space_valid) only and without a reason;
+   returns false if there is none. */
 bool space_look_up(const struct space *space, const char *text, uint64_t *index);
 
-/* The variants that the config names by try, as far as they are some here: the last implementation's first, since ladders
-   end with the fastest. out: room for as many as config_tries counts. Returns how many. */
+/* Lists the variants that the config names by `try` and that are valid here. Those of the last
+   implementation come first, because configs order implementations from the slowest to the fastest.
+   out: room for as many as config_tries counts. Returns the number of variants. */
 size_t space_tries(const struct space *space, uint64_t *out);
-/* The try at that place, in the same order; false: it is no variant here, or there are not so many. */
+/* Finds the variant of the try at that place, in the order of space_tries. Returns false if the
+   variant is not valid here, or if there are fewer tries. */
 bool space_try(const struct space *space, size_t at, uint64_t *index);
-/* What is taken of a space that is not empty where nothing is known: the first of its tries, else its first variant.
-   *try: the try's place among those of the config; what config_tries counts: none is a variant. NULL: not asked. */
+/* Returns the variant that is used if no measurement is known: the first valid try, else the first
+   variant. The space must not be empty. *try becomes the number of the try among those of the
+   config; config_tries(config) if no try is valid. try may be NULL. */
 uint64_t space_default(const struct space *space, size_t *try);
 
 #endif

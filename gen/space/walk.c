@@ -1,29 +1,32 @@
 /* The walk over the combinations of one implementation.
 
-   Algorithm: backtracking, one level for each tunable, in declared order, without recursion. Knuth describes the method (The Art
-   of Computer Programming 4B, section 7.2.2, algorithm B); the bit masks are our own addition. A level holds a mask with one bit
-   for each value of its tunable. Entering a level sets all bits, then each rule whose deepest tunable this is clears the bits
-   of the values that it does not allow. The walk takes the bits that are left one after the other, lowest first, and goes down.
-   At the last level each bit left is a valid combination: a row.
+   Algorithm: backtracking, one level for each tunable, in declared order, without recursion. Knuth
+   describes the method (The Art of Computer Programming 4B, section 7.2.2, algorithm B); the bit
+   masks are our own addition. A level holds a mask with one bit for each value of its tunable.
+   Entering a level sets all bits, then each rule whose deepest tunable this is clears the bits of
+   the values that it does not allow. The walk takes the bits that are left one after the other,
+   lowest first, and goes down. At the last level each bit left is a valid combination: a row.
 
    A rule is evaluated only where it has to be:
    - at its deepest tunable, since all of its names are known there and no earlier;
    - only for values that earlier rules left alive, so that "b ~= 0" may stand before "a // b";
-   - once for each choice of its second deepest tunable (`hoist`). Between two such choices nothing changes that the rule
-     mentions, so its results are kept in its own mask. Each choice takes a new number from the walk's clock; results that carry
-     an older number are stale.
+   - once for each choice of its second deepest tunable (`hoist`). Between two such choices nothing
+     changes that the rule mentions, so its results are kept in its own mask. Each choice takes a
+     new number from the walk's clock; results that carry an older number are stale.
 
    Invariants:
    - A rule that clears a bit is charged with every combination below it, so that after a walk
      cartesian = valid + the sum of removed, exactly.
-   - Rules are tried by depth, then in the order in which they were listed. The first one that fails is charged.
+   - Rules are tried by depth, then in the order in which they were listed. The first one that fails
+     is charged.
    - Rows have rising ranks, since levels count as digits do: the last tunable is the fastest.
    - `fixed` leaves one bit to a level. Then only the combinations with that value are counted.
-   - A tunable can have any number of values and an implementation any number of tunables: masks have as many words as
-     they need, and depth is a counter.
+   - A tunable can have any number of values and an implementation any number of tunables: masks
+     have as many words as they need, and depth is a counter.
 
-   Cost: steps are counted, not timed (see walk.h), so that every machine refuses the same spaces. A long walk estimates what is
-   ahead with Knuth's random probes (see Estimates below) and stops at once when it is hopeless. */
+   Cost: steps are counted, not timed (see walk.h), so that every machine refuses the same spaces. A
+   long walk estimates what is ahead with Knuth's random probes (see Estimates below) and stops at
+   once when it is hopeless. */
 #include "walk.h"
 
 #include <inttypes.h>
@@ -36,18 +39,20 @@ struct level {
   const struct value *values;
   struct value *slot;
   size_t count, words;
-  size_t at;                   /* the first word that is not consumed */
-  size_t first_rule, end_rule; /* those tried here */
-  uint64_t *alive;             /* values not ruled out yet; consumed while they are visited */
-  uint64_t below;              /* allowed combinations of the deeper tunables */
-  uint64_t base;               /* rank of the values chosen above */
-  uint64_t stamp;              /* when the present value was chosen */
-  int64_t only;                /* the only allowed value; -1: all */
-  uint64_t enter_cost;         /* steps, beside those of its rules' trials */
-  uint64_t weight;             /* of an estimate: how many such nodes there are */
+  size_t at;                   /* the first word of `alive` that is not consumed */
+  size_t first_rule, end_rule; /* the rules that are tried at this level */
+  uint64_t *alive;             /* a bit for each value that is not removed yet; bits are cleared as
+                                  the values are visited */
+  uint64_t below;              /* number of allowed combinations of the deeper tunables */
+  uint64_t base;               /* rank of the values chosen at the levels above */
+  uint64_t stamp;              /* number of the choice of the present value, from the walk's
+                                  clock */
+  int64_t only;                /* index of the only allowed value; -1: all values are allowed */
+  uint64_t enter_cost;         /* steps of entering the level, without the trials of its rules */
+  uint64_t weight;             /* in an estimate: the number of nodes that this node stands for */
 };
 
-/* What a rule gave for the values of its deepest tunable, since `stamp`. */
+/* The results of a rule for the values of its deepest tunable, valid since `stamp`. */
 struct mask {
   uint64_t *known, *pass;
   uint64_t stamp;
@@ -60,16 +65,18 @@ struct walk {
   uint64_t *removed;
   struct value *slots;
   struct level *levels;
-  struct mask *masks; /* one for each rule */
-  uint64_t *words;    /* what all masks are made of */
-  size_t depth;       /* levels */
+  struct mask *masks; /* one mask for each rule */
+  uint64_t *words;    /* memory of all masks */
+  size_t depth;       /* number of levels */
   uint64_t clock;
   struct effort *effort;
-  uint64_t doubt; /* at so many steps the rest is estimated; 0: not, or not again */
+  uint64_t doubt; /* number of steps after which the rest is estimated; 0: no estimate, or no
+                     further one */
   cugen_error *err;
 };
 
-/* Of the walk's inner loop. Estimates call it too, so that the compiler by itself would inline it no longer: a tenth slower. */
+/* For the inner loop of the walk. Estimates call the same functions, so the compiler would no
+   longer inline them by itself, which makes the walk a tenth slower. */
 #define INNER __attribute__((always_inline))
 
 static size_t word_count(const struct config_tunable *tunable) {
@@ -128,15 +135,16 @@ static int walk_start(struct walk *walk) {
   walk->words = calloc(total_words(domain), sizeof *walk->words);
   if (!walk->slots || !walk->levels || !walk->masks || !walk->words) return error_memory(walk->err);
   memcpy(walk->slots, domain->slots, domain->slot_count * sizeof *walk->slots);
-  walk->clock = 1; /* masks begin with 0: all stale */
+  walk->clock = 1; /* the masks begin with stamp 0, so that all are stale */
   set_levels(walk);
   return CUGEN_OK;
 }
 
 /* ---- Trying rules ---- */
 
-/* The rule's error again, from its unbound form, where sizes still have their names; file:line and the values that
-   it looked at are added. Only the first walk can fail (later ones see less), so that the problem is still there. */
+/* Evaluates the failing rule again in its unbound form, in which sizes still have their names, and
+   adds the file, the line and the values to the message. Only the first walk can fail, because
+   later ones visit fewer combinations; the problem still exists then. */
 static int explain(const struct walk *walk, const struct rule *rule) {
   const struct domain *domain = walk->domain;
   const struct space_rule *listed = &domain->listed[rule->index];
@@ -160,7 +168,7 @@ static int explain(const struct walk *walk, const struct rule *rule) {
   return status;
 }
 
-/* ---- What it costs ---- */
+/* ---- Effort ---- */
 
 struct effort effort_begin(struct space_stop stop) {
   return (struct effort){.stop = stop, .most = SPACE_MAX_STEPS, .next = SPACE_STOP_STEPS};
@@ -178,7 +186,7 @@ static int too_long(const struct walk *walk) {
 
 static bool is_hopeless(const struct walk *walk);
 
-/* At effort->next. */
+/* Called when the number of steps reaches effort->next. */
 __attribute__((noinline, cold)) static int look_up(struct walk *walk) {
   struct effort *effort = walk->effort;
   bool doubt = walk->doubt && effort->steps >= walk->doubt;
@@ -199,8 +207,8 @@ static int try_rule(struct walk *walk, const struct rule *rule, bool *holds) {
   return rule_try(walk->domain, rule, walk->slots, holds) ? explain(walk, rule) : CUGEN_OK;
 }
 
-/* Evaluates the rule for the values in `wanted`, a word of the level's mask. Only what earlier rules left alive is
-   ever evaluated, so that a rule may rely on those before it. */
+/* Evaluates the rule for the values in `wanted`, a word of the level's mask. Only values that
+   earlier rules left alive are evaluated, so that a rule may rely on the rules before it. */
 static int fill_mask(struct walk *walk, const struct rule *rule, struct mask *mask, struct level *level, size_t word,
                      uint64_t wanted) {
   int status = spend(walk, rule->cost * (uint64_t)__builtin_popcountll(wanted));
@@ -244,7 +252,7 @@ static void allow_values(struct level *level) {
   if (level->count % 64) level->alive[level->words - 1] = (UINT64_C(1) << (level->count % 64)) - 1;
 }
 
-/* Finds the values of a level that can follow those chosen above. */
+/* Finds the values of a level that are allowed with the values chosen at the levels above. */
 INNER static inline int enter(struct walk *walk, struct level *level) {
   int status = spend(walk, level->enter_cost);
   if (status) return status;
@@ -253,7 +261,7 @@ INNER static inline int enter(struct walk *walk, struct level *level) {
   return status;
 }
 
-/* The rules that mention no tunable. */
+/* Tries the rules that mention no tunable. */
 static int try_root(struct walk *walk, uint64_t combinations, bool *alive) {
   *alive = true;
   for (size_t i = 0; i < walk->domain->rule_count && walk->domain->rules[i].depth < 0 && *alive; i++) {
@@ -273,7 +281,8 @@ static int too_many(const struct walk *walk) {
                    walk->domain->config->path, SPACE_MAX_ROWS);
 }
 
-/* Where no rule mentions a deeper tunable, whatever is alive here is valid with all their values. */
+/* Returns whether there are certainly too many rows. If no rule mentions a deeper tunable, every
+   value that is alive here is valid with all values of the deeper tunables. */
 static bool has_too_many(const struct walk *walk, const struct level *level) {
   if (!walk->rows || level->below <= walk->rows->limit || level->end_rule != walk->domain->rule_count) return false;
   for (size_t word = 0; word < level->words; word++)
@@ -302,7 +311,7 @@ static int add_row(struct walk *walk, uint64_t rank) {
   return CUGEN_OK;
 }
 
-/* All that is alive at the last level. */
+/* Adds a row for each value that is alive at the last level. */
 static int add_rows(struct walk *walk) {
   const struct level *level = &walk->levels[walk->depth - 1];
   int status = CUGEN_OK;
@@ -314,7 +323,7 @@ static int add_rows(struct walk *walk) {
 
 /* ---- The walk ---- */
 
-/* Chooses the level's next value; false when there is none left. */
+/* Chooses the next value of the level; returns false if there is none left. */
 INNER static inline bool choose_next(struct walk *walk, size_t depth) {
   struct level *level = &walk->levels[depth];
   size_t word = level->at;
@@ -329,7 +338,7 @@ INNER static inline bool choose_next(struct walk *walk, size_t depth) {
   return true;
 }
 
-/* Not recursive: a config may have any number of tunables. */
+/* Not recursive, because a config may have any number of tunables. */
 static int walk_levels(struct walk *walk) {
   size_t depth = 0, last = walk->depth - 1;
   int status = enter(walk, &walk->levels[0]);
@@ -370,8 +379,9 @@ int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *
 
 /* ---- Estimates ---- */
 
-/* After Knuth, Estimating the efficiency of backtrack programs (Mathematics of Computation 29, 1975): a way down at random, where
-   each node counts as often as there are choices above it, gives on average what the whole walk takes. */
+/* Estimates after Knuth, Estimating the efficiency of backtrack programs (Mathematics of
+   Computation 29, 1975): on a random path from the root, each node counts as often as there were
+   choices above it. The average over many paths is the cost of the whole walk. */
 
 enum { ESTIMATES = 256 };
 
@@ -381,7 +391,8 @@ static uint64_t add_product(uint64_t sum, uint64_t a, uint64_t b) {
   return over ? UINT64_MAX : total;
 }
 
-/* Enters the level. A rule is tried once for each choice of its second deepest tunable, however many lie between. */
+/* Enters the level and adds the weighted steps. A rule is tried once for each choice of its second
+   deepest tunable, however many levels lie between. */
 static int enter_weighted(struct walk *walk, struct level *level, uint64_t *steps) {
   int status = spend(walk, level->enter_cost);
   *steps = add_product(*steps, level->weight, level->enter_cost);
@@ -394,19 +405,21 @@ static int enter_weighted(struct walk *walk, struct level *level, uint64_t *step
   return status;
 }
 
-/* Chooses one of the values that are alive; false: there is none. */
+/* Chooses one of the alive values at random; returns false if there is none. */
 static bool choose_any(struct walk *walk, size_t depth, uint64_t *random) {
   struct level *level = &walk->levels[depth];
   uint64_t alive = 0;
   for (size_t word = 0; word < level->words; word++) alive += (uint64_t)__builtin_popcountll(level->alive[word]);
   if (!alive) return false;
-  *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); /* Knuth's MMIX */
+  /* the multiplier and increment of Knuth's MMIX */
+  *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   for (uint64_t i = (*random >> 33) % alive + 1; i > 0; i--) choose_next(walk, depth);
-  walk->levels[depth + 1].weight = level->weight * alive; /* at most the combinations */
+  /* cannot overflow: at most the number of all combinations */
+  walk->levels[depth + 1].weight = level->weight * alive;
   return true;
 }
 
-/* One way down. */
+/* Follows one random path. */
 static int estimate(struct walk *walk, uint64_t *random, uint64_t *steps) {
   size_t depth = 0;
   int status;
@@ -417,8 +430,9 @@ static int estimate(struct walk *walk, uint64_t *random, uint64_t *steps) {
   return status;
 }
 
-/* Whether most estimates are above the limit. Of a walk that takes a quarter of it at most one in four is (Markov), so that
-   such a one is as good as never refused; what an estimate misses the limit itself ends. */
+/* Returns whether most estimates are above the limit. For a walk that takes a quarter of the limit,
+   at most one estimate in four is above it (Markov's inequality), so that such a walk is
+   practically never refused. If the estimates miss a hopeless walk, the limit itself ends it. */
 static bool are_above(struct walk *walk) {
   uint64_t random = 1;
   int above = 0;
@@ -430,7 +444,8 @@ static bool are_above(struct walk *walk) {
   return above > ESTIMATES / 2;
 }
 
-/* It takes no longer than what led to the doubt. What fails here the walk itself will meet. */
+/* The estimates take no longer than the walk so far. Errors in the estimates are ignored, because
+   the walk itself will meet them. */
 static bool is_hopeless(const struct walk *walk) {
   struct effort effort = {.most = SPACE_DOUBT_STEPS, .next = SPACE_DOUBT_STEPS};
   struct walk probe = {.domain = walk->domain, .fixed = walk->fixed, .effort = &effort};

@@ -1,5 +1,5 @@
-/* One walk over a rendered body: which names it mentions, which includes move, which kernels it defines; then the
-   whole source. See assemble.h. */
+/* Walks once over a rendered body to find the names that it mentions, the includes that move, and
+   the kernels that it defines; then puts the whole source together. See assemble.h. */
 #include "assemble.h"
 
 #include <stdlib.h>
@@ -10,12 +10,13 @@
 #include "gen/sources/source_text.h"
 #include "scopes.h"
 
-/* What the body leaves out: `#include <header>` from the # to the >, or a #define. */
+/* A part that is left out of the body: `#include <header>` from the # to the >, or a #define. */
 struct include {
   size_t at, length;
-  const char *header; /* with its brackets; NULL: nothing takes its place */
+  const char *header; /* the header with its brackets; NULL: the part is left out without a
+                         replacement */
   size_t header_length;
-  bool macro; /* the header is a whole #define or #undef, which moves with the includes behind it */
+  bool macro; /* `header` is a whole #define or #undef, which moves with the includes behind it */
 };
 
 struct walk {
@@ -24,12 +25,14 @@ struct walk {
   struct source_reader reader;
   struct scopes scopes;
   bool line_start;
-  bool in_directive, in_test; /* in_test: of an #if, #ifdef, #elif */
-  bool in_value;              /* of an #if outside of other conditions: the compiler takes names for numbers there */
-  int conditions;             /* #if that are open */
-  const char *asked; /* the word of the last #ifdef, #ifndef, defined() or #define: its value does not matter there */
-  const struct name *guarded; /* the innermost is an #ifndef of this name, and its first branch is open */
-  bool templated;             /* `template` was seen since the last ; or brace */
+  bool in_directive, in_test; /* in_test: in the condition of an #if, #ifdef or #elif */
+  bool in_value;              /* in an #if that stands in no other condition, where the compiler
+                                 takes undefined names for 0 */
+  int conditions;             /* number of open #if */
+  const char *asked;          /* the word behind the last #ifdef, #ifndef, defined or #define, whose
+                                 value does not matter there */
+  const struct name *guarded; /* name of the innermost #ifndef, while its first branch is open */
+  bool templated;             /* `template` was read since the last semicolon or brace */
   struct include *includes;
   size_t include_count, include_capacity;
   struct kernel_names *kernels;
@@ -47,9 +50,10 @@ static int error_at(struct walk *walk, const char *at, const char *format, const
   return status;
 }
 
-/* ---- Mentions ----------------------------------------------------------------------------------------------- */
+/* ---- Mentions -------------------------------------------------------------------------------- */
 
-/* #if takes what is no macro for 0. Who asks whether it is one knows that, and who defines it means something else. */
+/* Refuses an #if with a name that is not a macro, because the compiler would take the name for 0. A
+   source that asks whether the name is a macro, or defines the name, is not refused. */
 static int test(struct walk *walk, struct name *name, struct source_token word) {
   name->tested = true;
   if (!walk->in_value || name->doubted || name->redefined || !names_parameter(walk->names, name)) return CUGEN_OK;
@@ -67,7 +71,8 @@ static void doubt(struct walk *walk, struct source_token word) {
   if (name) name->doubted = true;
 }
 
-/* Of `defined(word)` the word; of other calls nothing is known. */
+/* Handles a call in a condition: the word in `defined(word)` is only asked whether it is defined;
+   about other calls nothing is known. */
 static void call_in_condition(struct walk *walk, struct source_token word) {
   struct source_reader ahead = walk->reader;
   struct source_token next = source_next_in_line(&ahead);
@@ -95,7 +100,8 @@ static int note_declared(struct walk *walk, struct name *name, const char *at, b
   return CUGEN_OK;
 }
 
-/* The whole file would see its own value, whatever the variant's is. */
+/* Refuses a global of a config's name, because the whole file would see the global's value instead
+   of the variant's. */
 static int meet_global(struct walk *walk, struct name *name, struct source_token word) {
   if (walk->conditions || !names_macro(walk->names, name)) return mention(walk, name, word);
   return error_at(
@@ -116,13 +122,14 @@ static int meet_name(struct walk *walk, struct name *name, struct source_token w
   return CUGEN_OK;
 }
 
-/* ---- Directives --------------------------------------------------------------------------------------------- */
+/* ---- Directives ------------------------------------------------------------------------------ */
 
 static bool same_header(const struct include *include, const char *header, size_t length) {
   return include->header && include->header_length == length && memcmp(include->header, header, length) == 0;
 }
 
-/* Leaves [at, end) out of the body. header: what moves to the top instead, or NULL. */
+/* Leaves [at, end) out of the body. header: the line that moves to the top in its place, or
+   NULL. */
 static int cut(struct walk *walk, const char *at, const char *end, const char *header, size_t header_length) {
   struct include *moved = array_reserve(walk->includes, &walk->include_capacity, walk->include_count, sizeof *moved);
   if (!moved) return error_memory(walk->err);
@@ -132,7 +139,8 @@ static int cut(struct walk *walk, const char *at, const char *end, const char *h
   return CUGEN_OK;
 }
 
-/* A macro of the file's own in front of an include is for that header, too: `#define NDEBUG`. */
+/* Holds a macro that the file defines in front of an include, because the macro may be meant for
+   that header: `#define NDEBUG`. */
 static int hold_macro(struct walk *walk, struct source_token mark) {
   struct source_reader ahead = walk->reader;
   source_skip_line(&ahead);
@@ -142,7 +150,7 @@ static int hold_macro(struct walk *walk, struct source_token mark) {
   return status;
 }
 
-/* Those that no include follows stay where they are. */
+/* Leaves the held macros where they are, because no include follows them. */
 static void release_macros(struct walk *walk) {
   size_t last = walk->include_count, kept;
   while (last && (!walk->includes[last - 1].header || walk->includes[last - 1].macro)) last--;
@@ -152,7 +160,8 @@ static void release_macros(struct walk *walk) {
   walk->include_count = kept;
 }
 
-/* mark is the #, open the <. Inside a condition an include stays where it is. */
+/* Moves an #include <header>. mark is the #, open the <. An include inside a condition stays where
+   it is. */
 static int angle_include(struct walk *walk, struct source_token mark, struct source_token open) {
   const char *end = walk->body->data + walk->body->length;
   const char *newline = memchr(open.at, '\n', (size_t)(end - open.at));
@@ -168,7 +177,7 @@ static int include_line(struct walk *walk, struct source_token mark) {
   return token.kind == SOURCE_MARK && *token.at == '<' ? angle_include(walk, mark, token) : CUGEN_OK;
 }
 
-/* Whether nothing but a number follows on the line, in parentheses or with a sign perhaps. */
+/* Returns whether only a number follows on the line, possibly in parentheses or with a sign. */
 static bool is_number_line(struct source_reader reader) {
   bool number = false;
   struct source_token token = source_next_in_line(&reader);
@@ -181,8 +190,8 @@ static bool is_number_line(struct source_reader reader) {
   return number;
 }
 
-/* A #define of a name that the prologue defines: the file's own number makes way for the variant's; what is computed would win
-   in silence. */
+/* Handles a #define of a name that the prologue defines. A number is replaced by the variant's
+   value. An expression is refused, because it would silently win over the variant's value. */
 static int define_line(struct walk *walk, struct source_token mark) {
   struct source_reader ahead = walk->reader;
   struct source_token word = source_next_in_line(&ahead);
@@ -190,7 +199,7 @@ static int define_line(struct walk *walk, struct source_token mark) {
   struct name *name = names_find(walk->names, word.at, word.length);
   if (!name) return hold_macro(walk, mark);
   walk->asked = word.at;
-  if (walk->conditions) { /* the compiler alone knows whether it is reached: see add_checks */
+  if (walk->conditions) { /* whether the line is reached, only the compiler knows: see add_checks */
     if (!name->redefined && name != walk->guarded) name->redefined = word.at;
     return CUGEN_OK;
   }
@@ -252,7 +261,7 @@ static int skip_line(struct walk *walk, struct source_token mark) {
   return CUGEN_OK;
 }
 
-/* Directives that mean something here; of the others only the names they mention count. */
+/* The directives that need handling; other directives only mention names. */
 static const struct directive {
   const char *word;
   int (*handle)(struct walk *walk, struct source_token mark);
@@ -273,7 +282,7 @@ static int directive(struct walk *walk, struct source_token mark) {
   return CUGEN_OK;
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------ */
+/* ---- Kernels --------------------------------------------------------------------------------- */
 
 static void add_kernel(struct kernel_names *kernels, struct source_token word, bool templated) {
   for (size_t i = 0; i < kernels->count && i < KERNELS_LISTED; i++)
@@ -283,7 +292,7 @@ static void add_kernel(struct kernel_names *kernels, struct source_token word, b
   kernels->count++;
 }
 
-/* Past the parenthesis that closes the one just read. */
+/* Skips to behind the parenthesis that closes the one that was just read. */
 static void skip_parentheses(struct source_reader *reader) {
   int depth = 1;
   while (depth) {
@@ -297,8 +306,8 @@ static bool is_mark(struct source_token token, char mark) {
   return token.kind == SOURCE_MARK && *token.at == mark;
 }
 
-/* Behind __global__: the name is the word before the parentheses that a body or a semicolon follows, so that
-   attributes such as __launch_bounds__(256) are passed over. */
+/* Finds the name of a kernel behind __global__: the word before the parentheses that a body or a
+   semicolon follows. So attributes such as __launch_bounds__(256) are skipped. */
 static void find_kernel(struct walk *walk) {
   struct source_reader reader = walk->reader;
   struct source_token word = {SOURCE_END, NULL, 0}, token = source_next_solid(&reader);
@@ -317,7 +326,7 @@ static void find_kernel(struct walk *walk) {
   }
 }
 
-/* ---- The walk ----------------------------------------------------------------------------------------------- */
+/* ---- The walk -------------------------------------------------------------------------------- */
 
 static int visit_word(struct walk *walk, struct source_token word) {
   struct name *name = names_find(walk->names, word.at, word.length);
@@ -365,7 +374,7 @@ static int walk_body(struct walk *walk) {
   }
 }
 
-/* ---- The kernels to launch ------------------------------------------------------------------------------------ */
+/* ---- The kernels to launch ------------------------------------------------------------------- */
 
 static int entry_error(struct walk *walk, const struct assembly_entry *entry, const struct name *name,
                        const char *what) {
@@ -373,7 +382,8 @@ static int entry_error(struct walk *walk, const struct assembly_entry *entry, co
                       name->text, what);
 }
 
-/* "reduce<block_size, half>" is written behind the source, where its macros are known, parameters are not. */
+/* Notes the names in an entry. "reduce<block_size, half>" is written behind the source, where
+   macros are known but parameters are not. */
 static int entry_mentions(struct walk *walk, const struct assembly_entry *entry) {
   struct source_reader reader = {entry->text, entry->text + strlen(entry->text)};
   for (struct source_token t = source_next(&reader); t.kind != SOURCE_END; t = source_next(&reader)) {
@@ -394,10 +404,12 @@ static int all_entries(struct walk *walk, const struct assembly *in) {
   return status;
 }
 
-/* ---- Clashes -------------------------------------------------------------------------------------------------- */
+/* ---- Clashes --------------------------------------------------------------------------------- */
 
-/* A constant can be hidden by a declaration, a macro cannot: where the source needs the macro, it is said here what the
-   compiler would say of `int 128`. A name that is declared in branches only is a macro as ever. */
+/* Decides whether a name becomes a constant or a macro. A declaration can hide a constant but not a
+   macro. If the source needs the macro and also declares the name, the error is reported here; the
+   compiler would only complain about `int 128`. A name that is declared only in branches of the
+   preprocessor stays a macro. */
 static int settle(struct walk *walk, struct name *name) {
   if (name->variable && !name->used && names_tunable(walk->names, name))
     return error_at(walk, name->variable,
@@ -421,16 +433,16 @@ static int settle_all(struct walk *walk) {
   return status;
 }
 
-/* ---- The prologue ------------------------------------------------------------------------------------------- */
+/* ---- The prologue ---------------------------------------------------------------------------- */
 
 struct prologue {
   struct names *names;
-  struct text lines; /* in the order of discovery */
+  struct text lines; /* the definitions, in the order in which their names were found */
   struct definition {
     size_t at, length;
     bool done;
   } * definitions;                  /* one for each name */
-  const char *headers[DTYPE_COUNT]; /* of dtypes, without brackets */
+  const char *headers[DTYPE_COUNT]; /* headers needed by dtypes, without brackets */
   size_t header_count;
 };
 
@@ -442,7 +454,7 @@ static void need_header(struct prologue *prologue, const struct dtype *dtype) {
     prologue->headers[prologue->header_count++] = dtype->header;
 }
 
-/* Names that a definition mentions are used as well. */
+/* Marks the names in a definition as used. */
 static bool mark_mentions(struct names *names, const char *text, size_t length) {
   struct source_reader reader = {text, text + length};
   bool marked = false;
@@ -455,7 +467,8 @@ static bool mark_mentions(struct names *names, const char *text, size_t length) 
   return marked;
 }
 
-/* Defines every used name that is not yet; *more: that used others. */
+/* Defines every used name that is not defined yet. *more: whether the definitions use further
+   names. */
 static int define_round(struct prologue *prologue, bool *more, cugen_error *err) {
   struct names *names = prologue->names;
   *more = false;
@@ -470,7 +483,7 @@ static int define_round(struct prologue *prologue, bool *more, cugen_error *err)
     definition->length = prologue->lines.length - definition->at;
     definition->done = true;
     need_header(prologue, type);
-    /* Only what a launch decides is defined by other names; numbers and types are not. */
+    /* Only names that the launch decides are defined by other names; numbers and types are not. */
     if (names->all_known && names->list[i].scalar < 0) continue;
     *more |= mark_mentions(names, text_get(&prologue->lines) + definition->at, definition->length);
   }
@@ -491,7 +504,7 @@ static void add_definitions(const struct prologue *prologue, struct text *out) {
   if (out->length != before) text_add_char(out, '\n');
 }
 
-/* ---- Putting together --------------------------------------------------------------------------------------- */
+/* ---- Putting the source together ---- */
 
 static bool already_included(const struct walk *walk, size_t count, const char *header, size_t length) {
   for (size_t i = 0; i < count; i++)
@@ -499,7 +512,8 @@ static bool already_included(const struct walk *walk, size_t count, const char *
   return false;
 }
 
-/* With the line it came from, for the compiler that does not find it. */
+/* Adds the include with a #line for its original place, for the message of a compiler that does not
+   find the header. */
 static void add_moved(const struct walk *walk, const struct include *include, struct text *out) {
   struct text path = {0};
   int line;
@@ -529,7 +543,7 @@ static void add_includes(const struct walk *walk, const struct prologue *prologu
   if (out->length != before) text_add_char(out, '\n');
 }
 
-/* The lines of moved includes stay, empty, so that no #line is needed. */
+/* The lines of moved includes are kept empty, so that no #line is needed. */
 static void add_body(const struct walk *walk, struct text *out) {
   size_t at = 0;
   for (size_t i = 0; i < walk->include_count; i++) {
@@ -541,7 +555,8 @@ static void add_body(const struct walk *walk, struct text *out) {
   text_add_n(out, text_get(walk->body) + at, walk->body->length - at);
 }
 
-/* A number that the body defines under a condition is to be the config's still where the body ends. */
+/* Adds checks behind the body: a number that the body defines in a condition must have the config's
+   value there. */
 static int add_checks(struct walk *walk, struct text *out) {
   for (size_t i = 0; i < walk->names->count; i++) {
     const struct name *name = &walk->names->list[i];

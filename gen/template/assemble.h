@@ -1,5 +1,6 @@
-/* From a rendered body to a source that stands by itself: its `#include <...>` lines moved to the top, the prologue
-   of the names it mentions, then the body. Finds its __global__ functions on the way. */
+/* Makes a self-contained source from a rendered body: its `#include <...>` lines are moved to the
+   top, the definitions of the names that it mentions (the prologue) follow, then the body. Also
+   finds the __global__ functions of the body. */
 #ifndef GEN_TEMPLATE_ASSEMBLE_H
 #define GEN_TEMPLATE_ASSEMBLE_H
 
@@ -7,10 +8,11 @@
 
 enum { KERNELS_LISTED = 16 };
 
-/* The __global__ functions of a body, each name once; those past the list are only counted. */
+/* The __global__ functions of a body, each name once. Functions beyond the size of the list are
+   only counted. */
 struct kernel_names {
   struct kernel_name {
-    const char *at; /* in the body */
+    const char *at; /* place in the body */
     size_t length;
     bool templated;
   } list[KERNELS_LISTED];
@@ -18,14 +20,15 @@ struct kernel_names {
 };
 
 struct assembly {
-  struct names *names; /* loses what was marked as used before */
+  struct names *names; /* their marks of earlier uses are cleared */
   const struct text *body;
-  const char *defines;  /* lines in front of everything, headers too */
-  bool parameters_used; /* the body holds the ${params} of these arguments */
-  /* The kernels that are launched, as their declarations name them: names in them are mentions, too. */
+  const char *defines;  /* lines to put before everything, also before headers */
+  bool parameters_used; /* whether the body contains the ${params} of these arguments */
+  /* The kernels that are launched, as declared in the config. The names in them count as
+     mentioned. */
   const struct assembly_entry {
     const char *text;
-    const char *path; /* of the declaration, for messages */
+    const char *path; /* file of the declaration, for messages */
     int line;
   } * entries;
   size_t entry_count;

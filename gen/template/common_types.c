@@ -1,4 +1,5 @@
-/* Which of nvcc's short type names a source takes for granted; see common_types.h. */
+/* Finds the short type names of nvcc that a source uses without declaring them; see
+   common_types.h. */
 #include "common_types.h"
 
 #include <string.h>
@@ -7,7 +8,8 @@
 
 static const struct {
   const char *name, *type;
-  bool nvcc; /* knows it: a source that declares it for some compilers only means the same type */
+  bool nvcc; /* nvcc knows the name. A source that declares it (for other compilers only) means this
+                type */
 } known[COMMON_TYPES] = {
     {"uint", "unsigned int", true},
     {"ushort", "unsigned short", true},
@@ -19,7 +21,7 @@ static bool is_letter(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* As a whole word, in a comment perhaps. */
+/* Finds the word as a whole word, possibly in a comment. */
 static bool has_word(const char *text, size_t length, const char *word) {
   const size_t word_length = strlen(word);
   const char *end = text + length, *at = text;
@@ -37,7 +39,7 @@ static bool has_any(const char *text, size_t length) {
   return false;
 }
 
-/* A reading of a text as far as declarations outside of all braces go. */
+/* The state of reading a text for declarations outside of all braces. */
 struct reading {
   struct common_types *types;
   struct source_reader reader;
@@ -50,7 +52,7 @@ static bool is_mark(struct source_token token, char mark) {
   return token.kind == SOURCE_MARK && *token.at == mark;
 }
 
-/* `using uint = ...`, `struct uint`, `typedef ... uint;` */
+/* Recognises `using uint = ...`, `struct uint` and `typedef ... uint;`. */
 static bool declares(const struct reading *r) {
   static const char *const before[] = {"using", "struct", "class", "enum", "union"};
   struct source_reader ahead = r->reader;

@@ -1,6 +1,7 @@
-/* Short names of types that nvcc knows, since it includes the host's <sys/types.h>, and NVRTC does not: uint, ushort, ulong;
-   and uchar, which is often used with them. A source that uses one gets its declaration, so that it stands by itself on every
-   device and in an export. */
+/* Short names of types that nvcc knows, because it includes the host's <sys/types.h>, but NVRTC
+   does not: uint, ushort, ulong; and uchar, which is often used together with them. A source that
+   uses one of them gets its declaration, so that the source is complete on every device and in an
+   export. */
 #ifndef GEN_TEMPLATE_COMMON_TYPES_H
 #define GEN_TEMPLATE_COMMON_TYPES_H
 
@@ -10,14 +11,15 @@ enum { COMMON_TYPES = 4 };
 
 struct common_types {
   struct common_type {
-    bool used;     /* some text mentions it */
-    bool declared; /* the source's own */
+    bool used;     /* a text mentions the name */
+    bool declared; /* the source declares the name itself */
   } list[COMMON_TYPES];
 };
 
-/* Adds what the text mentions and declares. */
+/* Notes which of the names the text mentions and declares. */
 void common_types_see(struct common_types *types, const char *text, size_t length);
-/* Appends the declarations. defines: a macro there of such a name is left alone. A config cannot give these names. */
+/* Appends the declarations. A name that is a macro in `defines` is not declared. Configs cannot
+   define these names. */
 void common_types_write(const struct common_types *types, const char *defines, struct text *out);
 
 #endif

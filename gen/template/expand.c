@@ -1,28 +1,36 @@
-/* Expansion: from a variant of a config to its kernel_spec, the plain data that is compiled, launched and recorded.
+/* Expansion: from a variant of a config to its kernel_spec, the plain data that is compiled,
+   launched and recorded.
 
    Algorithm: a table of steps (run_steps), each over one struct expansion:
-   1. Values. The device's facts, the problem and the tunables fill one array of slots. Every expression of the config reads it.
-      From it follow the arguments: dtypes, shapes, strides, what their data depends on (expand_arguments.c).
-   2. Source. The template runs as a program that prints CUDA text (render.c), headers of the user's own are put in their place
-      (headers.c), and the definitions of the names that the text mentions are put in front (assemble.c, names.c).
-   3. Launches. Grid, block, shared memory, and the kernel of each launch, found by name in the source (expand_launches.c).
+   1. Values. The device's facts, the problem and the tunables fill one array of slots. Every
+      expression of the config reads it. From it follow the arguments: dtypes, shapes, strides, what
+      their data depends on (expand_arguments.c).
+   2. Source. The template runs as a program that prints CUDA text (render.c), headers of the user's
+      own are put in their place (headers.c), and the definitions of the names that the text
+      mentions are put in front (assemble.c, names.c).
+   3. Launches. Grid, block, shared memory, and the kernel of each launch, found by name in the
+      source (expand_launches.c).
    4. Hashes (expand_spec.c). They are the keys of images and records.
 
-   A reference, a verify kernel and a generator take the same steps with other arguments and one plain launch (`reference` in
-   struct expansion is true for all three).
+   A reference, a verify kernel and a generator take the same steps with other arguments and one
+   plain launch (`reference` in struct expansion is true for all three).
 
    Invariants:
    - Expansion is deterministic: the same input gives the same bytes, on every machine.
-   - source_hash covers what a compiler sees: the source without comments, #line and spacing, the options, and which instances
-     of C++ templates are launched. hash covers that and also launches, arguments and the proof: what results are held against.
-   - So the kernels behind a variant are expanded before the variant (find_proof). This recursion is one level deep:
-     only expand_variant and hash_data start it, and hash_data returns at once for a reference and its like.
-   - An expander keeps its texts between expansions, to save allocations. The inner expansion uses the same ones. That is
-     safe because the outer one writes to them only after hash_data, the last step that can start another expansion.
-   - All strings of a spec lie in one text, which may move while it grows. Until expansion_finish_strings, what looks like a pointer
-     to a name is an offset in that text.
+   - source_hash covers what a compiler sees: the source without comments, #line and spacing, the
+     options, and which instances of C++ templates are launched. hash covers that and also launches,
+     arguments and the proof: what results are held against.
+   - So the kernels behind a variant are expanded before the variant (find_proof). This recursion is
+     one level deep: only expand_variant and hash_data start it, and hash_data returns at once for a
+     reference and its like.
+   - An expander keeps its texts between expansions, to save allocations. The inner expansion uses
+     the same ones. That is safe because the outer one writes to them only after hash_data, the last
+     step that can start another expansion.
+   - All strings of a spec lie in one text, which may move while it grows. Until
+     expansion_finish_strings, what looks like a pointer to a name is an offset in that text.
 
-   docs/template.md describes the language of templates, docs/design.md why kernels are compared by their hashes. */
+   docs/template.md describes the language of templates, docs/design.md why kernels are compared by
+   their hashes. */
 #include "expansion.h"
 
 #include <stdlib.h>
@@ -30,12 +38,13 @@
 
 #include "base/launch.h"
 
-/* ---- The kernels behind a variant: reference, verify kernel, generators --------------------------------------- */
+/* ---- The other kernels of a variant: reference, verify kernel, generators ---- */
 
-/* Which kernel behind a variant: these, or the generator of an argument by its number. */
+/* Which of the other kernels: one of these, or the number of the argument whose generator it is. */
 enum { PROOF_REFERENCE = -1, PROOF_VERIFY = -2 };
 
-/* All that a reference or its like sees: the config, facts, problem, shared tunables. */
+/* Builds the key of all inputs of a reference, verify kernel or generator: the config, the facts,
+   the problem, the shared tunables. */
 static void proof_key(const struct config *config, const struct problem *problem, const struct device_facts *facts,
                       const struct variant *variant, int which, struct text *key) {
   text_addf(key, "%s %d\n", config->path, which);
@@ -56,7 +65,7 @@ static const struct proof *kept_proof(const struct expander *expander, const str
   return NULL;
 }
 
-/* One output is asked for, so that no problem is too large. */
+/* Expands for a single output element, so that no problem is too large. */
 static int expand_proof(struct expander *expander, const struct config *config, const struct problem *problem,
                         const struct device_facts *facts, const struct variant *variant, int which,
                         struct kernel_spec *out, cugen_error *err) {
@@ -71,8 +80,8 @@ static bool has_proof(const struct config *config, int which) {
   return which == PROOF_REFERENCE ? config->reference != NULL : which != PROOF_VERIFY || config->verify;
 }
 
-/* Of the reference, the verify kernel or an argument's generator. Empty when there is none, or none that expands: that is
-   found out when it is needed. */
+/* Returns the hashes of the reference, the verify kernel or an argument's generator. They are empty
+   if there is none or if it does not expand; the error is reported when the kernel is needed. */
 static struct proof find_proof(struct expander *expander, const struct config *config, const struct problem *problem,
                                const struct device_facts *facts, const struct variant *variant, int which) {
   struct proof proof = {0};
@@ -94,7 +103,8 @@ static struct proof find_proof(struct expander *expander, const struct config *c
   return place->proof;
 }
 
-/* Of what an input's data depends on where it is no fill: a record holds for the data that it was proved with. */
+/* Hashes the sources of the inputs' data that are not fills, because a record holds only for the
+   data with which it was verified. */
 static int hash_data(struct expansion *x) {
   if (x->reference) return CUGEN_OK;
   struct text text = {0};
@@ -115,7 +125,7 @@ static int hash_data(struct expansion *x) {
   return status;
 }
 
-/* ---- The steps, in order ------------------------------------------------------------------------------------ */
+/* ---- The steps, in order --------------------------------------------------------------------- */
 
 static int launches(struct expansion *x) {
   return x->reference ? expansion_reference_launch(x) : expansion_evaluate_launches(x);
@@ -168,7 +178,7 @@ static int expand(struct expansion *x, struct kernel_spec *out) {
   return status;
 }
 
-/* What all expansions begin with. */
+/* The common beginning of all expansions. */
 static struct expansion begin(struct expander *expander, const struct config *config, const struct problem *problem,
                               const struct device_facts *facts, const struct variant *variant, cugen_error *err) {
   return (struct expansion){.expander = expander,
@@ -264,9 +274,10 @@ int expand_generator(struct expander *expander, const struct config *config, con
   return expand(&x, out);
 }
 
-/* ---- Whether they are there --------------------------------------------------------------------------------- */
+/* ---- Checks that the other files exist ---- */
 
-/* An empty hash: it could not be read, and reading it says why. */
+/* Checks that a data file can be read. If its hash is empty, the file is read again for the
+   error. */
 static int find_data_file(struct expander *expander, const struct config *config,
                           const struct config_argument *argument, cugen_error *err) {
   struct source_data data;
@@ -294,7 +305,7 @@ int expand_proofs(struct expander *expander, const struct config *config, const 
   return status;
 }
 
-/* ---- The expander ------------------------------------------------------------------------------------------- */
+/* ---- The expander ---------------------------------------------------------------------------- */
 
 int expander_open(const struct sources *sources, struct expander **out, cugen_error *err) {
   *out = NULL;

@@ -15,8 +15,8 @@ const struct config_tunable *expansion_tunables(const struct expansion *x) {
 int expansion_fill_slots(struct expansion *x) {
   size_t first = (size_t)x->config->first_tunable;
   x->slot_count = first + expansion_tunable_count(x);
-  x->slots =
-      calloc(x->slot_count + CONFIG_STEP_SLOTS, sizeof *x->slots); /* those of a launch's steps behind the others */
+  /* the slots of a launch's steps lie behind the others */
+  x->slots = calloc(x->slot_count + CONFIG_STEP_SLOTS, sizeof *x->slots);
   if (!x->slots) return error_memory(x->err);
   config_slots(x->config, x->problem, x->facts, x->slots);
   if (expansion_tunable_count(x))
@@ -28,25 +28,27 @@ bool expansion_is_buffer(const struct kernel_argument *argument) {
   return argument->kind != CUGEN_ARGUMENT_SCALAR;
 }
 
-/* In its wide dtype, packed and row-major. */
+/* Makes the argument packed and row-major, in its wide dtype. */
 static void make_plain(struct kernel_argument *argument) {
   argument->dtype = argument->dtype->wide;
   argument->column_major = false;
   int64_t stride = 1;
   for (int i = argument->rank - 1; i >= 0; i--) {
     argument->stride[i] = stride;
-    stride *= argument->shape[i]; /* no overflow: config_arguments bounds the extent at least as large */
+    stride *= argument->shape[i]; /* cannot overflow, because config_arguments limits an extent at
+                                     least as large */
   }
   argument->elements = stride;
 }
 
-/* A reference reads every input by its address and every constant as a symbol, so that all variants share one. */
+/* A reference reads every input by its address and every constant as a symbol, so that all variants
+   share one reference. */
 static void make_direct(struct kernel_argument *argument) {
   argument->overwrite = false;
   argument->access = argument->kind == CUGEN_ARGUMENT_CONSTANT ? ACCESS_CONSTANT : ACCESS_GLOBAL;
 }
 
-/* What a generator does not get, as if it were none of this problem's. */
+/* Hides an argument from a generator, as if the problem did not have it. */
 static void hide(struct kernel_argument *argument) {
   *argument = (struct kernel_argument){.name = argument->name,
                                        .kind = CUGEN_ARGUMENT_SCALAR,
@@ -61,7 +63,7 @@ static bool has_data(const struct kernel_argument *argument) {
          argument->kind == CUGEN_ARGUMENT_CONSTANT;
 }
 
-/* A generator reads what stands before it, and writes its own argument alone. */
+/* A generator reads the inputs before its argument and writes only its argument. */
 static void make_generator(struct expansion *x) {
   for (size_t i = 0; i < x->argument_count; i++) {
     struct kernel_argument *argument = &x->arguments[i];
@@ -77,7 +79,8 @@ static void make_generator(struct expansion *x) {
   }
 }
 
-/* Elements of the largest output: what a reference computes when no samples are given. */
+/* Returns the number of elements of the largest output, which a reference computes without
+   samples. */
 int64_t expansion_output_elements(const struct expansion *x) {
   int64_t most = 1;
   for (size_t i = 0; i < x->argument_count; i++) {
@@ -90,7 +93,7 @@ int64_t expansion_output_elements(const struct expansion *x) {
   return most;
 }
 
-/* A verify kernel reads everything and writes nothing but its errors. */
+/* A verify kernel reads all arguments and writes only its errors. */
 static void make_verify(struct expansion *x) {
   x->samples = expansion_output_elements(x);
   for (size_t i = 0; i < x->argument_count; i++) {
@@ -123,7 +126,7 @@ int expansion_fill_arguments(struct expansion *x) {
   return CUGEN_OK;
 }
 
-/* ---- ${params} ---------------------------------------------------------------------------------------------- */
+/* ---- ${params} ------------------------------------------------------------------------------- */
 
 static void add_parameter(struct text *out, const struct kernel_argument *argument, bool index) {
   if (!kernel_argument_passed(argument)) return;

@@ -1,4 +1,5 @@
-/* The launches of an expansion: kernels by name, sizes, steps, what is passed; see expansion.h. */
+/* The launches of an expansion: their kernels, found by name, their sizes and steps, and the
+   parameters passed; see expansion.h. */
 #include "expansion.h"
 
 #include <inttypes.h>
@@ -42,14 +43,15 @@ static int only_kernel(const struct expansion *x, const struct config_launch *la
   return CUGEN_OK;
 }
 
-/* The last name of "scope::name<arguments>". */
+/* Returns the last name of an entry such as "scope::name<arguments>". */
 static struct source_token plain_entry(const char *entry) {
   size_t length = strcspn(entry, "<"), start = length;
   while (start > 0 && entry[start - 1] != ':') start--;
   return (struct source_token){SOURCE_WORD, entry + start, length - start};
 }
 
-/* Kernels made by macros are not seen, so that an expansion without any is trusted. */
+/* Finds the kernel of a launch. Kernels that macros define are not seen, so if the source shows no
+   kernel at all, the name is not checked. */
 static int named_kernel(const struct expansion *x, const struct config_launch *launch, const char *text) {
   const struct kernel_names *kernels = &x->kernels;
   struct source_token entry = plain_entry(text);
@@ -99,7 +101,8 @@ static int evaluate_shared(struct expansion *x, const struct config_launch *laun
   return CUGEN_OK;
 }
 
-/* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT belongs to the kernel, so that its launches must agree. */
+/* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT belongs to the kernel, so all launches of a
+   kernel must have the same value. */
 static int check_carveout(const struct expansion *x, const struct config_launch *launch,
                           struct expansion_entry *entry, const struct kernel_launch *out) {
   if (entry->launched && (entry->has_carveout != out->has_carveout || entry->carveout != out->carveout))
@@ -123,7 +126,8 @@ static int evaluate_carveout(struct expansion *x, const struct config_launch *la
   return check_carveout(x, launch, entry, out);
 }
 
-/* Programmatic dependent launch: only a kernel that waits by itself for what it reads and overwrites may begin early. */
+/* Programmatic dependent launch: only a kernel that itself waits before it reads or overwrites data
+   of the kernel before may begin early. */
 static int evaluate_overlap(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
   int status = launch->overlap ? expr_eval_bool(launch->overlap, x->slots, &out->overlap, x->err) : CUGEN_OK;
   if (status) return error_prefix_at(x->err, launch->line.path, launch->line.number, "overlap"), status;
@@ -138,14 +142,16 @@ static int evaluate_cooperative(struct expansion *x, const struct config_launch 
   return status ? (error_prefix_at(x->err, launch->line.path, launch->line.number, "cooperative"), status) : CUGEN_OK;
 }
 
-/* Adds a string to the spec's store and gives its place; pointers are set when the store no longer moves. */
+/* Adds a string to the strings of the spec and returns its offset. Pointers are set when the
+   strings no longer move. */
 size_t expansion_store_string(struct kernel_spec *spec, const char *string) {
   size_t at = spec->strings.length;
   text_add_n(&spec->strings, string, strlen(string) + 1);
   return at;
 }
 
-/* "matmul.cu:12", where the kernel's name stands; nothing of one that a macro makes. */
+/* Finds the place of the kernel's name, such as "matmul.cu:12"; nothing if a macro defines the
+   kernel. */
 static void locate_kernel(const struct expansion *x, const char *name, struct text *out) {
   const struct text *body = &x->expander->body;
   struct source_token entry = plain_entry(name);
@@ -159,7 +165,7 @@ static void locate_kernel(const struct expansion *x, const char *name, struct te
   }
 }
 
-/* For now they are offsets; finish_strings makes them pointers. */
+/* Stores offsets, which expansion_finish_strings replaces by pointers. */
 static int store_entry(struct expansion *x, struct expansion_entry *entry) {
   struct text place = {0};
   if (entry->stored) return CUGEN_OK;
@@ -189,7 +195,7 @@ static int evaluate_launch(struct expansion *x, const struct config_launch *laun
   return status;
 }
 
-/* Every argument that is a parameter, then the implementation's own scalars. */
+/* Passes every argument that is a parameter, then the implementation's own scalars. */
 static void pass_all(const struct expansion *x, struct kernel_launch *out) {
   struct kernel_parameter *to = x->out->parameters + out->first_parameter;
   out->all = true;
@@ -199,7 +205,7 @@ static void pass_all(const struct expansion *x, struct kernel_launch *out) {
           i, i < x->argument_count ? (struct value){.type = VALUE_NIL} : x->arguments[i].value};
 }
 
-/* Behind the lists of the launches before. */
+/* Appends the parameters behind those of the earlier launches. */
 static int evaluate_pass(struct expansion *x, const struct config_launch *launch, struct kernel_launch *out) {
   struct kernel_spec *spec = x->out;
   int status = CUGEN_OK;
@@ -215,7 +221,7 @@ static int evaluate_pass(struct expansion *x, const struct config_launch *launch
   return status;
 }
 
-/* ---- Which are alike ---- */
+/* ---- Equal launches ---- */
 
 static bool same_parameters(const struct kernel_spec *spec, const struct kernel_launch *a,
                             const struct kernel_launch *b) {
@@ -229,7 +235,7 @@ static bool same_parameters(const struct kernel_spec *spec, const struct kernel_
   return true;
 }
 
-/* Their strings are still offsets: equal ones are the same string. */
+/* The strings are still offsets; equal offsets mean equal strings. */
 static bool same_launch(const struct kernel_spec *spec, const struct kernel_launch *a,
                         const struct kernel_launch *b) {
   return a->entry == b->entry && a->line == b->line && a->listed == b->listed && a->all == b->all &&
@@ -238,11 +244,12 @@ static bool same_launch(const struct kernel_spec *spec, const struct kernel_laun
          a->overlap == b->overlap && same_parameters(spec, a, b);
 }
 
-enum {
-  LOOKED_BACK = 64
-}; /* launches among which one that comes again is looked for: to and fro between buffers, say */
+/* number of recent launches among which an equal one is searched: kernels that alternate between
+   buffers repeat soon */
+enum { LOOKED_BACK = 64 };
 
-/* The launch that was evaluated last is one of the call's; it is kept unless it is another one's like. */
+/* Adds the launch that was evaluated last to the sequence of the call. The launch itself is kept
+   only if no equal one exists. */
 static void add_to_sequence(struct expansion *x) {
   struct kernel_spec *spec = x->out;
   const size_t last = spec->launch_count, first = last > LOOKED_BACK ? last - LOOKED_BACK : 0;
@@ -256,7 +263,7 @@ static void add_to_sequence(struct expansion *x) {
   spec->sequence[spec->sequence_count++] = (uint32_t)at;
 }
 
-/* Room for one more of each. */
+/* Makes room for one more launch and its parameters. */
 static int reserve(struct expansion *x, const struct config_launch *launch) {
   struct kernel_spec *spec = x->out;
   if (spec->launch_count == KERNEL_MAX_LAUNCHES)
@@ -291,7 +298,8 @@ static int evaluate_step(struct expansion *x, const struct config_launch *launch
   return status;
 }
 
-/* The rounds of a loop that sees no step are all like the first. */
+/* Evaluates the rounds of a loop. If no launch depends on the step, all rounds are equal to the
+   first. */
 static int evaluate_loop(struct expansion *x, const struct config_loop *loop, size_t steps) {
   struct kernel_spec *spec = x->out;
   const struct config_launch *launches = &x->variant->implementation->launches[loop->first];

@@ -1,4 +1,5 @@
-/* The source of an expansion: names, options, entries, the rendered template put together; see expansion.h. */
+/* The source of an expansion: its names, options and entries, and the rendered template put
+   together; see expansion.h. */
 #include "expansion.h"
 
 #include <stdlib.h>
@@ -8,8 +9,8 @@ static bool same_line(struct config_line a, struct config_line b) {
   return a.number == b.number && strcmp(a.path, b.path) == 0;
 }
 
-/* Derived names that every implementation has, in the same place: those of all implementations. Only as far as
-   nothing but shared tunables is needed. */
+/* Returns the derived names that all implementations share and that need only the shared tunables,
+   which a reference can use. */
 static size_t shared_derived(const struct expansion *x) {
   const struct config *config = x->config;
   const struct config_implementation *first = config->implementations;
@@ -52,7 +53,8 @@ int expansion_open_names(struct expansion *x) {
   return names_open(&in, &x->names, x->err);
 }
 
-/* Into a // comment: one line, not spliced to the next. */
+/* Appends text to a // comment: on one line, and without a backslash that would splice the next
+   line. */
 static void add_comment(struct text *out, const char *comment) {
   text_add(out, "// ");
   for (; *comment; comment++) {
@@ -92,7 +94,8 @@ int expansion_evaluate_options(struct expansion *x) {
   return status;
 }
 
-/* The kernel of that name, which is one more if no launch has named it. */
+/* Returns the entry of the kernel of that name, which is added if no launch has named the kernel
+   yet. */
 static int enter_kernel(struct expansion *x, const struct config_launch *launch, const struct text *name,
                         struct expansion_entry **out) {
   for (size_t i = 0; i < x->entry_count; i++) {
@@ -127,7 +130,8 @@ void expansion_set_step(struct expansion *x, const struct config_launch *launch,
   x->slots[launch->steps_slot] = value_int((int64_t)steps);
 }
 
-/* An entry that sees the step is spelled in each; any other once, also where its launch is left out. */
+/* Expands the text of a launch's entry. An entry that depends on the step is expanded for each
+   step; any other once, even if the launch is not made at all. */
 static int spell_entry(struct expansion *x, const struct config_launch *launch, size_t steps) {
   const size_t count = config_spelling_sees(&launch->entry, launch->step_slot) ? steps : 1;
   struct expansion_entry *ignored;

@@ -1,4 +1,5 @@
-/* The kernel_spec of an expansion: memory, strings, hashes, work, name; see expansion.h. */
+/* The kernel_spec of an expansion: memory, strings, hashes, declared work, name; see
+   expansion.h. */
 #include "expansion.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@ static int too_many(const struct expansion *x, size_t launches) {
   return expansion_launch_error(x, first, "all launches are left out: their steps are 0");
 }
 
-/* How many launches there will be. */
+/* Counts the rounds of all loops. */
 int expansion_count_steps(struct expansion *x) {
   size_t launches = 0;
   if (x->reference) return CUGEN_OK;
@@ -37,7 +38,7 @@ static const struct config_line *line_of(const struct expansion *x, size_t argum
                                       : &x->variant->implementation->own[argument - x->argument_count].line;
 }
 
-/* Arguments of one file share its name. */
+/* Arguments declared in one file share the stored name of the file. */
 static void store_files(const struct expansion *x) {
   for (size_t i = 0, last = 0; i < x->argument_count + x->own_count; last = i++) {
     const struct config_line *const line = line_of(x, i);
@@ -53,7 +54,8 @@ int expansion_allocate_spec(struct expansion *x) {
   struct kernel_spec *spec = x->out;
   const size_t arguments = x->argument_count + x->own_count;
   spec->arguments = calloc(arguments + 1, sizeof *spec->arguments);
-  spec->launches = calloc(1, sizeof *spec->launches); /* of a reference; else they grow */
+  /* room for the launch of a reference; otherwise the arrays grow */
+  spec->launches = calloc(1, sizeof *spec->launches);
   if (!spec->arguments || !spec->launches) return error_memory(x->err);
   x->launch_room = 1;
   spec->argument_count = x->argument_count;
@@ -103,7 +105,8 @@ static void describe_launch(const struct kernel_spec *spec, const struct kernel_
   describe_list(spec, launch, out);
 }
 
-/* What of the arguments makes another launch though the source is the same. */
+/* Describes the aspects of the arguments that make another launch although the source is the
+   same. */
 static void describe_arguments(const struct kernel_spec *spec, struct text *out) {
   for (size_t i = 0; i < spec->argument_count; i++) {
     if (spec->arguments[i].absent) continue;
@@ -112,12 +115,14 @@ static void describe_arguments(const struct kernel_spec *spec, struct text *out)
   }
 }
 
-/* A variant is judged on the check problem first, for which the template may say something else. */
+/* Adds the source for the check problem, on which a variant is verified first, because the template
+   may give another source for it. */
 static void add_check_source(const struct proof *proof, const struct proof *check, struct text *normal) {
   if (strcmp(proof->source.hex, check->source.hex) != 0) text_addf(normal, " check %s", check->source.hex);
 }
 
-/* What a result is held against: with another reference, tolerance or check problem it would have to be proved again. */
+/* Describes everything against which results are verified. If the reference, a tolerance or the
+   check problem changes, the result must be verified again. */
 static void describe_proof(const struct expansion *x, struct text *normal) {
   if (x->reference) return;
   text_addf(normal, "%s", x->proof.source.hex);
@@ -136,12 +141,12 @@ static void describe_proof(const struct expansion *x, struct text *normal) {
   }
 }
 
-/* Of what was added since `from`. */
+/* Returns the hash of the text that was added since `from`. */
 static struct hash hash_since(const struct text *text, size_t from) {
   return hash_bytes(text_get(text) + from, text->length - from);
 }
 
-/* Whether the text says the name other than as a parameter's: behind its __restrict__. */
+/* Returns whether the text uses the name other than as a parameter behind its __restrict__. */
 static bool says(const char *text, const char *name) {
   static const char parameter[] = "__restrict__ ";
   size_t length = strlen(name), before = sizeof parameter - 1;
@@ -156,7 +161,7 @@ static bool has_list(const struct kernel_launch *launch) {
   return launch->listed && !launch->all;
 }
 
-/* Whether a launch has it in a list of its own. */
+/* Returns whether a launch passes the argument in a list of its own. */
 static bool is_listed(const struct kernel_spec *spec, size_t argument) {
   for (size_t i = 0; i < spec->launch_count; i++) {
     const struct kernel_launch *launch = &spec->launches[i];
@@ -166,14 +171,15 @@ static bool is_listed(const struct kernel_spec *spec, size_t argument) {
   return false;
 }
 
-/* Whether all launches have lists. */
+/* Returns whether all launches have lists of their own. */
 static bool all_listed(const struct kernel_spec *spec) {
   for (size_t i = 0; i < spec->launch_count; i++)
     if (!has_list(&spec->launches[i])) return false;
   return true;
 }
 
-/* Of the normalised source. A kernel that writes its parameters itself may call them anything. */
+/* Notes the arguments that the normalised source does not use. A kernel whose source has its own
+   parameter list may call them anything. */
 static void note_unused(const struct expansion *x, const char *text) {
   struct kernel_spec *spec = x->out;
   bool nobody = all_listed(spec);
@@ -184,7 +190,8 @@ static void note_unused(const struct expansion *x, const char *text) {
   }
 }
 
-/* Each launch of a call; of a long one each that differs. */
+/* Returns the number of launches to describe: all launches of a call, or only the different ones of
+   a long call. */
 static size_t described_count(const struct kernel_spec *spec) {
   return kernel_spec_is_long(spec) ? spec->launch_count : kernel_spec_calls(spec);
 }
@@ -193,7 +200,7 @@ static const struct kernel_launch *described(const struct kernel_spec *spec, siz
   return &spec->launches[kernel_spec_is_long(spec) ? i : kernel_spec_call(spec, i)];
 }
 
-/* What makes another image of the same source: which of a template's instances it has. */
+/* Describes what makes another image of the same source: the launched instances of templates. */
 static void describe_compile(const struct kernel_spec *spec, struct text *normal) {
   if (*spec->options) text_addf(normal, "options %s\n", spec->options);
   for (size_t i = 0; i < described_count(spec); i++)
@@ -233,8 +240,9 @@ int expansion_take_hashes(struct expansion *x) {
   return spec->proof ? CUGEN_OK : error_memory(x->err);
 }
 
-/* The buffers' contents follow from the arguments (and a seed), the reference's results from these and the reference, whose
-   hash covers the scalars that it is passed. flops decides how many elements are computed. */
+/* Computes the hashes of the data. The contents of the buffers follow from the arguments (and a
+   seed). The results of the reference follow from the contents and the reference, whose hash covers
+   its scalars. flops is included, because it decides how many elements are computed. */
 int expansion_take_data_hashes(struct expansion *x) {
   struct kernel_spec *spec = x->out;
   struct text *data = &x->expander->normal;
@@ -253,7 +261,7 @@ int expansion_take_data_hashes(struct expansion *x) {
   return CUGEN_OK;
 }
 
-/* Without work there is no rate to rank by. */
+/* An objective that ranks by a rate needs the declared work. */
 static int check_work(const struct expansion *x) {
   const struct config *config = x->config;
   const struct objective *objective = config->objective;
@@ -280,7 +288,7 @@ int expansion_evaluate_work(struct expansion *x) {
   if (status) return error_prefix(x->err, "%s: bytes", x->config->path), status;
   status = check_work(x);
   if (status) return status;
-  const char *products; /* spoils no variant, but is wrong for all of them */
+  const char *products; /* an error here concerns all variants, so it does not fail this one */
   return config_products(x->config, x->slots, &products, x->err);
 }
 

@@ -1,5 +1,6 @@
-/* One expansion under way, as the files of the expander pass it on: expand.c runs the steps in order, expand_arguments.c,
-   expand_source.c, expand_launches.c and expand_spec.c carry them out. See expand.h. */
+/* The state of one expansion, shared by the files of the expander: expand.c runs the steps in
+   order; expand_arguments.c, expand_source.c, expand_launches.c and expand_spec.c implement them.
+   See expand.h. */
 #ifndef GEN_TEMPLATE_EXPANSION_H
 #define GEN_TEMPLATE_EXPANSION_H
 
@@ -10,7 +11,8 @@
 #include "headers.h"
 #include "render.h"
 
-/* Of a reference or its like: its source alone, and with its launch and the scalars that it is passed. Empty: there is none. */
+/* Hashes of a reference, verify kernel or generator: of its source alone, and of the source with
+   its launch and the scalars passed. Empty: there is none. */
 struct proof {
   struct hash source, kernel;
 };
@@ -18,7 +20,8 @@ struct proof {
 enum { PROOFS_KEPT = 32 };
 
 struct expander {
-  /* The last references expanded, by what shapes them: a tuner goes to and fro between problems and shared tunables. */
+  /* The references expanded last, with the inputs that they depend on, because a tuner alternates
+     between problems and shared tunables. */
   struct kept_proof {
     struct text key;
     struct proof proof;
@@ -28,60 +31,68 @@ struct expander {
   struct data_files data_files;
   struct renderer *renderer;
   struct headers *headers;
-  struct text rendered, body, defines, source, normal, parameters, title; /* kept for their memory */
-  /* Of the last expansion, one a slot: what shaped it; the same beside the values. */
+  /* kept between expansions to save allocations */
+  struct text rendered, body, defines, source, normal, parameters, title;
+  /* Which slots influenced the last expansion, one flag per slot. reads_beside: without the slots
+     that count only through `values`. */
   bool *reads, *reads_beside;
   size_t read_count;
-  const struct expr **values; /* derived names of which the value alone did */
+  const struct expr **values; /* derived names of which only the value influenced the expansion */
   size_t value_count;
 };
 
-/* A kernel that is launched, as an entry says; "" until it is known: the only one. */
+/* A launched kernel, as an entry names it; the name is "" until the only kernel is known. */
 struct expansion_entry {
   struct text name;
-  struct config_line line;     /* of the first launch that names it */
-  bool only;                   /* no entry says it */
-  bool stored;                 /* its strings are the spec's, */
+  struct config_line line;     /* line of the first launch that names the kernel */
+  bool only;                   /* no entry names the kernel, because it is the only one */
+  bool stored;                 /* its strings are stored in the spec, */
   size_t name_at, place_at;    /* at these offsets */
-  bool launched, has_carveout; /* by the launches so far */
+  bool launched, has_carveout; /* whether the launches so far launch the kernel, and set its
+                                  carveout */
   int carveout;
 };
 
-/* One expansion under way. */
+/* The state of one expansion. */
 struct expansion {
   struct expander *expander;
   const struct config *config;
   const struct problem *problem;
   const struct device_facts *facts;
   const struct variant *variant; /* NULL in a reference without shared tunables */
-  bool unnamed;                  /* errors do not say which variant it is */
-  bool reference;                /* or a generator or verify kernel */
+  bool unnamed;                  /* errors do not name the variant */
+  bool reference;                /* whether this is a reference, generator or verify kernel */
   bool verifies;
-  int generates;                         /* the argument whose data it makes; -1: none */
-  int64_t samples;                       /* of a reference */
-  struct proof proof, judge;             /* of the reference and the verify kernel behind a variant */
-  struct proof check_proof, check_judge; /* the same for the check problem */
+  int generates;                         /* the argument whose data this generator makes; -1: not a
+                                            generator */
+  int64_t samples;                       /* number of samples of a reference */
+  struct proof proof, judge;             /* hashes of the variant's reference and verify kernel */
+  struct proof check_proof, check_judge; /* hashes of the reference and the verify kernel for the
+                                            check problem */
   struct value *slots;
   size_t slot_count;
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
-  size_t argument_count, own_count; /* own: behind the others, the implementation's scalars */
+  size_t argument_count, own_count; /* own: the implementation's scalars, which follow the
+                                       arguments */
   bool plain[KERNEL_MAX_ARGUMENTS];
-  bool changed[KERNEL_MAX_ARGUMENTS]; /* of a verify kernel: it gets what this was, too */
+  bool changed[KERNEL_MAX_ARGUMENTS]; /* of a verify kernel: arguments whose contents before the run
+                                         are passed, too */
   bool wide_index;
-  bool parameters_used;              /* ${params} */
-  size_t steps[CONFIG_MAX_LAUNCHES]; /* rounds of each loop of the implementation */
-  const char *template_name, *entry; /* entry: of a reference */
+  bool parameters_used;              /* the template used ${params} */
+  size_t steps[CONFIG_MAX_LAUNCHES]; /* number of rounds of each loop of the implementation */
+  const char *template_name, *entry; /* entry: the kernel of a reference */
   struct config_line template_line;
   struct names names;
-  struct expansion_entry entries[KERNEL_MAX_ENTRIES]; /* each kernel that is launched, once */
+  struct expansion_entry entries[KERNEL_MAX_ENTRIES]; /* the launched kernels, each once */
   size_t entry_count;
-  size_t launch_room, parameter_room; /* of the spec's arrays */
+  size_t launch_room, parameter_room; /* allocated lengths of the spec's arrays */
   struct kernel_names kernels;
   struct kernel_spec *out;
   cugen_error *err;
 };
 
-/* What returns int is a step: a status, with what is wrong in x->err. */
+/* A function here that returns int is a step: it returns a status and describes a failure in
+   x->err. */
 
 /* ---- expand_arguments.c ---- */
 
@@ -98,7 +109,7 @@ int expansion_write_parameters(struct expansion *x);
 int expansion_open_names(struct expansion *x);
 int expansion_evaluate_options(struct expansion *x);
 int expansion_spell_entries(struct expansion *x);
-/* The entry of the launch with the step that the slots have; it is one of x->entries. */
+/* Finds the entry of the launch for the step in the slots; the result is one of x->entries. */
 int expansion_find_entry(struct expansion *x, const struct config_launch *launch, struct expansion_entry **out);
 int expansion_write_source(struct expansion *x);
 int expansion_note_reads(struct expansion *x);
@@ -118,7 +129,8 @@ int expansion_count_steps(struct expansion *x);
 int expansion_allocate_spec(struct expansion *x);
 int expansion_finish_strings(struct expansion *x);
 int expansion_take_hashes(struct expansion *x);
-/* Whether its kernels take the parameters that they are passed, as far as the text tells. Notes where the names are exchanged. */
+/* Checks, as far as the text shows, that the kernels take the parameters that are passed. Notes
+   suspicious orders of the names in spec->order. */
 int expansion_check_parameters(struct expansion *x);
 int expansion_take_data_hashes(struct expansion *x);
 int expansion_evaluate_work(struct expansion *x);

@@ -1,8 +1,8 @@
-/* Headers put in the place of their includes; see headers.h.
-
-   A header that guards itself, by #pragma once or by #ifndef around all of it, appears once where nothing makes its first
-   appearance conditional; its guard then goes, so that what it includes itself is not conditional either. Elsewhere it keeps
-   a guard and the compiler decides. The body's own guard goes likewise. */
+/* Replaces includes by the text of their headers; see headers.h. A header that guards itself, by
+   #pragma once or by an #ifndef around all of it, appears once if its first appearance stands in no
+   condition; its guard is then removed, so that the headers that it includes are unconditional,
+   too. Otherwise the header keeps a guard and the compiler decides. The guard of the body is
+   removed likewise. */
 #include "headers.h"
 
 #include <stdlib.h>
@@ -14,18 +14,18 @@
 
 enum { DEEPEST_HEADER = 32, MOST_HEADERS = 1024 };
 
-/* `#ifndef X` around all of a text: where that begins, and its #endif. */
+/* The guard `#ifndef X` around a whole text: its place, and that of its #endif. */
 struct guard {
   bool found;
   size_t begin, end;
 };
 
 struct header {
-  char *from, *name; /* as somebody included it */
+  char *from, *name; /* the including file, and the name as written there */
   const struct config_compile *compile;
-  char *path; /* NULL: nothing of the user's */
+  char *path; /* path of the header; NULL: it is not a file of the user */
   struct text text;
-  bool pragma; /* #pragma once */
+  bool pragma; /* the header has #pragma once */
   struct guard guard;
   bool quoted;
 };
@@ -36,7 +36,7 @@ struct headers {
   size_t count, capacity;
 };
 
-/* ---- Reading ------------------------------------------------------------------------------------------------- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static void header_free(struct header *h) {
   free(h->from);
@@ -52,7 +52,7 @@ static char *copy_string(const char *string) {
   return text_take(&text);
 }
 
-/* A directive's word, put together where splices part it; behind it in *reader. */
+/* Reads the word of a directive, which splices may divide; *reader moves behind the word. */
 static void directive_word(struct source_reader *reader, struct text *out) {
   struct source_token token;
   text_clear(out);
@@ -66,7 +66,8 @@ static void directive_word(struct source_reader *reader, struct text *out) {
   }
 }
 
-/* The next directive: its mark's place, or NULL at the end. `%:` is another way to write `#`. */
+/* Finds the next directive. Returns the place of its mark, or NULL at the end. `%:` is an
+   alternative spelling of `#`. */
 static const char *next_directive(struct source_reader *reader, bool *line_start, bool *other) {
   for (;;) {
     struct source_token token = source_next(reader);
@@ -91,7 +92,8 @@ static bool same_word(struct source_token a, struct source_token b) {
   return a.kind == SOURCE_WORD && a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
 }
 
-/* Behind the line of an #if: the #endif that closes it; NULL: there is none, or an #else of it first. */
+/* Reads from behind the line of an #if to the #endif that closes it. Returns NULL if there is none
+   or an #else comes first. */
 static const char *closing_endif(struct source_reader *reader, struct text *word) {
   bool line_start = false, other;
   for (int depth = 1; depth; line_start = false) {
@@ -106,7 +108,7 @@ static const char *closing_endif(struct source_reader *reader, struct text *word
   return NULL;
 }
 
-/* The next directive but for cugen's own #line; its word in *word. */
+/* Finds the next directive except cugen's own #line directives; its word is stored in *word. */
 static const char *written_directive(struct source_reader *reader, bool *other, struct text *word) {
   bool line_start = true;
   for (const char *at; (at = next_directive(reader, &line_start, other)); line_start = false) {
@@ -117,7 +119,7 @@ static const char *written_directive(struct source_reader *reader, bool *other, 
   return NULL;
 }
 
-/* `#ifndef X`, `#define X`, ..., `#endif` and nothing outside of them. */
+/* Recognises `#ifndef X`, `#define X`, ..., `#endif` with nothing outside of them. */
 static struct guard find_guard(const struct text *text, struct text *word) {
   const struct guard none = {.found = false};
   struct source_reader reader = {text_get(text), text_get(text) + text->length};
@@ -135,7 +137,8 @@ static struct guard find_guard(const struct text *text, struct text *word) {
   return (struct guard){true, (size_t)(open - text->data), (size_t)(close - text->data)};
 }
 
-/* Its line stays, empty: the compiler would take it for the whole source's. */
+/* Removes #pragma once but keeps its line empty; the compiler would apply the pragma to the whole
+   source. */
 static void take_pragma_once(struct header *h, struct text *word) {
   struct source_reader reader = {text_get(&h->text), text_get(&h->text) + h->text.length};
   bool line_start = true, other = false;
@@ -219,31 +222,31 @@ void headers_close(struct headers *headers) {
   free(headers);
 }
 
-/* ---- Putting in ---------------------------------------------------------------------------------------------- */
+/* ---- Replacing includes ---- */
 
 struct inliner {
   struct headers *headers;
   const struct headers_request *request;
   struct text *out;
   struct text word;
-  struct text guarded; /* the path of the body whose guard is left out */
+  struct text guarded; /* path of the body, if its guard was removed */
   const struct layer *top;
   int conditions, depth;
   struct {
     const char *path;
-    bool whole; /* without a condition */
+    bool whole; /* the header appears in no condition */
   } seen[MOST_HEADERS];
   size_t seen_count;
   cugen_error *err;
 };
 
-/* A text that is being put in. */
+/* A text whose includes are being replaced. */
 struct layer {
   const struct layer *below;
-  const struct header *header; /* NULL: the template's body */
+  const struct header *header; /* NULL: the body of the template */
   const char *text;
   size_t length;
-  struct guard guard; /* left out */
+  struct guard guard; /* the guard that is removed */
   size_t written;
 };
 
@@ -264,7 +267,8 @@ static int fail(struct inliner *in, const struct layer *layer, const char *at, c
   return status;
 }
 
-/* What may not be included is an error where it counts: a branch that is never compiled may say anything. */
+/* Refuses an include. In a condition an #error takes its place, because a branch that is never
+   compiled may contain anything. */
 static int refuse(struct inliner *in, const struct layer *layer, const char *at, const char *what) {
   if (!in->conditions) return fail(in, layer, at, what);
   text_addf(in->out, "#error %s\n", what);
@@ -276,7 +280,7 @@ static void write_until(struct inliner *in, struct layer *layer, const char *at)
   layer->written = (size_t)(at - layer->text);
 }
 
-/* Whether the header is to appear; *bare: without its guard. */
+/* Returns whether the header is to appear; *bare: without its guard. */
 static bool appears(struct inliner *in, const struct header *h, bool *bare, size_t *number) {
   const bool once = h->pragma || h->guard.found;
   if (once && in->guarded.length && !strcmp(text_get(&in->guarded), h->path)) return false;
@@ -331,7 +335,8 @@ static int put_found(struct inliner *in, struct layer *layer, const char *at, co
   return status;
 }
 
-/* The user's own file, or what the compiler is to look for in the toolkit and the system: never beside itself. */
+/* Replaces an include by the user's own file, or keeps it for the compiler, which searches only the
+   folders of the toolkit and the system, not that of the source. */
 static int include_name(struct inliner *in, struct layer *layer, const char *at, const char *next, bool quoted,
                         const char *name) {
   struct text from = {0}, what = {0};
@@ -370,7 +375,7 @@ static int include_name(struct inliner *in, struct layer *layer, const char *at,
   return status;
 }
 
-/* The name behind #include, and behind that the line's end. False: it is no name. */
+/* Reads the name behind #include up to the end of the line. Returns false if it is not a name. */
 static bool read_name(struct source_reader *reader, bool *quoted, struct text *name) {
   struct source_token token = source_next_in_line(reader);
   *quoted = token.kind == SOURCE_LITERAL && *token.at == '"';

@@ -1,29 +1,30 @@
-/* Names that templates mention, without expanding them; see mentions.h. A branch that no variant takes counts, too, and so does a
-   comment: what is told unused really is. */
+/* Finds the names that templates mention, without expanding them; see mentions.h. Branches that no
+   variant takes and comments count as well, so that a tunable reported as unused is unused. */
 #include "mentions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Files that templates include are few; past these everything counts as used. */
+/* Templates include few files; with more than this, all names count as used. */
 enum { MOST_FILES = 64 };
 
-/* Names that are looked for in files. */
+/* The names that are searched in the files. */
 struct search {
   const struct sources *sources;
   const struct config *config;
   const struct config_tunable *tunables;
   size_t count;
-  bool *used, *asked;             /* of each: its value; whether it is defined */
-  char (*nearest)[MENTIONS_WORD]; /* likewise */
-  char *seen[MOST_FILES];         /* paths */
+  bool *used, *asked;             /* for each name: whether its value is used, and whether it is
+                                     asked to be defined */
+  char (*nearest)[MENTIONS_WORD]; /* for each name: the nearest word in a condition */
+  char *seen[MOST_FILES];         /* paths of the searched files */
   size_t seen_count;
-  bool all;    /* what is included is not known */
-  bool failed; /* no memory */
+  bool all;    /* all names count as used, because an included file is not known */
+  bool failed; /* out of memory */
 };
 
-/* The next place of the whole word, from `at` on; NULL: there is none. */
+/* Finds the next whole word at or behind `at`; NULL: there is none. */
 static const char *find_word(const char *text, const char *at, const char *word) {
   const size_t length = strlen(word);
   for (; (at = strstr(at, word)); at++)
@@ -31,7 +32,8 @@ static const char *find_word(const char *text, const char *at, const char *word)
   return NULL;
 }
 
-/* Behind `#ifdef`, `#ifndef`, `defined` or `#define`, where a value does not matter. */
+/* Returns whether the place is behind `#ifdef`, `#ifndef`, `defined` or `#define`, where a value
+   does not matter. */
 static bool asks_definition(const char *text, const char *at) {
   static const char *const words[] = {"ifdef", "ifndef", "elifdef", "elifndef", "defined", "define"};
   while (at > text && (at[-1] == ' ' || at[-1] == '\t' || at[-1] == '(')) at--;
@@ -53,7 +55,7 @@ static void look_for_names(struct search *s, const char *text) {
   }
 }
 
-/* ---- What an unused name may have been meant for ---- */
+/* ---- Words that an unused name may be a misspelling of ---- */
 
 static bool is_declared(const struct search *s, const char *word) {
   for (size_t i = 0; i < s->count; i++)
@@ -71,7 +73,7 @@ static void consider(struct search *s, const char *word) {
   }
 }
 
-/* Of one line. */
+/* Looks at the words in the condition of one line. */
 static void look_in_condition(struct search *s, const char *at) {
   char word[MENTIONS_WORD];
   for (size_t length; *at && *at != '\n'; at += length) {
@@ -84,7 +86,8 @@ static void look_in_condition(struct search *s, const char *at) {
   }
 }
 
-/* `#ifndef UNROLL`: what a template lets be set from outside. */
+/* Looks for conditions such as `#ifndef UNROLL`, by which a template lets names be set from
+   outside. */
 static void look_for_conditions(struct search *s, const char *text) {
   for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
     const char *word = at + strspn(at, " \t");
@@ -98,7 +101,8 @@ static void look_for_conditions(struct search *s, const char *text) {
 
 static void search_file(struct search *s, const char *name, const char *from);
 
-/* include "name", include("name") or #include "name"; headers of systems know no tunable. */
+/* Searches the files named by include "name", include("name") and #include "name". Headers of
+   systems do not mention tunables. */
 static void search_included(struct search *s, const char *at, const char *from) {
   struct text name = {0};
   while (*at == ' ' || *at == '\t' || *at == '(') at++;
@@ -136,7 +140,8 @@ static void search_file(struct search *s, const char *name, const char *from) {
   struct text path = {0}, content = {0};
   cugen_error ignored;
   if (sources_template(s->sources, name, from, s->config->path, &path, &content, &ignored))
-    s->all = true; /* a header of another folder, or what whoever expands it will say */
+    s->all = true; /* a header in another folder, or a missing file, which the expansion will
+                      report */
   else if (path.failed || content.failed)
     s->failed = true;
   else if (note_file(s, text_get(&path)))
@@ -163,14 +168,15 @@ static bool search_open(struct search *s, const struct sources *sources, const s
   return false;
 }
 
-/* A boolean is defined where it is true and nowhere else, so that #ifdef is enough of a use. */
+/* Returns whether the tunable's values are booleans. A boolean is a macro only where it is true, so
+   #ifdef uses its value. */
 static bool are_booleans(const struct config_tunable *tunable) {
   for (size_t i = 0; i < tunable->value_count; i++)
     if (tunable->values[i].type != VALUE_BOOL) return false;
   return true;
 }
 
-/* Whether there is something to tell of the tunable, and why. */
+/* Returns whether the tunable is worth a report, and sets *why to the reason. */
 static bool tells(const struct search *s, size_t i, int *why) {
   const struct config_tunable *tunable = &s->tunables[i];
   if (tunable->value_count < 2 || s->used[i] || (s->asked[i] && (tunable->used || are_booleans(tunable))))
@@ -179,7 +185,7 @@ static bool tells(const struct search *s, size_t i, int *why) {
   return *why != MENTIONS_MISSPELT || s->nearest[i][0];
 }
 
-/* Adds what is left over. */
+/* Adds the reports. */
 static int search_close(struct search *s, const struct config_implementation *implementation, size_t first,
                         struct unused_tunable *out, size_t most, size_t *count, cugen_error *err) {
   for (size_t i = first; !s->all && i < s->count; i++) {
@@ -198,7 +204,7 @@ static int search_close(struct search *s, const struct config_implementation *im
   return s->failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* The reference and its like see the shared tunables. */
+/* Searches the reference, the verify kernel and the generators, which see the shared tunables. */
 static void search_proof(struct search *s) {
   const struct config *config = s->config;
   if (config->reference) search_file(s, config->reference, config->path);

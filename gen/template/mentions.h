@@ -1,5 +1,6 @@
-/* Whether anything uses a tunable: one that nothing does makes the same kernel several times. And whether a template means one by another
-   name, or asks only whether it is defined, which it is for each of its values. */
+/* Finds tunables that nothing uses, with which equal kernels would be made several times; tunables
+   whose name a template seems to misspell; and tunables of which a template only asks whether they
+   are defined, which is true for every value. */
 #ifndef GEN_TEMPLATE_MENTIONS_H
 #define GEN_TEMPLATE_MENTIONS_H
 
@@ -11,17 +12,21 @@ enum { MENTIONS_WORD = 64 };
 enum { MENTIONS_NOWHERE, MENTIONS_MISSPELT, MENTIONS_DEFINED };
 
 struct unused_tunable {
-  int why; /* MENTIONS_MISSPELT: the config uses it, and no template does. MENTIONS_DEFINED: #ifdef and the like alone ask for it */
-  const struct config_implementation *implementation; /* NULL: of all */
+  int why; /* MENTIONS_MISSPELT: the config uses the tunable but no template does. MENTIONS_DEFINED:
+              only #ifdef and the like use it */
+  /* NULL: the tunable is shared by all implementations */
+  const struct config_implementation *implementation;
   const struct config_tunable *tunable;
-  char nearest
-      [MENTIONS_WORD]; /* of the words in the templates' #if, #ifdef and #ifndef that no name of the config is; "": none */
+  char nearest[MENTIONS_WORD]; /* the word in an #if, #ifdef or #ifndef of a template that is
+                                  nearest to the name and is not a name of the config; "": none */
 };
 
-/* Tunables of two or more values that make the same kernel several times. Those that no expression of the config, no argument and no template mentions, nor a file that one
-   includes; those that no template mentions while a word is near in one's #if; and those that are no booleans, of which templates ask
-   only whether they are defined. Fills in at most `most`, *count is how many there are. Where a file cannot be read, or it is not written out which one is
-   included, every name counts as used. CUGEN_ERROR_MEMORY. */
+/* Lists tunables with two or more values that make equal kernels: tunables that no expression or
+   argument of the config mentions and no template or included file either; tunables that no
+   template mentions while a near word stands in a condition of one; and tunables that are not
+   booleans and of which templates only ask whether they are defined. Fills in at most `most`
+   entries; *count is the number of all. If a file cannot be read, or the name of an included file
+   is computed, every name counts as used. Fails only with CUGEN_ERROR_MEMORY. */
 int mentions_unused(const struct sources *sources, const struct config *config, struct unused_tunable *out,
                     size_t most, size_t *count, cugen_error *err);
 

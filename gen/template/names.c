@@ -1,37 +1,44 @@
-/* The names of a config as a template sees them: in a `//@` line a value, in CUDA text a line of the prologue.
+/* The names of a config as a template sees them: in a `//@` line a value, in CUDA text a line of
+   the prologue.
 
-   Algorithm: one hash table for each expansion, made by names_open and then fixed. It uses open addressing with linear probing
-   (Knuth, The Art of Computer Programming 3, 6.4, algorithm L) and the FNV-1a hash. At most a quarter of its buckets is in use, so
-   that most words of a source, which are no names, cost one probe. The list beside it has the order of declaration, which is
-   the order of the prologue.
+   Algorithm: one hash table for each expansion, made by names_open and then fixed. It uses open
+   addressing with linear probing (Knuth, The Art of Computer Programming 3, 6.4, algorithm L) and
+   the FNV-1a hash. At most a quarter of its buckets is in use, so that most words of a source,
+   which are no names, cost one probe. The list beside it has the order of declaration, which is the
+   order of the prologue.
 
-   Known or not. A slot is known when its value is compiled in. A problem that is passed by a scalar argument is not known:
-   the text must be right for each value of it. expr_bind fills in what is known and leaves an expression, which is printed in
-   C. For example, where only N is passed, "ceil_div(N, tile)" becomes C text with the parameter N in it, and one kernel serves
-   every N.
+   Known or not. A slot is known when its value is compiled in. A problem that is passed by a scalar
+   argument is not known: the text must be right for each value of it. expr_bind fills in what is
+   known and leaves an expression, which is printed in C. For example, where only N is passed,
+   "ceil_div(N, tile)" becomes C text with the parameter N in it, and one kernel serves every N.
 
    Forms in CUDA text (names_define):
    - a dtype, and each NAME_t, is a `using`;
-   - a number is a #define, or `constexpr auto` where the source declares the same name in a scope of its own, which a macro
-     would spoil (name->scoped, found by scopes.c);
-   - what depends on an unknown slot is a #define of a C expression, cast to index_t where it is whole;
-   - a stride is the product of the extents inside it (the pitch in place of the innermost where one is declared);
+   - a number is a #define, or `constexpr auto` where the source declares the same name in a scope
+     of its own, which a macro would spoil (name->scoped, found by scopes.c);
+   - what depends on an unknown slot is a #define of a C expression, cast to index_t where it is
+     whole;
+   - a stride is the product of the extents inside it (the pitch in place of the innermost where one
+     is declared);
    - a name that is passed has no line: the kernel's parameter of that name is it.
 
    Invariants:
-   - All names are distinct: config/scope.c refuses a config that declares a name which is made here.
-   - Texts of composed names (A_stride0) lie in one text. list[i].text is set when that no longer moves.
-   - names_reads never leaves out a slot that the text depends on. It may give one too many. When two problems agree in those
-     slots, and their index_t has one width, their sources are the same, which saves their expansion. */
+   - All names are distinct: config/scope.c refuses a config that declares a name which is made
+     here.
+   - Texts of composed names (A_stride0) lie in one text. list[i].text is set when that no longer
+     moves.
+   - names_reads never leaves out a slot that the text depends on. It may give one too many. When
+     two problems agree in those slots, and their index_t has one width, their sources are the same,
+     which saves their expansion. */
 #include "names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The table ---------------------------------------------------------------------------------------------- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
-/* FNV-1a (Fowler, Noll, Vo). */
+/* The FNV-1a hash (Fowler, Noll, Vo). */
 static size_t hash_of(const char *text, size_t length) {
   uint32_t hash = 2166136261u;
   for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
@@ -60,7 +67,8 @@ static void add(struct names *names, struct name name, const char *text) {
   names->list[names->count++] = name;
 }
 
-/* A name made of an argument's name and a suffix; its text is set once texts no longer moves. */
+/* Adds a name that consists of an argument's name and a suffix. Its text pointer is set when the
+   texts no longer move. */
 static void add_composed(struct names *names, enum name_kind kind, int argument, const char *suffix, int dimension) {
   struct name name = {.kind = kind, .index = argument, .dimension = dimension, .scalar = -1};
   name.at = names->texts.length;
@@ -78,7 +86,7 @@ static const struct config_argument *declared_of(const struct names *names, int 
   return i < config->argument_count ? &config->arguments[i] : &names->in.own[i - config->argument_count];
 }
 
-/* NULL for a fact of the device. */
+/* Returns NULL for a fact of the device. */
 static const char *slot_name(const struct names_input *in, int slot) {
   if (slot >= in->config->first_tunable) return in->tunables[slot - in->config->first_tunable].name;
   if (slot >= in->config->first_problem) return in->config->problems[slot - in->config->first_problem].name;
@@ -101,7 +109,7 @@ static void add_scalar(struct names *names, int argument) {
 static void add_argument(struct names *names, int argument) {
   const struct kernel_argument *evaluated = &names->in.arguments[argument];
   if (evaluated->absent) return;
-  if (evaluated->struct_bytes) return; /* the template's own type */
+  if (evaluated->struct_bytes) return; /* the type of a struct is declared by the template */
   add_composed(names, NAME_TYPE, argument, "_t", 0);
   if (evaluated->kind == CUGEN_ARGUMENT_SCALAR) {
     add_scalar(names, argument);
@@ -127,7 +135,7 @@ static void add_all(struct names *names) {
   for (size_t i = 0; i < in->own_count; i++) add_scalar(names, (int)(config->argument_count + i));
 }
 
-/* Names are distinct: a config that declares what is made here is refused. */
+/* All names differ, because a config that declares a generated name is refused. */
 static void fill_buckets(struct names *names) {
   for (size_t i = 0; i < names->count; i++) {
     if (!names->list[i].text) names->list[i].text = names->texts.data + names->list[i].at;
@@ -137,7 +145,7 @@ static void fill_buckets(struct names *names) {
 
 static bool allocate(struct names *names) {
   const struct names_input *in = &names->in;
-  /* An argument makes at most a type, a stride for each dimension, a pitch and a layout. */
+  /* An argument adds at most a type, a stride for each dimension, a pitch and a layout. */
   names->capacity = 2 + in->config->problem_count + in->tunable_count + in->derived_count +
                     in->config->argument_count * (KERNEL_MAX_RANK + 3) + in->own_count;
   names->bucket_count = 64;
@@ -174,7 +182,7 @@ void names_close(struct names *names) {
   *names = (struct names){0};
 }
 
-/* ---- Values ------------------------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 static int derived_error(const struct names *names, const struct name *name, int status, cugen_error *err) {
   error_prefix_at(err, names->in.derived[name->index].line.path, names->in.derived[name->index].line.number,
@@ -187,7 +195,7 @@ static int derived_value(const struct names *names, const struct name *name, str
   return status ? derived_error(names, name, status, err) : CUGEN_OK;
 }
 
-/* The next-to-contiguous one, of an argument with two or more. */
+/* Returns the dimension next to the contiguous one, for an argument with two or more dimensions. */
 static int pitch_dimension(const struct kernel_argument *argument) {
   return argument->column_major ? 1 : argument->rank - 2;
 }
@@ -255,14 +263,15 @@ void names_forget(struct name *name) {
   name->declared = name->variable = name->redefined = NULL;
 }
 
-/* ---- Definitions -------------------------------------------------------------------------------------------- */
+/* ---- Definitions ----------------------------------------------------------------------------- */
 
-/* Parenthesised where an operator in front could bind to its sign. */
+/* Prints a number in parentheses if an operator in front could bind to its sign. */
 static void put_number(struct value value, struct text *out) {
   bool negative = (value.type == VALUE_INT && value.integer < 0) || (value.type == VALUE_FLOAT && value.real < 0);
   if (value.type == VALUE_BOOL) {
     text_add(out, value.boolean ? "1" : "0");
-  } else if (value.type == VALUE_INT && value.integer == INT64_MIN) { /* its digits alone are out of range in C */
+    /* in C its digits without the sign are out of range */
+  } else if (value.type == VALUE_INT && value.integer == INT64_MIN) {
     text_add(out, "(-9223372036854775807LL - 1)");
   } else {
     if (negative) text_add_char(out, '(');
@@ -289,7 +298,8 @@ static void define_number(const struct name *name, struct value value, struct te
   text_add(out, name->scoped ? ";\n" : "\n");
 }
 
-/* A boolean that the text asks by #ifdef alone is a macro where it is true, and none where it is false. */
+/* Returns whether the name is not defined: a boolean of which the text only asks by #ifdef is a
+   macro if it is true, and not defined if it is false. */
 static bool is_undefined(const struct name *name, struct value value) {
   return !name->valued && value.type == VALUE_BOOL && !value.boolean;
 }
@@ -309,18 +319,19 @@ static void define_scalar(const struct names *names, const struct name *name, st
     define_number(name, argument->value, out);
     return;
   }
-  /* A literal such as 0.5 would be a double and take a float's arithmetic with it. */
+  /* A plain literal such as 0.5 would be a double and make the arithmetic on floats double. */
   text_addf(out, "#define %s ((%s)(", name->text, argument->dtype->cuda_name);
   put_number(argument->value, out);
   text_add(out, "))\n");
   *type = argument->dtype;
 }
 
-/* How slots are written in C. The printer takes them for long long; a parameter of type index_t may be an int. */
+/* Prints slots in C. The printer takes them for long long, but a parameter of type index_t may be
+   an int, so it is converted. */
 struct slot_writer {
   const struct names *names;
   bool wide;
-  struct text name; /* the one just asked for */
+  struct text name; /* the name returned last */
 };
 
 static const char *write_slot(void *context, int slot) {
@@ -341,7 +352,7 @@ static int refuse_real_slots(const struct names *names, const struct expr *bound
   return CUGEN_OK;
 }
 
-/* Whether text is nothing but the name of one of expr's slots. */
+/* Returns whether the text is just the name of one of expr's slots. */
 static bool is_slot(const struct names *names, const struct expr *expr, const char *text) {
   size_t count;
   const int *slots = expr_slots(expr, &count);
@@ -366,7 +377,7 @@ static int print_slots(struct slot_writer *writer, const struct expr *bound, str
   return status;
 }
 
-/* expr with what is known filled in: its value, or its C expression in parentheses, appended to out. */
+/* Binds the known slots of expr, and appends its value or its C expression in parentheses. */
 static int put_bound(const struct names *names, const struct expr *expr, struct value *constant, struct text *out,
                      cugen_error *err) {
   struct expr *bound;
@@ -403,8 +414,8 @@ static int define_derived(const struct names *names, const struct name *name, st
   return status;
 }
 
-/* The factors of a stride: the pitch (or the shape of the contiguous dimension), then the shapes of the dimensions
-   between it and this one. */
+/* The factors of a stride: the pitch (or the extent of the contiguous dimension), then the extents
+   of the dimensions between the contiguous one and this one. */
 struct product {
   const struct expr *factors[KERNEL_MAX_RANK];
   int count;
@@ -421,7 +432,7 @@ static struct product stride_factors(const struct names *names, int argument, in
   return product;
 }
 
-/* Appends the factors that only the launch knows; *constant is the product of the others. */
+/* Appends the factors that only the launch knows; *constant becomes the product of the others. */
 static int put_product(const struct names *names, const struct product *product, int64_t *constant, struct text *out,
                        cugen_error *err) {
   *constant = 1;
@@ -440,8 +451,9 @@ static int put_product(const struct names *names, const struct product *product,
   return CUGEN_OK;
 }
 
-/* As wide as offsets are: a row that is counted by an int times a plain number would be an int. Not by the name index_t,
-   which a text that does not mention it has not. */
+/* A stride has the width of offsets, because an int times a plain number would be computed as an
+   int. The type is not written as index_t, because a text that does not mention index_t has no
+   definition of it. */
 static void define_stride(const struct names *names, const struct name *name, int64_t stride, struct text *out) {
   if (names->in.wide_index && stride > 1)
     text_addf(out, "#define %s ((long long)%" PRId64 ")\n", name->text, stride);
@@ -477,7 +489,7 @@ int names_define(const struct names *names, const struct name *name, struct text
   switch (name->kind) {
   case NAME_INDEX_T: define_type(name, &dtype_table[in->wide_index ? DTYPE_i64 : DTYPE_i32], out, type); break;
   case NAME_TENSOR_MAP:
-    /* The driver's CUtensorMap, whose header NVRTC cannot take. */
+    /* Stands for the driver's CUtensorMap, whose header NVRTC cannot read. */
     text_add(out, "struct alignas(64) tensor_map { unsigned long long words[16]; };\n");
     break;
   case NAME_SLOT:
@@ -491,14 +503,15 @@ int names_define(const struct names *names, const struct name *name, struct text
   case NAME_TYPE: define_type(name, in->arguments[name->index].dtype, out, type); break;
   case NAME_STRIDE: return define_distance(names, name, name->dimension, out, err);
   case NAME_PITCH: return define_distance(names, name, pitch_dimension(&in->arguments[name->index]), out, err);
-  case NAME_LAYOUT: break; /* a string, refused where it is mentioned */
+  case NAME_LAYOUT: break; /* a string, which is refused where the text mentions it */
   }
   return CUGEN_OK;
 }
 
-/* ---- What a text depends on --------------------------------------------------------------------------------- */
+/* ---- What a text depends on ------------------------------------------------------------------ */
 
-/* known_only: what the launch decides stays an expression in the text. */
+/* Notes the slots that an expression depends on. known_only: slots that the launch decides stay
+   names in the text and do not count. */
 static void read_expr(const struct names *names, const struct expr *expr, bool known_only, bool *reads) {
   size_t count = 0;
   const int *slots = expr ? expr_slots(expr, &count) : NULL;
@@ -513,7 +526,7 @@ static void read_distance(const struct names *names, const struct name *name, bo
   read_expr(names, names->in.config->arguments[name->index].layout.expr, false, reads);
 }
 
-/* A scalar without a value of its own is the slot of its name. */
+/* Notes the slots of a scalar. A scalar without a value of its own is the slot of its name. */
 static void read_scalar(const struct names *names, int argument, bool *reads) {
   const struct config_argument *declared = declared_of(names, argument);
   read_expr(names, declared->value, false, reads);
@@ -548,7 +561,8 @@ void names_read_value(const struct expr *expr, bool *reads, struct names_values 
   for (size_t i = 0; i < count && !values; i++) reads[slots[i]] = true;
 }
 
-/* What every expansion depends on: how the kernel's parameters are declared and passed. */
+/* Notes what every expansion depends on: how the parameters of the kernel are declared and
+   passed. */
 static void read_arguments(const struct names *names, bool *reads, struct names_values *values) {
   for (size_t i = 0; i < names->in.config->argument_count; i++) {
     const struct config_argument *declared = &names->in.config->arguments[i];

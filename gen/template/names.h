@@ -1,6 +1,7 @@
-/* The names that a template may use and what each means: in `//@` lines a value, in CUDA text a line of the
-   prologue. In declaration order: index_t, tensor_map, the problem, tunables, derived names, then for each argument NAME_t,
-   NAME_strideI, NAME_pitch, NAME_layout, and the scalars themselves. */
+/* The names that a template may use, and the meaning of each: in `//@` lines a value, in CUDA text
+   a line of the prologue. In the order of declaration: index_t, tensor_map, the problem, tunables,
+   derived names, then NAME_t, NAME_strideI, NAME_pitch and NAME_layout of each argument, and the
+   scalars. */
 #ifndef GEN_TEMPLATE_NAMES_H
 #define GEN_TEMPLATE_NAMES_H
 
@@ -9,9 +10,9 @@
 enum name_kind {
   NAME_INDEX_T,    /* the type of offsets */
   NAME_TENSOR_MAP, /* the type of a tensor map */
-  NAME_SLOT,       /* a problem value or tunable */
+  NAME_SLOT,       /* a parameter of the problem or a tunable */
   NAME_DERIVED,
-  NAME_SCALAR, /* a scalar argument that is no slot */
+  NAME_SCALAR, /* a scalar argument that is not a slot */
   NAME_TYPE,   /* A_t */
   NAME_STRIDE, /* A_stride0 */
   NAME_PITCH,  /* A_pitch */
@@ -22,22 +23,24 @@ struct name {
   const char *text;
   size_t length;
   enum name_kind kind;
-  int index;             /* slot; of derived; or of arguments */
-  int dimension;         /* NAME_STRIDE */
-  int scalar;            /* the scalar argument of this name, -1: none */
-  bool used;             /* the expansion mentions it */
+  int index;             /* number of the slot, derived name or argument */
+  int dimension;         /* of NAME_STRIDE */
+  int scalar;            /* number of the scalar argument of this name, -1: none */
+  bool used;             /* the text of the expansion mentions the name */
   bool asked;            /* a //@ line or ${} has read its value */
-  bool tested;           /* a directive mentions it: only a macro serves there */
-  bool doubted;          /* a directive asks whether it is one */
-  bool scoped;           /* the source declares it, too: a constant leaves that alone, a macro would not */
-  bool valued;           /* more than whether it is defined is asked of it */
-  const char *declared;  /* where it does, for messages; NULL: nowhere, or in a branch of the preprocessor alone */
+  bool tested;           /* a directive mentions the name, so it must be a macro */
+  bool doubted;          /* a directive asks whether the name is defined */
+  bool scoped;           /* the source also declares the name: a constant can be hidden by the
+                            declaration, a macro cannot */
+  bool valued;           /* the text uses the value, not only whether the name is defined */
+  const char *declared;  /* place of the source's declaration, for messages; NULL: none, or only in
+                            a branch of the preprocessor */
   const char *variable;  /* where a variable of a function hides it, or NULL */
-  const char *redefined; /* where the body defines it under a condition, or NULL */
-  size_t at;             /* in texts: where text stands until names_open is done */
+  const char *redefined; /* place of a definition in the body that stands in a condition, or NULL */
+  size_t at;             /* offset of the text in `texts`, until names_open has finished */
 };
 
-/* What names mean in one expansion; everything is borrowed. */
+/* The inputs that decide what names mean in one expansion; everything is borrowed. */
 struct names_input {
   const struct config *config;
   const struct config_tunable *tunables;
@@ -46,22 +49,25 @@ struct names_input {
   size_t derived_count;
   const struct value *slots;
   size_t slot_count;
-  const struct config_argument *own; /* the implementation's scalars, behind the config's arguments */
+  const struct config_argument *own; /* the implementation's scalars, which follow the config's
+                                        arguments */
   size_t own_count;
-  const struct kernel_argument *arguments; /* those of the config and these, evaluated */
-  const bool *plain;                       /* for each: packed and row-major whatever the config says */
-  bool wide_index;                         /* index_t has 64 bits */
+  const struct kernel_argument *arguments; /* the evaluated arguments of the config, followed by the
+                                              own ones */
+  const bool *plain;                       /* for each argument: packed and row-major whatever the
+                                              config says */
+  bool wide_index;                         /* whether index_t has 64 bits */
 };
 
 struct names {
   struct names_input in;
   struct name *list;
   size_t count, capacity;
-  unsigned short *buckets; /* index into list + 1; a power of two of them */
+  unsigned short *buckets; /* index into list + 1; their number is a power of two */
   size_t bucket_count;
-  struct text texts; /* of the composed names */
-  bool *known;       /* for each slot: compiled in, not passed at launch */
-  bool *facts;       /* of the device: those that the template asked for by `device` */
+  struct text texts; /* texts of the composed names */
+  bool *known;       /* for each slot: the value is compiled in, not passed at launch */
+  bool *facts;       /* device facts that the template read through `device` */
   bool all_known;
 };
 
@@ -69,35 +75,41 @@ int names_open(const struct names_input *in, struct names *out, cugen_error *err
 void names_close(struct names *names);
 
 struct name *names_find(const struct names *names, const char *text, size_t length);
-/* What Lua sees: a number, string or boolean; VALUE_NIL for what exists in CUDA text only (index_t, tensor_map, A_t). */
+/* Returns the value that Lua sees: a number, string or boolean; VALUE_NIL for names of CUDA text
+   only (index_t, tensor_map, A_t). */
 int names_value(const struct names *names, const struct name *name, struct value *out, cugen_error *err);
-/* A string that is no dtype: it has no form in CUDA text. */
+/* Returns whether the value is a string that is not a dtype, which has no form in CUDA text. */
 bool names_only_lua(const struct names *names, const struct name *name);
-/* Known at launch only: the kernel's parameter holds it. */
+/* Returns whether the value is known only at launch, as a parameter of the kernel. */
 bool names_parameter(const struct names *names, const struct name *name);
-/* In CUDA text it is a number, and so a macro. */
+/* Returns whether the name is a number in CUDA text, and so defined as a macro or constant. */
 bool names_macro(const struct names *names, const struct name *name);
-/* Of such: one that a constexpr can hold as well, so that name->scoped may ask for that. */
+/* Returns whether a constexpr can also hold the number, so that name->scoped decides between macro
+   and constant. */
 bool names_constant(const struct names *names, const struct name *name);
 bool names_tunable(const struct names *names, const struct name *name);
-/* What the last text said of it. */
+/* Clears the marks that the last text set in the name. */
 void names_forget(struct name *name);
-/* Appends the line of the prologue. *type gets the dtype it needs, or NULL. */
+/* Appends the name's line of the prologue. *type becomes the dtype that the line needs, or NULL. */
 int names_define(const struct names *names, const struct name *name, struct text *out, const struct dtype **type,
                  cugen_error *err);
 
-/* Expressions whose value alone the text depends on: of derived names, and whether there is an argument or a tensor map. */
+/* Expressions of which only the value influences the text: derived names, and the conditions for
+   arguments and tensor maps. */
 struct names_values {
-  const struct expr **list; /* the config's, with room for one a name, an argument and a tensor map */
+  const struct expr **list; /* expressions of the config; room for one per name, argument and tensor
+                               map */
   size_t count;
 };
 
-/* Notes one there, or where there is no place (NULL) the slots that it depends on. */
+/* Adds the expression to values; if values is NULL, sets reads[slot] for each slot that it depends
+   on. */
 void names_read_value(const struct expr *expr, bool *reads, struct names_values *values);
 
-/* Sets reads[slot] for each slot whose value the expansion's text depends on: for all of them it is the same kernel when
-   these have the same values and index_t the same width. With values (else NULL) the derived names that Lua has read and the arguments' conditions stand there, and
-   what they depend on is not set for their sake. */
+/* Sets reads[slot] for each slot whose value influences the text of the expansion: with equal
+   values of these slots and an index_t of equal width the kernel is the same. With values (may be
+   NULL), derived names that Lua has read and the conditions of arguments are listed there, and the
+   slots that only they depend on are not set. */
 void names_reads(const struct names *names, bool *reads, struct names_values *values);
 
 #endif

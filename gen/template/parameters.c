@@ -1,7 +1,8 @@
-/* What a kernel takes that writes its parameter list itself, against what it is passed: number and types, read in the text before
-   anything is compiled. The compiler's own count and sizes are compared as well where there are any (runtime/plan.c). What the text alone cannot
-   tell is left to that: a list with a macro, an ellipsis or a directive in it, an empty one, a type that is no keyword, and a kernel whose name
-   stands in several places. */
+/* Compares the parameter list that a kernel's source writes itself with the parameters that are
+   passed: their number and types, read in the text before anything is compiled. If an image exists,
+   the compiler's own number and sizes are compared as well (runtime/plan.c). Cases that the text
+   cannot decide are left to that: a list with a macro, an ellipsis or a directive in it, an empty
+   list, a type that is not a keyword, and a kernel whose name stands in several places. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,11 +10,11 @@
 
 enum { UNKNOWN = -1, NESTED = 32 /* brackets */, SPELLING = 24 /* "unsigned long long" */ };
 
-/* A parameter as the text has it: "const float *data". */
+/* A parameter in the text, such as "const float *data". */
 struct parameter {
   struct source_token name;
-  char type[SPELLING]; /* "float"; empty: more than the text tells */
-  bool pointer, plain; /* plain: nothing but words and stars */
+  char type[SPELLING]; /* type without qualifiers: "float"; empty: unknown */
+  bool pointer, plain; /* plain: the parameter consists of words and stars only */
 };
 
 struct parameter_list {
@@ -21,7 +22,7 @@ struct parameter_list {
   int count; /* UNKNOWN: the text does not tell */
 };
 
-/* ---- Reading ------------------------------------------------------------------------------------------------------ */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static bool is_of(struct source_token token, const char *marks) {
   return token.kind == SOURCE_MARK && strchr(marks, *token.at);
@@ -31,8 +32,8 @@ static bool same_word(struct source_token a, const char *at, size_t length) {
   return a.kind == SOURCE_WORD && a.length == length && memcmp(a.at, at, length) == 0;
 }
 
-/* Reads one bracket; `open` holds those that wait for theirs, as one text. False: it closes none that is open, as the > of a comparison, of a
-   shift or of an arrow within another bracket. */
+/* Reads one bracket; `open` holds the open brackets. Returns false if it does not close the
+   innermost open one, as the > of a comparison, a shift or an arrow inside another bracket. */
 static bool take_bracket(struct source_token token, char *open, int *depth) {
   static const char opening[] = "([{<", closing[] = ")]}>";
   if (is_of(token, opening)) {
@@ -45,7 +46,7 @@ static bool take_bracket(struct source_token token, char *open, int *depth) {
   return true;
 }
 
-/* The word that was taken for the name belongs to the type. */
+/* Moves the word that was taken for the name to the type. */
 static void name_is_type(struct parameter *p) {
   const size_t used = strlen(p->type), length = p->name.length;
   if (p->name.kind != SOURCE_WORD) return;
@@ -67,7 +68,7 @@ static void take_token(struct parameter *p, struct source_token token) {
     p->plain = false;
 }
 
-/* A list whose opening bracket has been read. */
+/* Reads a list whose opening bracket has been read. */
 static void read_list(struct source_reader text, struct parameter_list *list) {
   struct parameter spare;
   char open[NESTED] = "(";
@@ -101,7 +102,7 @@ static bool is_defined(const char *text, struct source_token word) {
   return false;
 }
 
-/* Whether a word of the list may stand for more. */
+/* Returns whether a word of the list may be a macro. */
 static bool has_macro(const char *text, struct source_reader list) {
   int depth = 1;
   while (depth > 0) {
@@ -121,9 +122,9 @@ static bool is_named_once(const struct text *body, const struct kernel_name *ker
   return count == 1;
 }
 
-/* ---- Comparing ------------------------------------------------------------------------------------------------------ */
+/* ---- Comparing ------------------------------------------------------------------------------- */
 
-/* What a launch passes to the kernel that it names. */
+/* The parameters that a launch passes to its kernel. */
 struct passing {
   const struct expansion *x;
   const struct kernel_name *kernel;
@@ -142,8 +143,9 @@ static const struct dtype *type_of(struct parameter seen) {
   return NULL;
 }
 
-/* Numbers must have the parameter's size, and be integers or none as it is. Buffers are often seen through another type, as packed halves
-   through unsigned int: of them only float and double are told apart. An address may be passed as a number of 8 bytes. */
+/* Returns whether the types agree. Numbers must have the parameter's size and both be integers or
+   not. Buffers are often read through another type, such as packed halves through unsigned int, so
+   only float and double are told apart. An address may be passed as a number of 8 bytes. */
 static bool type_agrees(struct parameter seen, const struct kernel_argument *argument) {
   const struct dtype *const type = type_of(seen);
   if (!seen.plain || argument->access != ACCESS_GLOBAL || argument->struct_bytes > 0) return true;
@@ -155,9 +157,10 @@ static bool type_agrees(struct parameter seen, const struct kernel_argument *arg
   return !type || (type->bytes == argument->dtype->bytes && type->floating == argument->dtype->floating);
 }
 
-/* ---- Refusing ------------------------------------------------------------------------------------------------------- */
+/* ---- Refusing -------------------------------------------------------------------------------- */
 
-/* The first argument that does not fit; their number: there are more or fewer parameters; UNKNOWN: all is well. */
+/* Returns the number of the first argument that does not fit; the number of arguments if the kernel
+   has more or fewer parameters; UNKNOWN if all fit. */
 static int find_fault(const struct passing *p, const struct parameter_list *list) {
   if ((size_t)list->count != p->count) return (int)p->count;
   for (size_t i = 0; i < p->count; i++)
@@ -165,7 +168,7 @@ static int find_fault(const struct passing *p, const struct parameter_list *list
   return UNKNOWN;
 }
 
-/* " (launch at line 12)" */
+/* Appends " (launch at line 12)". */
 static void say_launch(const struct passing *p, struct text *out) {
   if (p->launch->listed) text_addf(out, " (launch at line %d)", p->launch->line);
 }
@@ -189,7 +192,8 @@ static int refuse_count(const struct passing *p, const struct parameter_list *li
   return status;
 }
 
-/* The argument's line of the config, and the kernel's in the template. */
+/* Refuses a type, and names the argument's line in the config and the kernel's line in the
+   template. */
 static int refuse_type(const struct passing *p, const struct parameter *seen,
                        const struct kernel_argument *argument) {
   struct text said = {0};
@@ -212,9 +216,10 @@ static int refuse(const struct passing *p, const struct parameter_list *list, si
   return wrong < p->count ? refuse_type(p, &list->seen[wrong], argument_of(p, wrong)) : refuse_count(p, list);
 }
 
-/* ---- Arguments that seem exchanged ---------------------------------------------------------------------------------- */
+/* ---- Arguments that seem exchanged ----------------------------------------------------------- */
 
-/* The argument of that name, counted from 0 as it is passed, the parameter's own first; UNKNOWN: none has it. */
+/* Returns the number of the passed argument that has the parameter's name; the parameter's own
+   place is looked at first. UNKNOWN: none has the name. */
 static int find_passed(const struct passing *p, const struct parameter_list *list, size_t i) {
   const struct source_token name = list->seen[i].name;
   for (size_t k = 0; k < p->count; k++) {
@@ -225,7 +230,8 @@ static int find_passed(const struct passing *p, const struct parameter_list *lis
   return UNKNOWN;
 }
 
-/* A list of its own may pass a kernel the same arguments in another order from launch to launch. */
+/* Returns whether the kernel is launched several times, because lists of its launches may pass the
+   same arguments in different orders. */
 static bool is_launched_again(const struct passing *p) {
   size_t count = 0;
   for (size_t i = 0; p->launch->listed && i < p->x->out->launch_count; i++)
@@ -233,7 +239,8 @@ static bool is_launched_again(const struct passing *p) {
   return count > 1;
 }
 
-/* Whether names that both have stand in another order: no fault by itself, as names are free. */
+/* Returns whether names that both have stand in another order. This is not an error by itself,
+   because parameters may have any names. */
 static bool is_exchanged(const struct passing *p, const struct parameter_list *list) {
   int last = UNKNOWN;
   bool falls = false;
@@ -257,9 +264,9 @@ static int note_order(const struct passing *p, const struct parameter_list *list
   return p->x->out->order ? CUGEN_OK : error_memory(p->x->err);
 }
 
-/* ---- Launches ------------------------------------------------------------------------------------------------------- */
+/* ---- Launches -------------------------------------------------------------------------------- */
 
-/* NULL: it has a list that cannot be seen. */
+/* Returns NULL if the parameter list of the kernel cannot be seen. */
 static const struct kernel_name *find_kernel(const struct expansion *x, const char *entry) {
   const size_t length = strcspn(entry, "<");
   size_t start = length;
@@ -271,7 +278,8 @@ static const struct kernel_name *find_kernel(const struct expansion *x, const ch
   return NULL;
 }
 
-/* Whether the text of the list is all there is: no macro in it, no second kernel of that name. */
+/* Returns whether the text of the list is complete: it has no macro, and there is no second kernel
+   of that name. */
 static bool is_plain(const struct passing *p, struct source_reader list) {
   const struct text *body = &p->x->expander->body;
   return is_named_once(body, p->kernel) && !has_macro(text_get(body), list) &&

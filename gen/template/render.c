@@ -1,27 +1,30 @@
 /* Rendering: runs a template in the sandbox, which gives the body of a source.
 
-   Algorithm: a template is compiled, not interpreted. template.c turns its file into one Lua chunk. `//@` lines are copied;
-   runs of ordinary lines become a call emit(number, expressions...), whose number names a piece of text kept in C. The chunk
-   has one line for each line of the file, so that Lua's own errors name the right line. The compiled chunk stays in the Lua
-   registry, with the address of its template as the key. To render again is only to call it.
+   Algorithm: a template is compiled, not interpreted. template.c turns its file into one Lua chunk.
+   `//@` lines are copied; runs of ordinary lines become a call emit(number, expressions...), whose
+   number names a piece of text kept in C. The chunk has one line for each line of the file, so that
+   Lua's own errors name the right line. The compiled chunk stays in the Lua registry, with the
+   address of its template as the key. To render again is only to call it.
 
-   Names are found lazily. Each rendering has a new environment, an empty table. Behind it, by __index, stands a second
-   empty table, `known`; behind that find_known. It asks in this order: the config's names (names.c), its formulas, the functions
-   that templates share with expressions, the sandbox's globals, `device`. The answer is stored in `known`, so that each name
-   is asked for once. What was asked for is marked (name->asked, names->facts): the source depends on it.
+   Names are found lazily. Each rendering has a new environment, an empty table. Behind it, by
+   __index, stands a second empty table, `known`; behind that find_known. It asks in this order: the
+   config's names (names.c), its formulas, the functions that templates share with expressions, the
+   sandbox's globals, `device`. The answer is stored in `known`, so that each name is asked for
+   once. What was asked for is marked (name->asked, names->facts): the source depends on it.
 
    Invariants:
-   - What a template sets is a global of its own rendering and ends with it. It cannot set a name of the config, or else text
-     would go on with another value than `//@` lines see.
-   - The compiler's idea of file and line is right at the start of every piece that may carry a #line: after a short gap
-     by empty lines, otherwise by #line (keep_step).
-   - An error of Lua leaves C functions by longjmp, so that they own no memory when they raise one. What they need is kept in
-     struct renderer. give_up ends a rendering with renderer->error, which is then reported in place of what Lua says.
-   - A file is parsed once, under whatever names it is included. A template is found by (who names it, the name), since
-     names are relative.
+   - What a template sets is a global of its own rendering and ends with it. It cannot set a name of
+     the config, or else text would go on with another value than `//@` lines see.
+   - The compiler's idea of file and line is right at the start of every piece that may carry a
+     #line: after a short gap by empty lines, otherwise by #line (keep_step).
+   - An error of Lua leaves C functions by longjmp, so that they own no memory when they raise one.
+     What they need is kept in struct renderer. give_up ends a rendering with renderer->error, which
+     is then reported in place of what Lua says.
+   - A file is parsed once, under whatever names it is included. A template is found by (who names
+     it, the name), since names are relative.
 
-   Source: the Lua 5.4 reference manual, 2.2 (environments), 2.4 (metatables), 4.2 (C closures), 4.3 (the registry). The language
-   is described in docs/template.md. */
+   Source: the Lua 5.4 reference manual, 2.2 (environments), 2.4 (metatables), 4.2 (C closures), 4.3
+   (the registry). The language is described in docs/template.md. */
 #include "render.h"
 
 #include <lauxlib.h>
@@ -38,11 +41,12 @@
 enum {
   DEEPEST_INCLUDE = 16,
   LARGEST_TEXT = 16 << 20,
-  /* A gap of so many lines is filled with empty lines, a wider one gets a #line. */
+  /* a gap of up to this many lines is filled with empty lines; a wider one gets a #line */
   WIDEST_GAP = 4
 };
 
-/* A template as somebody named it; entries that came out as the same file share the template. */
+/* A template under the name by which it was requested. Names that lead to the same file share the
+   template. */
 struct loaded {
   char *from, *name;
   struct template *template;
@@ -54,34 +58,35 @@ struct renderer {
   struct sandbox *sandbox;
   struct loaded *loaded;
   size_t loaded_count, loaded_capacity;
-  /* The rendering under way. */
+  /* the current rendering */
   const struct render_request *request;
   struct text *body;
-  const struct template *current; /* the one that runs */
+  const struct template *current; /* the template that is running */
   int depth;
-  const struct template *line_of; /* body's next line is taken for next_line of this one */
+  const struct template *line_of; /* the next line of the body is line `next_line` of this template
+                                     for the compiler */
   int next_line;
   bool parameters_used;
-  struct text formula; /* kept here, so that an error of Lua does not lose it */
-  bool failed;         /* error says why; it has precedence over what Lua says */
+  struct text formula; /* kept here, so that it is freed after a Lua error */
+  bool failed;         /* `error` holds the reason, which takes precedence over Lua's message */
   cugen_error error;
 };
 
-/* Keys of the registry: the addresses of these. */
+/* The addresses of these variables are keys of the Lua registry. */
 static const char environment_key, known_meta_key;
 
 static struct renderer *renderer_of(lua_State *L) {
   return lua_touserdata(L, lua_upvalueindex(1));
 }
 
-/* Ends the rendering with renderer->error as it stands. */
+/* Ends the rendering with renderer->error. */
 static int give_up(lua_State *L, struct renderer *renderer) {
   renderer->failed = true;
   lua_pushnil(L);
   return lua_error(L);
 }
 
-/* ---- Loading ------------------------------------------------------------------------------------------------ */
+/* ---- Loading --------------------------------------------------------------------------------- */
 
 static char *copy_string(const char *string) {
   struct text text = {0};
@@ -147,9 +152,10 @@ static int load(struct renderer *renderer, const char *from, const char *name, c
   return CUGEN_OK;
 }
 
-/* ---- Emitting ----------------------------------------------------------------------------------------------- */
+/* ---- Emitting -------------------------------------------------------------------------------- */
 
-/* Makes the compiler's idea of file and line that of the piece, where a line of its own may stand. */
+/* Makes the file and line that the compiler assumes those of the piece, at a place where a line of
+   its own is allowed. */
 static void keep_step(struct renderer *renderer, const struct template *template,
                       const struct template_piece *piece) {
   bool same = template == renderer->line_of;
@@ -204,7 +210,7 @@ static void add_value(lua_State *L, struct renderer *renderer, const struct temp
   }
 }
 
-/* emit(piece, expressions...), the first argument of every chunk. */
+/* emit(piece, expressions...), the function that every chunk gets as its first argument. */
 static int emit(lua_State *L) {
   struct renderer *renderer = renderer_of(L);
   const struct template *template = lua_touserdata(L, lua_upvalueindex(2));
@@ -224,9 +230,10 @@ static int emit(lua_State *L) {
   return 0;
 }
 
-/* ---- Running ------------------------------------------------------------------------------------------------ */
+/* ---- Running --------------------------------------------------------------------------------- */
 
-/* Lua stopped at a piece of CUDA text, which it knows by the call that stands for it. */
+/* Rewords the message of an error in a line of CUDA text, which Lua describes by the call that
+   stands for it. */
 static void hide_call(cugen_error *err) {
   char *near = strstr(err->message, " near '__emit'");
   if (!near) return;
@@ -263,8 +270,8 @@ static void run(lua_State *L, struct renderer *renderer, const struct template *
   renderer->current = before;
 }
 
-/* True the second time that this rendering meets a template that says #pragma once: the environment's metatable,
-   which no template reaches, has a list. */
+/* Returns true if this rendering has met the template before; for templates with #pragma once. The
+   list is kept in the metatable of the environment, which templates cannot reach. */
 static bool seen_before(lua_State *L, const struct template *template) {
   if (!template->once) return false;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &environment_key);
@@ -276,13 +283,14 @@ static bool seen_before(lua_State *L, const struct template *template) {
   return seen;
 }
 
-/* The line of the template that called the C function which runs. */
+/* Returns the line of the template that called the running C function. */
 static int calling_line(lua_State *L) {
   lua_Debug frame;
   return lua_getstack(L, 1, &frame) && lua_getinfo(L, "l", &frame) ? frame.currentline : 0;
 }
 
-/* The file could not be had; what is wrong within it names its own line. */
+/* Returns whether the file itself could not be read; an error within the file names its own
+   line. */
 static bool not_found(const cugen_error *err) {
   return err->status != CUGEN_ERROR_TEMPLATE && err->status != CUGEN_ERROR_MEMORY;
 }
@@ -309,7 +317,7 @@ static int include(lua_State *L) {
   return 0;
 }
 
-/* ---- The functions that templates share with expressions ------------------------------------------------------------ */
+/* ---- The functions that templates share with expressions ------------------------------------- */
 
 static lua_Integer floor_divide(lua_Integer a, lua_Integer b) {
   lua_Integer quotient = a / b;
@@ -376,7 +384,7 @@ static int lua_abs(lua_State *L) {
   return 1;
 }
 
-/* The argument that is the least (operation LUA_OPLT) or the greatest. */
+/* Returns the smallest (operation LUA_OPLT) or the greatest argument. */
 static int extreme(lua_State *L, bool least) {
   int count = lua_gettop(L), best = 1;
   for (int i = 1; i <= count || i == 1; i++) {
@@ -416,9 +424,9 @@ static bool push_function(lua_State *L, struct renderer *renderer, const char *n
   return false;
 }
 
-/* ---- Formulas ------------------------------------------------------------------------------------------------- */
+/* ---- Formulas -------------------------------------------------------------------------------- */
 
-/* What the formula's text depends on, beside the names in it. */
+/* Notes the slots that the formula's text depends on, in addition to the names in the text. */
 static void note_slots(const struct names *names, const struct config_formula *formula) {
   size_t count;
   const int *slots = expr_slots(formula->expr, &count);
@@ -427,7 +435,7 @@ static void note_slots(const struct names *names, const struct config_formula *f
       if (names->list[n].kind == NAME_SLOT && names->list[n].index == slots[i]) names->list[n].asked = true;
 }
 
-/* combine("sum", "x") */
+/* A call of a formula: combine("sum", "x"). */
 static int call_formula(lua_State *L) {
   struct renderer *renderer = renderer_of(L);
   const struct names *names = renderer->request->names;
@@ -462,9 +470,9 @@ static bool push_formula(lua_State *L, struct renderer *renderer, const char *na
   return false;
 }
 
-/* ---- Names -------------------------------------------------------------------------------------------------- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Where the suggestions for an unknown name come from. */
+/* The lists from which suggestions for an unknown name are taken. */
 struct candidates {
   const char *names[512];
   size_t count;
@@ -481,7 +489,8 @@ static int unknown(lua_State *L, const char *name, const struct candidates *cand
   return luaL_error(L, "%s: unknown: neither in the config nor set in a //@ line before", name);
 }
 
-/* __index of `device`, which is empty so that each fact that is asked for is seen. The facts are the first slots. */
+/* __index of `device`, an empty table, so that each fact that a template reads is seen. The facts
+   are the first slots. */
 static int read_fact(lua_State *L) {
   const struct names *names = lua_touserdata(L, lua_upvalueindex(1));
   struct candidates candidates = {.count = 0};
@@ -561,7 +570,8 @@ static int unknown_name(lua_State *L, struct renderer *renderer, const char *nam
   return unknown(L, name, &candidates);
 }
 
-/* __index of `known`, the table behind the environment: asked once for each name, then the table has it. */
+/* __index of `known`, the table behind the environment. Called once for each name; then the table
+   has the answer. */
 static int find_known(lua_State *L) {
   struct renderer *renderer = renderer_of(L);
   size_t length;
@@ -586,7 +596,8 @@ static bool is_config_name(const struct renderer *renderer, const char *name, si
   return names_find(renderer->request->names, name, length) != NULL;
 }
 
-/* __newindex of the environment: a new global, unless text would go on seeing another value of that name. */
+/* __newindex of the environment: makes a new global, unless CUDA text would still see another value
+   of the name. */
 static int assign(lua_State *L) {
   struct renderer *renderer = renderer_of(L);
   size_t length;
@@ -598,7 +609,7 @@ static int assign(lua_State *L) {
   return 0;
 }
 
-/* ---- The environment ---------------------------------------------------------------------------------------- */
+/* ---- The environment ------------------------------------------------------------------------- */
 
 static void set_function(lua_State *L, struct renderer *renderer, const char *field, lua_CFunction function) {
   lua_pushlightuserdata(L, renderer);
@@ -606,7 +617,8 @@ static void set_function(lua_State *L, struct renderer *renderer, const char *fi
   lua_setfield(L, -2, field);
 }
 
-/* A fresh one: an empty table whose metatable answers from `known`, which fills as names are asked for. */
+/* Makes a new environment: an empty table whose metatable answers from `known`, which is filled as
+   names are asked for. */
 static void make_environment(lua_State *L, struct renderer *renderer) {
   lua_newtable(L);
   lua_createtable(L, 0, 2);
@@ -633,7 +645,7 @@ static int render_protected(lua_State *L) {
   return 0;
 }
 
-/* ---- The whole ---------------------------------------------------------------------------------------------- */
+/* ---- Rendering ---- */
 
 static int load_main(struct renderer *renderer, const struct render_request *request, cugen_error *err) {
   int status = load(renderer, request->from, request->template_name, &renderer->current, err);

@@ -1,4 +1,4 @@
-/* Names that a source declares itself; see scopes.h. */
+/* Finds the names that a source declares itself; see scopes.h. */
 #include "scopes.h"
 
 #include <string.h>
@@ -17,9 +17,9 @@ static bool is_one_of(struct source_token token, const char *const *words, size_
   return false;
 }
 
-/* ---- Declarations -------------------------------------------------------------------------------------------- */
+/* ---- Declarations ---------------------------------------------------------------------------- */
 
-/* Keywords that end in a type. */
+/* Keywords with which a type ends. */
 static bool is_type(struct source_token token) {
   static const char *const words[] = {"int",   "float",  "double", "unsigned", "signed", "long", "char",
                                       "uchar", "ushort", "ulong",  "short",    "bool",   "auto", "half",
@@ -28,7 +28,7 @@ static bool is_type(struct source_token token) {
   return token.kind == SOURCE_WORD && token.length > 2 && memcmp(token.at + token.length - 2, "_t", 2) == 0;
 }
 
-/* Between a type and what is declared. */
+/* Words between a type and the declared name. */
 static bool is_qualifier(struct source_token token) {
   static const char *const words[] = {"const", "volatile", "__restrict__", "__restrict", "restrict", "__shared__"};
   return is_mark(token, '*') || is_mark(token, '&') || is_one_of(token, words, sizeof words / sizeof *words);
@@ -39,7 +39,7 @@ static bool is_prefix(struct source_token token) {
   return is_one_of(token, words, sizeof words / sizeof *words);
 }
 
-/* What may stand in front of a name that is used. */
+/* Words that may stand in front of a name that is used, not declared. */
 static bool is_operator_word(struct source_token token) {
   static const char *const words[] = {"return", "case",   "else", "do",       "goto", "throw",  "new",
                                       "delete", "sizeof", "and",  "or",       "not",  "xor",    "bitand",
@@ -51,14 +51,15 @@ static bool ends_declarator(struct source_token token) {
   return token.kind == SOURCE_MARK && strchr("=;,)[{(:", *token.at);
 }
 
-/* The statement, read again up to the name. */
+/* The state of reading the statement again up to the name. */
 struct reading {
-  struct source_token before; /* the one in front */
-  bool typed;                 /* a type, and qualifiers at most behind it */
-  bool declares; /* it begins with a type, and no < came yet: what stands behind a comma is declared, too */
-  bool begun;    /* something other than a qualifier came */
+  struct source_token before; /* the token in front */
+  bool typed;                 /* a type was read, followed by nothing but qualifiers */
+  bool declares;              /* the statement begins with a type and has no < yet, so names behind
+                                 commas are declared, too */
+  bool begun;                 /* something other than a qualifier was read */
   int parentheses;
-  int angles; /* of `template <`, while it is open */
+  int angles; /* open angle brackets of `template <` */
   bool templated;
 };
 
@@ -85,7 +86,7 @@ static struct reading read_statement(const char *statement, const char *name) {
   }
 }
 
-/* Whether the name is declared there. after: the token behind it. */
+/* Returns whether the name is declared at this place. after: the token behind the name. */
 static bool declares(const struct reading *r, struct source_token after) {
   if (r->angles)
     return r->before.kind == SOURCE_WORD && !is_operator_word(r->before) &&
@@ -97,7 +98,7 @@ static bool declares(const struct reading *r, struct source_token after) {
          strchr("=;,)[", *after.at);
 }
 
-/* ---- Scopes -------------------------------------------------------------------------------------------------- */
+/* ---- Scopes ---------------------------------------------------------------------------------- */
 
 static bool is_hidden(const struct scopes *s, const struct name *name) {
   for (size_t i = 0; i < s->hidden_count; i++)
@@ -105,7 +106,7 @@ static bool is_hidden(const struct scopes *s, const struct name *name) {
   return false;
 }
 
-/* `threads.x`, `p->x`; of `ns::x` nothing is known. */
+/* Recognises `threads.x` and `p->x`; about `ns::x` nothing is known. */
 static bool is_member(const struct scopes *s) {
   return is_mark(s->before[0], '.') || (is_mark(s->before[0], '>') && is_mark(s->before[1], '-'));
 }
@@ -171,9 +172,9 @@ enum scope_sight scopes_see(struct scopes *s, struct source_token token, struct 
   return sight;
 }
 
-/* ---- Branches ------------------------------------------------------------------------------------------------ */
+/* ---- Branches -------------------------------------------------------------------------------- */
 
-/* Those past the most are not followed. */
+/* Branches nested deeper than the limit are not followed. */
 void scopes_if(struct scopes *s) {
   if (s->branch_count < BRANCHES_MOST)
     s->branches[s->branch_count] = (struct branch){s->parentheses, s->depth, s->transparent, s->hidden_count};

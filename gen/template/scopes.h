@@ -1,6 +1,7 @@
-/* Which mentions of a config's names are the source's own: template parameters, parameters and variables that a plain .cu
-   declares under the same name, and members. A lexical reading of scopes, right for what kernels are written like:
-   a declaration is a type with the name behind it. */
+/* Tells which mentions of a config's names are the source's own: members, and template parameters,
+   parameters and variables that a plain .cu declares under the same name. The scopes are read
+   lexically, which is right for the usual style of kernels: a declaration is a type with the name
+   behind it. */
 #ifndef GEN_TEMPLATE_SCOPES_H
 #define GEN_TEMPLATE_SCOPES_H
 
@@ -10,26 +11,32 @@
 enum { SCOPES_MOST = 64, BRANCHES_MOST = 16 };
 
 enum scope_sight {
-  SCOPE_MENTION,   /* the config's */
-  SCOPE_PARAMETER, /* of a template or function: from here on it hides the config's */
-  SCOPE_VARIABLE,  /* of a function: likewise */
-  SCOPE_GLOBAL,    /* a variable outside of functions: the whole file would see it instead of the config's */
-  SCOPE_HIDDEN     /* the source's own, declared before, or a member */
+  SCOPE_MENTION,   /* a use of the config's name */
+  SCOPE_PARAMETER, /* declared as a parameter of a template or function: it hides the config's name
+                      from here on */
+  SCOPE_VARIABLE,  /* declared as a variable of a function: it hides the config's name from here
+                      on */
+  SCOPE_GLOBAL,    /* declared as a variable outside of functions: the whole file would see it
+                      instead of the config's name */
+  SCOPE_HIDDEN     /* a use of the source's own name, declared before, or a member */
 };
 
 struct scopes {
-  const char *statement; /* where the statement under way begins */
+  const char *statement; /* beginning of the current statement */
   struct source_token before[2];
   int parentheses;
-  int depth;            /* of braces, but for those of namespaces */
-  uint64_t transparent; /* for each open brace, the innermost lowest, whether it is a namespace's */
+  int depth;            /* open braces, except those of namespaces */
+  uint64_t transparent; /* one bit per open brace, the innermost lowest: whether it belongs to a
+                           namespace */
   struct hidden {
     const struct name *name;
     int depth;
-    bool parameter; /* until its function's body ends, not only until the brace around it closes */
+    bool parameter; /* hidden until the body of the function ends, not only until the enclosing
+                       brace closes */
   } hidden[SCOPES_MOST];
   size_t hidden_count;
-  struct branch { /* what the innermost #if began with: each of its branches begins with that */
+  struct branch { /* The state at the beginning of an #if, which each of its branches begins
+                     with. */
     int parentheses, depth;
     uint64_t transparent;
     size_t hidden_count;
@@ -38,11 +45,12 @@ struct scopes {
 };
 
 void scopes_open(struct scopes *scopes, const char *text);
-/* Every token that is neither blank nor comment nor part of a directive, in order. name: what the config knows of the word, or NULL. */
+/* Takes the next token, in order; blanks, comments and directives are left out. name: the config's
+   name that the word is, or NULL. */
 enum scope_sight scopes_see(struct scopes *scopes, struct source_token token, struct source_reader ahead,
                             const struct name *name);
 
-/* At #if, #else (or #elif) and #endif. */
+/* Called at #if, at #else or #elif, and at #endif. */
 void scopes_if(struct scopes *scopes);
 void scopes_else(struct scopes *scopes);
 void scopes_endif(struct scopes *scopes);

@@ -1,4 +1,4 @@
-/* Parsing a template into a Lua chunk and pieces of text; see template.h. */
+/* Parses a template into a Lua chunk and pieces of text; see template.h. */
 #include "template.h"
 
 #include <stdlib.h>
@@ -7,16 +7,18 @@
 #include "base/array.h"
 #include "gen/sources/source_text.h"
 
-/* Lua has 255 registers for a function, 200 of them for locals; a call with more expressions is cut in two. */
+/* A Lua function has 255 registers, 200 of them for locals, so a call with more expressions is
+   split. */
 enum { MOST_EXPRESSIONS = 32 };
 
 struct parser {
   struct template *template;
-  const char *at, *end; /* what is left of the file */
+  const char *at, *end; /* the rest of the file */
   int line;
-  struct text plain;     /* the lines of text alone, ${} as 0: what the compiler's lexer will see */
-  int plain_line;        /* number of the line that comes next in plain, from 0 */
-  int *piece_plain_line; /* for each piece, the line of plain it starts at */
+  struct text plain;     /* only the lines of text, with 0 for each ${}: what the compiler's lexer
+                            will see */
+  int plain_line;        /* number of the next line in plain, from 0 */
+  int *piece_plain_line; /* for each piece, the line of plain at which it starts */
   size_t piece_plain_capacity;
   bool in_piece;
   cugen_error *err;
@@ -26,14 +28,14 @@ static int parse_error(struct parser *parser, const char *what) {
   return error_set_at(parser->err, CUGEN_ERROR_TEMPLATE, parser->template->path, parser->line, "%s", what);
 }
 
-/* Room for one more element in a growing array; false when out of memory. */
+/* Makes room for one more element in a growing array; returns false if memory is out. */
 static bool grow(void *array, size_t *capacity, size_t count, size_t size) {
   void *moved = array_reserve(*(void **)array, capacity, count, size);
   if (moved) *(void **)array = moved;
   return moved != NULL;
 }
 
-/* ---- Pieces ------------------------------------------------------------------------------------------------- */
+/* ---- Pieces ---------------------------------------------------------------------------------- */
 
 static int begin_fragment(struct parser *parser) {
   struct template *t = parser->template;
@@ -71,7 +73,7 @@ static void add_literal(struct parser *parser, const char *text, size_t length) 
   last_fragment(parser)->length += length;
 }
 
-/* ---- ${expression} ------------------------------------------------------------------------------------------ */
+/* ---- ${expression} --------------------------------------------------------------------------- */
 
 static const char *skip_lua_string(const char *at, const char *end) {
   char quote = *at++;
@@ -79,7 +81,8 @@ static const char *skip_lua_string(const char *at, const char *end) {
   return at < end ? at + 1 : end;
 }
 
-/* The } that closes the expression at `at`, NULL when there is none on the line; *comment: it holds a `--`. */
+/* Returns the } that closes the expression at `at`, or NULL if the line has none; *comment: the
+   expression contains a `--`. */
 static const char *expression_end(const char *at, const char *end, bool *comment) {
   int depth = 0;
   for (*comment = false; at < end;) {
@@ -97,7 +100,7 @@ static bool blank(const char *at, const char *end) {
   return at == end;
 }
 
-/* at stands behind the opening brace; *after gets the place behind the closing one. */
+/* `at` is behind the opening brace; *after becomes the place behind the closing one. */
 static int parse_expression(struct parser *parser, const char *at, const char *end, const char **after) {
   bool comment;
   const char *close = expression_end(at, end, &comment);
@@ -118,7 +121,7 @@ static int parse_expression(struct parser *parser, const char *at, const char *e
   return begin_fragment(parser);
 }
 
-/* ---- Lines -------------------------------------------------------------------------------------------------- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 static int parse_text(struct parser *parser, const char *at, const char *end) {
   const char *literal = at;
@@ -132,7 +135,7 @@ static int parse_text(struct parser *parser, const char *at, const char *end) {
     add_literal(parser, literal, (size_t)(dollar - literal));
     literal = at = dollar + (escaped ? 1 : 2);
     if (escaped) {
-      at += 2; /* the literal goes on with the second `$` */
+      at += 2; /* the literal text continues with the second `$` */
       continue;
     }
     int status = parse_expression(parser, at, end, &at);
@@ -145,7 +148,7 @@ static int parse_text(struct parser *parser, const char *at, const char *end) {
   return CUGEN_OK;
 }
 
-/* The expressions that a line opens, at most. */
+/* An upper bound of the number of expressions in a line. */
 static size_t count_opened(const char *at, const char *end) {
   size_t count = 0;
   for (; at + 1 < end; at++) count += at[0] == '$' && at[1] == '{';
@@ -169,13 +172,14 @@ static int text_line(struct parser *parser, const char *at, const char *end) {
   return status;
 }
 
-/* Behind the `//@` of a Lua line, else NULL. */
+/* Returns the place behind the `//@` of a Lua line, or NULL for another line. */
 static const char *lua_line(const char *at, const char *end) {
   while (at < end && (*at == ' ' || *at == '\t')) at++;
   return end - at >= 3 && memcmp(at, "//@", 3) == 0 ? at + 3 : NULL;
 }
 
-/* `#pragma once` is for the template language here: a compiler would warn of it in a main file. */
+/* Recognises `#pragma once`, which is handled here, because a compiler would warn about it in a
+   main file. */
 static bool pragma_once(const char *at, const char *end) {
   struct source_reader reader = {at, end};
   return source_is(source_next_solid(&reader), "#") && source_is(source_next_solid(&reader), "pragma") &&
@@ -209,9 +213,9 @@ static int parse_lines(struct parser *parser) {
   return CUGEN_OK;
 }
 
-/* ---- Where a #line may stand ----------------------------------------------------------------------------------- */
+/* ---- Where a #line may stand ----------------------------------------------------------------- */
 
-/* Lines of plain that do not begin inside a token get fresh[line] = true. */
+/* Sets fresh[line] for the lines of plain that do not begin inside a token. */
 static void find_fresh_lines(const struct text *plain, bool *fresh, size_t lines) {
   struct source_reader reader = {plain->data, plain->data + plain->length};
   size_t line = 0;
@@ -235,7 +239,7 @@ static int mark_fresh_pieces(struct parser *parser) {
   return CUGEN_OK;
 }
 
-/* ---- The whole ---------------------------------------------------------------------------------------------- */
+/* ---- Parsing a file ---- */
 
 static char *copy_string(const char *string) {
   struct text text = {0};

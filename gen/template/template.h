@@ -1,30 +1,33 @@
-/* One template file parsed: `//@` lines and ${} become a Lua chunk with exactly one line for each line of the file,
-   so that Lua's errors name the file's own lines; ordinary text becomes pieces that the chunk emits by number. Knows
-   nothing of a Lua state. docs/template.md describes the language. */
+/* A parsed template file. `//@` lines and ${} become a Lua chunk with exactly one line for each
+   line of the file, so that Lua's errors name the lines of the file. Ordinary text becomes pieces,
+   which the chunk emits by number. This module does not use a Lua state. docs/template.md describes
+   the language. */
 #ifndef GEN_TEMPLATE_TEMPLATE_H
 #define GEN_TEMPLATE_TEMPLATE_H
 
 #include "base/text.h"
 
-/* Literal text up to a ${} or the end of its piece. */
+/* Literal text up to a ${} or to the end of its piece. */
 struct template_fragment {
-  size_t at, length; /* in template->literal */
-  /* The ${} after it, for messages; unused in a piece's last fragment. */
-  size_t expression, expression_length; /* in template->lua */
+  size_t at, length; /* place in template->literal */
+  /* The ${} behind the text, for messages; unused in the last fragment of a piece. */
+  size_t expression, expression_length; /* place in template->lua */
   int line;
 };
 
-/* Consecutive lines of text, emitted by one call of the chunk's first argument: emit(number, expressions...). */
+/* Consecutive lines of text, which the chunk emits by one call of its first argument: emit(number,
+   expressions...). */
 struct template_piece {
-  int line, lines; /* the first, and how many */
-  bool fresh;      /* a new line of the compiler's: not inside a comment, raw string or continued directive */
-  size_t first;    /* template->fragments[first .. first + expressions] */
+  int line, lines; /* the first line and the number of lines */
+  bool fresh;      /* for the compiler the piece begins on a new line, not inside a comment, raw
+                      string or continued directive */
+  size_t first;    /* index of the first of template->fragments[first .. first + expressions] */
   size_t expressions;
 };
 
 struct template {
   char *path;
-  bool once; /* it says #pragma once */
+  bool once; /* the file has #pragma once */
   struct text lua, literal;
   struct template_piece *pieces;
   size_t piece_count, piece_capacity;
@@ -32,7 +35,7 @@ struct template {
   size_t fragment_count, fragment_capacity;
 };
 
-/* path is the file's name for messages. */
+/* path: the name of the file for messages. */
 int template_parse(const char *path, const char *content, size_t length, struct template **out, cugen_error *err);
 void template_free(struct template *template);
 
