@@ -1,88 +1,108 @@
-/* What the handles of the public headers are made of. The only place that joins gen, runtime and tune.
+/* The structs behind the handles of the public header. api/ is the only room that joins gen,
+   runtime and tune.
 
-   The files of api/, from below to above; none uses one behind it:
-   - kept, find_worker, library: the library's handle, and what functions hand out;
-   - models, predictions, devices, facts: a device that is here or described, and what is known of it;
-   - lookup, problem_text, judgement, failures, best: a config for one problem on one device, and which of its records still say something (lookup.h);
+   The files of api/, from the lowest to the highest; a file uses only files of its own line or of
+   lines above:
+   - kept, find_worker, library: the library's handle, and the results that functions hand out;
+   - models, predictions, devices, facts: a device, present or described, and its facts;
+   - lookup, problem_text, judgement, failures, best: a config for one problem on one device, and
+     which of its records are still valid (lookup.h);
    - portfolio, portfolio_data, portfolio_out: few variants for many problems (portfolio.h);
-   - kernel, filter, selection, choice, pinning, source, launches, explain, records: the kernel's handle, and which variant a plan takes;
-   - verify, bitwise, exploring, tuning, learning, tuning_set, check, why, plan: what is done with it. cache and transfer need the library only. */
+   - kernel, filter, selection, choice, pinning, source, launches, explain, records: the kernel's
+     handle, and the choice of a plan's variant;
+   - verify, bitwise, exploring, tuning, learning, tuning_set, check, why, plan: the operations on a
+     kernel. cache and transfer need only the library. */
 #ifndef API_API_H
 #define API_API_H
 
 #include "lookup.h"
 #include "tune/tuner.h"
 
-/* Which variant a plan uses, and why. */
+/* The variant that a plan uses, and the reason for the choice. */
 struct selection {
   cugen_plan_choice how;
   uint64_t index;
-  struct best_record best; /* of a measurement, where `how` is CUGEN_PLAN_DEFAULT of a prediction */
-  struct text problem;     /* the one that the record is of */
-  struct text other;       /* the GPU that it is of, where that is another one; "": it is not */
-  bool same_model;         /* it is of this GPU's model */
-  bool predicted;          /* the default is by the model: by what is remembered, or by what ships */
-  bool by_portfolio;       /* that is of a portfolio of predictions, for other problems */
+  struct best_record best; /* the record of the variant: a measurement, or a prediction if `how` is
+                              CUGEN_PLAN_DEFAULT */
+  struct text problem;     /* the problem of the record */
+  struct text other;       /* text of the other GPU from which the record comes; "" if it comes from
+                              this device */
+  bool same_model;         /* the other GPU is of this GPU's model */
+  bool predicted;          /* the default was chosen by the model: from remembered or from shipped
+                              predictions */
+  bool by_portfolio;       /* the default comes from a portfolio that was learnt from predictions
+                              for other problems */
   bool named;              /* the default is one of the config's tries */
-  struct text failed;      /* every variant is known to fail, this one so; "": not every one is */
+  struct text failed;      /* how this variant fails, if all variants are known to fail; otherwise
+                              "" */
   double distance;
 };
 
 struct cugen_kernel {
   struct opened_config opened;
-  struct problem problem; /* the look-up's */
+  struct problem problem; /* owned; the look-up borrows it */
   struct lookup lookup;
   bool on_check;
   char **settings;
   size_t setting_count;
-  struct space_filter *filter; /* one block; the look-up's */
+  struct space_filter *filter; /* one block of memory, which the look-up borrows */
   cugen_device_info device_info;
   struct text fallback, problem_short, problem_values, policy;
-  cugen_progress_callback watch; /* of api_kernel_run; NULL: none */
+  cugen_progress_callback watch; /* progress callback of api_kernel_run; NULL: none */
   void *watch_context;
-  struct text printed;        /* by the kernels of the last run or check */
-  struct text not_run;        /* the first variant that the cpu device could not run, and why */
-  struct text unverified;     /* why the last run verified nothing, or not all that it was to */
-  struct text unchecked;      /* what its verifying cannot show */
-  struct device_list devices; /* that it is tuned on together, the look-up's first; none: on that alone */
-  const char **device_ids;    /* of these */
-  struct text lost;           /* which of them failed in the last run, and why */
-  struct text equal_to;       /* of the last run: the variant that others were to equal, */
-  cugen_outputs outputs;      /* and what it gives */
-  struct text began;          /* with which variants it began */
+  struct text printed;        /* text printed by the kernels of the last run or check */
+  struct text not_run;        /* the first variant that the cpu device could not run, and the
+                                 reason */
+  struct text unverified;     /* why the last run verified nothing, or less than it should have */
+  struct text unchecked;      /* what the last verification cannot show */
+  struct device_list devices; /* the devices that tune the kernel together, the look-up's first;
+                                 empty: only the look-up's */
+  const char **device_ids;    /* ids of these devices */
+  struct text lost;           /* the devices that failed in the last run, with the reasons */
+  struct text equal_to;       /* last run: the variant whose outputs others had to equal */
+  cugen_outputs outputs;      /* last run: the outputs of that variant */
+  struct text began;          /* last run: the leaders with which it began */
   struct text variant_text, source, ptx;
-  struct text json;             /* what a function of results.c handed out */
-  cugen_ceilings ceilings;      /* dtype NULL: not yet looked up */
-  struct cache_record *records; /* what is remembered, loaded when first asked for */
+  struct text json;             /* text that a function of results.c handed out */
+  cugen_ceilings ceilings;      /* dtype NULL: not looked up yet */
+  struct cache_record *records; /* the remembered records, loaded on first use */
   size_t record_count;
   bool records_loaded;
-  struct kept choice, stored, why, check, launches, learnt, portfolios; /* what their functions handed out */
-  struct text export_name, export_notes;                                /* and an export */
-  int64_t tuned_at; /* when this handle last began to tune; 0: never. Records since then are its own */
+  /* results handed out by the functions of these names */
+  struct kept choice, stored, why, check, launches, learnt, portfolios;
+  /* text of the last export's result */
+  struct text export_name, export_notes;
+  int64_t tuned_at; /* when this handle last began to tune; 0: never. Records made since then are
+                       from this handle */
 };
 
 /* ---- kernel.c ---- */
 void api_forget_records(cugen_kernel *kernel);
-/* What measures on the check problem ends with it: the caller's own problem, or what it was, is the kernel's again. Returns the status, or
-   if that is CUGEN_OK why the problem cannot be restored. */
+/* Ends a measurement on the check problem: if on_check, makes the kernel's own problem, or the
+   caller's, its problem again. Returns `status`; if that is CUGEN_OK, the status of restoring the
+   problem. */
 int api_restore_problem(cugen_kernel *kernel, bool on_check, int status, cugen_error *err);
-/* Prints the variant into variant_text. The space is open; the index may be of one that heuristics leave out. */
+/* Prints the variant into variant_text. The space must be open; the index may be that of a variant
+   that heuristics remove. */
 int api_print_variant(cugen_kernel *kernel, uint64_t index, struct variant *variant, cugen_error *err);
-/* Its text, which lives until the next variant is asked for. */
+/* Gives the variant's text, which lives until the next call. */
 int api_variant_text(cugen_kernel *kernel, uint64_t index, const char **out, cugen_error *err);
-/* With the shared tunables of a valid variant (0: the first): they alone can shape arguments. out: KERNEL_MAX_ARGUMENTS. */
+/* Evaluates the arguments with the shared tunables of a valid variant (0: the first), because only
+   shared tunables can influence arguments. out has room for KERNEL_MAX_ARGUMENTS. */
 int api_arguments(cugen_kernel *k, uint64_t index, struct kernel_argument *out, cugen_error *err);
-/* config_products of the first valid variant; NULL where there is none. */
+/* Gives config_products of the first valid variant; NULL if no variant is valid. */
 int api_products(cugen_kernel *k, const char **out, cugen_error *err);
 void api_describe_argument(const struct kernel_argument *argument, cugen_argument_info *out);
 
 /* ---- selection.c ---- */
 
-/* distance as in cugen_plan_options. by_portfolio: the portfolio comes before the policy. *out is to be freed whatever comes back. */
+/* Selects a variant. distance as in cugen_plan_options. by_portfolio: the portfolio precedes the
+   policy. Free *out also after a failure. */
 int api_select(struct lookup *lookup, double distance, bool by_portfolio, struct selection *out, cugen_error *err);
 /* ---- other_gpu.c ---- */
 
-/* The best of the look-up's problem on another GPU, if one is found that serves and is none of the failures. */
+/* Selects the best variant for the look-up's problem on another GPU, if one is found that is valid
+   here and is not among the failures. */
 int api_select_other_gpu(struct lookup *lookup, struct failures *failures, struct selection *out, bool *found,
                          cugen_error *err);
 
@@ -90,40 +110,44 @@ void api_selection_free(struct selection *selection);
 
 /* ---- pinning.c ---- */
 
-/* cugen_plan_save's bytes, of a variant as it was expanded. */
+/* Writes the bytes of cugen_plan_save for a variant that was expanded. */
 int api_write_choice(const struct lookup *lookup, const struct kernel_spec *spec, struct text *out, cugen_error *err);
-/* What the bytes say, for this look-up; out->best.spec is its expansion. To be freed whatever comes back. */
+/* Selects the variant that the bytes name; out->best.spec is its expansion. Free *out also after a
+   failure. */
 int api_select_bytes(struct lookup *lookup, const void *bytes, size_t size, struct selection *out, cugen_error *err);
-/* The same of the library's file; *found: there is one for this problem. */
+/* Selects the variant that the library's pin file names; *found: the file has a choice for this
+   problem. */
 int api_select_pinned(struct lookup *lookup, struct selection *out, bool *found, cugen_error *err);
 
 /* ---- source.c ---- */
 
-/* The variant's index: NULL: as a plan chooses; "best"; or a variant's text. */
+/* Finds the index of a variant: NULL stands for the choice of a plan, "best" for the best record;
+   anything else is the variant's text. */
 int api_find_variant(cugen_kernel *kernel, const char *variant, uint64_t *index, cugen_error *err);
-/* Expands that variant and leaves its text in variant_text. */
+/* Expands the variant and stores its text in variant_text. */
 int api_expand_text(cugen_kernel *kernel, const char *variant, struct kernel_spec *out, cugen_error *err);
 
 /* ---- explain.c ---- */
 
-/* Looks them up when they are first needed; never NULL. */
+/* Returns the ceilings, looked up on first use; never NULL. */
 const cugen_ceilings *api_ceilings(cugen_kernel *kernel);
 double api_roofline(cugen_kernel *kernel, double flops, double bytes, double seconds, int *measured);
 
 /* ---- records.c ---- */
 
-/* The strings in *out are those of *from. */
+/* Copies a record for the caller; the strings in *out are those of *from. */
 void api_publish(cugen_kernel *kernel, const struct cache_record *from, cugen_record *out);
 
 /* ---- tuning.c ---- */
 
 int api_check_tune_options(const cugen_tune_options *options, cugen_error *err);
-/* What is to be tuned there: measurements or predictions. */
+/* Decides whether tuning on the kernel's device measures or predicts. */
 int api_tune_device(cugen_kernel *kernel, cugen_error *err);
-/* Opens the space that is tuned, of the check problem on the cpu device, and refuses what no variant can serve. */
+/* Opens the space to tune (on the cpu device that of the check problem), and fails if no variant
+   can serve the problem. */
 int api_prepare_tuning(cugen_kernel *kernel, cugen_error *err);
-/* As api_kernel_tune, of options that were checked. listed: only these variants are tried, in that order, those that are none here
-   aside; NULL: all. */
+/* Like api_kernel_tune, with options that were checked. listed: only these variants are tried, in
+   this order; those that are not valid here are skipped. NULL: all variants. */
 struct api_listed {
   const char *const *variants;
   size_t count;
@@ -133,8 +157,9 @@ int api_tune(cugen_kernel *kernel, const cugen_tune_options *options, const stru
 
 /* ---- verify.c ---- */
 
-/* Verifies the fastest prediction, and the next where it is wrong. What keeps it from doing so is no error: the kernel's
-   unverified says it. CUGEN_ERROR_INTERRUPTED: the callback asked to stop. */
+/* Verifies the fastest prediction and, as long as it is wrong, the next. An obstacle is not an
+   error: it is described in the kernel's `unverified`. CUGEN_ERROR_INTERRUPTED: the callback asked
+   to stop. */
 int api_verify_predictions(cugen_kernel *kernel, const cugen_tune_options *options, cugen_tune_result *result,
                            cugen_error *err);
 

@@ -1,6 +1,7 @@
-/* Where tuning begins; see priors.h. All who have something to say are asked. Measurements come before predictions, and those of this GPU
-   before those of others: so each source is asked only for what the ones before it left of TUNE_LEADERS. The config's suggestions are
-   few, and come on top. */
+/* Gathers the variants with which tuning begins; see priors.h. All sources of suggestions are
+   asked: those of measurements before those of predictions, and those of this GPU before those of
+   others. Each source fills only the places of TUNE_LEADERS that the sources before it left. The
+   config's own suggestions are few and are added in any case. */
 #include <stdlib.h>
 
 #include "priors.h"

@@ -1,4 +1,4 @@
-/* Which record is the best of those that still say something, and of no variant that is known to fail. */
+/* Finds the best record that is still valid and whose variant is not known to fail. */
 #include <string.h>
 
 #include "lookup.h"
@@ -8,10 +8,10 @@ struct search {
   const struct space *space;
   struct best_record *best;
   bool predicted;
-  double least;                 /* of the costs of those that are current */
-  const char *variant;          /* only this one's, */
-  const cugen_outputs *outputs; /* only what gave these; NULL: any */
-  struct failures *failures;    /* none of these; NULL: any */
+  double least;                 /* the smallest cost among current records */
+  const char *variant;          /* only records of this variant, */
+  const cugen_outputs *outputs; /* only records with these outputs; NULL: any */
+  struct failures *failures;    /* records of these variants are skipped; NULL: none */
 };
 
 static bool is_asked(const struct search *search, const struct cache_record *record) {
@@ -24,7 +24,7 @@ void api_best_free(struct best_record *best) {
   kernel_spec_free(&best->spec);
 }
 
-/* Takes the record's strings over. */
+/* Takes over the record's strings. */
 static void take_best(struct best_record *best, struct cache_record *record, uint64_t index,
                       struct kernel_spec *spec) {
   api_best_free(best);
@@ -33,8 +33,8 @@ static void take_best(struct best_record *best, struct cache_record *record, uin
   *spec = (struct kernel_spec){0};
 }
 
-/* Records come by cost, and only those that can still win are expanded. Two files may each have a prediction of one kernel: the one that
-   was verified counts. */
+/* Looks at one record. Records are ordered by cost, and only those that can still win are expanded.
+   If two config files each have a prediction for one kernel, the verified one counts. */
 static int consider(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
   struct search *search = context;
   struct best_record *best = search->best;
@@ -103,7 +103,8 @@ int api_best(struct lookup *l, struct best_record *out, cugen_error *err) {
   struct failures *failures = NULL;
   *out = (struct best_record){0};
   int status = lookup_space(l, err);
-  if (!status && l->predicted) status = failures_open(l, &failures, err); /* what was measured has run */
+  /* measured variants have run, so only predictions need the failures */
+  if (!status && l->predicted) status = failures_open(l, &failures, err);
   if (!status) status = api_best_under(l, &key, l->predicted, l->space, failures, out, err);
   failures_close(failures);
   return status;

@@ -1,12 +1,14 @@
-/* Only what gives the same bits as a named variant: for tuning and for plans.
+/* Restricts tuning and plans to variants that give the same bits as a named variant.
 
-   Every right record says by a digest what bits its outputs had (tune/dataset.h), so equal digests are equal outputs, whoever measured
-   them, and when, and on which device. So there is nothing to compare in pairs. Tuning runs the named variant first, and then wants
-   what has its digest; a plan asks the records.
+   Every correct record has a digest of the bits of its outputs (tune/dataset.h). Equal digests mean
+   equal outputs, whoever measured them, when, and on which device, so variants need not be compared
+   in pairs. Tuning runs the named variant first and then accepts only variants with its digest; a
+   plan looks at the records.
 
    Invariants:
-   - Nothing that is not recorded as equal on this very problem is ever chosen, but for the named variant itself.
-   - A variant whose own launches differ can be equal to nothing, and is refused as the named one. */
+   - Apart from the named variant, only variants recorded as equal for this very problem are chosen.
+   - A variant whose own launches give different bits cannot be equal to any, and is refused as the
+     named variant. */
 #include "bitwise.h"
 
 #include <stdlib.h>
@@ -20,7 +22,7 @@
   "its results differ from launch to launch (atomics, or a race), so no variant can be equal to it; name another "   \
   "one"
 
-/* ---- Tuning ------------------------------------------------------------------------------------------------------ */
+/* ---- Tuning ---------------------------------------------------------------------------------- */
 
 struct naming {
   cugen_kernel *kernel;
@@ -41,7 +43,7 @@ static bool poll_naming(void *context) {
   return n->options->progress && n->options->progress(&progress, n->options->context) != 0;
 }
 
-/* As a tuning run measures it: its record is one of them. */
+/* Runs the variant like a tuning run, because its record becomes one of that run's records. */
 static int run_named(struct naming *n, const struct tune_target *target, uint64_t index, struct cache_record *out,
                      cugen_error *err) {
   static const double usual = 10;
@@ -61,7 +63,7 @@ static int run_named(struct naming *n, const struct tune_target *target, uint64_
   return status;
 }
 
-/* What is remembered of it as it is now; NULL: nothing. */
+/* Returns the remembered record of the variant as it is now; NULL: there is none. */
 static const struct cache_record *find_known(cugen_kernel *k, const struct cache_record *record) {
   const size_t count = api_kernel_records(k);
   for (size_t i = 0; i < count; i++)
@@ -83,8 +85,9 @@ static int check_named(const struct cache_record *record, cugen_error *err) {
   return record->outputs.varies ? refuse(record, VARIES_TEXT, err) : CUGEN_OK;
 }
 
-/* A better time that is remembered stays. That it gave other bits then is remembered, too, and refuses it. *news: nothing of this was
-   known. */
+/* Combines the new record with the remembered one. A better remembered time is kept. If the
+   remembered outputs have other bits, this is remembered, too, and the variant is refused. *news:
+   nothing of this was known before. */
 static int settle_named(cugen_kernel *k, const struct tune_target *target, struct cache_record *record, bool *news,
                         cugen_error *err) {
   const struct cache_record *known = find_known(k, record);
@@ -130,16 +133,18 @@ int bitwise_begin(cugen_kernel *k, const cugen_tune_options *options, struct tun
   return status;
 }
 
-/* ---- Plans ------------------------------------------------------------------------------------------------------- */
+/* ---- Plans ----------------------------------------------------------------------------------- */
 
-/* Never measured here, or with a cugen that did not look at outputs: equal to itself nevertheless. */
+/* Selects the named variant without a record: it was never measured here, or by a cugen that did
+   not record outputs. A variant always equals itself. */
 static void take_named(uint64_t index, struct selection *out) {
   out->how = CUGEN_PLAN_DEFAULT;
   out->index = index;
   out->named = true;
 }
 
-/* Whether it is recorded to fail here, as it is now: then an error says how. */
+/* Fails if the variant, as it is now, is recorded to fail on this device, with the recorded
+   reason. */
 static int check_not_failed(struct lookup *l, const char *variant, cugen_error *err) {
   struct failures *failures = NULL;
   const struct cache_record *failed = NULL;

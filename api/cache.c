@@ -1,4 +1,4 @@
-/* The cache as a whole: what is in it, removing from it, checking it. */
+/* Operations on the cache as a whole: listing its contents, removing from it, checking it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +8,12 @@
 #include "runtime/store/wisdom.h"
 #include "set_best.h"
 
-/* The strings of sets are those of spaces. */
+/* The strings of the sets belong to the spaces. */
 struct listing {
   struct cache_space *spaces;
   size_t count;
   cugen_cache_set *sets;
-  struct lookup_options *said; /* by each space's options */
+  struct lookup_options *said; /* the parsed options of each space */
 };
 
 static void clear_listing(void *data) {
@@ -33,9 +33,9 @@ static void clear_checked(void *data) {
   text_free(&checked->foreign);
 }
 
-/* ---- What a filter means -------------------------------------------------------------------------------------- */
+/* ---- Resolving a filter ---- */
 
-/* A filter with the names in it found out. */
+/* A filter whose names were resolved. */
 struct meant {
   struct cache_filter filter;
   struct text config, origin, device;
@@ -63,7 +63,8 @@ static int name_nearest(const char *config, const struct cache_space *spaces, si
   return err ? err->status : CUGEN_ERROR_MISSING;
 }
 
-/* A kernel that is remembered, else the one that this config describes: then *out knows its file, too. */
+/* Finds a kernel by a remembered name, else the kernel that this config describes; in that case
+   *out knows the config file, too. */
 static int find_config(cugen *lib, const char *name, const struct cache_space *spaces, size_t count,
                        struct meant *out, cugen_error *err) {
   struct config *config;
@@ -81,7 +82,8 @@ static int find_config(cugen *lib, const char *name, const struct cache_space *s
   return out->config.failed ? error_memory(err) : status;
 }
 
-/* An identifier means one device, as for every other command. Any other text, and "cpu", is part of what devices are called. */
+/* Resolves a device. An id means one device, as in every other command. Any other text, and "cpu",
+   matches a part of devices' texts. */
 static int find_device(cugen *lib, const char *name, struct meant *out, cugen_error *err) {
   struct found_device found;
   struct text ignored = {0};
@@ -102,7 +104,7 @@ static bool is_blank(const char *text) {
   return text && !text[strspn(text, " ")];
 }
 
-/* What is given but says nothing would mean everything. */
+/* Refuses blank members, which would otherwise match everything. */
 static int check_filter(const cugen_cache_filter *filter, cugen_error *err) {
   if (API_SIZE(err, cugen_cache_filter, CUGEN_CACHE_FILTER_INIT, filter)) return CUGEN_ERROR_USAGE;
   if (is_blank(filter->config) || is_blank(filter->device) || is_blank(filter->problem))
@@ -120,7 +122,7 @@ static int check_filter(const cugen_cache_filter *filter, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Records alone can be of what served. */
+/* Resolves a way of measuring. Records, unlike tuning, can also be "served". */
 static int take_way(const char *word, struct cache_filter *out, cugen_error *err) {
   out->timed = true;
   out->measure = MEASURE_SERVED;
@@ -150,9 +152,9 @@ static int take_filter(cugen *lib, struct cache *cache, const cugen_cache_filter
   return status;
 }
 
-/* ---- Listing -------------------------------------------------------------------------------------------------- */
+/* ---- Listing --------------------------------------------------------------------------------- */
 
-/* said: what its options say, which lives as long as *out. */
+/* Describes a set. said: the parsed options, which must live as long as *out. */
 static void describe_set(const struct cache_space *space, struct lookup_options *said, cugen_cache_set *out) {
   const bool measured = lookup_read_options(space->options, said);
   *out = (cugen_cache_set){.config = space->config,
@@ -254,14 +256,15 @@ int api_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cug
   return status;
 }
 
-/* What changes the cache on purpose must not change only what this process has of it. */
+/* Refuses a cache that is only in memory, because a deliberate change must not affect only this
+   process's copy. */
 static int check_writable(const cugen *lib, const struct cache *cache, const char *what, cugen_error *err) {
   if (!lib->warning.length) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_IO, "%s: the cache cannot be written, so nothing was %s: %s", lib->cache_name,
                    what, cache_why_unwritable(cache));
 }
 
-/* The path that a config file had which is not there any more, in a folder that is. */
+/* Appends the real path that a deleted config file had, if its folder still exists. */
 static int name_gone(const char *name, struct text *out, cugen_error *err) {
   struct text folder = {0};
   path_folder(name, &folder);
@@ -274,7 +277,8 @@ static int name_gone(const char *name, struct text *out, cugen_error *err) {
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* With a config that cannot be read any more, what was measured from its file is meant; *gone: there is some. */
+/* Resolves a config that can no longer be read to the records measured from its file; *gone: there
+   are some. */
 static int take_gone(cugen *lib, struct cache *cache, const cugen_cache_filter *from, struct meant *out, bool *gone,
                      cugen_error *err) {
   cugen_cache_filter rest = *from;
@@ -287,7 +291,8 @@ static int take_gone(cugen *lib, struct cache *cache, const cugen_cache_filter *
   return status;
 }
 
-/* Of a config, what was measured from its file, and what is of no file that is known. */
+/* Resolves a config for removal: to the records measured from its file, and those of no known
+   file. */
 static int take_removal(cugen *lib, struct cache *cache, const cugen_cache_filter *from, struct meant *out,
                         cugen_error *err) {
   cugen_error why = {0};
@@ -304,7 +309,7 @@ static int take_removal(cugen *lib, struct cache *cache, const cugen_cache_filte
   return CUGEN_OK;
 }
 
-/* ---- Removing and checking ------------------------------------------------------------------------------------- */
+/* ---- Removing and checking ------------------------------------------------------------------- */
 
 int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really, cugen_cache_counts *out,
                      cugen_error *error) {
@@ -363,12 +368,12 @@ int api_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cu
                    lib->cache_name, lines);
 }
 
-/* ---- Wisdom ----------------------------------------------------------------------------------------------------- */
+/* ---- Wisdom ---------------------------------------------------------------------------------- */
 
 struct exporting {
   cugen_export_callback progress;
   void *context;
-  struct file_writing *file; /* NULL: none */
+  struct file_writing *file; /* file to write to; NULL: none */
 };
 
 static int take_piece(void *context, const struct wisdom_piece *piece, cugen_error *err) {

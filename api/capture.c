@@ -1,6 +1,8 @@
-/* Writing captured problems; see capture.h. Each line is one write to a file opened for appending, so that threads and processes can
-   share the file without a lock: on a local file system such writes do not mix. A line that a full disk or a crash cut is found by
-   the reader. An application must not wait or fail for it. So a pipe is refused, where a write can block or raise SIGPIPE. */
+/* Writes captured problems; see capture.h. Each line is one write to a file opened for appending,
+   so that threads and processes can share the file without a lock: on a local file system such
+   writes do not mix. A line that was cut by a full disk or a crash is detected by the reader. An
+   application must neither wait nor fail because of a capture, so pipes are refused, whose writes
+   can block or raise SIGPIPE. */
 #include "capture.h"
 
 #include <errno.h>
@@ -16,7 +18,7 @@
 
 struct capture {
   char *path;
-  atomic_int wrong; /* errno of the first line that was not written; 0: all were */
+  atomic_int wrong; /* errno of the first line that could not be written; 0: all were written */
 };
 
 int capture_open(const char *path, struct capture **out, cugen_error *err) {
@@ -34,7 +36,7 @@ void capture_close(struct capture *capture) {
   free(capture);
 }
 
-/* To be freed; NULL: out of memory, or a text is not UTF-8. */
+/* Prints a line, which the caller frees; NULL: out of memory, or a text is not UTF-8. */
 static char *print_line(const struct capture_line *line) {
   json_t *object =
       json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I}", "cugen_capture", 1, "kernel", line->kernel,

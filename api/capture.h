@@ -1,5 +1,6 @@
-/* What an application asked for: a line of JSON in a file for each plan that it opens, and one for its launches when it closes it.
-   'cugen tune --from' reads them. */
+/* Capture of the problems that an application asks for: a file gets one JSON line for each plan
+   when it is opened, and one with the plan's launches when it is closed. 'cugen tune --from' reads
+   the file. */
 #ifndef API_CAPTURE_H
 #define API_CAPTURE_H
 
@@ -12,18 +13,20 @@ struct capture;
 
 struct capture_line {
   const char *kernel, *problem, *device;
-  const char *plan;    /* "exact", "near", "default", "pinned"; "none": it was refused, since nothing tuned serves */
-  const char *variant; /* "": none */
-  double seconds;      /* of the plan's record; 0: not measured */
+  const char *plan;    /* "exact", "near", "default", "pinned"; "none": the plan was refused,
+                          because no tuned variant serves */
+  const char *variant; /* text of the variant; "": none */
+  double seconds;      /* time of the plan's record; 0: not measured */
   uint64_t opens, launches;
 };
 
-/* No file is touched yet. */
+/* Does not open the file yet. */
 int capture_open(const char *path, struct capture **out, cugen_error *err);
 void capture_close(struct capture *capture);
-/* From any thread. What cannot be written is left out, and the first reason kept for capture_describe. capture may be NULL. */
+/* Writes a line; may be called from any thread. A line that cannot be written is dropped, and the
+   first reason is kept for capture_describe. capture may be NULL. */
 void capture_add(struct capture *capture, const struct capture_line *line);
-/* "FILE", and why lines are missing. */
+/* Appends "FILE", and the reason if lines are missing. */
 void capture_describe(const struct capture *capture, struct text *out);
 
 #endif

@@ -32,7 +32,7 @@ static void clear_check(void *data) {
   free(check->waivers);
 }
 
-/* ---- What is handed out ---- */
+/* ---- Results for the caller ---- */
 
 static cugen_check_finding publish_finding(const struct check_finding *f) {
   cugen_check_finding out = {.kind = f->kind,
@@ -146,7 +146,7 @@ static int publish(struct checked *check, const cugen_kernel *k, cugen_check *ou
   return CUGEN_OK;
 }
 
-/* ---- Carrying it out ---- */
+/* ---- Running the check ---- */
 
 static int on_progress(const struct check_progress *progress, void *context) {
   const cugen_check_options *options = context;
@@ -154,7 +154,7 @@ static int on_progress(const struct check_progress *progress, void *context) {
   return options->progress ? options->progress(&state, options->context) : 0;
 }
 
-/* The check problem, whatever the device: only the cpu device runs anything. */
+/* Uses the check problem for every kernel, because only the cpu device runs the variants. */
 static int make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct cache *images;
@@ -208,7 +208,8 @@ static int check(cugen_kernel *k, const cugen_check_options *options, struct che
   return status;
 }
 
-/* refusal: the status where one was refused, which then is the reason. */
+/* Explains a check without runs. refusal: the status of a variant that was refused, which is then
+   the reason. */
 static int explain_nothing(const cugen_check *out, int refusal, cugen_error *err) {
   if (!out->skip_count) return error_set(err, CUGEN_ERROR_EMPTY, "nothing was checked: no variant was chosen");
   size_t first = 0;
@@ -219,7 +220,7 @@ static int explain_nothing(const cugen_check *out, int refusal, cugen_error *err
                    (int)strcspn(skip->why, "\n"), skip->why);
 }
 
-/* What was found, or could not be looked at. */
+/* Returns the status for the findings, or for the variants that could not be checked. */
 static int conclude(const cugen_check *out, const struct check_result *result, cugen_error *err) {
   const size_t refused = result->refused.count, faulty = result->faulty.count;
   const size_t findings = out->finding_count - out->note_count;
@@ -248,7 +249,7 @@ int api_kernel_check(cugen_kernel *k, const cugen_check_options *options, cugen_
   if (!checked) return CUGEN_ERROR_MEMORY;
   const bool on_check = k->on_check;
   int status = api_restore_problem(k, on_check, check(k, options, &checked->result, err), err);
-  cugen_error ignored; /* what was found until then is reported whatever ended it */
+  cugen_error ignored; /* the findings so far are reported, however the check ended */
   if (publish(checked, k, out, &ignored)) return error_memory(err);
   return status ? status : conclude(out, &checked->result, err);
 }

@@ -1,4 +1,4 @@
-/* Reading and writing choices; see choice.h. What is read prints as the same bytes. */
+/* Reads and writes choices; see choice.h. Printing a parsed choice gives the same bytes. */
 #include "choice.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static int refuse(const struct reader *reader, const char *why) {
   return error_set(reader->err, CUGEN_ERROR_CACHE, "not a choice that cugen_plan_save wrote: %s", why);
 }
 
-/* The rest of the line behind `word`; NULL: the line begins otherwise, or does not end. */
+/* Returns the rest of the line behind `word`; NULL if the line begins otherwise or has no end. */
 static const char *take_line(struct reader *reader, const char *word, size_t *length) {
   const size_t left = (size_t)(reader->stop - reader->at), skip = strlen(word);
   const char *newline = left > skip ? memchr(reader->at, '\n', left) : NULL;

@@ -1,5 +1,6 @@
-/* Commands of the command line for a program: the worker program runs them, in a process of its own (cli/serve.c), and answers
-   with one JSON object: "status", the fields of cugen_error, and the command's own "json". */
+/* Runs commands of the command line for a program. The worker program runs the command in a process
+   of its own (cli/serve.c) and answers with one JSON object: "status", the fields of cugen_error,
+   and the command's result as "json". */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,10 @@
 #include "base/text.h"
 #include "library.h"
 
-/* "device=cpu" and so on: what the library was opened with, for a command whose words do not say otherwise. */
+/* The options with which the library was opened, as "device=cpu" and so on. They apply if the
+   command's words do not give others. */
 struct defaults {
-  struct text words; /* a zero behind each */
+  struct text words; /* each word is followed by a zero */
   size_t count;
 };
 
@@ -36,7 +38,7 @@ static int collect_defaults(const cugen *lib, struct defaults *out, cugen_error 
   return out->words.failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* WORKER worker command VERSION DEFAULT... -- WORD... */
+/* Makes the command line: WORKER worker command VERSION DEFAULT... -- WORD... */
 static const char **make_words(const cugen *lib, const struct defaults *defaults, const char *const *words,
                                size_t count) {
   const char **argv = calloc(defaults->count + count + 6, sizeof *argv);
@@ -68,7 +70,7 @@ static int run(cugen *lib, const char *const *words, size_t count, struct text *
   return status;
 }
 
-/* The failure of the command, as its process told it. */
+/* Takes over the error that the command's process reported. */
 static int take_error(const json_t *answer, cugen_error *err) {
   const char *file = json_string_value(json_object_get(answer, "file"));
   const int status = (int)json_integer_value(json_object_get(answer, "status"));

@@ -1,4 +1,5 @@
-/* Several devices of this machine, "cuda:0,cuda:2" or "all", and which of them are alike; see lookup.h. */
+/* Lists of devices of this machine, "cuda:0,cuda:2" or "all", and groups of devices of equal model;
+   see lookup.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ static int no_gpu(const cugen_error *why, cugen_error *err) {
                    why->message);
 }
 
-/* A GPU that cannot be described is left out of none: it was asked for like the others. */
+/* Lists all GPUs. A GPU that cannot be described is an error, because the user asked for all. */
 static int list_all(cugen *lib, struct device_list *out, cugen_error *err) {
   cugen_error why = {0};
   const int count = api_count_devices(lib, &cuda_device_ops, &why);
@@ -41,7 +42,8 @@ static int list_all(cugen *lib, struct device_list *out, cugen_error *err) {
 
 /* ---- Names ---- */
 
-/* The processor may be there twice: it has more than one core. */
+/* Refuses a GPU that is listed twice. The processor may be listed twice, because it has several
+   cores. */
 static int check_new(const struct device_list *list, cugen_error *err) {
   const struct found_device *last = &list->all[list->count - 1];
   for (size_t i = 0; i + 1 < list->count; i++) {
@@ -98,14 +100,14 @@ int api_list_devices(cugen *lib, const char *text, struct device_list *out, cuge
 
 /* ---- Groups ---- */
 
-/* The first of its kind in the list. */
+/* Returns whether device i is the first of its model in the list. */
 static bool begins_group(const struct device_list *list, size_t i) {
   size_t before = 0;
   while (before < i && !api_devices_are_alike(&list->all[before], &list->all[i])) before++;
   return before == i;
 }
 
-/* The index in the list of the first device of a group; list->count: there are fewer groups. */
+/* Returns the index of the first device of a group; list->count if there are fewer groups. */
 static size_t find_group(const struct device_list *list, size_t group) {
   size_t i = 0;
   for (; i < list->count; i++)

@@ -1,4 +1,4 @@
-/* The device that a text names: one that is here, or one that is only described. */
+/* Finds the device that a text names: a device of this machine, or a described one. */
 #include <string.h>
 
 #include "lookup.h"
@@ -17,7 +17,8 @@ bool api_prefer_present(cugen *lib, struct device_description *description) {
   return false;
 }
 
-/* A processor elsewhere has its records under its own text; the limits that a config sees are the same for all. */
+/* Describes a processor. The records of another machine's processor are kept under its own text,
+   but the limits that a config sees are the same for all processors. */
 static int describe_cpu(const cugen *lib, const char *text, struct found_device *out, cugen_error *err) {
   struct device_description *device = &out->description;
   size_t length = strlen(text);
@@ -43,12 +44,12 @@ static int describe_predicted(cugen *lib, const char *text, struct found_device 
   return *known ? api_check_predictable(lib, &out->description, err) : CUGEN_OK;
 }
 
-/* *known: the text describes a device. */
+/* Finds a described device; *known: the text describes one. */
 static int find_described(cugen *lib, const char *text, struct found_device *out, bool *known, cugen_error *err) {
   const cugen_device_name named = device_parse(text);
   const bool is_model = named.kind == CUGEN_DEVICE_MODEL;
   if (named.predicted) return describe_predicted(lib, named.name, out, known, err);
-  *known = named.kind == CUGEN_DEVICE_CPU && *named.name; /* a processor's text, not the id */
+  *known = named.kind == CUGEN_DEVICE_CPU && *named.name; /* the text of a processor, not the id */
   if (*known) return describe_cpu(lib, text, out, err);
   *known = is_model;
   int status = is_model ? api_model(lib, named.name, &out->description, err) : CUGEN_OK;
@@ -59,7 +60,7 @@ static int find_described(cugen *lib, const char *text, struct found_device *out
   return CUGEN_OK;
 }
 
-/* A GPU's name without the "model:" before it. */
+/* Suggests "model:" for the name of a described GPU. */
 static int suggest_model(cugen *lib, const char *name, int status, cugen_error *err) {
   struct device_description description;
   cugen_error none;
@@ -78,7 +79,8 @@ static int find_named(cugen *lib, const char *name, struct found_device *out, cu
   return api_describe_device(lib, out->ops, ordinal, &out->description, err);
 }
 
-/* Several tasks of a job take turns among the GPUs that each sees: one, or all of the machine's. */
+/* Finds the default GPU. If a job runs several tasks on this machine, they use the visible GPUs in
+   turn. */
 static int find_default(cugen *lib, struct found_device *out, struct text *fallback, cugen_error *err) {
   cugen_error why = {0};
   const int count = api_count_devices(lib, &cuda_device_ops, &why);

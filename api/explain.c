@@ -1,4 +1,4 @@
-/* Numbers that explain: the ceilings of a kernel's device, and occupancy on any device. */
+/* Figures that explain times: the ceilings of a kernel's device, and occupancy on any device. */
 #include <limits.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 static const char copy_config[] = "peak_copy", fma_config[] = "peak_fma";
 
-/* The type that the kernel computes in: its first output's. */
+/* Returns the type in which the kernel computes: that of its first output. */
 static const struct dtype *compute_dtype(cugen_kernel *k) {
   for (size_t i = 0; i < k->lookup.config->argument_count; i++) {
     cugen_argument_info info;
@@ -24,7 +24,7 @@ static const struct dtype *compute_dtype(cugen_kernel *k) {
   return &dtype_table[DTYPE_f32];
 }
 
-/* What was measured on the kernel's device, of multiply-adds of that type. */
+/* Adds the rates that were measured on the kernel's device, for multiply-adds of that type. */
 static int add_measured(cugen_kernel *k, const struct dtype *dtype, cugen_ceilings *out, cugen_error *err) {
   struct cache *cache;
   struct cache_rate copy, fma = {0};
@@ -58,7 +58,7 @@ double api_kernel_tensor_flops(const cugen_kernel *k, const char *type) {
   return k && type ? roofline_tensor_flops(&k->lookup.device, type) : 0;
 }
 
-/* A cache that cannot be read leaves the peaks. */
+/* If the cache cannot be read, the ceilings are the peaks. */
 const cugen_ceilings *api_ceilings(cugen_kernel *k) {
   if (!k->ceilings.dtype) api_kernel_ceilings(k, &k->ceilings, NULL);
   return &k->ceilings;
@@ -112,11 +112,11 @@ static void copy_string(char *to, size_t size, const char *from) {
   to[length] = '\0';
 }
 
-/* ---- Shared memory that grows with the block ---- */
+/* ---- Shared memory that grows with the block size ---- */
 
 struct shared {
   int64_t fixed;
-  struct expr *more; /* NULL: none */
+  struct expr *more; /* the expression; NULL: none */
 };
 
 static struct expr_symbol find_name(void *context, const char *name) {

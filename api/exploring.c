@@ -1,15 +1,21 @@
-/* Exploring while serving. The rule (tune/explore.h) says which variant is timed and when; here it gets variants, clocks and launches.
+/* Exploration of variants while a plan serves. The rule in tune/explore.h decides which variant is
+   timed and when; this file gives the rule variants, clocks and launches:
 
-     plan_open  the records of this very problem that are right and nearly as fast, whose images are in the cache, are loaded, too
-     call_bind  binds them to the same arguments
-     launch     takes the current variant; at most a share of launches takes another one in its place, between two events
-     plan_close stores what was found out, as times of their own kind
+   plan_open   loads further variants: those with records of this very problem that are right and
+               nearly as fast, and whose images are in the cache
+   call_bind   binds them to the same arguments
+   launch      takes the current variant; a limited share of the launches takes another variant,
+               between two events
+   plan_close  stores the result, as times of a kind of their own
 
    Invariants:
-   - Only what was verified for this problem on this kind of device is launched, with arguments that it was verified for: the same
-     buffers, aligned as the driver aligns them, and the problem's own whole numbers.
-   - A launch waits for nobody. Who finds another thread at work here takes the current variant. Events are looked at and not waited for.
-   - Nothing is compiled, allocated or looked up for a launch. While a stream is captured nothing is explored. */
+   - A variant is launched only if it was verified for this problem on this kind of device, and only
+     with arguments for which it was verified: the same buffers, aligned like the driver's, and the
+     problem's own whole numbers.
+   - A launch never waits. If another thread is at work here, the current variant is launched.
+     Events are polled, not waited for.
+   - A launch compiles, allocates and looks up nothing. While a stream is captured nothing is
+     explored. */
 #include "exploring.h"
 
 #include <stdatomic.h>
@@ -20,7 +26,7 @@
 #include "base/system.h"
 #include "tune/explore.h"
 
-/* Slower ones are not worth a launch, by what is recorded. */
+/* A variant whose record is this many times slower than the best is not explored. */
 static const double most_times = 2;
 
 enum { READ_AGAIN = 4, GATHERED = 3 * RACE_MOST, ALIGNED_GPU = 256, ALIGNED_CPU = 16 };
@@ -30,17 +36,17 @@ struct alternative {
   struct compiled compiled;
   struct plan *plan;
   struct cache_record record;
-  atomic_bool broken; /* it cannot be bound */
+  atomic_bool broken; /* the variant cannot be bound */
 };
 
 struct exploration {
   cugen *lib;
   struct device *device;
   const struct kernel_spec *own;
-  struct alternative all[RACE_MOST]; /* 0: the plan's own, its record alone */
-  struct explore rule;               /* under busy */
+  struct alternative all[RACE_MOST]; /* all[0] is the plan's own variant, possibly the only one */
+  struct explore rule;               /* protected by `busy` */
   struct timer *timer;
-  size_t timed; /* what the timer is at; RACE_MOST: nothing */
+  size_t timed; /* index of the alternative that the timer is measuring; RACE_MOST: none */
   atomic_flag busy;
   atomic_bool settled, stopped;
   atomic_size_t current;
@@ -48,7 +54,7 @@ struct exploration {
   struct text key_device, key_config, key_problem, key_options, key_origin, key_settings;
 };
 
-/* ---- What was found out before ----------------------------------------------------------------------------------- */
+/* ---- Results of earlier exploration ---- */
 
 static void add_options(const struct lookup *l, struct text *out) {
   size_t length;
@@ -69,7 +75,8 @@ static int is_tuned_later(void *context, struct cache_record *record, bool *stop
   return CUGEN_OK;
 }
 
-/* Whatever of this problem was measured since: it may be better than what served. */
+/* Sets *out to whether this problem was measured after `best` was stored; a new record may be
+   better than what the plan used. */
 static int find_tuned_later(struct lookup *l, const struct best_record *best, bool *out, cugen_error *err) {
   struct tuned_later later = {.than = best->record.measured_at};
   const struct cache_key key = lookup_measured_key(l);
@@ -104,7 +111,7 @@ int exploration_recall(struct lookup *l, const cugen_outputs *outputs, struct se
   return CUGEN_OK;
 }
 
-/* ---- Alternatives ------------------------------------------------------------------------------------------------- */
+/* ---- Alternatives ---------------------------------------------------------------------------- */
 
 struct gathering {
   const struct exploration_plan *plan;
@@ -126,7 +133,8 @@ static int gather(void *context, struct cache_record *record, bool *stop, cugen_
   return CUGEN_OK;
 }
 
-/* What a call cannot give it beside the plan's own variant: memory of its own, and what is copied at bind. */
+/* Returns whether a call can pass the argument to an alternative, too: it has no memory of its own
+   and copies nothing at bind. */
 static bool is_plain(const struct kernel_argument *a) {
   const bool scratch = a->kind == CUGEN_ARGUMENT_SCRATCH && !a->unused && kernel_argument_bytes(a) > 0;
   return !scratch && a->kind != CUGEN_ARGUMENT_CONSTANT && !kernel_argument_symbol(a) && !kernel_argument_textured(a);
@@ -160,14 +168,15 @@ static void alternative_free(struct alternative *a) {
   a->plan = NULL;
 }
 
-/* As of a plan: a driver has a copy of the image, and nobody reads the source again. */
+/* Frees the image and the source, which are not needed once the driver has loaded the image. */
 static void drop_image(const struct exploration *e, struct alternative *a) {
   if (e->device->ops->capabilities & DEVICE_EXECUTES_ON_GPU) compiled_free(&a->compiled);
   free(a->spec.source);
   a->spec.source = NULL;
 }
 
-/* A stale record, an image that is gone and one that does not load are no errors: there is one alternative less. */
+/* Adds an alternative. A stale record, a missing image and an image that does not load are not
+   errors: there is one alternative less. */
 static int try_alternative(struct lookup *l, struct exploration *e, struct cache_record *record, cugen_error *err) {
   struct alternative *a = &e->all[e->rule.race.count];
   const char *entries[KERNEL_MAX_ENTRIES];
@@ -210,7 +219,7 @@ static int copy_own(const struct cache_record *from, struct cache_record *to, cu
   return to->variant && to->reason ? CUGEN_OK : error_memory(err);
 }
 
-/* The kernel may be closed before the plan. */
+/* Copies the cache key, because the kernel may be closed before the plan. */
 static int keep_key(const struct lookup *l, struct exploration *e, cugen_error *err) {
   const struct cache_key key = lookup_measured_key(l);
   text_add(&e->key_device, key.device);
@@ -235,7 +244,8 @@ static int open_all(struct lookup *l, const struct exploration_plan *plan, struc
   return CUGEN_OK;
 }
 
-/* Time alone is looked at, and results that nobody compared say nothing. */
+/* Returns whether the plan can explore: results must be verified, and the objective must not need
+   energies, because only times are measured. */
 static bool explores(const struct lookup *l, const struct exploration_plan *plan) {
   return config_proves(l->config) && !objective_needs_energy(l->config->objective) && plan->device->ops->timer_make;
 }
@@ -259,14 +269,14 @@ int exploration_open(struct lookup *l, const struct exploration_plan *plan, stru
   return status;
 }
 
-/* ---- What is remembered ------------------------------------------------------------------------------------------- */
+/* ---- Storing results ---- */
 
 static int by_size(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
 
-/* The times of its rounds in place of those that it had. */
+/* Replaces the record's times by those of the rounds. */
 static void take_times(const struct race_runner *runner, struct cache_record *record) {
   double sorted[RACE_ROUNDS];
   const size_t count = (size_t)runner->rounds;
@@ -283,8 +293,9 @@ static void take_times(const struct race_runner *runner, struct cache_record *re
   record->clock_mhz = record->power_watts = 0, record->throttle[0] = '\0';
 }
 
-/* Of those that are tied with the current one, which a record does not know, only the current one is stored. A cache that cannot be
-   written is no reason to fail: the next process explores again. */
+/* Stores the current variant. Of variants tied with it only the current one is stored, because a
+   record cannot express a tie. A cache that cannot be written is not an error: the next process
+   explores again. */
 static void store(struct exploration *e) {
   const struct cache_key key = {.device = text_get(&e->key_device),
                                 .config = text_get(&e->key_config),
@@ -313,9 +324,10 @@ void exploration_close(struct exploration *e) {
   free(e);
 }
 
-/* ---- Calls -------------------------------------------------------------------------------------------------------- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
-/* The whole number that it was verified with: a bound of a loop may be what a variant is valid for. */
+/* Returns whether the given scalar has the value with which the variant was verified; the variant
+   may not be valid for another bound of a loop. */
 static bool is_as_verified(const struct kernel_argument *a, const void *given) {
   unsigned char packed[KERNEL_STRUCT_BYTES];
   if (!given || a->absent || a->struct_bytes || a->dtype->floating) return true;
@@ -350,9 +362,9 @@ void exploration_unbind(struct call **calls) {
   }
 }
 
-/* ---- Launches ----------------------------------------------------------------------------------------------------- */
+/* ---- Launches -------------------------------------------------------------------------------- */
 
-/* Tells the other threads what the rule has come to. */
+/* Makes the result of the rule visible to the other threads. */
 static void publish(struct exploration *e) {
   atomic_store(&e->current, e->rule.current);
   atomic_store(&e->explored, e->rule.explored);
@@ -360,7 +372,7 @@ static void publish(struct exploration *e) {
   if (!e->rule.settled) atomic_store(&e->next, explore_due(&e->rule));
 }
 
-/* False: what was timed last is not over yet. */
+/* Takes the result of the last timed launch. Returns false if the launch has not ended yet. */
 static bool take_result(struct exploration *e) {
   const size_t runner = e->timed;
   double seconds;
@@ -372,7 +384,8 @@ static bool take_result(struct exploration *e) {
   return true;
 }
 
-/* One that fails has not run, if it has but one launch: then the current one does. */
+/* Handles an alternative that fails to launch. If it has a single launch, it has not run, and the
+   current variant is launched instead. */
 static int fail_over(struct exploration *e, size_t runner, struct call *current, void *stream, int status,
                      cugen_error *err) {
   explore_drop(&e->rule, runner);
@@ -380,7 +393,7 @@ static int fail_over(struct exploration *e, size_t runner, struct call *current,
   return kernel_spec_calls(&e->all[runner].spec) > 1 ? status : call_launch_on(current, stream, err);
 }
 
-/* *timed: it was tried, and something came of it. */
+/* Launches the variant that is due between two events. *timed: the launch was timed, or failed. */
 static int launch_timed(struct exploration *e, struct call *const *calls, struct call *current, void *stream,
                         bool *timed, cugen_error *err) {
   const struct device_ops *ops = e->device->ops;
@@ -401,7 +414,7 @@ static struct call *call_of(struct call *const *calls, size_t runner) {
   return calls[runner] ? calls[runner] : calls[0];
 }
 
-/* The flag is taken. */
+/* Launches while this thread holds the `busy` flag. */
 static int launch_with_turn(struct exploration *e, struct call *const *calls, uint64_t number, void *stream,
                             cugen_error *err) {
   bool timed = false;

@@ -1,4 +1,4 @@
-/* A plan that explores while it serves: its alternatives, and its calls' launches. */
+/* Exploration by a plan while it serves: the alternatives of its variant, and its launches. */
 #ifndef API_EXPLORING_H
 #define API_EXPLORING_H
 
@@ -7,12 +7,14 @@
 
 struct exploration;
 
-/* What earlier plans found out while serving, if nothing right of this problem was measured since: it takes *selection's place, and *settled. */
+/* If earlier plans explored this problem, and nothing right was measured since, replaces *selection
+   by the variant that they found and sets *settled. */
 int exploration_recall(struct lookup *lookup, const cugen_outputs *outputs, struct selection *selection,
                        bool *settled, cugen_error *err);
 
-/* What is there besides the plan's own variant. outputs: only what gave these; NULL: whatever is right. *out is NULL where there is
-   nothing to explore. What is passed is borrowed until exploration_close; the lookup only until this returns. */
+/* What a plan explores. outputs: only variants with these outputs; NULL: any correct variant. *out
+   becomes NULL if there is nothing to explore. Everything passed is borrowed until
+   exploration_close, except the lookup, which is needed only during the call. */
 struct exploration_plan {
   struct device *device;
   const struct kernel_spec *spec;
@@ -22,16 +24,18 @@ struct exploration_plan {
 };
 int exploration_open(struct lookup *lookup, const struct exploration_plan *plan, struct exploration **out,
                      cugen_error *err);
-/* Remembers what was found out. */
+/* Stores what was found out, and frees the exploration. */
 void exploration_close(struct exploration *exploration);
 
-/* The alternatives' calls into calls[1] on, which holds RACE_MOST; calls[0] is the plan's own. One that cannot take the arguments stays
-   NULL. given: what cugen_call_bind was given. */
+/* Binds the alternatives into calls[1] and following; calls has RACE_MOST entries, and calls[0] is
+   the plan's own call. An alternative that cannot take the arguments gets NULL. given: the
+   arguments of cugen_call_bind. */
 void exploration_bind(struct exploration *exploration, const struct memory *memory, struct call **calls);
 void exploration_unbind(struct call **calls);
-/* As call_launch_on. */
+/* Launches like call_launch_on. */
 int exploration_launch(struct exploration *exploration, struct call *const *calls, void *stream, cugen_error *err);
-/* From now on the plan's own variant alone: the others have variables of their own, and an application looks at the plan's. */
+/* Ends exploration and launches only the plan's own variant from now on. Needed when an application
+   looks at the plan's variables, because each alternative has variables of its own. */
 void exploration_stop(struct exploration *exploration);
 void exploration_describe(struct exploration *exploration, cugen_plan_exploration *out);
 

@@ -1,11 +1,11 @@
-/* Facts that only a device itself can tell: a config that uses one of them serves nobody who has no more than the device's
-   description. */
+/* Checks facts that only a present device can tell. A config that uses such a fact cannot be used
+   with a device's description alone. */
 #include <stdlib.h>
 
 #include "lookup.h"
 #include "runtime/model/described.h"
 
-/* The name of a fact among those bits that nobody here knows; NULL: none. */
+/* Returns the name of a fact among these bits that is not known; NULL: all are known. */
 static const char *unknown_fact(const struct device_description *device, uint32_t facts) {
   for (int i = 0; i < DEVICE_FACT_COUNT; i++)
     if (facts >> i & 1 && !described_knows(device, (enum device_fact)i)) return device_fact_names[i];
@@ -20,7 +20,8 @@ static uint32_t facts_of(const struct expr *expr) {
   return facts;
 }
 
-/* Whether the problem, or what is known of the device, rules the implementation out: then nothing else is asked. */
+/* Returns whether the problem, or a known fact of the device, rules the implementation out, so that
+   its other facts do not matter. */
 static bool is_ruled_out(const struct config *config, const struct problem *problem,
                          const struct device_description *device,
                          const struct config_implementation *implementation) {

@@ -1,20 +1,23 @@
-/* Variants that are known to be wrong, or to fail. What is chosen without a measurement of its own is none of these, as long as its source is the
-   one that failed: applications launch without verifying.
+/* Variants that are known to be wrong or to fail. Such a variant is never chosen without a
+   measurement of its own, as long as its source is the one that failed, because applications launch
+   without verifying.
 
-   Such a fact is a record like any other, of the problem on which the variant was seen to fail. That is the look-up's own problem, or the check
-   problem: what is wrong there is wrong for every other size, too. So a look-up has several places to look. A record holds while its variant
-   still expands, for the record's own problem, to the kernel that failed there. Each is judged when its variant is first asked for. */
+   A failure is recorded like any other result, for the problem on which the variant failed: the
+   look-up's own problem or the check problem. A variant that is wrong on the check problem is wrong
+   for every other size, too, so a look-up searches several places. A record is valid while its
+   variant, for the record's own problem, still expands to the kernel that failed. Each record is
+   judged when its variant is first asked for. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lookup.h"
 
-/* Where failures of the look-up's variants are remembered. */
+/* A place where failures of the look-up's variants are remembered. */
 struct place {
-  struct lookup *lookup; /* by which records are judged: the one that asks, or other */
+  struct lookup *lookup; /* the look-up by which records are judged: the caller's, or `other` */
   struct problem problem;
   struct lookup other;
-  bool predicted; /* the records of this place are predictions */
+  bool predicted; /* whether the records of this place are predictions */
 };
 
 struct failure {
@@ -28,7 +31,7 @@ struct failures {
   struct prediction_key predictions;
   struct place *places;
   size_t place_count;
-  struct failure *all; /* by variant */
+  struct failure *all; /* sorted by variant */
   size_t count;
 };
 
@@ -45,21 +48,22 @@ void failures_close(struct failures *failures) {
   free(failures);
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------------------------ */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
-/* What of the records in a place is a failure of the look-up's variants. */
+/* Returns whether a record in a place is a failure of the look-up's variant. */
 typedef bool is_failure(const struct cache_record *record);
 
 static bool has_failed(const struct cache_record *record) {
   return record->outcome != CUGEN_OUTCOME_OK && record->outcome != CUGEN_OUTCOME_UNPREDICTED;
 }
 
-/* A launch that the check problem's sizes forbid may be possible with others. */
+/* A launch that the check problem's sizes forbid may be possible with other sizes, so it is not
+   counted. */
 static bool has_failed_check(const struct cache_record *record) {
   return has_failed(record) && record->outcome != CUGEN_OUTCOME_LAUNCH;
 }
 
-/* Takes those that are failures; frees the others. */
+/* Takes the records that are failures; frees the others. */
 static int take(struct failures *f, struct place *place, struct cache_record *records, size_t count, is_failure *is,
                 cugen_error *err) {
   struct failure *all = count ? realloc(f->all, (f->count + count) * sizeof *all) : f->all;
@@ -98,7 +102,8 @@ static bool has_place(const struct failures *f, const struct text *problem) {
   return false;
 }
 
-/* Takes the problem over. One that is a place already, or where the look-up itself is, is none of its own. */
+/* Loads the failures of another problem, which the function takes over. Does nothing if the problem
+   is the look-up's own or already a place. */
 static int load_other(struct failures *f, struct problem *problem, bool predicted, is_failure *is, cugen_error *err) {
   struct place *place = &f->places[f->place_count];
   struct lookup other = {0};
@@ -120,9 +125,10 @@ static int load_other(struct failures *f, struct problem *problem, bool predicte
   return status;
 }
 
-/* ---- The places ---------------------------------------------------------------------------------------------------- */
+/* ---- The places ------------------------------------------------------------------------------ */
 
-/* A prediction is verified on the check problem of its implementation. */
+/* A prediction is verified on the check problem of its implementation, so failures are looked for
+   there. */
 static int load_refuted(struct failures *f, cugen_error *err) {
   const struct config *config = f->lookup->config;
   int status = api_find_predictions(f->lookup, &f->predictions, err);
@@ -140,7 +146,7 @@ static int load_refuted(struct failures *f, cugen_error *err) {
   return status;
 }
 
-/* *same: none does. */
+/* Returns whether the problems differ at most in sizes; *same: they do not differ at all. */
 static bool only_sizes_differ(const struct problem *a, const struct problem *b, bool *same) {
   *same = true;
   for (size_t i = 0; i < a->count; i++) {
@@ -151,8 +157,9 @@ static bool only_sizes_differ(const struct problem *a, const struct problem *b, 
   return true;
 }
 
-/* What is tuned on the cpu device has the check problem's sizes where none were set. What fails with all of its sizes is wrong
-   for those that were set, too: tuning them would try it first. */
+/* Tuning on the cpu device uses the check problem's sizes where none were set. Loads the failures
+   of this check problem, because a variant that is wrong there is wrong with the sizes that were
+   set, too. */
 static int load_check(struct failures *f, cugen_error *err) {
   const struct lookup *l = f->lookup;
   struct problem unset = {0}, check = {0};
@@ -178,7 +185,8 @@ int failures_open(struct lookup *l, struct failures **out, cugen_error *err) {
   struct failures *f = *out = calloc(1, sizeof *f);
   if (!f) return error_memory(err);
   f->lookup = l;
-  f->places = calloc(l->config->implementation_count + 3, sizeof *f->places); /* own ones, checks */
+  /* room for the own records and the check problems */
+  f->places = calloc(l->config->implementation_count + 3, sizeof *f->places);
   int status = f->places ? load_own(f, false, err) : error_memory(err);
   if (!status) status = l->device.facts.is_gpu ? load_refuted(f, err) : load_check(f, err);
   if (f->count) qsort(f->all, f->count, sizeof *f->all, by_variant);
@@ -188,7 +196,7 @@ int failures_open(struct lookup *l, struct failures **out, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* ---- Asking ------------------------------------------------------------------------------------------------------- */
+/* ---- Finding a failure ---- */
 
 static int judge(struct failure *failure, cugen_error *err) {
   struct lookup *l = failure->place->lookup;
@@ -201,7 +209,7 @@ static int judge(struct failure *failure, cugen_error *err) {
   return status;
 }
 
-/* The first of that variant, or of a later one. */
+/* Returns the index of the first failure of that variant; if there is none, of the next variant. */
 static size_t find_first(const struct failures *f, const char *variant) {
   size_t low = 0, high = f->count;
   while (low < high) {
@@ -225,9 +233,9 @@ int failures_find(struct failures *f, const char *variant, const struct cache_re
   return status;
 }
 
-/* ---- Predictions of them -------------------------------------------------------------------------------------------- */
+/* ---- Marking predictions ---- */
 
-/* The record, if it is of the variant as it is now, says how that went wrong. */
+/* If the record's variant, as it is now, is known to fail, makes the record say how. */
 static int mark(struct failures *f, struct cache_record *record, cugen_error *err) {
   const struct cache_record *failed;
   struct judgement judgement;
@@ -241,23 +249,26 @@ static int mark(struct failures *f, struct cache_record *record, cugen_error *er
   free(record->reason);
   record->reason = reason;
   record->outcome = failed->outcome;
-  status = api_judge(f->lookup, record, &judgement, err); /* as a verdict */
+  status = api_judge(f->lookup, record, &judgement, err); /* judged as a verdict */
   if (status) return status;
-  record->hash = judgement.now.hash; /* as it is now it is wrong, whatever it was held against before */
+  record->hash = judgement.now.hash; /* the variant is wrong as it is now, whatever it was verified
+                                        against */
   record->proof_hash = judgement.proof;
   record->verdict = CACHE_NOT_RUN;
   record->unverified[0] = '\0';
   return CUGEN_OK;
 }
 
-/* Whether the variant's other record says more, or as much and is the file's own. */
+/* Returns whether the other record of the variant says more, or says as much and comes from this
+   config file. */
 static bool says_more(const struct cache_record *other, const struct cache_record *record) {
   const bool failed = record->outcome != CUGEN_OUTCOME_OK, other_failed = other->outcome != CUGEN_OUTCOME_OK;
   if (failed != other_failed) return other_failed;
   return (other->verdict != CACHE_NOT_RUN) >= (record->verdict != CACHE_NOT_RUN);
 }
 
-/* Another file's prediction of a kernel that this file has one of. */
+/* Returns whether the record is another file's prediction of a kernel for which this file has a
+   prediction. */
 static bool is_told_twice(const struct cache_record *records, size_t count, const struct cache_record *record) {
   for (size_t i = 0; i < count && record->elsewhere; i++)
     if (!records[i].elsewhere && strcmp(records[i].variant, record->variant) == 0 && says_more(&records[i], record))
@@ -265,7 +276,7 @@ static bool is_told_twice(const struct cache_record *records, size_t count, cons
   return false;
 }
 
-/* What failed comes behind, in the order that it had. */
+/* Moves failed records behind the others, without changing their order. */
 static int put_failed_last(struct cache_record *records, size_t count, cugen_error *err) {
   struct cache_record *failed = calloc(count + 1, sizeof *failed);
   size_t right = 0, wrong = 0;
@@ -292,7 +303,7 @@ int failures_mark(struct lookup *l, struct cache_record *records, size_t *count,
   for (size_t i = 0; i < *count && !status && f; i++) status = mark(f, &records[i], err);
   failures_close(f);
   for (size_t i = 0; i < *count;
-       i++) /* records before i are kept or freed, records behind i still lie in their place */
+       i++) /* the records before i are kept or freed, those behind i are in their old places */
     if (is_told_twice(records, kept, &records[i]) || is_told_twice(&records[i + 1], *count - i - 1, &records[i]))
       cache_record_free(&records[i]);
     else

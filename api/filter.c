@@ -1,4 +1,4 @@
-/* What of a kernel's space is wanted. */
+/* The filter of a kernel's space. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static size_t size_of(const char *text) {
   return text ? strlen(text) + 1 : 0;
 }
 
-/* With its strings in one block. NULL: no memory. */
+/* Copies the filter with its strings into one block. NULL: out of memory. */
 static struct space_filter *copy(const cugen_filter *from) {
   const size_t list = from->where_count * sizeof(char *);
   size_t strings = size_of(from->variant) + size_of(from->implementation);
@@ -55,7 +55,7 @@ int api_kernel_filter(cugen_kernel *k, const cugen_filter *filter, cugen_error *
   l->space = NULL;
   l->filter = wanted;
   status = filter ? lookup_space(l, error) : CUGEN_OK;
-  if (status) { /* all stays as it was */
+  if (status) { /* the old filter stays in force */
     l->filter = k->filter;
     l->space = space;
     free(wanted);

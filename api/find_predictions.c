@@ -1,9 +1,11 @@
-/* Which predictions a look-up finds: those of its description, and of a GPU that is known by its text alone the latest. */
+/* Decides which predictions a look-up finds: those made from its device's description or, for a GPU
+   known only by its text, the latest. */
 #include <string.h>
 
 #include "lookup.h"
 
-/* The latest options of that place that differ from the key's in the figures alone; NULL: there are none. */
+/* Returns the latest options of that place that differ from the key's options only in the figures;
+   NULL: there are none. */
 static const char *find_figures(const struct cache_key *key, const struct cache_space *spaces, size_t count) {
   const struct cache_space *found = NULL;
   struct prediction_origin ours, theirs;
@@ -19,8 +21,8 @@ static const char *find_figures(const struct cache_key *key, const struct cache_
   return found ? found->options : NULL;
 }
 
-/* Of a GPU that is known by its text alone, and not shipped, the figures are nobody's: what was predicted last is meant, from
-   whichever description. */
+/* If the GPU is known only by its text and no description of it ships, its figures are unknown. The
+   predictions made last are taken, from whatever description. */
 static int take_latest(const struct lookup *l, struct prediction_key *out, cugen_error *err) {
   const struct cache_key key = lookup_predicted_key(l, out);
   struct cache_space *spaces;

@@ -1,6 +1,7 @@
-/* Where the worker program is. It is looked for beside libcugen itself, as it was installed or built, wherever that was moved
-   to, so that an application needs no word about it. The running program is never taken for it: one that does not know of
-   cugen's workers would run once more, as itself. */
+/* Finds the worker program. It is searched beside libcugen, where it was installed or built, even
+   if both were moved, so that an application need not name it. The running program itself is never
+   taken for the worker: a program that is not prepared for this would run a second time as
+   itself. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,13 +10,13 @@
 
 static const char program[] = "cugen-worker";
 
-/* A program that links the static library is not beside it as a rule, but has read the installation's cugen.h, which leaves
-   its place behind in the program; see there. */
+/* A program that links the static library is usually not beside the worker. But it was compiled
+   with the installation's cugen.h, which leaves its path in the program; see the end of cugen.h. */
 #if defined(__GNUC__)
 extern const char cugen_header_file[] __attribute__((weak, visibility("hidden")));
 #endif
 
-/* `below` folder, as found if it is there. */
+/* Looks for the worker in `below` under the folder. */
 static void look_at(const char *folder, const char *below, struct text *found, struct text *places) {
   struct text path = {0};
   if (found->length) return;
@@ -26,18 +27,20 @@ static void look_at(const char *folder, const char *below, struct text *found, s
   text_free(&path);
 }
 
-/* Beside libcugen.so, or beside the program that holds cugen. */
+/* Looks beside libcugen.so, or beside the program that contains cugen. */
 static int look_beside_code(struct text *found, struct text *places, cugen_error *err) {
   struct text file = {0}, folder = {0};
   int status = path_of_code(program, &file, err);
   path_folder(text_get(&file), &folder);
   if (!status && folder.failed) status = error_memory(err);
   if (!status) {
-    look_at(text_get(&folder), "", found, places);                  /* the build folder */
-    look_at(text_get(&folder), CUGEN_LIB_TO_WORKER, found, places); /* PREFIX/lib */
+    /* libcugen in the build folder */
+    look_at(text_get(&folder), "", found, places);
+    look_at(text_get(&folder), CUGEN_LIB_TO_WORKER, found, places); /* libcugen in PREFIX/lib */
     if (strcmp(CUGEN_LIB_TO_WORKER, CUGEN_BIN_TO_WORKER) != 0)
-      look_at(text_get(&folder), CUGEN_BIN_TO_WORKER, found, places); /* PREFIX/bin */
-    look_at(text_get(&folder), "..", found, places); /* a folder of the build folder, as the examples' */
+      look_at(text_get(&folder), CUGEN_BIN_TO_WORKER, found, places); /* program in PREFIX/bin */
+    /* program in a subfolder of the build folder, such as the examples' */
+    look_at(text_get(&folder), "..", found, places);
   }
   text_free(&file);
   text_free(&folder);

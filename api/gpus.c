@@ -1,5 +1,7 @@
-/* Which GPUs this machine has. The driver says it, once it is started, which takes 0.2 s and more. A program that is going to tune starts it in
-   the worker alone: that lists the GPUs, and the first tuning goes on with it. Meanwhile compilers start, too. Where it lists none this process looks for itself, and knows why. */
+/* Lists the GPUs of this machine. Only a started driver can list them, which takes 0.2 s and more.
+   A program that will tune starts the driver only in the worker: the worker lists the GPUs, and the
+   first tuning goes on with it; compilers start in the meantime. If the worker lists no GPU, this
+   process asks the driver itself, to learn the reason. */
 #include <stdlib.h>
 
 #include "base/system.h"
@@ -8,7 +10,7 @@
 #include "runtime/devices.h"
 #include "tune/worker.h"
 
-/* More are started when they are needed: a first result waits for some ten compiles. */
+/* More compilers are started when needed: the first result needs about ten compiles. */
 enum { MOST_PREPARED = 16 };
 
 void api_expect_tuning(cugen *lib, int threads) {
@@ -17,17 +19,17 @@ void api_expect_tuning(cugen *lib, int threads) {
   lib->prepared = threads < MOST_PREPARED ? threads : MOST_PREPARED;
 }
 
-/* A machine without the driver is spared all processes. */
+/* Without a driver no process need be started. */
 static bool has_driver(const cugen *lib) {
   cugen_error ignored;
   return toolkit_load(text_get(&lib->toolkit->driver), NULL, 0, NULL, &ignored) == CUGEN_OK;
 }
 
-/* Compilers load NVRTC while CUDA starts. Under the lock. */
+/* Lists the GPUs in a worker, while compilers load NVRTC. The caller holds the lock. */
 static void list_gpus(cugen *lib) {
   const struct worker_options options = {.program = lib->worker, .toolkit = lib->toolkit_options};
   struct worker *worker;
-  cugen_error ignored; /* it comes again when the worker is needed */
+  cugen_error ignored; /* the error appears again when the worker is needed */
   lib->gpus_asked = true;
   if (!lib->worker || !has_driver(lib) || worker_open(&options, &worker, &ignored)) return;
   worker_ask_gpus(worker);
@@ -39,7 +41,7 @@ static void list_gpus(cugen *lib) {
     worker_close(worker);
 }
 
-/* How many are listed. */
+/* Returns the number of listed GPUs. */
 static int listed(cugen *lib, const struct device_ops *ops) {
   if (!lib->prepared || ops != &cuda_device_ops) return 0;
   pthread_mutex_lock(&lib->lock);

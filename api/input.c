@@ -1,4 +1,4 @@
-/* What a user names to be read, for programs: base/input.h behind a handle. */
+/* Input for programs: base/input.h behind a handle. */
 #include "base/input.h"
 
 #include <stdlib.h>

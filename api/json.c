@@ -1,4 +1,4 @@
-/* Results as JSON; docs/json.md describes each field. */
+/* Prints results as JSON; docs/json.md describes each field. */
 #include "json.h"
 
 #include <math.h>
@@ -19,7 +19,8 @@ json_t *json_known_integer(int64_t value) {
   return value ? json_integer(value) : json_null();
 }
 
-/* A compiler's words may be cut within a letter: what is no UTF-8 loses all but ASCII. */
+/* Compiler output may be cut within a character: a text that is not UTF-8 keeps only its ASCII
+   characters. */
 json_t *json_text(const char *string) {
   json_t *whole = json_string(string);
   char *plain = whole ? NULL : strdup(string);
@@ -106,7 +107,7 @@ json_t *json_merged(const cugen_cache_merged *merged) {
   return object;
 }
 
-/* The version comes first, so that who reads meets it before the rest. */
+/* The version is the first field, so that a reader sees it before the others. */
 json_t *json_document(json_t *object) {
   json_t *whole = json_object();
   if (json_object_set_new(whole, "version", json_integer(JSON_VERSION)) || json_object_update(whole, object)) {

@@ -6,20 +6,21 @@
 
 #include "tools.h"
 
-enum { JSON_VERSION = 1 }; /* docs/json.md says what raises it */
+enum { JSON_VERSION = 1 }; /* docs/json.md describes when it is raised */
 
-json_t *json_number(double value); /* null where it is no finite number */
-json_t *json_known(double value);  /* null where it is 0, which means not known */
+json_t *json_number(double value); /* null if the value is not finite */
+json_t *json_known(double value);  /* null if the value is 0, which means unknown */
 json_t *json_known_integer(int64_t value);
-json_t *json_text(const char *string);            /* with '?' for the bytes of what is not UTF-8 */
+json_t *json_text(const char *string);            /* bytes that are not UTF-8 become '?' */
 json_t *json_optional_string(const char *string); /* null for NULL and "" */
-/* A record; its reason names options as C does ("cugen_options.toolkit"). */
+/* Prints a record; its reason names options as C does ("cugen_options.toolkit"). */
 json_t *json_record_plain(const cugen_record *record);
-/* "run" of tune --json. */
+/* The field "run" of tune --json. */
 json_t *json_tune_result(const cugen_tune_result *result);
-/* What an import did. */
+/* The counts of an import. */
 json_t *json_merged(const cugen_cache_merged *merged);
-/* A copy of the object with "version" in front, which takes the reference; NULL: out of memory. */
+/* Copies the object with "version" as the first field, and releases the reference to `object`;
+   NULL: out of memory. */
 json_t *json_document(json_t *object);
 
 #endif

@@ -1,13 +1,13 @@
-/* Whether records still say something of a kernel. A record counts only while its variant still expands to the kernel that was measured: a
-   changed template makes it stale. */
+/* Judges whether records are still valid for a kernel. A record counts only while its variant
+   expands to the kernel that was measured: a changed template makes the record stale. */
 #include <string.h>
 
 #include "lookup.h"
 #include "tune/candidate.h"
 
-/* ---- One record -------------------------------------------------------------------------------------------------- */
+/* ---- One record ------------------------------------------------------------------------------ */
 
-/* Against what its variant expands to. */
+/* Compares the record with the expansion of its variant. */
 static void compare(const struct cache_record *record, const struct kernel_spec *spec,
                     const struct objective *objective, bool predicted, struct judgement *out) {
   cache_record_take_hashes(&out->now, spec);
@@ -19,8 +19,11 @@ static void compare(const struct cache_record *record, const struct kernel_spec 
   out->whole = out->proof_changed ? spec->hash : record->hash;
 }
 
-/* A prediction's verdict is of the sizes that it was verified on, and these follow from the config's rules, too: a variant that was wrong on
-   a size that no rule excluded may be right once one does. So its hashes are also of these rules. A prediction alone depends on none. */
+/* Returns whether the record has the verdict of a verified prediction. The verdict is about the
+   sizes on which the prediction was verified, and these sizes follow from the config's rules: a
+   variant that was wrong on a size that no rule excluded may be right once a rule excludes it. So
+   the hashes of a verdict cover the rules. A prediction without a verdict does not depend on
+   rules. */
 static bool has_verdict(const struct cache_record *record) {
   return record->verdict != CACHE_NOT_RUN || cache_record_is_refuted(record);
 }
@@ -53,7 +56,7 @@ int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cuge
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* *spec is to be freed whatever comes back. */
+/* Judges one record. Free *spec also after a failure. */
 static int judge(struct lookup *l, const struct cache_record *record, bool predicted, struct judgement *out,
                  struct kernel_spec *spec, cugen_error *err) {
   uint64_t index;
@@ -65,7 +68,8 @@ static int judge(struct lookup *l, const struct cache_record *record, bool predi
   const struct variant variant = lookup_variant(l, index);
   status = lookup_expand(l, &variant, spec, &out->why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
-  /* A launch that the config describes but no device accepts has no source; its record stands while the reason does. */
+  /* A launch that the config describes but no device accepts has no source. Its record is valid as
+     long as the reason is the same. */
   struct hash refusal = {""};
   bool refused = expand_refuses(status) && record->outcome == CUGEN_OUTCOME_LAUNCH;
   if (refused) refusal = candidate_refusal(record->variant, out->why.message);
@@ -88,7 +92,8 @@ int api_judge(struct lookup *l, const struct cache_record *record, struct judgem
   return api_judge_as(l, l->predicted, record, out, err);
 }
 
-/* A verdict is about what its result was held against. *spec is to be freed whatever comes back. */
+/* Checks whether the record is current. A verdict also depends on the reference and tolerances of
+   the verification. Free *spec also after a failure. */
 int api_check_current(struct lookup *l, bool predicted, struct cache_record *record, bool *current,
                       struct kernel_spec *spec, cugen_error *err) {
   struct judgement judgement;
@@ -99,9 +104,9 @@ int api_check_current(struct lookup *l, bool predicted, struct cache_record *rec
   return status;
 }
 
-/* ---- Many -------------------------------------------------------------------------------------------------------- */
+/* ---- Many records ---- */
 
-/* only_others: own ones stay whatever they are. */
+/* only_others: records of this config file are kept, whatever they are. */
 static int drop_stale(struct lookup *l, struct cache_record *records, size_t *count, bool only_others,
                       cugen_error *err) {
   size_t kept = 0;

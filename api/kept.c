@@ -1,4 +1,4 @@
-/* What a public function handed out last; see kept.h. */
+/* Keeps the last result of a public function; see kept.h. */
 #include "kept.h"
 
 #include <stdlib.h>

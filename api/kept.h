@@ -1,5 +1,6 @@
-/* What a public function handed out last. It stays until the next call of that function, or until the handle that keeps it
-   closes. A handle has one of these for each such function and knows nothing of what is in it. */
+/* The last result that a public function handed out. It stays until the next call of the function,
+   or until the handle that keeps it is closed. A handle has a struct kept for each such function
+   and does not know the type of the data. */
 #ifndef API_KEPT_H
 #define API_KEPT_H
 
@@ -8,11 +9,12 @@
 #include "base/error.h"
 
 struct kept {
-  void *data;                /* NULL: nothing */
-  void (*clear)(void *data); /* frees what is in it, not itself */
+  void *data;                /* the result; NULL: none */
+  void (*clear)(void *data); /* frees the contents of data, but not data itself */
 };
 
-/* Closes what was kept and keeps `size` bytes of zeros instead. NULL: no memory; err is filled. */
+/* Frees the kept result and keeps `size` zeroed bytes in its place. Returns NULL, with err filled,
+   if memory is out. */
 void *kept_renew(struct kept *kept, size_t size, void (*clear)(void *data), cugen_error *err);
 void kept_close(struct kept *kept);
 

@@ -53,7 +53,8 @@ static int refuse_arch(const char *arch, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_USAGE, "'%s' is not an architecture; one is written sm_90a", arch);
 }
 
-/* "sm_90a": what is compiled for, and the compute capability that configs then see. */
+/* Chooses the architecture to compile for, such as "sm_90a", and the compute capability that
+   configs see with it. */
 static int choose_arch(struct lookup *l, cugen_error *err) {
   const char *arch = l->lib->arch ? l->lib->arch : l->device.arch;
   if (strlen(arch) >= sizeof l->arch) return refuse_arch(arch, err);
@@ -66,7 +67,7 @@ static int choose_arch(struct lookup *l, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Of two values the last would be taken in silence. */
+/* Refuses two settings of one name, of which the last would silently win. */
 static int check_once(const char *const *settings, size_t count, cugen_error *err) {
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < i; k++) {
@@ -98,7 +99,7 @@ void api_forget_records(cugen_kernel *k) {
   k->ceilings = (cugen_ceilings){0};
 }
 
-/* Everything that depends on the problem is dropped. */
+/* Sets the problem and drops everything that depends on the old one. */
 static int set_problem(cugen_kernel *k, bool check, cugen_error *err) {
   struct problem problem = {0};
   const struct config *config = k->opened.config;
@@ -290,7 +291,8 @@ const char *cugen_kernel_fallback(const cugen_kernel *k) {
 
 /* ---- The space ---- */
 
-/* Limits and filters that remove nothing would only hide the rest. NULL: there are not so many. */
+/* Returns the listed rule at this place; NULL: there are fewer. Limits and filters that remove
+   nothing are not listed, because they would only hide the others. */
 static const struct space_rule *find_rule(const cugen_kernel *k, size_t at,
                                           const struct space_implementation **owner) {
   size_t count;
@@ -404,7 +406,7 @@ size_t cugen_kernel_arguments(const cugen_kernel *k) {
   return k ? k->lookup.config->argument_count : 0;
 }
 
-/* Scratch has data where it begins with zeros. */
+/* Returns the word for the argument's data. Scratch has data only if it must be zeroed. */
 static const char *data_word(const struct kernel_argument *a) {
   static const char *const words[] = {
       [DATA_VALUES] = "values", [DATA_LIST] = "values", [DATA_FILE] = "file", [DATA_GENERATOR] = "generator"};
@@ -436,7 +438,8 @@ void api_describe_argument(const struct kernel_argument *a, cugen_argument_info 
   }
 }
 
-/* Of a valid variant; of the first, what holds for all of them is evaluated with these. NULL: there is none. */
+/* Evaluates the slots with the values of a valid variant (the first, for what holds for all
+   variants). *out is NULL if no variant is valid. */
 static int open_slots(struct lookup *l, uint64_t index, struct value **out, cugen_error *err) {
   int status = lookup_space(l, err);
   *out = NULL;
@@ -472,7 +475,8 @@ int api_products(cugen_kernel *k, const char **out, cugen_error *err) {
 }
 
 int cugen_kernel_argument(cugen_kernel const *kernel, size_t index, cugen_argument_info *out, cugen_error *error) {
-  cugen_kernel *k = (cugen_kernel *)(uintptr_t)kernel; /* the space is built lazily */
+  /* not const, because the space is opened on first use */
+  cugen_kernel *k = (cugen_kernel *)(uintptr_t)kernel;
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
   if (API_NEEDS(error, "kernel, out", k, out)) return CUGEN_ERROR_USAGE;
   if (index >= k->lookup.config->argument_count)

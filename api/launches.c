@@ -1,14 +1,14 @@
-/* The launches of a variant, as a reader wants them: those that are alike and follow each other are one. */
+/* The launches of a variant for a reader: equal launches in a row are listed once. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "api.h"
 
 struct launches {
-  struct kernel_spec spec; /* the strings' owner */
+  struct kernel_spec spec; /* owns the strings */
   cugen_launch_info *list;
   size_t count;
-  char **passes; /* one for each of the list */
+  char **passes; /* one text for each launch of the list */
 };
 
 static void clear_launches(void *data) {
@@ -19,7 +19,7 @@ static void clear_launches(void *data) {
   kernel_spec_free(&launches->spec);
 }
 
-/* "source, ping, n=100" */
+/* Prints the passed parameters: "source, ping, n=100". */
 static char *print_passed(const struct kernel_spec *spec, const struct kernel_launch *launch) {
   struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
   const size_t count = kernel_launch_parameters(spec, launch, passed);
@@ -56,7 +56,7 @@ static bool alike(const cugen_launch_info *a, const cugen_launch_info *b) {
          strcmp(a->passes, b->passes) == 0;
 }
 
-/* One more, or the one before once more. */
+/* Adds a launch to the list, or raises the count of the last one if it is equal. */
 static int add(struct launches *launches, const struct kernel_launch *launch, size_t times, cugen_error *err) {
   char *passes = print_passed(&launches->spec, launch);
   if (!passes) return error_memory(err);
@@ -72,7 +72,8 @@ static int add(struct launches *launches, const struct kernel_launch *launch, si
   return CUGEN_OK;
 }
 
-/* Of a long sequence each launch that differs, with how often it is made. */
+/* Fills the list. For a long sequence lists each different launch once, with the number of times
+   that it is made. */
 static int fill(struct launches *launches, cugen_error *err) {
   const struct kernel_spec *spec = &launches->spec;
   const bool each = kernel_spec_is_long(spec);

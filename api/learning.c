@@ -1,4 +1,4 @@
-/* Learning portfolios from what is remembered of many problems, and handing them out. */
+/* Learns portfolios from the records of many problems, and hands portfolios out. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 
 enum { USUAL_MOST = 8, MOST_COLUMNS = 768, MOST_PASSES = 16 };
 
-/* What is not known is 0 outside, and NAN inside. */
+/* An unknown value is 0 in public structs and NAN inside. */
 static double known(double value) {
   return isfinite(value) ? value : 0;
 }
 
-/* ---- Which variants are columns ----------------------------------------------------------------------------------- */
+/* ---- Choosing the columns (variants) of the matrix ---- */
 
 struct ranked {
   size_t variant, near;
@@ -29,7 +29,7 @@ static int by_nearness(const void *a, const void *b) {
   return (x->variant > y->variant) - (x->variant < y->variant);
 }
 
-/* Those that are near the best of most problems. The caller frees. */
+/* Returns the variants that are near the best of most problems; the caller frees them. */
 static size_t *choose_columns(const struct portfolio_data *data, size_t *count, cugen_error *err) {
   const double near = 1.5;
   struct ranked *ranked = calloc(data->variant_count + 1, sizeof *ranked);
@@ -53,12 +53,12 @@ static size_t *choose_columns(const struct portfolio_data *data, size_t *count, 
   return NULL;
 }
 
-/* ---- Whether what was chosen is still what was measured ------------------------------------------------------------ */
+/* ---- Checking that the chosen records are still valid ---- */
 
-/* Judged entries of these variants: what is stale is as if it had not been measured. */
+/* Judges the entries of the chosen variants: a stale entry is treated as not measured. */
 struct judging {
   struct portfolio_data *data;
-  const size_t *columns; /* variants */
+  const size_t *columns; /* indices of the chosen variants */
   const struct portfolio_learnt *learnt;
   size_t stale;
 };
@@ -108,9 +108,10 @@ static int judge_row(struct judging *j, size_t problem, cugen_error *err) {
   return status;
 }
 
-/* ---- Learning ------------------------------------------------------------------------------------------------------ */
+/* ---- Learning -------------------------------------------------------------------------------- */
 
-/* Learns again where something that was chosen is stale. *columns: variants, to be freed whatever comes back. */
+/* Learns again if a chosen entry is stale. *columns: the variants, to be freed also after a
+   failure. */
 static int learn_once(struct portfolio_data *data, size_t most, struct portfolio_learnt *out, size_t **columns,
                       bool *again, cugen_error *err) {
   struct portfolio_columns matrix = {0};
@@ -140,7 +141,8 @@ static int learn(struct portfolio_data *data, size_t most, struct portfolio_lear
   return status;
 }
 
-/* Where the variant was measured: at a problem that it serves, else at any. NULL: nowhere. */
+/* Returns an entry of the variant: at a problem that it serves, else at any problem. NULL: there is
+   none. */
 static const struct portfolio_entry *find_proof(const struct portfolio_data *data, const struct portfolio_learnt *l,
                                                 size_t choice, size_t variant) {
   const struct portfolio_entry *any = NULL;
@@ -224,7 +226,8 @@ static int describe_problems(struct portfolio_holding *from, const struct portfo
   return CUGEN_OK;
 }
 
-/* Geometric mean and largest of what each variant's own problems lose. */
+/* Computes, for each variant, the geometric mean and the maximum of the losses of the problems that
+   it serves. */
 static void sum_losses(struct portfolio_holding *from) {
   for (size_t i = 0; i < from->body.count; i++) {
     double sum = 0, worst = 0;
@@ -241,17 +244,18 @@ static void sum_losses(struct portfolio_holding *from) {
   }
 }
 
-/* Not by heuristics alone. */
+/* Returns whether the space is filtered by more than heuristics. */
 static bool is_filtered(const struct lookup *l) {
   return l->filter && (l->filter->where_count || l->filter->variant || l->filter->implementation);
 }
 
-/* The records of a class that no portfolio could be learnt of. worthless: their costs are not above 0, so that none can be said to lose. */
+/* The records of a class for which no portfolio could be learnt. worthless: correct records whose
+   costs are not above 0, so that losses cannot be computed. */
 struct remains {
   size_t stale, failed, worthless;
 };
 
-/* Where a row has a best record, that one is current. */
+/* If a row has a best record, that record is current. */
 static struct remains count_remains(const struct portfolio_data *data) {
   struct remains remains = {0};
   for (size_t i = 0; i < data->entry_count; i++) {
@@ -266,7 +270,7 @@ static struct remains count_remains(const struct portfolio_data *data) {
   return remains;
 }
 
-/* "its 2 correct records are stale" */
+/* Appends a sentence such as "its 2 correct records are stale". */
 static void print_remains(const struct portfolio_data *data, struct text *out) {
   const struct remains remains = count_remains(data);
   const size_t count = remains.stale ? remains.stale : remains.failed;
@@ -300,7 +304,8 @@ static void refuse_untuned(const struct portfolio_data *data, cugen_error *err) 
             data->base->device.name, stale ? " are stale" : "");
 }
 
-/* The class that is the last of out. The others are learnt. */
+/* Drops the class that is the last of out, and notes why; learning goes on with the other
+   classes. */
 static int skip_class(struct portfolio_holdings *out, cugen_error *err) {
   const struct portfolio_data *data = &out->all[out->count - 1].data;
   const struct config *config = data->base->config;
@@ -327,7 +332,7 @@ static int take_learnt(struct portfolio_holding *h, const struct portfolio_learn
   return status;
 }
 
-/* Of problems of one class. */
+/* Learns the portfolio of problems of one class. */
 static int learn_class(const struct lookup *base, const struct problem *const *problems, size_t count,
                        const cugen_learn_options *options, struct portfolio_holdings *out, cugen_error *err) {
   struct portfolio_learnt learnt = {0};
@@ -343,14 +348,14 @@ static int learn_class(const struct lookup *base, const struct problem *const *p
   return status;
 }
 
-/* ---- Problems ------------------------------------------------------------------------------------------------------ */
+/* ---- Problems -------------------------------------------------------------------------------- */
 
-/* Problems by class. */
+/* The problems grouped by class. */
 struct classes {
   const struct lookup *base;
-  struct portfolio_problems own; /* those that were read */
+  struct portfolio_problems own; /* the problems that were read from the cache */
   const struct problem **all;
-  struct text *names; /* of the class of each */
+  struct text *names; /* text of the class of each problem */
   size_t count;
 };
 
@@ -381,7 +386,7 @@ static int take_kernels(struct classes *c, cugen_kernel *const *kernels, size_t 
   return CUGEN_OK;
 }
 
-/* What the kernel's settings say is so of the problem, too. */
+/* Returns whether the problem agrees with the kernel's settings. */
 static bool agrees(const cugen_kernel *k, const struct problem *problem) {
   for (size_t i = 0; i < k->setting_count; i++)
     for (size_t p = 0; p < problem->count; p++) {
@@ -406,7 +411,7 @@ static int take_remembered(struct classes *c, const cugen_kernel *k, cugen_error
                    k->lookup.config->name, k->lookup.device.name);
 }
 
-/* Those of the first class come first in the order of the kernels. */
+/* Learns class after class, in the order of the kernels. */
 static int learn_classes(struct classes *c, const cugen_learn_options *options, struct portfolio_holdings *out,
                          cugen_error *err) {
   const struct problem **same = calloc(c->count + 1, sizeof(const struct problem *));
@@ -426,7 +431,7 @@ static int learn_classes(struct classes *c, const cugen_learn_options *options, 
   return status;
 }
 
-/* As text that is kept. */
+/* Stores the portfolio as text in the cache. */
 static int store(const struct lookup *base, struct portfolio_holdings *h, cugen_error *err) {
   struct cache *cache;
   struct cache_portfolio *kept = calloc(h->count + 1, sizeof *kept);
@@ -443,7 +448,7 @@ static int store(const struct lookup *base, struct portfolio_holdings *h, cugen_
   return status;
 }
 
-/* ---- Public functions ---------------------------------------------------------------------------------------------- */
+/* ---- Public functions ------------------------------------------------------------------------ */
 
 static int check_options(const cugen_learn_options *options, cugen_error *err) {
   if (API_SIZE(err, cugen_learn_options, CUGEN_LEARN_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
@@ -493,7 +498,8 @@ const char *api_kernel_unlearnt(const cugen_kernel *k) {
   return h && h->skipped.length ? text_get(&h->skipped) : NULL;
 }
 
-/* Whether its variants still are what was measured, and are valid here. */
+/* Judges whether the portfolio's variants are unchanged since they were measured, and valid
+   here. */
 static int judge_variants(struct lookup *l, struct portfolio_holding *h, cugen_error *err) {
   int status = lookup_space(l, err);
   if (!status) status = lookup_expander(l, err);

@@ -1,4 +1,4 @@
-/* Opening cugen, what was found on this machine, and its devices. */
+/* Opens the library, and tells what was found on this machine and its devices. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ size_t api_clean_text(const char *text, size_t length, char *out, size_t size) {
   return whole;
 }
 
-/* ---- What every function is given ---- */
+/* ---- Checks of every public function's arguments ---- */
 
 int api_needs(const char *function, const char *names, const void *const *pointers, size_t count, cugen_error *err) {
   size_t at = 0;
@@ -44,25 +44,26 @@ int api_size(const char *type, const char *init, size_t got, size_t want, cugen_
 
 /* ---- Opening ---- */
 
-/* An option, else the environment, else nothing. The environment is read here, at open, and by toolkit_open. */
+/* Takes an option, else the variable of the environment, else nothing. The environment is read only
+   here, at open, and in toolkit_open. */
 static int take(char **to, const char *option, const char *variable) {
   const char *from = option ? option : variable ? getenv(variable) : NULL;
   *to = from && *from ? strdup(from) : NULL;
   return from && *from && !*to ? CUGEN_ERROR_MEMORY : CUGEN_OK;
 }
 
-/* Slurm's number of this task among those of its job on this machine. */
+/* Returns Slurm's number of this task among the job's tasks on this machine. */
 static int read_local_rank(void) {
   const char *text = getenv("SLURM_LOCALID");
   const long rank = text ? strtol(text, NULL, 10) : 0;
   return rank > 0 && rank < INT_MAX ? (int)rank : 0;
 }
 
-/* $XDG_CACHE_HOME/cugen/cugen.db, ~/.cache/cugen/cugen.db, or no file. */
+/* Takes $XDG_CACHE_HOME/cugen/cugen.db, else ~/.cache/cugen/cugen.db, else no file. */
 static int default_cache(char **to) {
   struct text path = {0};
   const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  if (xdg && *xdg == '/') /* the specification ignores others */
+  if (xdg && *xdg == '/') /* the XDG specification requires an absolute path and ignores others */
     text_addf(&path, "%s/cugen/cugen.db", xdg);
   else if (home && *home)
     text_addf(&path, "%s/.cache/cugen/cugen.db", home);
@@ -115,7 +116,8 @@ static int take_measure(cugen *lib, const char *word, cugen_error *err) {
   return word ? api_measure_way(word, &lib->measure, err) : CUGEN_OK;
 }
 
-/* A folder that is not there is a slip: what ships would be taken in its place, in silence. */
+/* Refuses folders that do not exist, because a misspelt folder would silently be replaced by the
+   shipped files. */
 static int check_folders(const cugen *lib, cugen_error *err) {
   const char *const rows[][2] = {
       {lib->config_dir, "config"}, {lib->template_dir, "template"}, {lib->device_dir, "device"}};
@@ -126,7 +128,8 @@ static int check_folders(const cugen *lib, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Judged at open; what an objective needs of a config, when that is opened. */
+/* Checks the objective's text. Whether a config has the work that the objective needs is checked
+   when the config is opened. */
 static int check_objective(cugen *lib, cugen_error *err) {
   const char *option = "objective";
   struct objective *objective = NULL;
@@ -144,7 +147,7 @@ static int check_objective(cugen *lib, cugen_error *err) {
   return status;
 }
 
-/* "none": no process may be started. */
+/* Takes the worker option; "none" means that no process may be started. */
 static int take_worker(cugen *lib, cugen_error *err) {
   if (!lib->worker) return api_find_worker(&lib->worker, &lib->worker_places, err);
   if (strcmp(lib->worker, "none") != 0) return CUGEN_OK;
@@ -238,7 +241,7 @@ int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length
 }
 
 size_t api_configs(cugen *lib, const char **out, size_t count) {
-  (void)lib; /* all cugens ship the same */
+  (void)lib; /* the shipped configs are part of the program and do not depend on lib */
   return sources_configs(out, out ? count : 0);
 }
 
@@ -292,13 +295,14 @@ int api_nvrtc_version(const cugen *lib) {
   return told ? told : ask_nvrtc(lib);
 }
 
-/* ---- What is where ---- */
+/* ---- cugen_where ---- */
 
 static void add_version(struct text *out, const char *what, int version) {
   if (version) text_addf(out, "%s: CUDA %d.%d\n", what, version / 1000, version % 1000 / 10);
 }
 
-/* "nvrtc: /usr/local/cuda/lib64/libnvrtc.so.13", or where it was looked for. */
+/* Adds a line "nvrtc: /usr/local/cuda/lib64/libnvrtc.so.13", or the places where the file was
+   searched. */
 static void add_found(cugen *lib, const char *name, const struct text *found, const char *what) {
   text_addf(&lib->where, "%s: %s", name, found->length ? text_get(found) : "not found; looked at ");
   if (!found->length) toolkit_places(lib->toolkit, what, &lib->where);
@@ -382,12 +386,14 @@ size_t cugen_devices(cugen *lib, cugen_device_info *out, size_t count, const cha
   text_restart(&lib->why);
   if (gpus == 0) text_add(&lib->why, err.message);
   if (why) *why = gpus ? NULL : text_get(&lib->why);
-  if (gpus >= count) return gpus + 1; /* the compiler is asked for its version for nobody */
+  if (gpus >= count)
+    return gpus + 1; /* count has no room for the cpu device, so the compiler is not asked for its
+                        version */
   return add_devices(lib, &cpu_device_ops, out, count, gpus, &ignored);
 }
 
 int cugen_worker_main(int argc, char **argv) {
   (void)argc, (void)argv;
-  enum { SOCKET = 3 }; /* process_spawn's promise */
+  enum { SOCKET = 3 }; /* process_spawn connects this descriptor */
   return worker_serve(SOCKET, &(struct worker_place){0});
 }

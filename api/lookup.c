@@ -1,4 +1,5 @@
-/* Look-ups: a config for one problem on one device; its space, its sources, and what its records are found by. */
+/* Look-ups: a config for one problem on one device, with its space, its sources, and the key of its
+   records. */
 #include "lookup.h"
 
 #include <stdlib.h>
@@ -7,9 +8,10 @@
 #include "runtime/devices.h"
 #include "runtime/plan.h"
 
-/* ---- The config -------------------------------------------------------------------------------------------------- */
+/* ---- The config ------------------------------------------------------------------------------ */
 
-/* A file by its real path, so that its records stay together whatever it is called by; what is in memory or ships by its name. */
+/* The origin of a config: the real path of a file, so that its records stay together under all
+   names of the file; the name of a config that is in memory or shipped. */
 int api_origin(const struct sources *sources, const struct config *config, struct text *out, cugen_error *err) {
   const bool memory = sources_holds(sources->files, config->path);
   char *real = memory || config->shipped ? NULL : realpath(config->path, NULL);
@@ -19,7 +21,7 @@ int api_origin(const struct sources *sources, const struct config *config, struc
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* The library's options come before the config. */
+/* Applies the library's options, which precede the config. */
 static int take_objective(const cugen *lib, struct config *config, cugen_error *err) {
   int status = lib->objective ? config_set_objective(config, lib->objective, err) : CUGEN_OK;
   if (status) return error_prefix(err, "%s, cugen_options.objective", config->path), CUGEN_ERROR_USAGE;
@@ -40,7 +42,7 @@ void opened_config_close(struct opened_config *opened) {
   text_free(&opened->origin);
 }
 
-/* ---- The problem ------------------------------------------------------------------------------------------------- */
+/* ---- The problem ----------------------------------------------------------------------------- */
 
 int api_print_problem(const struct config *config, const struct problem *problem, struct text *out,
                       struct text *settings, cugen_error *err) {
@@ -86,7 +88,7 @@ void lookup_close(struct lookup *l) {
   *l = (struct lookup){0};
 }
 
-/* ---- The device -------------------------------------------------------------------------------------------------- */
+/* ---- The device ------------------------------------------------------------------------------ */
 
 static const char options_arch[] = "arch ";
 
@@ -95,7 +97,8 @@ bool lookup_read_options(const char *options, struct lookup_options *out) {
   size_t end;
   if (strncmp(options, options_arch, begin) != 0) return false;
   *out = (struct lookup_options){.measure = measure_way_of(options, &end)};
-  if (out->measure == MEASURE_WAYS || end - begin >= sizeof out->arch) return false; /* of a later cugen */
+  /* a way of measuring of a later cugen */
+  if (out->measure == MEASURE_WAYS || end - begin >= sizeof out->arch) return false;
   memcpy(out->arch, options + begin, end - begin);
   return true;
 }
@@ -113,12 +116,12 @@ int lookup_set_arch(struct lookup *l, const char *arch, cugen_error *err) {
 int lookup_use_predictions(struct lookup *l, cugen_error *err) {
   struct device_description known;
   if (l->predicted) return CUGEN_OK;
-  /* A driver says nothing of rates and latencies. */
+  /* A driver reports neither rates nor latencies, so they are taken from a description. */
   if (l->device.rates.l2_bytes_per_clock <= 0 && api_described(l->lib, l->device.fingerprint, &known))
     l->device.rates = known.rates;
   int status = api_check_predictable(l->lib, &l->device, err);
   if (status) return status;
-  api_prediction_key_free(&l->predictions); /* of an attempt that had no memory */
+  api_prediction_key_free(&l->predictions); /* left by an attempt that ran out of memory */
   status =
       api_key_predictions(l->lib, &l->device, l->lib->arch ? l->lib->arch : l->device.arch, &l->predictions, err);
   l->predicted = !status;
@@ -145,9 +148,9 @@ int lookup_context(const struct lookup *l, void *given, void **out, cugen_error 
   return given || !l->ops->current_context ? CUGEN_OK : l->ops->current_context(l->lib->toolkit, out, err);
 }
 
-/* ---- Its space and sources ---------------------------------------------------------------------------------------- */
+/* ---- Space and sources ---- */
 
-/* Whether the sizes make arguments once parameter i has its default. */
+/* Returns whether the arguments are valid when parameter i has its default. */
 static bool fits_without(const struct lookup *l, size_t i) {
   struct problem problem = {.count = l->problem->count, .values = calloc(l->problem->count, sizeof *problem.values)};
   cugen_error ignored;
@@ -159,7 +162,8 @@ static bool fits_without(const struct lookup *l, size_t i) {
   return !status;
 }
 
-/* A size that makes no argument is the setting's fault and not the config's, where the default in its place is right. */
+/* Blames the user's setting, and not the config, for an invalid argument if the default in place of
+   the setting makes the argument valid. */
 static int blame_setting(const struct lookup *l, const cugen_error *why, cugen_error *err) {
   struct text setting = {0};
   for (size_t i = 0; i < l->problem->count && !setting.length; i++) {
@@ -191,7 +195,7 @@ int lookup_space(struct lookup *l, cugen_error *err) {
   if (status) return status;
   struct value *values = calloc(space_max_tunables(l->space) + 1, sizeof *values);
   if (!values) {
-    lookup_drop_space(l); /* both or none: the next call starts anew */
+    lookup_drop_space(l); /* opens both or none, so that the next call starts anew */
     return error_memory(err);
   }
   free(l->values);
@@ -224,7 +228,7 @@ int lookup_expand_known(const struct lookup *l, const struct variant *variant, s
   return status;
 }
 
-/* ---- What its records are found by -------------------------------------------------------------------------------- */
+/* ---- The key of its records ---- */
 
 static struct cache_key key_under(const struct lookup *l, const char *device, const char *options) {
   return (struct cache_key){device,    l->config->name,      text_get(&l->problem_text),    options,
@@ -254,7 +258,8 @@ int lookup_compile(const struct lookup *l, const struct kernel_spec *spec, bool 
   return l->ops->compile(&request, out, err);
 }
 
-/* PTX for an architecture that every NVRTC of today knows: ptxas, which takes most of a compile's time, has no part in it. */
+/* Compiles to PTX for an architecture that every supported NVRTC knows, because ptxas, which takes
+   most of the time, is then not run. */
 int lookup_accepts(const struct lookup *l, const struct kernel_spec *spec, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   struct compiled compiled = {0};

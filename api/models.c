@@ -1,4 +1,5 @@
-/* Described GPUs: the ones that ship or lie in the library's folder of them, and the one that a text names. */
+/* The described GPUs, shipped or from the library's folder, and the described GPU that a text
+   names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 
 enum { MOST_MODELS = 64 };
 
-/* Read when first needed; they stay until the library is closed. */
+/* Loads the descriptions on first use; they stay until the library is closed. */
 static size_t load_models(cugen *lib, const struct gpu_model **out) {
   pthread_mutex_lock(&lib->lock);
   if (!lib->models) {

@@ -1,6 +1,7 @@
-/* What a GPU without records of its own takes from others: the best of the same problem on a GPU of the same model (a part of it, with fewer
-   multiprocessors), else on one of the same compute capability, the nearest first. tools/bench/other_gpu.py measures what that is worth: 94 % of
-   the optimum, on recorded spaces. */
+/* Chooses a variant for a GPU without records from those of other GPUs: the best of the same
+   problem on a GPU of the same model (or a part of one, with fewer multiprocessors), else on a GPU
+   of the same compute capability, the most similar first. tools/bench/other_gpu.py measures the
+   quality of this choice: 94 % of the optimum, on recorded spaces. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +10,14 @@
 #include "base/array.h"
 #include "priors.h"
 
-/* One that has right records of the problem. */
+/* A GPU that has correct records of the problem. */
 struct other {
   struct device_description device;
   char *options;
   struct lookup_options read;
   bool same_model;
-  double distance; /* the larger ratio of multiprocessors and of bandwidth, as far as these are known; 1: none */
+  double distance; /* the larger ratio of multiprocessors and of bandwidth, as far as these are
+                      known; 1: equal */
 };
 
 struct others {
@@ -36,7 +38,8 @@ double api_gpu_distance(const struct device_facts *a, const struct device_facts 
   return fmax(ratio((double)a->sm_count, (double)b->sm_count), ratio(bandwidth(a), bandwidth(b)));
 }
 
-/* Measured in the same way, on a GPU of the same compute capability. */
+/* Returns whether records of the device can serve: timed in the same way, on a GPU of the same
+   compute capability. */
 static bool serves(const struct lookup *l, struct other *other, const char *device, const char *options) {
   struct device_description own = l->device;
   if (strcmp(device, own.fingerprint) == 0 || !lookup_read_options(options, &other->read)) return false;
@@ -60,7 +63,8 @@ static int visit(void *context, const char *device, const char *options, cugen_e
   return CUGEN_OK;
 }
 
-/* By model, then by distance, then by their texts: in every cache that has the same records. */
+/* Orders by model, then by distance, then by text, so that the order is the same in every cache
+   with the same records. */
 static int compare(const void *left, const void *right) {
   const struct other *a = left, *b = right;
   if (a->same_model != b->same_model) return a->same_model ? -1 : 1;
@@ -69,7 +73,8 @@ static int compare(const void *left, const void *right) {
   return devices ? devices : strcmp(a->options, b->options);
 }
 
-/* Its records are judged by what they expand to there. Of a GPU that nobody describes in full, what is not known is taken from this one. */
+/* Opens a look-up for the other GPU, by which its records are judged. Facts of that GPU that are
+   unknown are taken from this one. */
 static int open_other(const struct lookup *l, const struct other *other, struct lookup *out, cugen_error *err) {
   int status = lookup_for_problem(l, l->problem, out, err);
   if (status) return status;
@@ -104,7 +109,7 @@ static void free_others(struct others *others) {
   free(others->all);
 }
 
-/* The nearest first. To be freed whatever comes back. */
+/* Finds the other GPUs, the most similar first. Free *out also after a failure. */
 static int find_others(const struct lookup *l, struct cache **cache, struct others *out, cugen_error *err) {
   *out = (struct others){.lookup = l};
   if (!l->device.facts.is_gpu || !l->device.fingerprint[0]) return CUGEN_OK;
@@ -126,7 +131,7 @@ int api_select_other_gpu(struct lookup *l, struct failures *failures, struct sel
   return status;
 }
 
-/* ---- Where tuning begins ---------------------------------------------------------------------------------------------- */
+/* ---- Leaders for tuning ---- */
 
 static int take_other(struct lookup *l, struct cache *cache, const struct other *other, struct priors *out,
                       cugen_error *err) {

@@ -1,5 +1,5 @@
-/* What commands write to files, for programs: file_begin, file_add and file_end of base/system.h
-   behind a handle. */
+/* Output to files for programs: file_begin, file_add and file_end of base/system.h behind a
+   handle. */
 #include <stdlib.h>
 #include <string.h>
 

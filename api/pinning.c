@@ -1,4 +1,5 @@
-/* Pinned choices: a plan takes the variant that bytes name, if it is here what it was where they were saved. */
+/* Pinned choices: a plan takes the variant that the bytes name, if it expands here to the kernel
+   that was saved. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +7,7 @@
 #include "base/system.h"
 #include "choice.h"
 
-/* ---- Saving ------------------------------------------------------------------------------------------------------ */
+/* ---- Saving ---------------------------------------------------------------------------------- */
 
 static void write_target(const struct lookup *l, struct text *out) {
   text_addf(out, "%s %s", l->ops->kind, l->arch);
@@ -14,7 +15,8 @@ static void write_target(const struct lookup *l, struct text *out) {
 
 int api_write_choice(const struct lookup *l, const struct kernel_spec *spec, struct text *out, cugen_error *err) {
   struct text target = {0};
-  struct kernel_spec *s = (struct kernel_spec *)(uintptr_t)spec; /* only printed */
+  /* only printed, so the cast is safe */
+  struct kernel_spec *s = (struct kernel_spec *)(uintptr_t)spec;
   write_target(l, &target);
   const struct choice choice = {.kernel = (char *)(uintptr_t)l->config->name,
                                 .problem = (char *)(uintptr_t)text_get(&l->problem_text),
@@ -29,7 +31,7 @@ int api_write_choice(const struct lookup *l, const struct kernel_spec *spec, str
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* ---- Taking ------------------------------------------------------------------------------------------------------ */
+/* ---- Taking a choice ---- */
 
 static bool is_for(const struct choice *choice, const struct lookup *l) {
   return strcmp(choice->kernel, l->config->name) == 0 && strcmp(choice->problem, text_get(&l->problem_text)) == 0;
@@ -60,7 +62,7 @@ static int check_same(const struct choice *choice, const struct kernel_spec *spe
   return CUGEN_OK;
 }
 
-/* The variant, expanded: the plan takes that. */
+/* Finds the variant and expands it; the plan uses the expansion. */
 static int find_variant(struct lookup *l, const struct choice *choice, struct selection *out, cugen_error *err) {
   cugen_error why;
   int status = lookup_space(l, err);
@@ -103,9 +105,9 @@ int api_select_bytes(struct lookup *l, const void *bytes, size_t size, struct se
   return status;
 }
 
-/* ---- From a file ------------------------------------------------------------------------------------------------- */
+/* ---- From a file ----------------------------------------------------------------------------- */
 
-/* Names who named the file in front. */
+/* Puts the option or variable that named the file in front of the message. */
 static int refuse_file(const cugen *lib, const cugen_error *why, cugen_error *err) {
   return error_set(err, why->status, "%s: %s: %s", lib->pin_from, lib->pin, why->message);
 }

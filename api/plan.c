@@ -1,4 +1,5 @@
-/* Plans and calls: a chosen variant loaded into an application's context, and launched on its streams. */
+/* Plans and calls: a chosen variant loaded into an application's context, and launched on its
+   streams. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,24 +21,24 @@ struct cugen_plan {
   struct device *device;
   struct plan *plan;
   struct text kernel, problem;
-  struct text choice; /* as bytes */
+  struct text choice; /* result of cugen_plan_save */
   cugen_plan_info info;
-  cugen_record record;             /* that the plan's variant was chosen by */
+  cugen_record record;             /* the record by which the plan's variant was chosen */
   struct exploration *exploration; /* NULL: nothing is explored */
   struct capture *capture;         /* NULL: nothing is captured */
   char device_name[128];
-  atomic_uint_fast64_t launches; /* of closed calls */
+  atomic_uint_fast64_t launches; /* launches of closed calls */
 };
 
 struct cugen_call {
   struct call *call;
-  struct call **explored; /* NULL, or RACE_MOST, the first of them call */
+  struct call **explored; /* NULL, or RACE_MOST calls, of which the first is `call` */
   cugen_plan *plan;
   atomic_uint_fast64_t launches;
-  struct memory scratch[KERNEL_MAX_ARGUMENTS]; /* the call's own: with a base */
+  struct memory scratch[KERNEL_MAX_ARGUMENTS]; /* the scratch that the call owns has a base */
 };
 
-/* ---- Opening: where --------------------------------------------------------------------------------------------- */
+/* ---- Opening: the context ---- */
 
 static int choose_context(const cugen_kernel *k, const cugen_plan_options *options, void **out, cugen_error *err) {
   *out = NULL;
@@ -55,9 +56,9 @@ static int open_device(cugen_kernel *k, const cugen_plan_options *options, cugen
   return status ? status : ops->open(&device, &p->device, err);
 }
 
-/* ---- Opening: what ---------------------------------------------------------------------------------------------- */
+/* ---- Opening: the variant ---- */
 
-/* Why a portfolio that was asked for serves nothing. */
+/* Appends why the portfolio that was asked for serves no variant. */
 static void say_portfolio(struct lookup *l, struct text *out) {
   struct portfolio_found *found;
   size_t count;
@@ -88,7 +89,8 @@ static int refuse_untuned(cugen_kernel *k, const cugen_plan_options *options, cu
   return CUGEN_ERROR_USAGE;
 }
 
-/* A record of this very problem was judged by what its variant expands to: that is the plan's kernel. */
+/* Expands the plan's variant. If the record is of this very problem, judging it has made the
+   expansion already. */
 static int expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
   struct best_record *best = &p->selection.best;
   const bool elsewhere = p->selection.how == CUGEN_PLAN_NEAR || p->selection.how == CUGEN_PLAN_OTHER_GPU;
@@ -103,7 +105,8 @@ static int expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
   return lookup_expand(l, &variant, &p->spec, err);
 }
 
-/* An image that cannot be kept is compiled again the next time: no reason to fail. */
+/* Finds the compiled image or compiles it. If the image cannot be cached, it is compiled again next
+   time, which is not an error. */
 static int find_image(const struct lookup *l, const char *key, cugen_plan *p, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   struct cache *cache;
@@ -172,14 +175,14 @@ static int describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* A driver has a copy of the image, and nobody reads the source again. */
+/* Frees the image and the source, which are not needed once the driver has loaded the image. */
 static void drop_image(cugen_plan *p) {
   if (p->device->ops->capabilities & DEVICE_EXECUTES_ON_GPU) compiled_free(&p->compiled);
   free(p->spec.source);
   p->spec.source = NULL;
 }
 
-/* A plan launches without verifying. */
+/* Refuses a variant that is known to fail, because a plan launches without verifying. */
 static int refuse_failed(const cugen_kernel *k, const struct selection *selection, cugen_error *err) {
   const struct lookup *l = &k->lookup;
   return error_set(
@@ -204,7 +207,7 @@ static int choose(cugen_kernel *k, const cugen_plan_options *options, struct sel
   return status || pinned ? status : choose_unpinned(k, options, out, err);
 }
 
-/* ---- Opening: what is captured ---------------------------------------------------------------------------------- */
+/* ---- Opening: capturing ---- */
 
 static const char *const choice_words[] = {
     [CUGEN_PLAN_EXACT] = "exact",     [CUGEN_PLAN_PORTFOLIO] = "portfolio", [CUGEN_PLAN_NEAR] = "near",
@@ -224,7 +227,8 @@ static void capture_opened(const cugen_kernel *k, cugen_plan *p) {
                                                  .opens = 1});
 }
 
-/* What nothing tuned serves is what to tune most of all. */
+/* Captures a plan that was refused because no tuned variant serves its problem: these problems need
+   tuning most. */
 static void capture_refused(const cugen_kernel *k) {
   capture_add(k->lookup.lib->capture, &(struct capture_line){.kernel = k->lookup.config->name,
                                                              .problem = text_get(&k->lookup.problem_text),
@@ -245,14 +249,14 @@ static void capture_closed(cugen_plan *p) {
                                                  .launches = launches});
 }
 
-/* ---- Opening ---------------------------------------------------------------------------------------------------- */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
-/* On this GPU. */
+/* Returns whether the variant was tuned on this GPU. */
 static bool is_tuned(const struct selection *selection) {
   return selection->how != CUGEN_PLAN_DEFAULT && selection->how != CUGEN_PLAN_OTHER_GPU;
 }
 
-/* What launches have shown before goes first. */
+/* Takes the result of earlier exploration, which precedes the records of tuning. */
 static int recall(cugen_kernel *k, const cugen_plan_options *options, struct selection *selection, bool *settled,
                   cugen_error *err) {
   const cugen_outputs outputs = selection->best.record.outputs;
@@ -261,7 +265,7 @@ static int recall(cugen_kernel *k, const cugen_plan_options *options, struct sel
   return exploration_recall(&k->lookup, options->bitwise ? &outputs : NULL, selection, settled, err);
 }
 
-/* A choice that somebody pinned is not his who explores. */
+/* Starts exploration, but not for a pinned choice, which must not be replaced. */
 static int explore(cugen_kernel *k, const cugen_plan_options *options, bool settled, cugen_plan *p,
                    cugen_error *err) {
   static const double usual_share = 0.05;
@@ -376,13 +380,14 @@ int cugen_plan_argument(const cugen_plan *p, size_t index, cugen_argument_info *
   return CUGEN_OK;
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------------------------ */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 static bool may_be_left_out(const struct kernel_argument *argument) {
   return argument->kind == CUGEN_ARGUMENT_SCRATCH || argument->absent;
 }
 
-/* Scratch, and what the problem has not, need not be mentioned at the end of the list. */
+/* Returns the number of arguments that must be given. Scratch and absent arguments at the end of
+   the list may be left out. */
 static size_t count_needed(const cugen_plan *p) {
   size_t needed = p->spec.argument_count;
   while (needed > 0 && may_be_left_out(&p->spec.arguments[needed - 1])) needed--;
@@ -394,7 +399,8 @@ static bool may_be_null(const struct kernel_argument *argument) {
          (kernel_argument_symbol(argument) && argument->kind != CUGEN_ARGUMENT_CONSTANT);
 }
 
-/* "A, B, C" of the first so many; only_null: those that may be NULL. */
+/* Appends "A, B, C", the names of the first `count` arguments; only_null: those that may be
+   NULL. */
 static void list_arguments(const cugen_plan *p, size_t count, bool only_null, struct text *out) {
   for (size_t i = 0; i < count; i++)
     if (!only_null || may_be_null(&p->spec.arguments[i]))
@@ -416,7 +422,8 @@ static int refuse_count(const cugen_plan *p, size_t count, cugen_error *err) {
   return CUGEN_ERROR_USAGE;
 }
 
-/* Zeroed, as scratch with fill = "zero" has to be before the first launch. */
+/* Allocates scratch and zeroes it, as scratch with fill = "zero" must be before the first
+   launch. */
 static int own_scratch(const cugen_plan *p, const struct kernel_argument *argument, struct memory *out,
                        cugen_error *err) {
   size_t bytes = (size_t)kernel_argument_bytes(argument);
@@ -440,7 +447,7 @@ static int take_argument(cugen_call *call, size_t i, void *given, struct memory 
   return CUGEN_OK;
 }
 
-/* What the call was bound to before goes when the new binding is whole. */
+/* Binds the arguments. The old binding is released only when the new one is complete. */
 static int bind(cugen_call *call, void *const *arguments, size_t count, cugen_error *err) {
   const cugen_plan *p = call->plan;
   struct memory memory[KERNEL_MAX_ARGUMENTS] = {0};
@@ -492,7 +499,8 @@ void cugen_call_close(cugen_call *call) {
   free(call);
 }
 
-/* A call is used by one thread at a time: no locked instruction is needed. */
+/* Counts a launch. No atomic read-modify-write is needed, because only one thread uses a call at a
+   time. */
 static void count_launch(cugen_call *call) {
   const uint_fast64_t before = atomic_load_explicit(&call->launches, memory_order_relaxed);
   atomic_store_explicit(&call->launches, before + 1, memory_order_relaxed);
@@ -505,7 +513,7 @@ int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error) 
   return call_launch_on(call->call, stream, error);
 }
 
-/* ---- Symbols ---------------------------------------------------------------------------------------------------- */
+/* ---- Symbols --------------------------------------------------------------------------------- */
 
 static int refuse_symbol(const cugen_plan *p, const char *name, cugen_error *err) {
   const char *names[KERNEL_MAX_ARGUMENTS];
@@ -540,7 +548,7 @@ int cugen_plan_symbol(const cugen_plan *p, const char *name, void **address, siz
   return CUGEN_OK;
 }
 
-/* The place in it; CUGEN_ERROR_USAGE: not all of the bytes lie in it. */
+/* Finds a part of the variable; CUGEN_ERROR_USAGE: the bytes do not all lie in the variable. */
 static int find_part(const cugen_plan *p, const char *name, bool written, size_t offset, size_t bytes, void **out,
                      cugen_error *err) {
   size_t room;

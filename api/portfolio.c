@@ -1,7 +1,8 @@
-/* Which portfolio is a kernel's, and which variant it gives a problem; see portfolio.h.
-
-   The rule gives an index. Whether that variant is valid for the problem nobody knows before its space is asked, as for the nearest problem's
-   best: then the one of the least time that is valid serves, and without times the first. A variant whose source has changed since it was measured serves nothing. */
+/* Finds a kernel's portfolios and the variant that a portfolio gives for a problem; see
+   portfolio.h. The rule gives the index of a variant. Whether this variant is valid for the problem
+   is known only from the problem's space. If it is not valid, the valid variant with the smallest
+   time serves; without times, the first valid one. A variant whose source has changed since it was
+   measured does not serve. */
 #include "portfolio.h"
 
 #include <math.h>
@@ -14,9 +15,10 @@ const char *portfolio_objective(const struct config *config) {
   return config->objective ? config->objective->text : objective_names[OBJECTIVE_TIME];
 }
 
-/* ---- Which ones --------------------------------------------------------------------------------------------------- */
+/* ---- Finding portfolios ---- */
 
-/* own: it was learnt from this very config file, or nobody knows from which. */
+/* own: accept portfolios that were learnt from this config file or from an unknown one; otherwise
+   those of other files. */
 static bool is_meant(const struct lookup *l, const struct cache_portfolio *p, const struct cache_key *class_key,
                      bool own) {
   uint64_t lacks;
@@ -29,7 +31,8 @@ static void free_found(struct portfolio_found *found) {
   portfolio_body_free(&found->body);
 }
 
-/* Takes what *kept has; what cannot be read is passed over: 'cugen cache verify' names it. */
+/* Takes over the contents of *kept. A portfolio that cannot be parsed is skipped: 'cugen cache
+   verify' reports it. */
 static int take(struct cache_portfolio *kept, struct portfolio_found **out, size_t *count, cugen_error *err) {
   struct portfolio_found *all = array_grow(*out, *count, sizeof *all);
   cugen_error why;
@@ -59,7 +62,8 @@ static int expand(const struct lookup *l, uint64_t index, struct kernel_spec *ou
   return lookup_expand(l, &variant, out, why);
 }
 
-/* Where sizes are part of the source it is another one for each problem: the one that was measured is compared. */
+/* Compares the source at the problem where the variant was measured, because if sizes are part of
+   the source, each problem has another source. */
 static int is_measured(const struct lookup *l, const struct portfolio_body_variant *v, bool *same, cugen_error *err) {
   struct problem problem;
   struct lookup other = {0};
@@ -82,8 +86,8 @@ static int is_measured(const struct lookup *l, const struct portfolio_body_varia
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
 
-/* Whether it is of this very kernel: whether one of its first variants has the same source, at the problem where that was measured. Each
-   that is asked takes a space and an expansion. */
+/* Returns whether the portfolio is of this kernel: one of its first variants has the same source,
+   at the problem where the variant was measured. Each comparison costs a space and an expansion. */
 static int is_same_kernel(const struct lookup *l, const struct portfolio_body *body, bool *same, cugen_error *err) {
   enum { MOST_ASKED = 3 };
   int status = CUGEN_OK;
@@ -93,7 +97,8 @@ static int is_same_kernel(const struct lookup *l, const struct portfolio_body *b
   return status;
 }
 
-/* A config that was moved or copied has its portfolios from the other file, as it has its records. */
+/* Finds portfolios of a config that was moved or copied: like its records, they are kept under the
+   other file. */
 static int find_elsewhere(const struct lookup *l, const struct cache_key *key, struct cache *cache,
                           const struct cache_key *class_key, struct portfolio_found **out, size_t *count,
                           cugen_error *err) {
@@ -134,14 +139,15 @@ void portfolios_free(struct portfolio_found *found, size_t count) {
   free(found);
 }
 
-/* ---- What its rule says ------------------------------------------------------------------------------------------- */
+/* ---- Evaluating the rule ---- */
 
-/* Behind the problem's slots: the variant of the least time. */
+/* The slot of the variant with the smallest time, behind the slots of the problem. */
 static int least_slot(const struct config *config) {
   return config->first_problem + (int)config->problem_count;
 }
 
-/* Sizes, since all else is equal within a class, and "least". */
+/* Resolves sizes and "least". Other parameters are equal within a class, so rules do not use
+   them. */
 static struct expr_symbol find_size(void *context, const char *name) {
   const struct config *config = context;
   for (size_t i = 0; i < config->problem_count; i++)
@@ -163,12 +169,14 @@ int portfolio_parse_rule(const char *rule, const struct config *config, struct e
   return expr_parse(rule, &scope, out, err);
 }
 
-/* A problem that a rule is asked about: values by slot. The slots of device facts are not read. */
+/* A problem for which the rule is evaluated: the values by slot. The slots of device facts are not
+   read. */
 struct asked {
   const struct portfolio_body *body;
   const struct config *config;
   struct value *slots;
-  struct text condition; /* of the times, the last one that was asked, and whether it holds; "": none was */
+  struct text condition; /* the condition of a time that was evaluated last, and whether it holds;
+                            "": none */
   bool holds;
 };
 
@@ -181,7 +189,8 @@ static int open_asked(struct asked *a, const struct problem *problem, cugen_erro
   return CUGEN_OK;
 }
 
-/* Of "select(a, b, c)" where a, b and c begin, and the end; NULL: it has other arguments, or does not begin so. */
+/* Finds the beginnings of a, b and c in "select(a, b, c)"; returns its end, or NULL if the text has
+   another form. */
 static const char *split_select(const char *text, const char *parts[3]) {
   static const char begin[] = "select(";
   const size_t length = sizeof begin - 1;
@@ -198,7 +207,7 @@ static const char *split_select(const char *text, const char *parts[3]) {
   return NULL;
 }
 
-/* The condition of one time is mostly that of the last one. */
+/* Evaluates the condition of a time, which is mostly equal to the last one. */
 static int ask_condition(struct asked *a, const char *text, size_t length, cugen_error *err) {
   struct expr *condition;
   cugen_error ignored;
@@ -223,8 +232,9 @@ static int time_of_text(const struct asked *a, const char *text, double *out, cu
   return CUGEN_OK;
 }
 
-/* INFINITY: it has none, or none for these sizes. Of two formulas, of sizes that were learnt apart, only the one that counts is read: a
-   look-up has no time for the others. */
+/* Returns INFINITY if the variant has no time, or none for these sizes. If sizes were learnt
+   separately, a time has two formulas, of which only the relevant one is parsed, because a look-up
+   must be fast. */
 static int time_of(struct asked *a, size_t variant, double *out, cugen_error *err) {
   const char *text = a->body->variants[variant].time, *parts[3];
   *out = INFINITY;
@@ -241,7 +251,8 @@ static int time_of(struct asked *a, size_t variant, double *out, cugen_error *er
   return status;
 }
 
-/* By their times, those of equal times as they stand. times: in that order. */
+/* Orders the variants by their times; equal times keep their order. times: the times in the new
+   order. */
 static int put_in_order(struct asked *a, struct portfolio_order *out, double *times, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < a->body->count && !status; i++) {
@@ -256,7 +267,8 @@ static int put_in_order(struct asked *a, struct portfolio_order *out, double *ti
   return status;
 }
 
-/* The variant that the rule names goes to the front; where it is doubted, behind those whose times are far below its own. */
+/* Moves the variant that the rule names to the front. If the rule is doubted, it is placed behind
+   the variants whose times are far below its own. */
 static void put_named(struct portfolio_order *order, const double *times, size_t variant, double doubted) {
   size_t at = 0, to = 0;
   while (order->at[at] != variant) at++;
@@ -286,7 +298,7 @@ int portfolio_ask(const struct portfolio_body *body, const struct config *config
   return status;
 }
 
-/* ---- Its variants ------------------------------------------------------------------------------------------------- */
+/* ---- Its variants ---------------------------------------------------------------------------- */
 
 int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v, enum portfolio_state *state,
                   uint64_t *index, struct kernel_spec *spec, cugen_error *err) {
@@ -303,9 +315,10 @@ int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v, enum
   return status;
 }
 
-/* ---- Serving ------------------------------------------------------------------------------------------------------ */
+/* ---- Serving --------------------------------------------------------------------------------- */
 
-/* One that has the variant's source: any, or the one that was measured. */
+/* Expands the variant for this problem. The variant of a shipped portfolio may have any source;
+   otherwise its source must be the measured one. */
 static int try_source(struct lookup *l, const struct portfolio_body_variant *variant, bool shipped,
                       struct portfolio_answer *out, bool *found, cugen_error *err) {
   enum portfolio_state state;
@@ -332,14 +345,15 @@ static int try_one(struct lookup *l, const struct portfolio_body_variant *varian
   return status;
 }
 
-/* In their order. What ships serves nothing where its rule names none: that is beyond its limit. */
+/* Tries the variants in order. A shipped portfolio serves nothing if its rule names no variant,
+   because the problem is then beyond its limit. */
 static int serve(struct lookup *l, const struct portfolio_body *body, bool shipped, struct failures *failures,
                  struct portfolio_answer *out, bool *found, cugen_error *err) {
   struct portfolio_order order;
   cugen_error ignored;
   int status = portfolio_ask(body, l->config, l->problem, &order, &ignored);
-  if (status)
-    return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK; /* of a config that has other sizes */
+  /* the portfolio is of a version of the config with other sizes */
+  if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   if (shipped && !order.named) return CUGEN_OK;
   for (size_t i = 0; i < order.count && !*found && !status; i++) {
     status = try_one(l, &body->variants[order.at[i]], shipped, failures, out, found, err);

@@ -1,5 +1,6 @@
-/* What is remembered of many problems of one kernel, as a matrix; see portfolio.h. It is sparse: each problem's own search tried what it
-   thought of, and only candidates were measured everywhere. */
+/* The records of many problems of one kernel as a matrix; see portfolio.h. The matrix is sparse:
+   the search of each problem tried its own variants, and only candidates were measured for every
+   problem. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "base/array.h"
 #include "portfolio.h"
 
-/* ---- Problems ----------------------------------------------------------------------------------------------------- */
+/* ---- Problems -------------------------------------------------------------------------------- */
 
 static int by_text(const void *a, const void *b) {
   return strcmp(((const struct portfolio_row *)a)->text, ((const struct portfolio_row *)b)->text);
@@ -27,9 +28,9 @@ static int list_rows(struct portfolio_data *data, const struct problem *const *p
   return CUGEN_OK;
 }
 
-/* ---- Records ------------------------------------------------------------------------------------------------------ */
+/* ---- Records --------------------------------------------------------------------------------- */
 
-/* An entry before variants have numbers. */
+/* An entry whose variant has no number yet. */
 struct loose {
   char *variant;
   struct portfolio_entry entry;
@@ -57,11 +58,11 @@ static int add_loose(struct loose_list *list, size_t problem, struct cache_recor
                                        .seconds = right ? record->seconds : (double)NAN,
                                        .source = record->source_hash,
                                        .lacks = record->lacks}};
-  record->variant = NULL; /* taken */
+  record->variant = NULL; /* taken over */
   return CUGEN_OK;
 }
 
-/* Its best is judged, as ever. */
+/* Finds the best record of the problem, which is judged like for a plan. */
 static int take_best(struct lookup *l, struct portfolio_row *row, cugen_error *err) {
   struct best_record best;
   int status = api_best(l, &best, err);
@@ -75,7 +76,7 @@ static int take_best(struct lookup *l, struct portfolio_row *row, cugen_error *e
   return status;
 }
 
-/* Whether the filter admits it, if there is one. */
+/* Returns whether the filter, if there is one, admits the variant. */
 static bool is_wanted(const struct lookup *l, const char *variant) {
   uint64_t index;
   cugen_error ignored;
@@ -86,8 +87,8 @@ static int by_name(const void *a, const void *b) {
   return strcmp(((const struct cache_record *)a)->variant, ((const struct cache_record *)b)->variant);
 }
 
-/* Of records of one variant those that are of the source as it is now; where none is, all. Two files that call their kernels alike have
-   records under the same names. */
+/* Adds the records. Of several records of one variant takes the current ones; if none is current,
+   all. Two config files whose kernels have the same name have records under the same variants. */
 static int add_current(struct lookup *l, size_t problem, struct cache_record *records, size_t count,
                        struct loose_list *list, cugen_error *err) {
   bool any = false;
@@ -123,7 +124,7 @@ static int load_records(struct lookup *l, size_t problem, struct loose_list *lis
   return status;
 }
 
-/* filter: of its space; NULL: none, as what serves is asked without one. */
+/* filter: of the problem's space; NULL: none, because plans that a portfolio serves have none. */
 static int open_row(const struct portfolio_data *data, size_t problem, const struct space_filter *filter,
                     struct lookup *out, cugen_error *err) {
   int status = lookup_for_problem(data->base, data->rows[problem].problem, out, err);
@@ -142,7 +143,7 @@ static int load_row(struct portfolio_data *data, size_t problem, struct loose_li
   return status;
 }
 
-/* ---- As a table --------------------------------------------------------------------------------------------------- */
+/* ---- As a table ------------------------------------------------------------------------------ */
 
 static int by_variant(const void *a, const void *b) {
   const struct loose *x = a, *y = b;
@@ -157,7 +158,8 @@ static int by_place(const void *a, const void *b) {
   return (x->variant > y->variant) - (x->variant < y->variant);
 }
 
-/* Of two records of one variant and problem, of two files and the same source, the faster one, unless one failed. */
+/* Joins two records of one variant and problem, from two files with equal sources: keeps the faster
+   one, or the failure. */
 static void join(struct portfolio_entry *into, const struct portfolio_entry *from) {
   if (isnan(into->cost) || from->cost >= into->cost) return;
   *into = *from;
@@ -219,15 +221,15 @@ double portfolio_entry_ratio(const struct portfolio_data *data, const struct por
   return fmax(entry->cost / best, 1);
 }
 
-/* ---- Candidates --------------------------------------------------------------------------------------------------- */
+/* ---- Candidates ------------------------------------------------------------------------------ */
 
-/* Which problems are covered by a variant that is at most so much slower than their best. */
+/* Which problems have a chosen variant that is at most `limit` times slower than their best. */
 struct cover {
   const struct portfolio_data *data;
   double ratio;
-  bool *covered; /* problems */
-  size_t *gains; /* of variants: problems that it covers and none of the chosen does */
-  double *sums;  /* of their ratios */
+  bool *covered; /* by problem */
+  size_t *gains; /* by variant: the number of problems that it covers and no chosen variant does */
+  double *sums;  /* by variant: the sum of its ratios */
   size_t count, most;
   size_t *out;
 };
@@ -244,7 +246,8 @@ static void count_gains(struct cover *c) {
   }
 }
 
-/* The one that covers most, nearest to the best ones. */
+/* Returns the variant that covers the most further problems; among equal ones, the one nearest to
+   the best. */
 static size_t most_gain(const struct cover *c) {
   size_t best = 0;
   for (size_t v = 1; v < c->data->variant_count; v++)
@@ -260,7 +263,7 @@ static void mark(struct cover *c, size_t variant) {
   }
 }
 
-/* Whether so many cover all that can be covered. */
+/* Returns whether the allowed number of variants covers everything that can be covered. */
 static bool cover_all(struct cover *c) {
   memset(c->covered, 0, c->data->row_count * sizeof *c->covered);
   for (c->count = 0; c->count < c->most; c->count++) {
@@ -274,7 +277,8 @@ static bool cover_all(struct cover *c) {
   return !c->gains[most_gain(c)];
 }
 
-/* As near as so few can be. Of variants that are nearly as fast one represents the others. */
+/* Finds the smallest limit that so few variants can meet. Of variants that are almost equally fast,
+   one represents the others. */
 int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t *out, size_t *count,
                          cugen_error *err) {
   static const double ratios[] = {1.01, 1.02, 1.03, 1.05, 1.1, 1.2, 1.5};
@@ -296,9 +300,9 @@ int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t 
   return status;
 }
 
-/* ---- What is missing ---------------------------------------------------------------------------------------------- */
+/* ---- Missing records ---- */
 
-/* The square of how far apart two problems are, in factors of two. */
+/* Returns the square of the distance of two problems, measured in factors of two. */
 static double distance_between(const struct config *config, const struct problem *a, const struct problem *b) {
   double sum = 0;
   for (size_t i = 0; i < config->problem_count; i++) {
@@ -309,7 +313,8 @@ static double distance_between(const struct config *config, const struct problem
   return sum;
 }
 
-/* How slow it was elsewhere, in logarithms: near problems say most. What failed is as slow as can be. */
+/* Estimates how slow the variant is, as a logarithm, from its records for other problems; near
+   problems count most. A failed variant counts as slow as possible. */
 static double expectation(const struct portfolio_data *data, size_t problem, size_t variant) {
   const double nearby = 0.25, failed = 2;
   double sum = 0, weights = 0;
@@ -340,7 +345,7 @@ size_t portfolio_missing(const struct portfolio_data *data, size_t problem, cons
   return missing;
 }
 
-/* ---- Columns ------------------------------------------------------------------------------------------------------ */
+/* ---- Columns --------------------------------------------------------------------------------- */
 
 static bool is_valid(const struct lookup *l, const char *variant) {
   uint64_t index;
@@ -348,7 +353,8 @@ static bool is_valid(const struct lookup *l, const char *variant) {
   return space_find_brief(l->space, variant, &index, &ignored) == CUGEN_OK;
 }
 
-/* What was not measured there may be no variant: that is known before it is launched. */
+/* A variant without a record may not be valid for the problem; this can be found without a
+   launch. */
 static int fill_row(struct portfolio_data *data, size_t problem, const size_t *variants, size_t count, double *out,
                     cugen_error *err) {
   struct lookup l = {0};
@@ -362,9 +368,10 @@ static int fill_row(struct portfolio_data *data, size_t problem, const size_t *v
   return status;
 }
 
-/* ---- What divides a size ------------------------------------------------------------------------------------------ */
+/* ---- Divisors of a size ---- */
 
-/* Which of the variants are valid where one size of the row is another one. *known false: there is no such problem. */
+/* Finds the variants that are valid if one size of the row is changed. *known false: there is no
+   such problem. */
 static int fill_valid(const struct portfolio_data *data, size_t problem, size_t size, int64_t value,
                       const size_t *variants, size_t count, bool *out, bool *known, cugen_error *err) {
   const struct problem *base = data->rows[problem].problem;
@@ -384,7 +391,8 @@ static int fill_valid(const struct portfolio_data *data, size_t problem, size_t 
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
 
-/* Whether some are valid at this multiple of 8, and neither at the number before nor at the next: a mere limit is on one side. */
+/* Returns whether a variant is valid at this multiple of 8, but neither at the number before nor at
+   the one behind; a mere limit would hold on one of the two sides. */
 static int decides_at(const struct portfolio_data *data, size_t problem, size_t size, const size_t *variants,
                       size_t count, bool *decides, cugen_error *err) {
   const int64_t value = data->rows[problem].problem->values[size].integer;
@@ -402,9 +410,9 @@ static int decides_at(const struct portfolio_data *data, size_t problem, size_t 
   return status;
 }
 
-/* Whether what divides a size decides which variants there are. Else a rule must not ask it: where one size is a multiple of 8 the others
-   mostly are in what was measured, and a rule that asks the wrong one of them is good for these alone. Where no size is one, nothing is
-   known. */
+/* Finds out for a size whether its divisors decide which variants are valid. Only then a rule may
+   ask for them: in measured problems all sizes are often multiples of 8 together, and a rule that
+   asks the wrong size would fit only these problems. Without any such size nothing is known. */
 static int fill_decides(const struct portfolio_data *data, size_t size, const size_t *variants, size_t count,
                         bool *out, cugen_error *err) {
   enum { ENOUGH = 6 };
@@ -451,7 +459,8 @@ int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, 
   for (size_t p = 0; p < data->row_count && !status; p++) {
     fill_sizes(config, data->rows[p].problem, &out->values[p * sizes]);
     status = fill_row(data, p, variants, count, &out->ratios[p * count], err);
-    out->best[p] = 1e6 * data->rows[p].best_cost; /* microseconds, mostly: numbers that people can read */
+    out->best[p] = 1e6 * data->rows[p].best_cost; /* in microseconds (if the cost is a time), as
+                                                     numbers that people can read */
   }
   out->matrix = (struct portfolio_matrix){.problems = data->row_count,
                                           .variants = count,

@@ -1,11 +1,12 @@
-/* Which variants of a portfolio are one compiled kernel, launched in several ways: what they pass or their grids differ, and their source
-   does not. Told by what was measured: on some problem both had one source, and on none two. */
+/* Finds variants of a portfolio that are one compiled kernel with different launches: their
+   parameters or grids differ but their source does not. Two variants are one kernel if they had the
+   same source for some problem and different sources for none. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "portfolio.h"
 
-/* Of one problem the sources of the columns; empty: nothing is remembered. */
+/* Lists the sources of the columns for one problem; empty: no record. */
 static void list_sources(const struct portfolio_data *data, size_t problem, const size_t *variants, size_t count,
                          struct hash *out) {
   for (size_t i = 0; i < count; i++) {

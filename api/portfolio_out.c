@@ -1,4 +1,4 @@
-/* See portfolio_out.h. */
+/* Fills in cugen_portfolio; see portfolio_out.h. */
 #include "portfolio_out.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ struct portfolio_holding *portfolio_holding_add(struct portfolio_holdings *h, cu
   return &h->all[h->count++];
 }
 
-/* Each problem is served by one variant or by none. */
+/* Counts the problems that no variant serves. */
 static size_t count_missed(const struct portfolio_body *body) {
   int64_t left = body->problems;
   for (size_t i = 0; i < body->count; i++) left -= body->variants[i].serves;

@@ -1,4 +1,4 @@
-/* The problems of which something is remembered; see portfolio.h. */
+/* Lists the problems that have records; see portfolio.h. */
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -9,7 +9,7 @@ struct reading {
   struct portfolio_problems *out;
 };
 
-/* What the config has no such problem of any more is passed over. */
+/* Reads one problem. A problem that the config no longer has is skipped. */
 static int read_one(void *context, const char *text, cugen_error *err) {
   struct reading *reading = context;
   struct portfolio_problems *out = reading->out;

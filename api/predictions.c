@@ -1,4 +1,4 @@
-/* Predictions: for which devices there can be any, and what they are kept under. */
+/* Predictions: the devices for which they are possible, and the keys under which they are kept. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -34,15 +34,16 @@ int api_check_predictable(const cugen *lib, const struct device_description *d, 
       d->name);
 }
 
-/* Those of the description, not what a driver says: where the GPU is here, the same predictions are meant. */
+/* Returns a hash of the figures of the device's description, not of the driver's facts, so that the
+   predictions are the same whether or not the GPU is present. */
 static uint64_t figures_of(cugen *lib, const struct device_description *device) {
   struct device_description known;
   const bool is_model = device_parse(device->id).kind == CUGEN_DEVICE_MODEL;
   return described_figures(!is_model && api_described(lib, device->fingerprint, &known) ? &known : device);
 }
 
-/* The key says that it is a prediction in two places: neither the device nor the options of a measurement are like it.
-   The figures keep what is predicted from one description apart from what is from another of the same name. */
+/* Both the device and the options of the key mark it as a prediction, so that neither equals that
+   of a measurement. The figures separate predictions from different descriptions of one name. */
 int api_key_predictions(cugen *lib, const struct device_description *device, const char *arch,
                         struct prediction_key *out, cugen_error *err) {
   uint32_t figures = (uint32_t)figures_of(lib, device);

@@ -1,4 +1,4 @@
-/* Variants that something says are good; see priors.h. */
+/* Collects variants that are suggested as good; see priors.h. */
 #include "priors.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ void priors_free(struct priors *priors) {
   text_free(&priors->shipped);
 }
 
-/* ---- In words ---- */
+/* ---- As text ---- */
 
 static size_t count_of(const struct priors *priors, unsigned source) {
   size_t count = 0;

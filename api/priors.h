@@ -1,47 +1,52 @@
-/* Where tuning begins: variants that something says are good, gathered from all who say so. A search tries them first, and drops those of a source
-   that results contradict (tune/search/search.c). */
+/* The variants with which tuning begins: those that some source suggests as good. A search tries
+   them first, and drops the rest of a source whose suggestions turn out slow
+   (tune/search/search.c). */
 #ifndef API_PRIORS_H
 #define API_PRIORS_H
 
 #include "lookup.h"
 #include "tune/tuner.h"
 
-/* Who says so, in the order in which they are asked; tune_priors counts by it. */
+/* The sources, in the order in which they are asked; tune_priors counts by source. */
 enum prior_source { PRIOR_SIZES, PRIOR_GPUS, PRIOR_SHIPPED, PRIOR_MODEL, PRIOR_CONFIG, PRIOR_SOURCES };
 
 struct priors {
   const struct space *space;
   struct strategy_prior *all;
-  size_t count, most;        /* most: for now */
-  enum prior_source source;  /* of those that are taken */
-  struct tune_priors kept;   /* for the tuner, once all are gathered */
-  struct text gpus, shipped; /* their names */
-  struct failures *failures; /* these are not taken; NULL: none is known */
+  size_t count, most;        /* most: the limit for the source that is being asked */
+  enum prior_source source;  /* the source of the variants that are being added */
+  struct tune_priors kept;   /* passed to the tuner when all are gathered */
+  struct text gpus, shipped; /* names of the devices that suggested variants */
+  struct failures *failures; /* failed variants, which are not taken; NULL: none */
 };
 
-/* beginning.c: of the look-up, whose space is open. To be freed whatever comes back. */
+/* beginning.c: gathers the variants for the look-up, whose space must be open. Free *out also after
+   a failure. */
 int priors_gather(struct lookup *lookup, struct cache *cache, struct priors *out, cugen_error *err);
 void priors_free(struct priors *priors);
-/* "5 that led for other sizes and 3 that led on NVIDIA A100", of those that were tried; nothing where none was. */
+/* Appends "5 that led for other sizes and 3 that led on NVIDIA A100", counting the suggestions that
+   were tried; nothing if none was. */
 void priors_print(const struct priors *priors, struct text *out);
 
-/* ---- For those who say so ---- */
+/* ---- Functions for the sources ---- */
 
-/* A variant by its text. False: it is none that is searched here, or is there already. */
+/* Adds a variant by its text. Returns false if the variant is not among those searched, or was
+   added before. */
 bool priors_add(struct priors *priors, const char *variant);
 bool priors_add_index(struct priors *priors, uint64_t index);
 bool priors_full(const struct priors *priors);
-/* A visitor of cache_fastest; its context is a struct priors. Whether its source is still the one that was measured does not matter: it will be
-   measured here. */
+/* Adds the variant of a record; a visitor of cache_fastest whose context is a struct priors. The
+   source may have changed since the record was made, because the variant will be measured here. */
 int priors_take(void *priors, struct cache_record *record, bool *stop, cugen_error *err);
 
-/* selection.c: those that lead the remembered problems nearest to the look-up's own. Only sizes may differ, by however much. */
+/* selection.c: suggests the leaders of the remembered problems nearest to the look-up's own. Only
+   sizes may differ, by any amount. */
 int api_near_leaders(struct lookup *lookup, struct cache *cache, struct priors *out, cugen_error *err);
-/* selection.c: what the model would choose for this very problem, where that is remembered. */
+/* selection.c: suggests the variants that remembered predictions rank first for this problem. */
 int api_predicted_leaders(struct lookup *lookup, struct cache *cache, struct priors *out, cugen_error *err);
-/* other_gpu.c: those that lead this problem on other GPUs, the nearest first. */
+/* other_gpu.c: suggests the leaders of this problem on other GPUs, the most similar first. */
 int api_other_gpu_leaders(struct lookup *lookup, struct priors *out, cugen_error *err);
-/* shipped.c: those of the portfolio that ships, the rule's choice first. */
+/* shipped.c: suggests the variants of the shipped portfolio, the rule's choice first. */
 int portfolio_shipped_leaders(struct lookup *lookup, struct priors *out, cugen_error *err);
 
 #endif

@@ -1,10 +1,11 @@
-/* Reading the problem of a record, which is text; see lookup.h. */
+/* Parses the problem of a record, which is a text; see lookup.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lookup.h"
 
-/* The first setting behind `at` that is of parameter `from` or a later one, which *found then is. */
+/* Finds the first setting behind `at` of parameter `from` or a later one, and sets *found to the
+   parameter. */
 static char *next_setting(const struct config *config, char *at, size_t from, size_t *found) {
   char *next = NULL;
   for (size_t i = from; i < config->problem_count; i++) {
@@ -18,7 +19,7 @@ static char *next_setting(const struct config *config, char *at, size_t from, si
   return next;
 }
 
-/* Cuts "M=4 N=8" into "M=4" and "N=8"; how many they are. */
+/* Cuts "M=4 N=8" into "M=4" and "N=8"; returns their number. */
 static size_t cut(const struct config *config, char *text, const char **settings) {
   size_t count = 0, at = 0;
   while (*text && count < config->problem_count) {
@@ -32,7 +33,8 @@ static size_t cut(const struct config *config, char *text, const char **settings
   return count;
 }
 
-/* But for parameters left out that have their default. */
+/* Checks that the problem prints as this text, except for parameters with their defaults that the
+   text leaves out. */
 static int prints_as(const struct config *config, const struct problem *problem, const char *text, bool *same,
                      cugen_error *err) {
   struct text printed = {0}, settings = {0};

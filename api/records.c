@@ -1,11 +1,11 @@
-/* What is remembered of a kernel: the records that a look-up takes, and all that the cache holds. */
+/* The records of a kernel: those that a look-up uses, and all that the cache holds. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api.h"
 
-/* ---- A record for the caller --------------------------------------------------------------------------------------- */
+/* ---- Records for the caller ---- */
 
 static bool is_verified(const cugen_kernel *k, const struct cache_record *r) {
   if (!config_proves(k->lookup.config)) return false;
@@ -64,7 +64,7 @@ void api_publish(cugen_kernel *k, const struct cache_record *r, cugen_record *ou
   out->roofline = api_roofline(k, r->flops, r->bytes, r->seconds, &out->roofline_measured);
 }
 
-/* ---- The best ------------------------------------------------------------------------------------------------------ */
+/* ---- The best -------------------------------------------------------------------------------- */
 
 size_t api_best_of(const cugen_record *const *records, size_t count) {
   double least = INFINITY;
@@ -80,9 +80,10 @@ size_t api_best_of(const cugen_record *const *records, size_t count) {
   return best;
 }
 
-/* ---- Those that are current ---------------------------------------------------------------------------------------- */
+/* ---- Current records ---- */
 
-/* Of the right ones those with the bits that the last run asked for. They come first, the others behind them, all by cost as before. */
+/* Moves the correct records with the bits that the last run asked for to the front. Both groups
+   stay ordered by cost. */
 static int put_equal_first(cugen_kernel *k, size_t *count, cugen_error *err) {
   struct cache_record *all = k->records, *others = calloc(k->record_count + 1, sizeof *others);
   size_t equal = 0, other = 0, right = 0;
@@ -98,7 +99,7 @@ static int put_equal_first(cugen_kernel *k, size_t *count, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* The first `count` of them come by cost; the best is to be first. */
+/* Moves the best of the first `count` records, which are ordered by cost, to the front. */
 static void settle_ties(cugen_kernel *k, size_t count) {
   const struct cache_record *all = k->records;
   const struct objective *objective = k->lookup.config->objective;
@@ -153,12 +154,12 @@ int api_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_er
   return CUGEN_OK;
 }
 
-/* ---- All of them --------------------------------------------------------------------------------------------------- */
+/* ---- All records ---- */
 
 struct stored {
-  struct cache_record *records, *history; /* what `out` has its strings from */
+  struct cache_record *records, *history; /* own the strings of `out` */
   size_t record_count, history_count;
-  const struct cache_record **current; /* of records, by variant */
+  const struct cache_record **current; /* pointers to the current records, sorted by variant */
   size_t current_count;
   cugen_stored_record *out;
 };
@@ -185,8 +186,9 @@ static bool same_work(const struct cache_record *a, const struct cache_record *b
          (a->flops == b->flops && a->bytes == b->bytes);
 }
 
-/* What a superseded record is, where the current one of its variant says so: expanding a variant takes far longer, and there may
-   be thousands. False: it has to be judged. */
+/* Decides the state of a superseded record from the current record of its variant, because
+   expanding a variant takes far longer and there may be thousands. Returns false if the record must
+   be judged. */
 static bool is_told(const cugen_kernel *k, const struct stored *list, const struct cache_record *record,
                     struct judgement *out) {
   const struct cache_record **found =
@@ -215,7 +217,7 @@ static int describe(cugen_kernel *k, const struct stored *list, struct cache_rec
   return status;
 }
 
-/* All of records are described. */
+/* Sorts the current records by variant; all of `records` must be described. */
 static bool sort_current(struct stored *list) {
   list->current = calloc(list->record_count + 1, sizeof *list->current);
   for (size_t i = 0; list->current && i < list->record_count; i++)

@@ -1,10 +1,10 @@
-/* The results of the public functions that are JSON: see docs/json.md. */
+/* The public functions whose results are JSON; see docs/json.md. */
 #include <stdlib.h>
 
 #include "api.h"
 #include "json.h"
 
-/* Takes the value, which may be NULL where memory ran out, and keeps its text. */
+/* Keeps the text of the value, which is NULL if memory ran out, and releases the value. */
 static int keep(json_t *value, struct text *kept, const char **out, cugen_error *err) {
   char *text = value ? json_dumps(value, JSON_REAL_PRECISION(9) | JSON_ENCODE_ANY) : NULL;
   json_decref(value);
@@ -39,12 +39,14 @@ int cugen_kernel_records(cugen_kernel *k, const char **out, cugen_error *error) 
 
 /* ---- Tuning ---------------------------------------------------------------------------------- */
 
-/* A run that found nothing right or was stopped has results, too. */
+/* Returns whether the status comes with a result: also a run that found nothing correct or was
+   stopped has one. */
 static bool has_result(int status) {
   return status == CUGEN_OK || status == CUGEN_ERROR_WRONG || status == CUGEN_ERROR_INTERRUPTED;
 }
 
-/* On the cpu device the records are those of the check problem, which was tuned. */
+/* Prints the result of a tune. On the cpu device the records are those of the check problem, which
+   was tuned. */
 static int tuned_json(cugen_kernel *k, const cugen_tune_result *result, json_t **out, cugen_error *err) {
   const bool on_check = k->on_check;
   json_t *records = NULL, *object = json_object();
@@ -71,7 +73,7 @@ int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, const 
   return status ? status : failed;
 }
 
-/* In the order of the kernels; what the first one keeps. */
+/* Prints the results in the order of the kernels; the first kernel keeps the text. */
 static int all_json(cugen_kernel *const *kernels, size_t count, const cugen_tune_result *runs, const char **out,
                     cugen_error *err) {
   json_t *all = json_array();

@@ -1,5 +1,6 @@
-/* Which variant a plan uses: the best remembered for its problem, for one that the config's policy names, on another GPU
-   (other_gpu.c), one that ships (shipped.c), or the first valid one. */
+/* Chooses the variant of a plan: the best remembered for its problem, for the problem that the
+   config's policy names, or on another GPU (other_gpu.c); else a shipped one (shipped.c), else the
+   first valid one. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,23 +11,25 @@
 #include "portfolio.h"
 #include "priors.h"
 
-/* ---- Distances between problems --------------------------------------------------------------------------------- */
+/* ---- Distances between problems -------------------------------------------------------------- */
 
 static double number(struct value value) {
   return value.type == VALUE_INT ? (double)value.integer : value.type == VALUE_FLOAT ? value.real : 0;
 }
 
-/* The larger of two sizes by the smaller; 1 of equal values; infinite where only equal values go together. */
+/* Returns the larger size divided by the smaller; 1 for equal values; infinity if the values are
+   not sizes and differ. */
 static double value_ratio(struct value a, struct value b) {
   double x = number(a), y = number(b);
   if (value_equal(a, b)) return 1;
   return x > 0 && y > 0 ? fmax(x, y) / fmin(x, y) : INFINITY;
 }
 
-/* Over the problem's values. Ratios are compared, not their logarithms: an exported bundle does the same without a
-   mathematical library, and has to come to the same order. */
+/* The distance of two problems. Ratios are compared, not their logarithms: an exported bundle does
+   the same without a mathematical library, and must find the same order. */
 struct distance {
-  double ratio, product; /* the largest, and all together */
+  double ratio, product; /* ratio: the largest ratio of a size; product: the product of all
+                            ratios */
   double largest;        /* log2(ratio) */
 };
 
@@ -41,12 +44,12 @@ static struct distance problem_distance(const struct problem *a, const struct pr
   return distance;
 }
 
-/* ---- The nearest -------------------------------------------------------------------------------------------------- */
+/* ---- The nearest problem ---- */
 
 struct tuned {
   struct problem problem;
   struct distance distance;
-  size_t order; /* of their texts */
+  size_t order; /* position among the sorted texts */
 };
 
 struct nearby {
@@ -78,7 +81,8 @@ static int visit(void *context, const char *text, cugen_error *err) {
   return status;
 }
 
-/* By the largest ratio, then by all of them together, then by the text: in every cache that has the same records. */
+/* Orders by the largest ratio, then by the product of the ratios, then by text, so that the order
+   is the same in every cache with the same records. */
 static int compare(const void *left, const void *right) {
   const struct tuned *a = left, *b = right;
   if (a->distance.ratio != b->distance.ratio) return a->distance.ratio < b->distance.ratio ? -1 : 1;
@@ -86,7 +90,7 @@ static int compare(const void *left, const void *right) {
   return a->order < b->order ? -1 : 1;
 }
 
-/* The best of that problem, if it is a variant of the look-up's own space. */
+/* Takes the best variant of that problem, if it is valid for the look-up's problem. */
 static int try_problem(const struct lookup *l, const struct tuned *tuned, struct failures *failures,
                        struct selection *out, bool *found, cugen_error *err) {
   struct lookup other;
@@ -109,7 +113,7 @@ static void nearby_free(struct nearby *nearby) {
   free(nearby->all);
 }
 
-/* The nearest first. To be freed whatever comes back. */
+/* Finds the tuned problems within the limit, the nearest first. Free *out also after a failure. */
 static int find_nearby(const struct lookup *l, double limit, struct cache *cache, struct nearby *out,
                        cugen_error *err) {
   const struct cache_key key = lookup_measured_key(l);
@@ -131,7 +135,7 @@ static int select_nearest(struct lookup *l, double limit, struct failures *failu
   return status;
 }
 
-/* ---- Where tuning begins ------------------------------------------------------------------------------------------ */
+/* ---- Leaders for tuning ---- */
 
 static int take_leaders(const struct lookup *l, struct cache *cache, const struct problem *problem,
                         struct priors *out, cugen_error *err) {
@@ -155,7 +159,7 @@ int api_predicted_leaders(struct lookup *l, struct cache *cache, struct priors *
   return status;
 }
 
-/* As many of each problem as make up the whole, two at least. */
+/* Takes from each problem its share of the whole number, at least two. */
 int api_near_leaders(struct lookup *l, struct cache *cache, struct priors *out, cugen_error *err) {
   struct nearby nearby = {0};
   const size_t room = out->most;
@@ -170,7 +174,7 @@ int api_near_leaders(struct lookup *l, struct cache *cache, struct priors *out, 
   return status;
 }
 
-/* ---- The bucket ------------------------------------------------------------------------------------------------------- */
+/* ---- The bucket ------------------------------------------------------------------------------ */
 
 static int select_bucket(struct lookup *l, struct failures *failures, struct selection *out, bool *found,
                          cugen_error *err) {
@@ -183,9 +187,9 @@ static int select_bucket(struct lookup *l, struct failures *failures, struct sel
   return status;
 }
 
-/* ---- All of them ------------------------------------------------------------------------------------------------------ */
+/* ---- The order of choices ---- */
 
-/* Its variant was expanded to be compared: that is the plan's kernel. */
+/* The variant was expanded to be compared, so the plan uses this expansion. */
 static int select_portfolio(struct lookup *l, struct failures *failures, struct selection *out, bool *found,
                             cugen_error *err) {
   struct portfolio_answer answer;
@@ -197,7 +201,8 @@ static int select_portfolio(struct lookup *l, struct failures *failures, struct 
   return CUGEN_OK;
 }
 
-/* The plan's options ask for it, or the config's policy, which they leave as it is. */
+/* Returns whether the plan's options ask for a portfolio, or the config's policy does and the
+   options do not override it. */
 static bool asks_portfolio(const struct lookup *l, double distance, bool by_portfolio) {
   return distance >= 0 && (by_portfolio || (distance == 0 && l->config->policy.kind == POLICY_PORTFOLIO));
 }
@@ -214,7 +219,8 @@ static int select_other(struct lookup *l, double distance, bool by_portfolio, st
   return policy->distance > 0 ? select_nearest(l, policy->distance, failures, out, found, err) : CUGEN_OK;
 }
 
-/* What ships for such a GPU: its records are not here, but its times are of real ones, unless it is predicted. */
+/* Takes the variant that a shipped portfolio names for such a GPU. Its records are not here, but
+   its times were measured on a real GPU, unless they are predicted. */
 static int select_shipped(struct lookup *l, bool predicted, struct failures *failures, struct selection *out,
                           cugen_error *err) {
   struct portfolio_answer answer;
@@ -229,7 +235,8 @@ static int select_shipped(struct lookup *l, bool predicted, struct failures *fai
   return CUGEN_OK;
 }
 
-/* The model's choice, where predictions for this device and problem are remembered: a look-up, nothing is computed. */
+/* Takes the variant that remembered predictions for this device and problem rank first. Nothing is
+   computed. */
 static int select_predicted(struct lookup *l, struct failures *failures, struct selection *out, cugen_error *err) {
   struct prediction_key predictions;
   if (!l->device.facts.is_gpu) return CUGEN_OK;
@@ -242,7 +249,8 @@ static int select_predicted(struct lookup *l, struct failures *failures, struct 
   return status;
 }
 
-/* What a portfolio has that was learnt from predictions for this device, of other problems. */
+/* Takes a variant from a portfolio that was learnt from predictions of other problems for this
+   device. */
 static int select_predicted_portfolio(struct lookup *l, struct failures *failures, struct selection *out,
                                       cugen_error *err) {
   struct prediction_key predictions;
@@ -271,7 +279,8 @@ static int find_failure(const struct lookup *l, struct failures *failures, uint6
   return status;
 }
 
-/* The first that the config names: it is good on some GPU; of a processor that says nothing. */
+/* Takes the first try of the config, which is good on some GPU. For a processor this means
+   nothing. */
 static int select_named(struct lookup *l, struct failures *failures, struct selection *out, cugen_error *err) {
   const size_t tries = l->device.facts.is_gpu ? config_tries(l->config) : 0;
   const struct cache_record *failed;
@@ -289,7 +298,8 @@ static int say_all_failed(const struct cache_record *record, struct text *out, c
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* Of a space that is not empty where nothing is known: what is named, else the first; but what is known to fail is the last. */
+/* Chooses a variant without measurements from a space that is not empty: the first try, else the
+   first variant. A variant that is known to fail is taken only if all are. */
 static int select_default(struct lookup *l, struct failures *failures, struct selection *out, cugen_error *err) {
   const uint64_t valid = space_valid(l->space);
   const struct cache_record *failed = NULL, *first = NULL;
@@ -313,7 +323,7 @@ static int select_exact(struct lookup *l, struct selection *out, bool *found, cu
   return status;
 }
 
-/* Of what was not measured for this very problem on this very device. */
+/* Chooses a variant that was not measured for this very problem on this very device. */
 static int select_instead(struct lookup *l, double distance, bool by_portfolio, struct failures *failures,
                           struct selection *out, cugen_error *err) {
   const bool asked = asks_portfolio(l, distance, by_portfolio);

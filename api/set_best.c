@@ -1,6 +1,8 @@
-/* The best of the sets in a listing of the cache: what a plan takes, not what one measurement favoured. That needs a set's config,
-   which is opened from where its records were made, once for all sets. Where it is gone, or has no such problem any more, the fastest
-   record stands, as the cache gives it. Whether a kernel has changed since is not asked: that would take milliseconds a record. */
+/* Finds the best variant of each set in a listing of the cache: the one that a plan would take, not
+   the one with the fastest single measurement. For this the config of the set is needed; it is
+   opened from the file that its records name, once for all sets. If the file or the problem no
+   longer exists, the cache's answer, the fastest record, is kept. Whether a kernel has changed
+   since is not checked, because that would take milliseconds per record. */
 #include "set_best.h"
 
 #include <stdlib.h>
@@ -11,7 +13,7 @@
 #include "runtime/devices.h"
 
 struct source_config {
-  char *origin, *name; /* as records have them */
+  char *origin, *name; /* as in the records */
   struct opened_config opened;
   bool usable;
 };
@@ -27,9 +29,10 @@ void set_best_close(struct set_best *s) {
   *s = (struct set_best){0};
 }
 
-/* ---- Its config ------------------------------------------------------------------------------------------------------ */
+/* ---- The config of a set ---- */
 
-/* An origin is a real path, or says how a config without one is called. What is of no known origin is looked for by its name. */
+/* Opens the config. An origin is a real path, or the name of a config without a file. A config of
+   unknown origin is searched by its name. */
 static void open_config(const cugen *lib, struct source_config *config) {
   cugen_error ignored;
   const char *path = config->origin[0] == '/' ? config->origin : config->name;
@@ -38,7 +41,7 @@ static void open_config(const cugen *lib, struct source_config *config) {
                    (!*config->origin || strcmp(text_get(&config->opened.origin), config->origin) == 0);
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if memory is out. */
 static struct source_config *add_config(struct set_best *s, const struct cache_space *space) {
   struct source_config **configs = array_grow(s->configs, s->count, sizeof(struct source_config *));
   if (!configs) return NULL;
@@ -60,9 +63,10 @@ static struct source_config *find_config(struct set_best *s, const struct cache_
   return add_config(s, space);
 }
 
-/* ---- Its look-up ----------------------------------------------------------------------------------------------------- */
+/* ---- The look-up of a set ---- */
 
-/* Without asking a driver, but where the config needs what it alone knows. */
+/* Describes the device without asking a driver, unless the config needs facts that only the driver
+   knows. */
 static bool describe(struct lookup *l, const char *text) {
   const cugen_device_name named = device_parse(text);
   cugen_error ignored;
@@ -83,16 +87,17 @@ static int open_lookup(struct lookup *l, const struct cache_space *space, bool *
   return status ? status : lookup_set_problem(l, l->problem, err);
 }
 
-/* ---- Its best -------------------------------------------------------------------------------------------------------- */
+/* ---- The best record of a set ---- */
 
-/* The best so far, its strings taken over. */
+/* The best record so far, which owns its strings. */
 struct leader {
   struct lookup *lookup;
   struct cache_record record;
-  double least; /* cost */
+  double least; /* cost of the record */
 };
 
-/* UINT64_MAX: there is no such variant any more. The space is opened where two are tied. */
+/* Finds the order of the record's variant; UINT64_MAX: the variant no longer exists. Used only for
+   ties, because it needs the space. */
 static int find_order(struct lookup *l, struct cache_record *record, cugen_error *err) {
   cugen_error why;
   int status = lookup_space(l, &why);

@@ -1,6 +1,6 @@
-/* Portfolios that ship: what was measured elsewhere, on GPUs of a kind, for the shipped configs, or predicted for such a GPU
-   ("device predicted NVIDIA A100 ..."). They serve a plan where nothing is remembered here. tools/bench/ship-portfolio writes
-   configs/portfolios/NAME.txt, of which each is
+/* Portfolios that are shipped for the shipped configs: their times were measured on GPUs elsewhere,
+   or predicted for such a GPU ("device predicted NVIDIA A100 ..."). They serve a plan if nothing is
+   remembered here. tools/bench/ship-portfolio writes configs/portfolios/NAME.txt, which begins with
 
      device NVIDIA H200 sm_90 132 SMs
      kernel matmul
@@ -9,8 +9,9 @@
      class dtype=bf16 layout_a=row ...
      class dtype=f16 layout_a=row ...
 
-   and, behind an empty line, a portfolio's body (runtime/store/portfolio.h). Each class is served up to the largest problem that it
-   was learnt from, or some times that: what lies beyond is the config's to suggest. */
+   An empty line follows, and then the body of a portfolio (runtime/store/portfolio.h). Each class is
+   served up to the largest problem from which it was learnt, or some times that; for larger problems
+   the config suggests variants. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +22,10 @@
 #include "portfolio.h"
 #include "priors.h"
 
-/* ---- Reading one ---------------------------------------------------------------------------------------------------- */
+/* ---- Reading a portfolio ---- */
 
-/* The rest of the first line of a head that begins with the word, and how long it is; NULL: there is none. */
+/* Returns the rest of the first line of the head that begins with the word, and its length; NULL:
+   there is none. */
 static const char *find_line(const char *at, const char *word, size_t *length) {
   const size_t begin = strlen(word);
   while (*at && *at != '\n') {
@@ -43,7 +45,7 @@ static bool has_line(const char *text, const char *word, const char *rest) {
   return line && strlen(rest) == length && strncmp(line, rest, length) == 0;
 }
 
-/* The caller frees. */
+/* The caller frees the copy. */
 static char *copy_line(const char *text, const char *word, cugen_error *err) {
   size_t length = 0;
   const char *line = find_line(text, word, &length);
@@ -52,7 +54,7 @@ static char *copy_line(const char *text, const char *word, cugen_error *err) {
   return copy;
 }
 
-/* Whether the look-up's class is among its own. */
+/* Returns whether the portfolio lists the look-up's class. */
 static int has_class(const char *text, const struct cache_key *class_key, bool *has, cugen_error *err) {
   struct text class = {0};
   size_t length;
@@ -69,18 +71,19 @@ static int has_class(const char *text, const struct cache_key *class_key, bool *
   return status;
 }
 
-/* ---- Which is nearest ------------------------------------------------------------------------------------------------ */
+/* ---- The nearest portfolio ---- */
 
 static bool is_predicted(const char *device) {
   return strncmp(device, DEVICE_NAME_PREDICTED, strlen(DEVICE_NAME_PREDICTED)) == 0;
 }
 
-/* Without what says that it is a prediction. */
+/* Returns the text of the device without the mark of a prediction. */
 static const char *bare(const char *device) {
   return is_predicted(device) ? device + strlen(DEVICE_NAME_PREDICTED) : device;
 }
 
-/* Whether its times are of that kind, and its GPU has that compute capability (" sm_90 "), by its text. */
+/* Returns whether the portfolio's times are measured or predicted as wanted, and its GPU has the
+   compute capability (" sm_90 "). */
 static bool may_serve(const char *text, const char *capability, bool predicted) {
   char device[256];
   size_t length;
@@ -91,7 +94,8 @@ static bool may_serve(const char *text, const char *capability, bool predicted) 
   return is_predicted(device) == predicted && strstr(device, capability);
 }
 
-/* Of one that may serve. 0: it is of that very GPU; from 1 on: of another; INFINITY: of one that nothing describes. */
+/* Returns the distance of the portfolio's GPU: 0 for this very GPU, 1 or more for another, INFINITY
+   for a GPU without a description. */
 static int device_distance(const struct lookup *l, const char *text, double *out, cugen_error *err) {
   struct device_description other;
   char *device = copy_line(text, "device", err);
@@ -105,7 +109,8 @@ static int device_distance(const struct lookup *l, const char *text, double *out
   return CUGEN_OK;
 }
 
-/* Few files are of the kernel, and fewer of the class: what costs most is asked of these alone. */
+/* Few files are of the kernel, and fewer of the class, so the expensive distance is computed only
+   for these. */
 static int shipped_distance(const struct lookup *l, const char *text, const struct cache_key *class_key, double *out,
                             cugen_error *err) {
   bool meant =
@@ -115,7 +120,7 @@ static int shipped_distance(const struct lookup *l, const char *text, const stru
   return status || !meant ? status : device_distance(l, text, out, err);
 }
 
-/* *out: its text, which stays where it is embedded; NULL: there is none. */
+/* *out becomes the embedded text of the nearest portfolio; NULL: there is none. */
 static int find_nearest(const struct lookup *l, const struct cache_key *class_key, bool predicted, const char **out,
                         cugen_error *err) {
   double nearest = INFINITY, distance;
@@ -132,9 +137,9 @@ static int find_nearest(const struct lookup *l, const struct cache_key *class_ke
   return status;
 }
 
-/* ---- Serving --------------------------------------------------------------------------------------------------------- */
+/* ---- Serving --------------------------------------------------------------------------------- */
 
-/* Its rule with its limit: beyond, it names none. */
+/* Parses the portfolio and adds its limit to the rule, which names no variant beyond the limit. */
 static int make_body(const char *shipped, struct portfolio_body *out, cugen_error *err) {
   struct text rule = {0};
   size_t length = 0;
@@ -169,7 +174,7 @@ int portfolio_find_shipped(const struct lookup *l, bool predicted, struct portfo
   const char *shipped = NULL;
   *out = (struct portfolio_shipped){0};
   *found = false;
-  if (!l->config->shipped) return CUGEN_OK; /* somebody's own, of the same name */
+  if (!l->config->shipped) return CUGEN_OK; /* the user's own config of the same name */
   problem_print_class(l->config, l->problem, &class, &settings);
   const struct cache_key class_key = {.problem = text_get(&class), .settings = text_get(&settings)};
   int status =

@@ -1,4 +1,4 @@
-/* The variant that a text names, and its source. */
+/* Finds the variant that a text names, and its source. */
 #include <string.h>
 
 #include "api.h"
@@ -27,7 +27,7 @@ int api_find_variant(cugen_kernel *k, const char *variant, uint64_t *index, cuge
   return !variant || best ? chosen_variant(k, best, index, err) : space_find(l->space, variant, index, err);
 }
 
-/* The variant that it names into *chosen. */
+/* Finds the variant, stores it in *chosen and expands it. */
 static int expand_text(cugen_kernel *k, const char *variant, struct variant *chosen, struct kernel_spec *out,
                        cugen_error *err) {
   uint64_t index = 0;
@@ -71,7 +71,8 @@ int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **sourc
   return CUGEN_OK;
 }
 
-/* For a GPU; ptx: its PTX is wanted, else its occupancy. The spec and the image are to be freed whatever comes back. */
+/* Compiles the variant for a GPU. ptx: the PTX is wanted, else the occupancy. Free the spec and the
+   image also after a failure. */
 static int compile_text(cugen_kernel *k, const char *variant, bool ptx, struct kernel_spec *spec,
                         struct compiled *out, cugen_error *err) {
   const struct lookup *l = &k->lookup;

@@ -8,12 +8,12 @@
 
 enum { MOST_SIZES = 64 };
 
-/* What was handed out last. */
+/* The results handed out last. */
 struct transfer {
   cugen_device_info device;
   cugen_transfer_row *rows;
   size_t count, planned;
-  cugen_error why; /* no kernel can run */
+  cugen_error why; /* why no kernel can run */
   const cugen_transfer_options *options;
 };
 
@@ -21,7 +21,7 @@ static void clear_transfer(void *data) {
   free(((struct transfer *)data)->rows);
 }
 
-/* ---- What is to be measured ---- */
+/* ---- Reading the options ---- */
 
 static int read_kind(const char *word, size_t length, bool kinds[TRANSFER_KIND_COUNT], cugen_error *err) {
   for (int i = 0; i < TRANSFER_KIND_COUNT; i++)
@@ -53,7 +53,7 @@ static int read_kinds(const char *text, bool kinds[TRANSFER_KIND_COUNT], cugen_e
   return status;
 }
 
-/* 4 KiB to 1 GiB in powers of four, or what is asked for. */
+/* Reads the sizes: those asked for, or 4 KiB to 1 GiB in powers of four. */
 static int read_sizes(const cugen_transfer_options *from, size_t *sizes, size_t *count, cugen_error *err) {
   if (from->size_count > MOST_SIZES)
     return error_set(err, CUGEN_ERROR_USAGE, "%zu sizes are too many: %d at most", from->size_count, MOST_SIZES);
@@ -82,7 +82,7 @@ static int find_gpu(const cugen *lib, int *ordinal, cugen_error *err) {
                    why.message);
 }
 
-/* ---- The kernel for memory that a kernel reaches ---- */
+/* ---- The kernel that reads and writes host memory ---- */
 
 static int compile_copier(const cugen *lib, const char *arch, struct compiled *out, cugen_error *err) {
   static const struct sources shipped = {NULL, NULL, NULL};

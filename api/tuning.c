@@ -1,4 +1,4 @@
-/* Tuning and running. */
+/* Tuning a kernel, and running one variant. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,9 @@
 #include "tune/search/strategy.h"
 #include "tune/trial.h"
 
-/* A size that no variant can have, such as 0 or 2^63 - 1, is the problem's fault and no variant's. Where tunables shape
-   arguments each variant answers for itself, unless the first and the last fail both. */
+/* Blames the problem, and not a variant, for a size that no variant can have, such as 0 or 2^63 -
+   1. If tunables influence arguments, the problem is blamed only if both the first and the last
+   variant fail. */
 static int check_shapes(cugen_kernel *k, cugen_error *err) {
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
   cugen_error ignored;
@@ -30,7 +31,7 @@ int api_prepare_tuning(cugen_kernel *k, cugen_error *err) {
   int status = CUGEN_OK;
   if (!l->device.facts.is_gpu)
     status = api_kernel_use_check(k, err);
-  else /* else each variant would be remembered as one that does not compile */
+  else /* otherwise each variant would be remembered as one that does not compile */
     status = api_check_target(l->lib, &l->device, err);
   if (!status) status = lookup_space(l, err);
   return status ? status : check_shapes(k, err);
@@ -102,7 +103,7 @@ int api_check_tune_options(const cugen_tune_options *options, cugen_error *err) 
   return CUGEN_OK;
 }
 
-/* What no size that predictions are verified on can show. */
+/* Notes what the sizes at which predictions are verified cannot show. */
 static int tell_unchecked(cugen_kernel *k, cugen_tune_result *result, cugen_error *err) {
   const struct lookup *l = &k->lookup;
   struct text why = {0};
@@ -117,7 +118,7 @@ static int tell_unchecked(cugen_kernel *k, cugen_tune_result *result, cugen_erro
   return status;
 }
 
-/* By the one that is fastest now; none: not one of those that were predicted is right. */
+/* Ends a run with the variant that is fastest now; fails if no predicted variant is correct. */
 static int conclude(cugen_kernel *k, cugen_tune_result *result, cugen_error *err) {
   struct best_record best;
   int status = api_best(&k->lookup, &best, err);
@@ -138,7 +139,8 @@ static int conclude(cugen_kernel *k, cugen_tune_result *result, cugen_error *err
   return !status && k->unverified.failed ? error_memory(err) : status;
 }
 
-/* Asked before anything is measured. */
+/* Checks, before anything is measured, that the device can measure the energy that the objective
+   needs. */
 static int check_energy(const struct lookup *l, cugen_error *err) {
   const struct objective *objective = l->config->objective;
   cugen_error why = {0};
@@ -157,7 +159,8 @@ static int check_energy(const struct lookup *l, cugen_error *err) {
                    objective->text, l->ops->energy_check ? l->device.name : "the cpu device", why.message);
 }
 
-/* Of predictions the config's word says nothing; the option was given for this. */
+/* Checks the way of measuring. For predictions a way in the config is ignored, but an explicit
+   option is an error. */
 static int check_measure(const struct lookup *l, cugen_error *err) {
   if (!l->predicted) return measure_check(l->ops, l->lib->toolkit, l->measure, err);
   if (l->lib->measure == MEASURE_WAYS) return CUGEN_OK;
@@ -168,7 +171,8 @@ static int check_measure(const struct lookup *l, cugen_error *err) {
 
 int api_tune_device(cugen_kernel *k, cugen_error *err) {
   const struct lookup *l = &k->lookup;
-  if (l->lib->arch && !l->device.facts.is_gpu) /* its records would be of a device that there is not */
+  if (l->lib->arch && !l->device.facts.is_gpu) /* otherwise its records would be of a device that
+                                                  does not exist */
     return error_set(err, CUGEN_ERROR_USAGE, "the cpu device has no architecture: tune there without arch '%s'",
                      l->lib->arch);
   int status = check_energy(l, err);
@@ -176,10 +180,10 @@ int api_tune_device(cugen_kernel *k, cugen_error *err) {
   return status ? status : check_measure(l, err);
 }
 
-/* What is to be tried: a list, and what comes first. */
+/* The variants to try: a list, or a search with its leaders. */
 struct beginning {
-  const struct api_listed *listed; /* these variants and no others; NULL: a search */
-  uint64_t *indices;               /* theirs */
+  const struct api_listed *listed; /* try these variants only; NULL: search */
+  uint64_t *indices;               /* indices of the listed variants */
   struct priors priors;
 };
 
@@ -202,7 +206,8 @@ static int find_failure(void *context, const char *variant, const struct cache_r
   return failures_find(context, variant, out, err);
 }
 
-/* Of a budget that was given a quarter is kept for running the best. What was wrong is not tried again. */
+/* Keeps a quarter of a given budget for verifying the best. A variant that was wrong before is not
+   tried again. */
 static int expect_verification(struct lookup *l, const cugen_tune_options *options, struct tune_target *target,
                                struct failures **failures, cugen_error *err) {
   const bool verifies = options->verify_seconds >= 0 && config_proves(l->config) && !target->in_process;
@@ -224,7 +229,8 @@ static int run(cugen_kernel *k, const cugen_tune_options *options, struct beginn
   int status = api_tune_device(k, err);
   if (!status) status = make_target(k, &target, err);
   if (!status) status = begin(l, beginning, &target, err);
-  if (!status && listed && !target.listed_count) return CUGEN_OK; /* none of them is searched here */
+  /* none of the listed variants is searched here */
+  if (!status && listed && !target.listed_count) return CUGEN_OK;
   if (!status && listed && (!own.budget_count || own.budget_count > target.listed_count))
     own.budget_count = target.listed_count;
   if (listed) own.strategy = NULL;
@@ -300,10 +306,10 @@ void api_kernel_watch_run(cugen_kernel *k, cugen_progress_callback progress, voi
   k->watch_context = context;
 }
 
-/* One api_kernel_run, for whoever watches it. */
+/* A run of api_kernel_run, for its progress callback. */
 struct watched_run {
   const cugen_kernel *kernel;
-  struct trial *trial; /* NULL: it is not open yet */
+  struct trial *trial; /* NULL: not open yet */
   double begin;
 };
 
@@ -345,7 +351,8 @@ const char *api_kernel_printed(const cugen_kernel *k) {
   return k ? text_get(&k->printed) : "";
 }
 
-/* What the variant asks of memory is counted when it is compiled; an image that was here already has no PTX. */
+/* Takes the requested memory from the earlier record, because it is counted when the variant is
+   compiled, and a cached image has no PTX. */
 static void recall_requested(cugen_kernel *k, struct cache_record *record) {
   size_t count = record->requested > 0 ? 0 : api_kernel_records(k);
   for (size_t i = 0; i < count; i++)
@@ -373,14 +380,15 @@ int api_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_r
   if (!record) return error_memory(error);
   int status = lookup_check_present(&k->lookup, error);
   if (!status) status = run_variant(k, variant, timeout, record, error);
-  if (!status) api_publish(k, record, out); /* of the problem that was run */
+  if (!status) api_publish(k, record, out); /* prints the problem that was run */
   status = api_restore_problem(k, on_check, status, error);
   if (status) {
     cache_record_free(record);
     free(record);
     return status;
   }
-  /* The strings handed out live with the kernel: the record becomes its only one in hand. */
+  /* The strings handed out must live as long as the kernel, so the record becomes the kernel's only
+     loaded record. */
   api_forget_records(k);
   k->records = record;
   k->record_count = 1;

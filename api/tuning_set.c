@@ -1,18 +1,21 @@
 /* Tuning several problems within one budget.
 
-   The problems are tuned in rounds. In the first each gets an equal share (or one by its weight) of half of the budget, in the later ones
-   of all that is left.
-   From the second round on each begins with what is fastest for the others (api_near_leaders), and finds their images in the
-   cache: a variant whose sizes are launch parameters is compiled once, and measured wherever it serves. What one problem leaves
-   of its share, since nothing is left to try, is the others'.
+   The problems are tuned in rounds. In the first each gets an equal share (or one by its weight) of
+   half of the budget, in the later ones of all that is left.
+   From the second round on each begins with what is fastest for the others (api_near_leaders), and
+   finds their images in the cache: a variant whose sizes are launch parameters is compiled once,
+   and measured wherever it serves. What one problem leaves of its share, since nothing is left to
+   try, is the others'.
 
-   For a portfolio the later rounds are one: the leaders of all problems (portfolio_candidates) are measured on every problem that has no record
-   of them, the most promising first. That fills the matrix from which api_kernels_learn chooses. Problems of the same class that are
-   remembered and not of the set name leaders, too: so sets that are tuned side by side on one cache get the same columns. Problems that
-   have a correct record at the beginning are not searched again: more columns on every problem are worth more than a leader of one.
+   For a portfolio the later rounds are one: the leaders of all problems (portfolio_candidates) are
+   measured on every problem that has no record of them, the most promising first. That fills the
+   matrix from which api_kernels_learn chooses. Problems of the same class that are remembered and
+   not of the set name leaders, too: so sets that are tuned side by side on one cache get the same
+   columns. Problems that have a correct record at the beginning are not searched again: more
+   columns on every problem are worth more than a leader of one.
 
-   A problem without a correct record comes first. So a run that was interrupted, or had too little time for all, goes on with
-   those it did not reach. */
+   A problem without a correct record comes first. So a run that was interrupted, or had too little
+   time for all, goes on with those it did not reach. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,20 +31,21 @@ struct set {
   size_t count;
   const cugen_tune_options *options;
   cugen_tune_result *results;
-  size_t *order;         /* of kernels: which comes when */
-  bool *right;           /* a correct record is there */
-  double begin, budget;  /* seconds; 0: no limit */
-  double least;          /* a share below this would go into starting the worker */
-  double round_begin;    /* seconds of the budget */
-  bool halves;           /* in rounds: predictions learn nothing from one another */
-  bool filling;          /* a portfolio's matrix, behind each round's search */
-  uint64_t valid;        /* variants of all problems */
-  cugen_error too_large; /* of the first problem that there was no memory for */
-  size_t tried, failed;  /* before the problem that is being tuned */
+  size_t *order;         /* the order in which the kernels are tuned */
+  bool *right;           /* for each kernel: a correct record exists */
+  double begin, budget;  /* seconds; budget 0: no limit */
+  double least;          /* a smaller share would be spent on starting the worker */
+  double round_begin;    /* seconds of the budget at the beginning of the round */
+  bool halves;           /* tune in rounds; not for predictions, which learn nothing from one
+                            another */
+  bool filling;          /* fill a portfolio's matrix behind each round's search */
+  uint64_t valid;        /* variants of all problems together */
+  cugen_error too_large; /* error of the first problem for which memory ran out */
+  size_t tried, failed;  /* counts before the problem that is being tuned */
   size_t current;
 };
 
-/* ---- Progress ---------------------------------------------------------------------------------------------------- */
+/* ---- Progress -------------------------------------------------------------------------------- */
 
 static int report(const cugen_progress *one, void *context) {
   const struct set *set = context;
@@ -57,7 +61,7 @@ static int report(const cugen_progress *one, void *context) {
   return set->options->progress(&all, set->options->context);
 }
 
-/* ---- Before anything runs ---------------------------------------------------------------------------------------- */
+/* ---- Checks before anything runs ---- */
 
 static int refuse(const cugen_kernel *k, const cugen_error *why, cugen_error *err) {
   return error_set(err, why->status, "%s %s: %s", cugen_kernel_name(k), api_kernel_problem_short(k), why->message);
@@ -90,7 +94,7 @@ static int check_weights(const cugen_tune_options *options, size_t count, cugen_
   return CUGEN_OK;
 }
 
-/* Whether a correct record is remembered, by this run or another. */
+/* Returns whether a correct record is remembered, from this run or another. */
 static bool has_right(cugen_kernel *k, size_t *remembered) {
   cugen_record best;
   *remembered = api_kernel_records(k);
@@ -100,7 +104,8 @@ static bool has_right(cugen_kernel *k, size_t *remembered) {
   return right;
 }
 
-/* The space is opened again when it is tuned: together they may take much memory. */
+/* Prepares a kernel. Its space is closed again until the kernel is tuned, because all spaces
+   together may take much memory. */
 static int prepare(struct set *set, size_t i, cugen_error *err) {
   cugen_kernel *k = set->kernels[i];
   cugen_error why;
@@ -144,10 +149,11 @@ static void close_set(struct set *set) {
   free(set->right);
 }
 
-/* ---- Rounds ------------------------------------------------------------------------------------------------------ */
+/* ---- Rounds ---------------------------------------------------------------------------------- */
 
-/* What of the budget is spent by the end of the round. One that is too small for halves is spent at once. For a portfolio a round searches
-   in half of what is left, and then fills the matrix. */
+/* Returns the part of the budget that is spent when the round ends. A budget that is too small for
+   two halves is spent in one round. For a portfolio, a round searches in half of what is left, and
+   then fills the matrix. */
 static double end_of_round(const struct set *set, size_t round) {
   const bool large = set->budget / (double)set->count >= 2 * set->least;
   if (set->options->portfolio) return set->filling ? set->budget : (set->round_begin + set->budget) / 2;
@@ -168,13 +174,15 @@ static bool is_spent(const struct set *set) {
   return (set->budget > 0 && time_spent(set) >= set->budget) || (most && set->tried >= most);
 }
 
-/* Of a portfolio's first round: what was searched before is done, unless it is to be measured again. */
+/* Returns whether the problem is to be searched. In the first round for a portfolio, problems that
+   have a correct record are done, unless they are to be measured again. */
 static bool is_open(const struct set *set, size_t round, size_t i) {
   if (round == 0) return !set->options->portfolio || !set->right[i] || set->options->again;
   return set->results[i].left > 0;
 }
 
-/* The part of the problem at this place in the order of what is left of the round, by weight among those that are still to come. */
+/* Returns the share of the rest of the round for the problem at this place in the order: its weight
+   among the problems that are still to come. */
 static double part(const struct set *set, size_t round, size_t at) {
   const double *weights = set->options->weights;
   double sum = 0;
@@ -187,7 +195,7 @@ static double part(const struct set *set, size_t round, size_t at) {
   return weights && sum > 0 ? weights[set->order[at]] / sum : 1 / (double)open;
 }
 
-/* own: the part of what is left of the round. */
+/* own: the share of the rest of the round. */
 static void share(const struct set *set, size_t round, double own, cugen_tune_options *out) {
   *out = *set->options;
   if (set->budget > 0) out->budget_seconds = fmax((end_of_round(set, round) - time_spent(set)) * own, set->least);
@@ -195,7 +203,7 @@ static void share(const struct set *set, size_t round, double own, cugen_tune_op
     const size_t end = count_of_round(set, round), left = end > set->tried ? end - set->tried : 0;
     out->budget_count = (size_t)fmax((double)left * own * (1 + 1e-12), 1);
   }
-  if (round > 0) out->again = 0; /* this run measured them */
+  if (round > 0) out->again = 0; /* this run has measured them again already */
 }
 
 static void add_result(cugen_tune_result *all, const cugen_tune_result *one, size_t round) {
@@ -233,7 +241,7 @@ static int tune_one(struct set *set, size_t round, size_t i, double own, const s
   set->tried += result.tried;
   set->failed += result.failed;
   if (status == CUGEN_OK) set->right[i] = true;
-  if (status == CUGEN_ERROR_MEMORY) { /* the others may fit */
+  if (status == CUGEN_ERROR_MEMORY) { /* other problems may fit into memory */
     if (!set->too_large.status) refuse(k, &why, &set->too_large);
     return CUGEN_OK;
   }
@@ -249,7 +257,8 @@ static int tune_round(struct set *set, size_t round, cugen_error *err) {
   return status;
 }
 
-/* Without a limit the first round leaves nothing. What is left of a budget at its end is not worth another start. */
+/* Returns whether another round is worthwhile. Without a limit the first round leaves nothing to
+   try. A small rest of the budget is not worth another start. */
 static bool has_next(const struct set *set, size_t round, size_t before) {
   bool open = false;
   for (size_t i = 0; i < set->count; i++) open |= set->results[i].left > 0;
@@ -257,16 +266,16 @@ static bool has_next(const struct set *set, size_t round, size_t before) {
   return open && worth && !is_spent(set) && round < MOST_ROUNDS && (round == 1 || set->tried > before);
 }
 
-/* ---- For a portfolio --------------------------------------------------------------------------------------------- */
+/* ---- For a portfolio ------------------------------------------------------------------------- */
 
-/* One class of the problems, and what is to be measured of it. */
+/* One class of the problems, and the variants to measure for it. */
 struct filling {
   struct set *set;
   struct portfolio_data data;
   size_t candidates[PORTFOLIO_MOST_CANDIDATES], candidate_count;
 };
 
-/* The kernel of a row; count: none, so that it was tuned by nobody here. */
+/* Returns the kernel of a row; set->count if the problem is not of this set. */
 static size_t kernel_of(const struct filling *f, size_t row) {
   size_t i = 0;
   while (i < f->set->count && f->set->kernels[i]->lookup.problem != f->data.rows[row].problem) i++;
@@ -306,10 +315,10 @@ static bool same_class(const struct config *config, const struct problem *a, con
   return true;
 }
 
-/* The classes of the set's problems, one after the other. */
+/* The classes of the set's problems, one after another. */
 struct classes {
   struct set *set;
-  const struct problem **problems; /* of one class */
+  const struct problem **problems; /* the problems of one class */
   size_t count;
   struct portfolio_problems remembered;
 };
@@ -324,7 +333,8 @@ static bool is_listed(const struct classes *c, const struct problem *problem) {
   return false;
 }
 
-/* What led for problems that are remembered is a candidate, too; they are not measured again. */
+/* Adds the remembered problems of the class, whose leaders become candidates, too; these problems
+   are not measured again. */
 static void add_remembered(struct classes *c, const struct problem *class) {
   const struct config *config = c->set->kernels[0]->lookup.config;
   const size_t own = c->count;
@@ -365,9 +375,10 @@ static int fill_matrix(struct set *set, cugen_error *err) {
   return status;
 }
 
-/* ---- All --------------------------------------------------------------------------------------------------------- */
+/* ---- All ------------------------------------------------------------------------------------- */
 
-/* What this run has not reached another may have tuned meanwhile, on the same cache. */
+/* Ends the run. Another process may have tuned a problem that this run did not reach, in the same
+   cache. */
 static int conclude(const struct set *set, cugen_error *err) {
   size_t without = 0, first = 0, remembered;
   for (size_t i = set->count; i-- > 0;)
@@ -396,7 +407,7 @@ static int tune_set(struct set *set, cugen_error *err) {
   return status ? status : conclude(set, err);
 }
 
-/* The kernels' problems are their callers' own again. */
+/* Gives the kernels the problems of their callers again. */
 static int restore(const struct set *set, const bool *on_check, int status, cugen_error *err) {
   for (size_t i = 0; i < set->count; i++) status = api_restore_problem(set->kernels[i], on_check[i], status, err);
   return status;

@@ -1,6 +1,8 @@
-/* Verifying what is predicted: the fastest variant is run on the cpu device, with what is compiled for its GPU, on the sizes on which
-   `cugen check` runs it, until one comes out right on all of them. That one is wrong is remembered as a failure on the check problem, so that
-   no size takes it (failures.c). What came out right is remembered with its prediction, and no run pays for it again. */
+/* Verifies predictions: the fastest variant is run on the cpu device, with its source for the GPU,
+   at the sizes at which `cugen check` runs it; if it is wrong at one of them, the next variant is
+   tried. A wrong variant is remembered as a failure on the check problem, so that no size uses it
+   (failures.c). For a correct variant the verdict is stored with its prediction, so that no later
+   run verifies it again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +23,15 @@ struct proof {
   struct problem check;
   struct text key_options;
   struct device_description device; /* the cpu device, with the facts of the GPU */
-  struct tune_target target;        /* its problem and space are those of the run under way */
-  struct trial *trial;              /* opened when something is to be run */
+  struct tune_target target;        /* its problem and space are those of the current run */
+  struct trial *trial;              /* opened for the first run */
   double begin, limit;
-  bool by_budget;                  /* limit is what is left of the budget */
-  const struct cache_record *best; /* that runs now; NULL: none does */
-  bool stopped;                    /* the callback asked to */
+  bool by_budget;                  /* limit is the rest of the budget */
+  const struct cache_record *best; /* record of the variant that is running; NULL: none */
+  bool stopped;                    /* the callback asked to stop */
 };
 
-/* ---- What runs it ------------------------------------------------------------------------------------------------ */
+/* ---- Preparation ---- */
 
 static double time_left(const struct proof *p) {
   return p->limit - (clock_seconds() - p->begin);
@@ -54,7 +56,8 @@ static bool is_over(void *context) {
   return p->stopped || time_left(p) <= 0;
 }
 
-/* Sources are those of the GPU, and so are the launches: the config's expressions see its facts. */
+/* Opens the target. Sources and launches are those of the GPU, because the config's expressions see
+   the facts of the GPU. */
 static int open_target(struct proof *p, cugen_error *err) {
   const struct lookup *l = &p->kernel->lookup;
   struct cache *cache, *images;
@@ -102,9 +105,9 @@ static void proof_close(struct proof *p) {
   text_free(&p->key_options);
 }
 
-/* ---- One run ----------------------------------------------------------------------------------------------------- */
+/* ---- One run --------------------------------------------------------------------------------- */
 
-/* What ran and was wrong was so on this problem, which may not be the one that the user gave. */
+/* Names the problem on which the variant was wrong, which may not be the user's problem. */
 static int name_problem(const struct proof *p, const struct problem *problem, struct cache_record *got,
                         cugen_error *err) {
   const struct lookup *l = &p->kernel->lookup;
@@ -127,7 +130,7 @@ static int name_problem(const struct proof *p, const struct problem *problem, st
   return CUGEN_OK;
 }
 
-/* The variant, on one of the sizes on which it is checked. */
+/* Runs the variant at one of the sizes at which it is checked. */
 static int run_on(struct proof *p, const struct check_problem *problem, uint64_t index, struct cache_record *got,
                   cugen_error *err) {
   const struct measure_options once = {.samples = 1};
@@ -142,9 +145,10 @@ static int run_on(struct proof *p, const struct check_problem *problem, uint64_t
   return status;
 }
 
-/* ---- The verdict ------------------------------------------------------------------------------------------------- */
+/* ---- The verdict ----------------------------------------------------------------------------- */
 
-/* The first line that is no heading ("In function 'k':"), as one that a table can hold. */
+/* Notes the first line of the reason that is not a heading ("In function 'k':"), in a form that
+   fits into a table. */
 static void note_unverified(struct cache_record *record, const char *what, const char *reason) {
   const char *line = reason;
   size_t length = strcspn(line, "\n");
@@ -161,7 +165,8 @@ static void note_unverified(struct cache_record *record, const char *what, const
   text_free(&text);
 }
 
-/* "n=300": of a problem the settings in which those of the list differ, or all of its check { } that are numbers. */
+/* Appends "n=300": the settings in which the problems of the list differ; if there is only one
+   problem, all whole numbers of its check { }. */
 static void add_sizes(const struct proof *p, const struct check_list *list, size_t number, struct text *out) {
   const struct problem *problem = &list->problems[number].problem;
   const char *lead = out->length ? "; " : "";
@@ -176,7 +181,7 @@ static void add_sizes(const struct proof *p, const struct check_list *list, size
   }
 }
 
-/* What does not fit is cut off behind a size. */
+/* Notes the sizes at which the variant was right. A text that is too long is cut behind a size. */
 static int note_right(struct cache_record *record, const struct text *sizes, size_t left, cugen_error *err) {
   struct text text = {0};
   size_t length = sizes->length;
@@ -192,7 +197,7 @@ static int note_right(struct cache_record *record, const struct text *sizes, siz
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* The record speaks of the kernel as it is now. */
+/* Updates the record to the kernel as it is now. */
 static int renew(struct proof *p, struct cache_record *record, cugen_error *err) {
   struct judgement judgement;
   int status = api_judge(&p->kernel->lookup, record, &judgement, err);
@@ -203,8 +208,8 @@ static int renew(struct proof *p, struct cache_record *record, cugen_error *err)
   return cache_store(p->target.cache, &key, record, err);
 }
 
-/* The fact is the variant's, whatever the size that was asked for: it is of the problem that its check begins with. got says how it failed,
-   on that problem or another of its sizes. */
+/* Remembers a failed variant for the problem with which its check begins, because the failure is
+   independent of the requested size. got: how it failed, on that problem or at another size. */
 static int remember_refuted(struct proof *p, const struct check_list *list, struct cache_record *got,
                             cugen_error *err) {
   const struct lookup *l = &p->kernel->lookup;
@@ -230,7 +235,8 @@ static int remember_refuted(struct proof *p, const struct check_list *list, stru
   return status;
 }
 
-/* Whether what the run came to ends the verification of the variant: it is wrong, or the check problem itself says nothing. */
+/* Returns whether the result ends the verification of the variant: it is wrong, or the check
+   problem itself cannot be run. */
 static int take_run(struct proof *p, const struct check_list *list, size_t number, struct cache_record *got,
                     struct cache_record *record, bool *over, cugen_error *err) {
   if (cache_record_is_refuted(got)) {
@@ -247,7 +253,8 @@ static int take_run(struct proof *p, const struct check_list *list, size_t numbe
   return CUGEN_OK;
 }
 
-/* Once it was right on the check problem, a size that cannot be run, or for which there is no time, only goes unnamed. */
+/* Runs the variant on all problems of the list. If it was right on the check problem, a size that
+   cannot be run, or for which no time is left, is only left out of the list of verified sizes. */
 static int run_list(struct proof *p, const struct check_list *list, struct cache_record *record, cugen_error *err) {
   struct text sizes = {0};
   size_t right = 0;
@@ -300,7 +307,7 @@ static int verify(struct proof *p, struct cache_record *record, cugen_error *err
   return status;
 }
 
-/* The fastest; *settled: nothing is left to do. */
+/* Verifies the fastest variant; *settled: nothing is left to do. */
 static int verify_first(struct proof *p, bool *settled, cugen_error *err) {
   struct best_record best;
   int status = api_best(&p->kernel->lookup, &best, err);
@@ -313,7 +320,7 @@ static int verify_first(struct proof *p, bool *settled, cugen_error *err) {
   return status;
 }
 
-/* ---- All of it --------------------------------------------------------------------------------------------------- */
+/* ---- The whole verification ---- */
 
 static const char *refusal(const struct proof *p) {
   if (!config_proves(p->kernel->lookup.config)) return "the config has reference \"none\"";
@@ -322,13 +329,13 @@ static const char *refusal(const struct proof *p) {
   return NULL;
 }
 
-/* Without its full stop, on one line. */
+/* Returns the length of the first sentence, without its full stop, on one line. */
 static size_t first_sentence(const char *message) {
   size_t length = strcspn(message, "\n");
   return length && message[length - 1] == '.' ? length - 1 : length;
 }
 
-/* Why it ended before all was settled: no failure of the tuning. */
+/* Notes why the verification ended early, which is not a failure of the tuning. */
 static int give_up(struct proof *p, int status, cugen_error *err) {
   struct text *why = &p->kernel->unverified;
   if (status == CUGEN_ERROR_MEMORY) return status;

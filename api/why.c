@@ -1,11 +1,11 @@
-/* Why a look-up in the cache finds what it finds: the record it takes, or the nearest ones and what keeps each of them
-   from being taken. */
+/* Explains what a look-up in the cache finds: the record that it uses, or the nearest records and
+   the reason that each is not used. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "why.h"
 
-/* ---- Records in the right place ------------------------------------------------------------------------------- */
+/* ---- Records under the look-up's key ---- */
 
 static struct cache_space own_space(const struct lookup *l) {
   const struct cache_key key = lookup_key(l);
@@ -15,7 +15,7 @@ static struct cache_space own_space(const struct lookup *l) {
                               .options = (char *)(uintptr_t)key.options};
 }
 
-/* The first three of what is there, the best ahead of all. variant: only that one. */
+/* Explains the first three records, the best first. variant: only records of this variant. */
 static int explain_own(struct why *why, const struct cache_record *records, size_t count, const char *variant,
                        cugen_error *err) {
   const struct cache_space space = own_space(why->lookup);
@@ -25,11 +25,12 @@ static int explain_own(struct why *why, const struct cache_record *records, size
   return status;
 }
 
-/* ---- Records elsewhere ---------------------------------------------------------------------------------------- */
+/* ---- Records under other keys ---- */
 
 struct near {
   const struct cache_space *space;
-  size_t places, values; /* of device, options and problem, and of the problem's values, how many differ */
+  size_t places, values; /* places: how many of device, options and problem differ; values: how many
+                            values of the problem differ */
 };
 
 static int by_nearness(const void *left, const void *right) {
@@ -53,7 +54,7 @@ static struct near measure(struct why *why, const struct cache_space *space) {
   return near;
 }
 
-/* The best record of that place. */
+/* Explains the best record of the place. */
 static int explain_near(struct why *why, struct cache *cache, const struct cache_space *space, cugen_error *err) {
   const struct cache_key key = {
       space->device, space->config, space->problem, space->options, NULL, why->lookup->config->objective, NULL};
@@ -66,7 +67,7 @@ static int explain_near(struct why *why, struct cache *cache, const struct cache
   return status;
 }
 
-/* *total: sets of records of this kernel for other problems, devices or options. */
+/* *total: number of sets of this kernel for other problems, devices or options. */
 static int explain_elsewhere(struct why *why, struct cache *cache, size_t *total, cugen_error *err) {
   struct cache_space *spaces;
   size_t count;
@@ -85,7 +86,7 @@ static int explain_elsewhere(struct why *why, struct cache *cache, size_t *total
   return status;
 }
 
-/* ---- The verdict ---------------------------------------------------------------------------------------------- */
+/* ---- The verdict ----------------------------------------------------------------------------- */
 
 static void say_hit(struct why *why, size_t count, bool asked, cugen_why *out) {
   out->hit = 1;
@@ -125,15 +126,16 @@ static void say_nothing_here(struct why *why, size_t elsewhere, const char *vari
   else
     out->verdict = why_keepf(why, "nothing is remembered of kernel '%s' in %s", why->lookup->config->name,
                              why->lookup->lib->cache_name);
-  bool has_no_arch =
-      why->lookup->lib->arch && !why->lookup->device.facts.is_gpu; /* the cpu device: only of a model can it be */
+  /* options.arch with the cpu device: only predictions for a described GPU are possible */
+  bool has_no_arch = why->lookup->lib->arch && !why->lookup->device.facts.is_gpu;
   if (!why->lookup->described && !has_no_arch)
     out->advice = "tune it here", out->tune = true;
   else if (has_no_arch || lookup_predicts(why->lookup))
     out->advice = "tune it by prediction", out->tune = true;
 }
 
-/* Full text of the variant meant; NULL: it is none, and out says why. */
+/* Returns the full text of the variant that is meant; NULL: there is no such variant, and out says
+   why. */
 static const char *name_variant(struct why *why, const char *text, cugen_why *out) {
   const struct lookup *l = why->lookup;
   uint64_t index;
@@ -182,7 +184,8 @@ static const char *say_selected(struct why *why, const struct selection *selecti
   return said;
 }
 
-/* What a plan would take of a portfolio that neither its caller nor the config asked for. */
+/* Explains what a plan would take from a portfolio that neither the caller nor the config asked
+   for. */
 static int say_portfolio(struct why *why, cugen_why *out, cugen_error *err) {
   struct selection selection;
   int status = api_select(why->lookup, 0, true, &selection, err);
@@ -201,7 +204,7 @@ static int say_portfolio(struct why *why, cugen_why *out, cugen_error *err) {
   return status;
 }
 
-/* What a plan takes all the same. */
+/* Explains what a plan takes although the look-up found nothing. */
 static int say_instead(struct why *why, cugen_why *out, cugen_error *err) {
   struct selection selection;
   cugen_error reason;
@@ -233,7 +236,7 @@ static int explain_records(struct why *why, struct cache *cache, const struct ca
   return variant ? CUGEN_OK : say_instead(why, out, err);
 }
 
-/* The record that a look-up takes, if there is one. */
+/* Finds the record that a look-up uses, if there is one. */
 static int find_hit(struct why *why, const struct cache_record *records, size_t count, const char *variant, bool *hit,
                     cugen_error *err) {
   struct best_record best = {0};

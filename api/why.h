@@ -1,4 +1,4 @@
-/* Why a look-up finds what it finds: what is asked, and the comparison of one record with it. */
+/* Explains what a look-up finds: the request, and the comparison of a record with it. */
 #ifndef CUGEN_API_WHY_H
 #define CUGEN_API_WHY_H
 
@@ -11,7 +11,7 @@ struct why_rows {
   size_t count;
 };
 
-/* What is asked, and what was handed out of it last. */
+/* The request, and the result that was handed out last. */
 struct why {
   struct lookup *lookup;
   const char *policy;
@@ -20,26 +20,28 @@ struct why {
   struct why_rows details[WHY_NEAREST];
   cugen_why_match matches[WHY_NEAREST];
   size_t match_count;
-  bool failed;                       /* for want of memory */
-  struct prediction_key predictions; /* filled with the first prediction looked at */
+  bool failed;                       /* memory is out */
+  struct prediction_key predictions; /* set when the first prediction is compared */
 };
 
-/* What was handed out last goes. */
+/* Frees the last result. */
 void why_clear(void *why);
 
-/* Takes the string over; what is returned stays until the next question. "", and why->failed: no memory. */
+/* Takes over the string and keeps it until the next request. Returns "" and sets why->failed if
+   memory is out. */
 const char *why_keep(struct why *why, char *string);
 const char *why_keepf(struct why *why, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Compares a record of that place with what is asked, field by field, and puts that and its verdict behind why->matches, which
-   must have room. */
+/* Compares a record of the space with the request, field by field, and appends the comparison and
+   its verdict to why->matches, which must have room. */
 int why_explain(struct why *why, const struct cache_space *space, const struct cache_record *record,
                 cugen_error *err);
 
-/* What the look-up would want of the place's options: of a prediction that it is by the same model from the same figures. */
+/* Returns the options that the look-up would want in this space: for a prediction, those of the
+   same model with the same figures. */
 const char *why_wanted_options(struct why *why, const struct cache_space *space);
 
-/* How many settings of problem a are not the same in b. */
+/* Counts the settings of problem a that b does not have equally. */
 size_t why_settings_that_differ(const char *a, const char *b);
 
 #endif

@@ -1,11 +1,12 @@
-/* One record beside what a look-up asks for: the fields that are the same, that differ, and that decide. */
+/* Compares one record with the request of a look-up: the fields that are equal, those that differ,
+   and those that decide. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/model/described.h"
 #include "why.h"
 
-/* ---- Texts ---------------------------------------------------------------------------------------------------- */
+/* ---- Texts ----------------------------------------------------------------------------------- */
 
 void why_clear(void *data) {
   struct why *why = data;
@@ -38,7 +39,7 @@ const char *why_keepf(struct why *why, const char *format, ...) {
   return why_keep(why, text_take(&text));
 }
 
-/* ---- Rows ----------------------------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 static void add_row(struct why *why, struct why_rows *match, const char *field, const char *wanted, const char *found,
                     cugen_why_state state, bool decides) {
@@ -55,7 +56,7 @@ static void add_texts(struct why *why, struct why_rows *match, const char *field
   add_row(why, match, field, wanted, found, strcmp(wanted, found) ? CUGEN_WHY_DIFFERS : CUGEN_WHY_SAME, true);
 }
 
-/* Eight digits of a hash tell as much as all of it. */
+/* Shows eight digits of a hash, which suffice to tell hashes apart. */
 static void add_hash(struct why *why, struct why_rows *match, const char *field, struct hash wanted,
                      struct hash found, bool decides) {
   bool known = wanted.hex[0] && found.hex[0];
@@ -73,10 +74,10 @@ static void add_version(struct why *why, struct why_rows *match, const char *fie
   add_row(why, match, field, texts[0], texts[1], wanted == found ? CUGEN_WHY_SAME : CUGEN_WHY_DIFFERS, false);
 }
 
-/* ---- Problems, value by value --------------------------------------------------------------------------------- */
+/* ---- Problems, value by value ---------------------------------------------------------------- */
 
-/* The length of the first "name=value" of a problem's text. A value may hold spaces: it ends before a space that a
-   name and '=' follow. */
+/* Returns the length of the first "name=value" of a problem's text. A value may contain spaces: it
+   ends before a space that is followed by a name and '='. */
 static size_t setting_length(const char *text) {
   size_t length = strcspn(text, " ");
   while (text[length]) {
@@ -93,7 +94,7 @@ static const char *next_setting(const char *text) {
   return *text ? text + 1 : text;
 }
 
-/* The setting of that name; NULL: there is none. */
+/* Returns the setting of that name; NULL: there is none. */
 static const char *find_setting(const char *text, const char *name, size_t length) {
   for (; *text; text = next_setting(text))
     if (strncmp(text, name, length) == 0 && text[length] == '=') return text;
@@ -106,8 +107,9 @@ static const char *value_of(struct why *why, const char *setting) {
   return name < length ? why_keepf(why, "%.*s", (int)(length - name - 1), setting + name + 1) : "";
 }
 
-/* Each setting of `from`, beside that of the same name in `other`; new_only: only those that other does not have. lacks: those
-   that the record did without, since they have their default. */
+/* Adds a row for each setting of `from`, with the setting of the same name in `other`; new_only:
+   only for settings that `other` lacks. lacks: the parameters that the record lacks, because they
+   have their defaults. */
 static void add_settings(struct why *why, struct why_rows *match, const char *from, const char *other, uint64_t lacks,
                          bool new_only) {
   for (; *from; from = next_setting(from), lacks >>= 1) {
@@ -134,7 +136,7 @@ size_t why_settings_that_differ(const char *a, const char *b) {
   return count;
 }
 
-/* ---- Options ------------------------------------------------------------------------------------------------- */
+/* ---- Options --------------------------------------------------------------------------------- */
 
 const char *why_wanted_options(struct why *why, const struct cache_space *space) {
   const struct lookup *l = why->lookup;
@@ -148,9 +150,9 @@ const char *why_wanted_options(struct why *why, const struct cache_space *space)
   return text_get(&why->predictions.options);
 }
 
-/* ---- One record ----------------------------------------------------------------------------------------------- */
+/* ---- One record ------------------------------------------------------------------------------ */
 
-/* "source, launches": the fields of that state, or "". */
+/* Lists the fields with that state: "source, launches", or "". */
 static const char *list_fields(struct why *why, const struct why_rows *match, cugen_why_state state) {
   struct text text = {0};
   for (size_t i = 0; i < match->count; i++)
@@ -159,7 +161,8 @@ static const char *list_fields(struct why *why, const struct why_rows *match, cu
   return why_keepf(why, "%s", text.length ? why_keep(why, text_take(&text)) : "");
 }
 
-/* A predicted time depends neither on what a result is held against nor, so, on the whole. */
+/* Adds rows for the parts of the hash. A predicted time does not depend on the proof, and so not on
+   the hash of everything. */
 static void compare_parts(struct why *why, struct why_rows *match, const struct judgement *judgement,
                           const struct cache_record *record) {
   const struct cache_record *now = &judgement->now;
@@ -179,7 +182,7 @@ static void compare_parts(struct why *why, struct why_rows *match, const struct 
 
 static const char *say_changed(struct why *why, const struct why_rows *match) {
   struct why_rows parts = *match;
-  if (parts.count) parts.count--; /* the whole */
+  if (parts.count) parts.count--; /* leaves out the hash of everything */
   const char *changed = list_fields(why, &parts, CUGEN_WHY_DIFFERS);
   return *changed
              ? why_keepf(why, "it is not taken: changed since it was measured: %s", changed)
@@ -187,7 +190,7 @@ static const char *say_changed(struct why *why, const struct why_rows *match) {
                "of an older cugen";
 }
 
-/* What a record in the right place is to the look-up. */
+/* Returns the verdict about a record under the look-up's own key. */
 static const char *say_judgement(struct why *why, const struct why_rows *match, const struct judgement *judgement,
                                  const struct cache_record *record) {
   switch (judgement->how) {
