@@ -1,8 +1,10 @@
-/* Classes of sizes: a template may read a name that is derived from sizes, such as how many elements one copy takes, which follows from what
-   divides a row. For other values of it the variant is another code. A plan compiles it when it meets such sizes, and a bundle has
-   to have it. So sizes are probed: odd multiples of each power of two up to 64, as restrictions and widths mostly ask what divides a size. Where
-   several sizes matter all combinations are probed; only expressions are evaluated for that. A class keeps some smaller and deeper sizes, too:
-   the variant may be valid there alone. */
+/* Classes of sizes. A template may read a name that is derived from sizes, such as the number of
+   elements that one copy takes, which depends on the divisors of a row. With another value of this
+   name the variant is another code. A plan compiles that code when it meets such sizes, but a
+   bundle must contain it. So sizes are probed: odd multiples of each power of two up to 64, because
+   restrictions and widths mostly depend on the divisors of a size. If several sizes matter, all
+   combinations are probed; only expressions are evaluated for this. A class keeps some smaller and
+   deeper sizes, too, because the variant may be valid for these only. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +13,7 @@
 
 enum { SHIFTS = 7, MOST_SIZES = 3, PROBES = SHIFTS * SHIFTS * SHIFTS };
 
-/* By which powers of two the sizes are larger, in turn. */
+/* Powers of two by which the sizes are enlarged, tried in turn. */
 static const int scales[][MOST_SIZES] = {{0, 0, 0}, {-1, 0, 0}, {0, -1, 0}, {-1, -1, -1}, {-2, -2, 0}, {0, 0, 2}};
 enum { SCALES = sizeof scales / sizeof *scales };
 
@@ -22,15 +24,15 @@ struct probing {
   struct value *slots;
   const struct expr **values;
   size_t value_count;
-  size_t sizes[MOST_SIZES]; /* of the problem: those that the values depend on */
+  size_t sizes[MOST_SIZES]; /* the sizes of the problem that the values depend on */
   size_t size_count;
-  struct value *seen; /* the values of each class, that of `from` first */
+  struct value *seen; /* the values of each class, beginning with the class of `from` */
   size_t seen_count;
   size_t scale;
   struct export_classes *out;
 };
 
-/* ---- What is read ---- */
+/* ---- The values that the code depends on ---- */
 
 static void add_size(struct probing *g, int slot) {
   const int at = slot - g->config->first_problem;
@@ -44,7 +46,8 @@ static int open_probing(const struct lookup *l, uint64_t index, struct probing *
   const struct expander_shape shape = expander_shape(l->opened->expander);
   const struct variant variant = lookup_variant(l, index);
   const size_t tunables = variant.implementation->tunable_count, first = (size_t)l->config->first_tunable;
-  g->slots = calloc(first + tunables + 3, sizeof *g->slots); /* a launch's steps */
+  /* includes the two slots of a launch's steps */
+  g->slots = calloc(first + tunables + 3, sizeof *g->slots);
   g->values = calloc(shape.value_count + 1, sizeof *g->values);
   g->seen = calloc((PROBES * SCALES + 2) * (shape.value_count + 1), sizeof *g->seen);
   if (!g->slots || !g->values || !g->seen) return error_memory(err);
@@ -67,7 +70,8 @@ static void close_probing(struct probing *g) {
 
 /* ---- Probing ---- */
 
-/* Which class the values are of: a new one, or one that was seen. False: of none, or of that of `from`. */
+/* Finds the class of the values, which may be new. Returns false if the values have no class, or
+   that of `from`. */
 static bool find_class(struct probing *g, const struct problem *problem, size_t *class) {
   struct value *values = &g->seen[g->seen_count * g->value_count];
   cugen_error ignored;
@@ -83,7 +87,7 @@ static bool find_class(struct probing *g, const struct problem *problem, size_t 
   return true;
 }
 
-/* At most one of each scale. */
+/* Keeps at most one problem of each scale. */
 static bool is_kept(const struct probing *g, size_t class) {
   size_t kept = 0;
   for (size_t i = 0; i < g->out->count; i++) kept += g->out->of[i] == class;
@@ -105,7 +109,7 @@ static int keep(struct probing *g, const struct problem *problem, size_t class, 
   return CUGEN_OK;
 }
 
-/* which: a digit of base SHIFTS for each size. */
+/* which: a number with one digit of base SHIFTS for each size. */
 static int probe(struct probing *g, int which, struct problem *problem, cugen_error *err) {
   memcpy(problem->values, g->from->values, problem->count * sizeof *problem->values);
   for (size_t i = 0; i < g->size_count; i++, which /= SHIFTS) {

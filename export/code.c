@@ -1,5 +1,6 @@
-/* One variant in C: for which problems it is right, and its grid, parameters and buffers as expressions over the sizes.
-   What has no form in C is pinned: its sizes become conditions, and its value a number. */
+/* Prints one variant as C: the problems for which it is right, and its grid, parameters and buffers
+   as expressions over the sizes. An expression without a form in C is pinned: the sizes that it
+   depends on become conditions, and its value a number. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +14,16 @@ struct coder {
   const struct config *config;
   const struct config_implementation *implementation;
   const struct kernel_spec *spec;
-  struct value *slots; /* of the variant at its problem */
-  bool *known;         /* all but the sizes that are free */
+  struct value *slots; /* values of the slots for the variant at its problem */
+  bool *known;         /* for each slot: printed as a number; false only for sizes that are free */
   struct expander_shape shape;
   size_t slot_count;
-  int step_slot;    /* of a loop's step; behind it that of its steps */
-  struct text name; /* the slot just asked for */
+  int step_slot;    /* slot of a loop's step, followed by that of the number of steps */
+  struct text name; /* the name returned last */
   cugen_error *err;
 };
 
-/* The problem behind a slot; problem_count: none. */
+/* Returns the index of the parameter of a slot; problem_count if the slot is not a parameter. */
 static size_t problem_of(const struct config *config, int slot) {
   size_t at = slot < config->first_problem ? config->problem_count : (size_t)(slot - config->first_problem);
   return at < config->problem_count ? at : config->problem_count;
@@ -40,7 +41,7 @@ void export_quote(const char *string, struct text *out) {
   text_add_char(out, '"');
 }
 
-/* ---- Expressions ---------------------------------------------------------------------------------------------------- */
+/* ---- Expressions ----------------------------------------------------------------------------- */
 
 static const char *slot_name(void *context, int slot) {
   struct coder *c = context;
@@ -74,7 +75,8 @@ static enum expr_kind kind_of(struct value value) {
   return value.type == VALUE_BOOL ? EXPR_BOOLEAN : value.type == VALUE_FLOAT ? EXPR_REAL : EXPR_WHOLE;
 }
 
-/* Appends the expression with what is known filled in; *constant is its value when it is one. */
+/* Appends the expression with the known slots bound; *constant becomes its value if it is a
+   constant. */
 static int put_bound(struct coder *c, const struct expr *expr, struct text *out, enum expr_kind *kind,
                      struct value *constant) {
   struct expr *bound;
@@ -91,7 +93,8 @@ static int put_bound(struct coder *c, const struct expr *expr, struct text *out,
   return status;
 }
 
-/* The same, of that kind (or of any where `any`), pinned if it has to be. */
+/* Like put_bound, for an expression of the wanted kind (with `any`: of any kind), which is pinned
+   if necessary. */
 static int put_kind(struct coder *c, const struct expr *expr, enum expr_kind wanted, bool any, struct text *out,
                     struct value *constant, enum expr_kind *kind) {
   struct text text = {0};
@@ -106,7 +109,7 @@ static int put_kind(struct coder *c, const struct expr *expr, enum expr_kind wan
   return status;
 }
 
-/* A whole number; `otherwise` where there is no expression. */
+/* Appends a whole number; `otherwise` if there is no expression. */
 static int put_whole(struct coder *c, const struct expr *expr, int64_t otherwise, struct text *out) {
   struct value constant;
   enum expr_kind kind;
@@ -127,9 +130,10 @@ static int put_whole(struct coder *c, const struct expr *expr, int64_t otherwise
   return status;
 }
 
-/* ---- Arguments that launches choose ------------------------------------------------------------------------------------ */
+/* ---- Arguments that launches choose ---------------------------------------------------------- */
 
-/* The argument of that name, of the kernel or the implementation's own; < 0: none. */
+/* Returns the number of the argument of that name, of the kernel or of the implementation; below 0:
+   there is none. */
 static int64_t find_argument(void *context, const char *name) {
   const struct coder *c = context;
   for (size_t i = 0; i < c->config->argument_count; i++)
@@ -137,8 +141,8 @@ static int64_t find_argument(void *context, const char *name) {
   return -1;
 }
 
-/* Appends which argument a name means, as its number: a constant, or an expression that chooses. What it depends on is pinned where it has no
-   form in C. otherwise: the number for what is pinned. */
+/* Appends the number of the argument that a name means: a constant, or an expression that chooses.
+   An expression without a form in C is pinned, with `otherwise` as its number. */
 static int put_name(struct coder *c, const struct expr *expr, size_t otherwise, struct text *out) {
   struct expr *bound = NULL, *numbers = NULL;
   enum expr_kind kind;
@@ -158,7 +162,7 @@ static int put_name(struct coder *c, const struct expr *expr, size_t otherwise, 
   return status;
 }
 
-/* ---- Conditions ------------------------------------------------------------------------------------------------------ */
+/* ---- Conditions ------------------------------------------------------------------------------ */
 
 static int put_condition(struct coder *c, const struct expr *expr, struct text *out) {
   struct text text = {0};
@@ -180,7 +184,8 @@ static int put_conditions(struct coder *c, const struct config_implementation *i
   return status;
 }
 
-/* A width that follows from what divides a size, for instance: the code is that of all sizes which give it. */
+/* Appends a condition for a value that is part of the code, such as a width that follows from the
+   divisors of a size: the code serves all sizes that give this value. */
 static int put_class(struct coder *c, const struct expr *expr, struct text *out) {
   struct text text = {0};
   struct value constant, value;
@@ -188,7 +193,7 @@ static int put_class(struct coder *c, const struct expr *expr, struct text *out)
   int status = put_kind(c, expr, EXPR_WHOLE, true, &text, &constant, &kind);
   if (!status && constant.type == VALUE_NIL) status = expr_eval(expr, c->slots, &value, c->err);
   if (!status && constant.type == VALUE_NIL && kind == EXPR_REAL) {
-    pin(c, expr); /* of two ways to compute it the last bit may differ */
+    pin(c, expr); /* if a value is computed in two ways, the last bit may differ */
   } else if (!status && constant.type == VALUE_NIL) {
     struct text line = {0};
     text_addf(&line, "(%s) == ", text_get(&text));
@@ -202,7 +207,8 @@ static int put_class(struct coder *c, const struct expr *expr, struct text *out)
   return status;
 }
 
-/* Values that the template reads, which arguments there are, and which of them are tensor maps. */
+/* Appends conditions for the values that the template reads, for the existence of arguments, and
+   for the use of tensor maps. */
 static int put_classes(struct coder *c, struct text *out) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < c->shape.value_count && !status; i++) status = put_class(c, c->shape.values[i], out);
@@ -228,7 +234,7 @@ static void put_label(const char *name, struct value value, struct text *out) {
   value_print(value, out);
 }
 
-/* The values that are no sizes, and the sizes that are pinned. */
+/* Appends the values that are not sizes, and the sizes that are pinned. */
 static void put_fixed(const struct coder *c, struct export_code *out) {
   for (size_t i = 0; i < c->config->problem_count; i++) {
     int slot = c->config->first_problem + (int)i;
@@ -240,9 +246,9 @@ static void put_fixed(const struct coder *c, struct export_code *out) {
   }
 }
 
-/* ---- Sizes ----------------------------------------------------------------------------------------------------------- */
+/* ---- Sizes ----------------------------------------------------------------------------------- */
 
-/* The launch of the spec that is made as call `at`. */
+/* Returns the launch of the spec that is made as call `at`. */
 static const struct kernel_launch *planned_at(const struct coder *c, size_t at) {
   return &c->spec->launches[kernel_spec_call(c->spec, at)];
 }
@@ -277,7 +283,7 @@ static const struct config_tensor *tensor_of(const struct config *config,
   return NULL;
 }
 
-/* Behind the buffer that it is a map of. */
+/* Appends the tensor map behind the buffer that it describes. */
 static int put_tensor(struct coder *c, const struct config_tensor *tensor, int rank, struct text *out) {
   text_add(out, "tensor(s, ");
   int status = put_whole(c, tensor->swizzle, 0, out);
@@ -298,8 +304,9 @@ static int put_buffer(struct coder *c, const struct config_argument *declared, c
     return text_addf(out, "buffer(s, \"%s\", %d, MEMORY_DEVICE, ROWS, 1, 1, (const long long[]){1});\n",
                      argument->dtype->name, argument->dtype->bytes),
            CUGEN_OK;
+  /* Registered memory is the caller's own, so a bundle allocates mapped memory in its place. */
   static const char *const memories[] = {"MEMORY_DEVICE", "MEMORY_PINNED", "MEMORY_MAPPED", "MEMORY_MANAGED",
-                                         "MEMORY_MAPPED" /* registered, where the caller's own is */};
+                                         "MEMORY_MAPPED"};
   const struct expr *row = declared->shape[argument->column_major ? 0 : declared->rank - 1];
   pin(c, declared->layout.expr);
   pin(c, declared->memory.expr);
@@ -331,7 +338,7 @@ static void put_bits(const struct kernel_argument *argument, const unsigned char
   text_add(out, " */\n");
 }
 
-/* The value as an expression that is no constant; empty: it is one. */
+/* Appends the value as an expression; nothing if it is a constant. */
 static int put_value(struct coder *c, const struct config_argument *declared, struct text *out,
                      enum expr_kind *kind) {
   struct value constant = {.type = VALUE_NIL};
@@ -347,7 +354,8 @@ static int put_value(struct coder *c, const struct config_argument *declared, st
   return CUGEN_OK;
 }
 
-/* Which function takes such a value at run time; NULL: none, so that it has to be a constant. */
+/* Returns the function that takes a value of this type at run time; NULL: there is none, so the
+   value must be a constant. */
 static const char *scalar_function(const struct dtype *dtype, bool index, enum expr_kind kind) {
   if (index) return kind == EXPR_REAL ? NULL : "offset";
   if (dtype->floating) return dtype->bytes >= 4 ? "real" : NULL;
@@ -387,9 +395,10 @@ static int put_argument(struct coder *c, const struct config_argument *declared,
   return (scalar ? put_scalar : put_buffer)(c, declared, argument, out);
 }
 
-/* ---- Loops ------------------------------------------------------------------------------------------------------------ */
+/* ---- Loops ----------------------------------------------------------------------------------- */
 
-/* A value of a launch's own is written as one more scalar. parameter: the config's; NULL: the launch has no list. */
+/* Writes a launch's own value as one more scalar. parameter: from the config; NULL: the launch has
+   no list. */
 static int put_own(struct coder *c, const struct config_parameter *parameter, const struct kernel_parameter *planned,
                    struct text *out) {
   const size_t shared = c->config->argument_count, i = planned->argument;
@@ -406,7 +415,8 @@ static int put_own(struct coder *c, const struct config_parameter *parameter, co
 static int put_parameter(struct coder *c, const struct config_parameter *parameter,
                          const struct kernel_parameter *planned, struct text *out) {
   if (planned->value.type != VALUE_NIL) {
-    if (parameter && parameter->expr) pin(c, parameter->expr); /* whose type the value has */
+    /* the name decides the type of the value */
+    if (parameter && parameter->expr) pin(c, parameter->expr);
     return put_own(c, parameter, planned, out);
   }
   text_add(out, "pass(s, ");
@@ -430,14 +440,14 @@ static int put_pass(struct coder *c, const struct config_launch *launch, size_t 
   return status;
 }
 
-/* A loop of the config under translation. */
+/* The loop of the config that is being printed. */
 struct looping {
   const struct config_loop *loop;
-  size_t first;   /* of its calls */
-  int64_t rounds; /* at the problem at hand */
+  size_t first;   /* number of its first call */
+  int64_t rounds; /* rounds for the current problem */
 };
 
-/* The launches of one round. */
+/* Prints the launches of one round. */
 static int put_round(struct coder *c, const struct looping *l, int64_t step, struct text *out) {
   int status = CUGEN_OK;
   c->slots[c->step_slot] = value_int(step);
@@ -457,7 +467,8 @@ static bool any_entry_sees_step(const struct coder *c, const struct config_loop 
   return false;
 }
 
-/* As a loop of C: of the first round, whose step C counts. *done false: something of it has no form in C. What is known is then as it was. */
+/* Prints the loop as a loop of C: its first round, with the step counted by C. *done is false if a
+   part of it has no form in C; `known` is then restored. */
 static int put_counted(struct coder *c, const struct looping *l, const char *steps, bool *done, struct text *out) {
   struct text round = {0};
   bool *const known = malloc(c->slot_count * sizeof *known);
@@ -482,7 +493,7 @@ static int put_counted(struct coder *c, const struct looping *l, const char *ste
   return status;
 }
 
-/* One round after the other: the code is that of sizes with as many of them. */
+/* Prints one round after another; the code then serves only sizes with this number of rounds. */
 static int put_unrolled(struct coder *c, const struct looping *l, const char *steps, struct export_code *code) {
   enum { MOST = 4096 };
   int status = CUGEN_OK;
@@ -498,7 +509,7 @@ static int put_unrolled(struct coder *c, const struct looping *l, const char *st
   return status;
 }
 
-/* first: the number of its first call, then that of the next loop's. */
+/* first: the number of its first call; becomes that of the next loop's. */
 static int put_loop(struct coder *c, const struct config_loop *loop, size_t *first, struct export_code *code) {
   struct looping l = {loop, *first, 1};
   struct text steps = {0};
@@ -534,9 +545,10 @@ static int put_sizes(struct coder *c, const struct config_implementation *implem
   return status;
 }
 
-/* ---- A variant -------------------------------------------------------------------------------------------------------- */
+/* ---- A variant ------------------------------------------------------------------------------- */
 
-/* Its place among all combinations of its implementation, the last tunable fastest. */
+/* Returns the place of the variant among all combinations of its implementation, with the last
+   tunable varying fastest. */
 static uint64_t order_of(const struct variant *variant) {
   uint64_t order = 0;
   for (size_t i = 0; i < variant->implementation->tunable_count; i++) {

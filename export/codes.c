@@ -1,4 +1,5 @@
-/* Codes and images of an export: variants in C, compiled, each once; see export.h. */
+/* Codes and images of an export: variants printed as C and compiled, each stored once; see
+   export.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +10,9 @@
 #include "runtime/model/occupancy.h"
 #include "runtime/plan.h"
 
-/* ---- Images ---------------------------------------------------------------------------------------------------------- */
+/* ---- Images ---------------------------------------------------------------------------------- */
 
-/* From the cache, or compiled now and kept there. */
+/* Takes the image from the cache, or compiles it and stores it there. */
 static int get_image(struct exporter *x, const struct lookup *l, const struct kernel_spec *spec, bool ptx,
                      struct compiled *out, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
@@ -48,7 +49,7 @@ static int add_image(struct exporter *x, struct compiled *compiled, bool ptx, si
   return CUGEN_OK;
 }
 
-/* Found now, not by the bundle's first call. */
+/* Checks the symbols now, and not in the first call of the bundle. */
 static int check_symbols(const struct kernel_spec *spec, const struct lookup *l, const struct compiled *compiled,
                          cugen_error *err) {
   int status = model_check_symbols(spec, compiled, err);
@@ -56,7 +57,7 @@ static int check_symbols(const struct kernel_spec *spec, const struct lookup *l,
   return status;
 }
 
-/* Likewise: what the device cannot launch is of no use there. */
+/* Checks the launches now: a variant that the device cannot launch is not exported. */
 static int check_launches(const struct kernel_spec *spec, const struct lookup *l, const struct compiled *compiled,
                           cugen_error *err) {
   int status = plan_check_launches(&cuda_device_ops, &l->device.facts, spec, compiled, occupancy_resident, err);
@@ -64,7 +65,7 @@ static int check_launches(const struct kernel_spec *spec, const struct lookup *l
   return status;
 }
 
-/* The names that its kernels have in the image, in the order of plan_entries. */
+/* Finds the names of the kernels in the image, in the order of plan_entries. */
 static int name_kernels(const struct kernel_spec *spec, const struct compiled *compiled, struct export_code *code,
                         cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
@@ -76,7 +77,7 @@ static int name_kernels(const struct kernel_spec *spec, const struct compiled *c
   return CUGEN_OK;
 }
 
-/* ---- Codes ------------------------------------------------------------------------------------------------------------ */
+/* ---- Codes ----------------------------------------------------------------------------------- */
 
 static bool same_text(const struct text *a, const struct text *b) {
   return strcmp(text_get(a), text_get(b)) == 0;
@@ -88,7 +89,7 @@ static bool same_code(const struct export_code *a, const struct export_code *b) 
          same_text(&a->sizes, &b->sizes);
 }
 
-/* The variant in C; without image. */
+/* Prints the variant as C, without its image. */
 int export_make_code(struct exporter *x, size_t device, uint64_t index, struct export_code *out,
                      struct kernel_spec *spec, cugen_error *err) {
   const struct lookup *l = &x->devices[device].lookup;
@@ -102,7 +103,7 @@ int export_make_code(struct exporter *x, size_t device, uint64_t index, struct e
   return status;
 }
 
-/* Takes the code and gives its image; an equal one that is there already is used instead. */
+/* Takes over the code and compiles its image; if an equal code exists, that is used instead. */
 int export_add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec, size_t *index,
                     cugen_error *err) {
   bool ptx = x->devices[code->device].ptx;
@@ -124,7 +125,8 @@ int export_add_code(struct exporter *x, struct export_code *code, const struct k
   return CUGEN_OK;
 }
 
-/* The first argument that is read as a texture, which a bundle does not make; NULL. */
+/* Returns the first argument that is read as a texture, which bundles do not support; NULL: there
+   is none. */
 const struct kernel_argument *export_textured(const struct kernel_spec *spec) {
   for (size_t i = 0; i < spec->argument_count; i++)
     if (kernel_argument_textured(&spec->arguments[i])) return &spec->arguments[i];

@@ -1,13 +1,13 @@
-/* What goes into an export: for each device its tuned problems with the variants that may be chosen for them, and the
-   default variants.
+/* Decides what an export contains: for each device its tuned problems, with the variants that may
+   be chosen for them, and the default variants.
 
-   For each tuned problem of each device the records are read, the fastest first. A variant joins the bundle if no faster one of
-   the problem serves wherever it serves (is_beaten): what is left is the best for any problem near it whose sizes, or alignment of
-   memory, the best one does not take. Variants whose generated C is the same are one code (codes.c), and equal images are stored
-   once (codes.c). Classes are the values of a problem that are no sizes (dtype, layout): each gets a default, for problems that
-   nobody tuned.
-
-   Nothing is measured here. What is not compiled yet is compiled now. */
+   For each tuned problem of each device the records are read, the fastest first. A variant joins
+   the bundle unless a faster variant of the problem serves wherever it serves (is_beaten). The
+   remaining variants are the best for near problems whose sizes, or alignment of memory, the best
+   variant does not accept. Variants with equal C are one code, and equal images are stored once
+   (codes.c). A class is the values of a problem that are not sizes (dtype, layout); each class gets
+   a default for problems that nobody tuned. Nothing is measured here; images that do not exist yet
+   are compiled. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,9 +27,9 @@ void export_free(struct exporter *x) {
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
 }
 
-/* ---- The variants of a tuned problem ----------------------------------------------------------------------------------- */
+/* ---- The variants of a tuned problem --------------------------------------------------------- */
 
-/* Every line of `part` is one of `whole`. */
+/* Returns whether every line of `part` is a line of `whole`. */
 static bool lines_within(const struct text *part, const struct text *whole) {
   const char *line = text_get(part);
   while (*line) {
@@ -42,8 +42,8 @@ static bool lines_within(const struct text *part, const struct text *whole) {
   return true;
 }
 
-/* The variants kept for the problem at hand are those that a look-up may take: not one that is right only where a better
-   one is right too. Within a tie the least order decides. */
+/* Returns whether a kept variant of the current problem is better wherever this one is right, so
+   that no look-up would take it. Among tied variants the smallest order wins. */
 static bool is_beaten(const struct exporter *x, const struct export_tuned *tuned, const struct export_code *code,
                       const struct export_measured *measured) {
   for (size_t i = tuned->first; i < x->measured_count; i++) {
@@ -81,7 +81,7 @@ static int consider(struct exporter *x, const struct export_tuned *tuned, const 
   return status;
 }
 
-/* Records come by cost. */
+/* Looks at the records, which are ordered by cost. */
 static int consider_all(struct exporter *x, const struct export_tuned *tuned, const struct cache_record *records,
                         size_t count, size_t *stale, cugen_error *err) {
   int status = CUGEN_OK;
@@ -109,7 +109,7 @@ static void note_problem(struct exporter *x, const struct export_tuned *tuned, s
     text_addf(x->notes, "%s, %s: no variant came out right, so there is none to export\n", device, tuned->text);
 }
 
-/* *tuned keeps what it holds when it has variants. */
+/* *tuned stays valid if it gets variants. */
 static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_error *err) {
   struct lookup *l = &x->devices[tuned->device].lookup;
   struct cache_record *records = NULL;
@@ -127,7 +127,7 @@ static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_er
   return status;
 }
 
-/* ---- The problems of a device ------------------------------------------------------------------------------------------- */
+/* ---- The tuned problems of a device ---- */
 
 struct list {
   struct exporter *x;
@@ -151,7 +151,7 @@ static bool same_problem(const struct problem *a, const struct problem *b) {
   return true;
 }
 
-/* The value that a setting gives is that of the base's problem. */
+/* Returns whether the values given as settings are those of the base's problem. */
 static bool agrees(const cugen_kernel *base, const struct problem *problem) {
   for (size_t i = 0; i < base->setting_count; i++)
     for (size_t p = 0; p < problem->count; p++) {
@@ -163,7 +163,8 @@ static bool agrees(const cugen_kernel *base, const struct problem *problem) {
   return true;
 }
 
-/* With --problems: one of them; else every one that --set does not rule out. */
+/* Returns whether the problem is exported: with --problems one of these, else every problem that
+   --set does not exclude. */
 static bool is_wanted(const struct exporter *x, const struct problem *problem) {
   for (size_t i = 0; i < x->problem_count; i++)
     if (same_problem(&x->problems[i], problem)) return true;
@@ -192,7 +193,7 @@ static int add_tuned(struct exporter *x, size_t device, const char *text, cugen_
   problem_print(x->base->opened.config, &tuned.problem, &whole);
   tuned.text = text_take(&whole);
   status = all && tuned.text ? CUGEN_OK : error_memory(err);
-  /* Sets of records that lack parameters are found with the one that does not. */
+  /* Sets of records that lack parameters are found together with the set that has them. */
   if (!status && is_wanted(x, &tuned.problem) && !is_taken(x, device, &tuned.problem))
     status = add_variants(x, &tuned, err);
   if (!status && tuned.count) {
@@ -227,10 +228,10 @@ static void note_untuned(struct exporter *x, size_t device) {
   }
 }
 
-/* ---- Defaults ----------------------------------------------------------------------------------------------------------- */
+/* ---- Defaults -------------------------------------------------------------------------------- */
 
-/* A variant of the device's problem. asked: somebody wants this problem itself; else one with its sizes compiled in is of
-   no use. */
+/* Adds a variant for the device's problem. asked: the user wants this problem itself; otherwise a
+   variant with compiled-in sizes is useless. */
 static int add_variant(struct exporter *x, size_t device, uint64_t at, size_t try, bool asked, cugen_error *err) {
   struct export_code code;
   struct kernel_spec spec;
@@ -251,7 +252,8 @@ static int add_variant(struct exporter *x, size_t device, uint64_t at, size_t tr
   return status || !wanted ? status : export_keep_default(x, (struct export_default){device, index, try}, err);
 }
 
-/* All that the config names, for a problem that somebody wants: other sizes have another of them for their default. */
+/* Adds all tries of the config for a problem that the user wants, because for other sizes another
+   try may be the default. */
 static int add_tries(struct exporter *x, size_t device, cugen_error *err) {
   const struct lookup *l = &x->devices[device].lookup;
   size_t count = config_tries(l->config);
@@ -263,7 +265,8 @@ static int add_tries(struct exporter *x, size_t device, cugen_error *err) {
   return status;
 }
 
-/* The device's problem becomes this one. False: the config does not name a variant of it, or its sizes do not go together. */
+/* Makes `problem` the device's problem. Returns false if the try is not a valid variant of it, or
+   if its sizes are not valid together. */
 static bool has_try(struct exporter *x, size_t device, const struct problem *problem, size_t try, uint64_t *index,
                     int *status, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
@@ -274,7 +277,7 @@ static bool has_try(struct exporter *x, size_t device, const struct problem *pro
   return false;
 }
 
-/* One that the config names is another code in other classes of sizes. */
+/* Adds the codes of a try for other classes of sizes. */
 static int add_try_classes(struct exporter *x, size_t device, const struct problem *problem, size_t try,
                            cugen_error *err) {
   struct export_classes classes = {0};
@@ -298,8 +301,8 @@ static int add_try_classes(struct exporter *x, size_t device, const struct probl
   return status;
 }
 
-/* The default variant of a problem, as the live runtime takes it, and the first valid one, which may serve where that does
-   not; a problem without any has none. */
+/* Adds the default variant of a problem, as a plan takes it, and the first valid variant, which may
+   serve where the default does not. A problem without valid variants has no default. */
 static int add_default(struct exporter *x, size_t device, const struct problem *problem, bool asked,
                        cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
@@ -311,14 +314,16 @@ static int add_default(struct exporter *x, size_t device, const struct problem *
   status = asked ? add_tries(x, device, err) : add_variant(x, device, index, try, false, err);
   if (!status && (try != last || asked)) {
     status = add_variant(x, device, 0, last, asked, err);
-    if (status && try != last && err->cause == CUGEN_CAUSE_RESOURCES) status = CUGEN_OK; /* the default is there */
+    /* not an error, because the default was added */
+    if (status && try != last && err->cause == CUGEN_CAUSE_RESOURCES) status = CUGEN_OK;
   }
   for (size_t i = 0; i < last && asked && !status; i++) status = add_try_classes(x, device, problem, i, err);
   return status;
 }
 
-/* Sizes to ask for the default with: the base problem's, the check's, and 1, and the base's as odd multiples of
-   1, 2, 4, ... 64. Restrictions on sizes are mostly on what divides them. */
+/* Sizes for which the default is asked: those of the base problem, those of the check problem, 1,
+   and the base problem's as odd multiples of 1, 2, 4, ... 64, because restrictions on sizes mostly
+   depend on divisors. */
 enum { PROBE_BASE, PROBE_CHECK, PROBE_ONE, PROBE_ODD, PROBES = PROBE_ODD + 7 };
 
 static struct value probe(const cugen_kernel *base, size_t at, int which) {
@@ -338,7 +343,8 @@ static int add_class_defaults(struct exporter *x, size_t device, const struct pr
     for (size_t i = 0; i < from->count; i++)
       problem.values[i] = config_is_size(x->base->opened.config, i) ? probe(x->base, i, which) : from->values[i];
     status = add_default(x, device, &problem, which == PROBE_BASE, err);
-    if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK; /* these sizes do not go together: nobody asked for them */
+    /* these sizes are not valid together, but nobody asked for them */
+    if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK;
   }
   free(problem.values);
   return status;
@@ -355,7 +361,7 @@ static int add_defaults(struct exporter *x, size_t device, cugen_error *err) {
   return status;
 }
 
-/* ---- All ------------------------------------------------------------------------------------------------------------------ */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 /* Cuts "M=4 N=8" into its settings, in place. */
 static size_t cut_settings(char *text, const char **out) {
@@ -369,7 +375,7 @@ static size_t cut_settings(char *text, const char **out) {
   return count;
 }
 
-/* The base's settings, then these. */
+/* Adds the problem with the base's settings and these. */
 static int add_problem(struct exporter *x, char *text, cugen_error *err) {
   const cugen_kernel *base = x->base;
   const char **settings = calloc(base->setting_count + strlen(text) + 1, sizeof *settings);
@@ -406,7 +412,7 @@ static int read_problems(struct exporter *x, cugen_error *err) {
   return status;
 }
 
-/* As the config orders its variants: what it names first. */
+/* Sorts the defaults in the order of the config, its tries first. */
 static void sort_defaults(struct exporter *x) {
   for (size_t i = 1; i < x->default_count; i++)
     for (size_t j = i; j > 0; j--) {
@@ -434,7 +440,7 @@ static int collect_classes(struct exporter *x, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* A plan asks portfolios where the policy says so; then only where all problems are wanted. */
+/* A plan uses portfolios if the policy says so; they are exported only if all problems are. */
 static bool asks_portfolios(const struct exporter *x) {
   const bool by_policy = x->options->distance == 0 && x->base->opened.config->policy.kind == POLICY_PORTFOLIO;
   return x->options->portfolio || (by_policy && !x->options->problems);
@@ -448,7 +454,7 @@ static int refuse_without_portfolio(const struct exporter *x, cugen_error *err) 
       x->base->opened.config->name);
 }
 
-/* What was measured on a device itself, nothing of which is of others. */
+/* Adds the device's own records, which no other device's are part of. */
 static int add_measured(struct exporter *x, size_t device, cugen_error *err) {
   if (x->options->variant || x->devices[device].ptx || x->devices[device].anonymous) return CUGEN_OK;
   const size_t before = x->portfolio_count;
@@ -459,7 +465,7 @@ static int add_measured(struct exporter *x, size_t device, cugen_error *err) {
   return status;
 }
 
-/* With a portfolio or a variant alone nothing else is in the bundle. */
+/* Adds the rest; with only a portfolio or a named variant there is none. */
 static int add_rest(struct exporter *x, size_t device, cugen_error *err) {
   if (x->options->portfolio) return CUGEN_OK;
   if (x->options->variant) return export_named(x, device, err);
@@ -477,7 +483,7 @@ int export_collect(struct exporter *x, cugen_error *err) {
   if (status) return status;
   sort_defaults(x);
   status = collect_classes(x, err);
-  if (!status && !x->code_count) { /* why, as any other command says it */
+  if (!status && !x->code_count) { /* gives the reason, worded as in other commands */
     struct lookup *l = &x->devices[0].lookup;
     status = lookup_set_problem(l, &x->base->problem, err);
     if (!status) status = lookup_space(l, err);

@@ -1,4 +1,4 @@
-/* Which devices an export is for: remembered ones, architectures, and PTX for the rest. */
+/* The devices of an export: remembered devices, architectures, and PTX for all others. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "runtime/devices.h"
 #include "runtime/model/described.h"
 
-/* ---- A kernel on a device that need not be here ---------------------------------------------------------------------- */
+/* ---- A kernel on a device that need not be present ---- */
 
 void export_device_free(struct export_device *device) {
   lookup_close(&device->lookup);
@@ -16,18 +16,19 @@ void export_device_free(struct export_device *device) {
   *device = (struct export_device){0};
 }
 
-/* Of an architecture nothing is known that differs between its GPUs: a described one represents them all. */
+/* Finds the described GPU that represents an architecture, for facts that differ between its
+   GPUs. */
 static bool stand_in(const struct lookup *base, const char *arch, struct text *notes,
                      struct device_description *out) {
   struct device_description model;
   if (!api_model_of(base->lib, arch, &model)) return false;
   text_addf(notes, "%s: what the config asks of the device is %s's (%s)\n", arch, model.name, model.id);
   *out = model;
-  out->name[0] = out->fingerprint[0] = '\0'; /* any of the architecture */
+  out->name[0] = out->fingerprint[0] = '\0'; /* stands for any GPU of the architecture */
   return true;
 }
 
-/* What the device is, from its text; CUGEN_ERROR_USAGE: the config wants to know more than anybody here does. */
+/* Describes the device by its text. CUGEN_ERROR_USAGE: the config uses facts that are not known. */
 static int describe(const struct lookup *base, const char *text, struct text *notes, struct device_description *out,
                     cugen_error *err) {
   if (!api_described(base->lib, text, out))
@@ -67,7 +68,7 @@ int export_open_device(const struct lookup *base, const char *text, const char *
   return status;
 }
 
-/* known: its description; NULL: what its text says. */
+/* known: the description of the device; NULL: it follows from the text. */
 static int add_device(struct exporter *x, const char *text, const char *options,
                       const struct device_description *known, cugen_error *err) {
   for (size_t i = 0; i < x->device_count; i++) {
@@ -83,14 +84,14 @@ static int add_device(struct exporter *x, const char *text, const char *options,
   return status;
 }
 
-/* ---- Which ------------------------------------------------------------------------------------------------------------ */
+/* ---- Selecting devices ---- */
 
 struct remembered {
   struct cache_space *spaces;
   size_t count;
 };
 
-/* Case does not matter: "h200" is part of "NVIDIA H200 sm_90 132 SMs". */
+/* Compares without case: "h200" is a part of "NVIDIA H200 sm_90 132 SMs". */
 static bool contains(const char *text, const char *part, size_t length) {
   for (; *text; text++) {
     size_t i = 0;
@@ -110,7 +111,7 @@ static bool is_ours(const struct exporter *x, const struct cache_space *space) {
   return described_device(space->device, &description) && description.fingerprint[0];
 }
 
-/* Sets of records are of the device's own architecture unless --arch asks for another. */
+/* Returns whether a set of records is for the device's own architecture, or for that of --arch. */
 static bool is_meant(const struct exporter *x, const struct cache_space *space, const char *part, size_t length) {
   struct device_description description;
   if (!is_ours(x, space) || !described_device(space->device, &description)) return false;
@@ -179,7 +180,7 @@ static int add_default(struct exporter *x, const struct remembered *all, const c
   return add_device(x, text, NULL, known, err);
 }
 
-/* "model:H200", "model:./mygpu.lua", or the name of a described GPU alone. */
+/* Adds "model:H200", "model:./mygpu.lua", or a described GPU by its name alone. */
 static int add_model(struct exporter *x, const struct remembered *all, const char *item, bool *found,
                      cugen_error *err) {
   struct device_description description;
@@ -204,7 +205,7 @@ static int add_item(struct exporter *x, const struct remembered *all, const char
   return add_default(x, all, item, NULL, err);
 }
 
-/* "H200, sm_80" */
+/* Adds a list such as "H200, sm_80". */
 static int add_list(struct exporter *x, const struct remembered *all, const char *list, cugen_error *err) {
   int status = CUGEN_OK;
   bool more = true;
@@ -221,13 +222,14 @@ static int add_list(struct exporter *x, const struct remembered *all, const char
     if (!status) status = add_item(x, all, item, err);
     free(item);
     list = end + strcspn(end, ",");
-    more = list[0] && list[1]; /* a comma at the end is none */
+    more = list[0] && list[1]; /* a comma at the end is ignored */
     list += more;
   }
   return status;
 }
 
-/* Nothing is remembered and nothing asked for: the device that is here. Where that is the processor, since no GPU is, a usual one. */
+/* The model that is exported for if no device is remembered or requested and this machine has no
+   GPU; with a GPU it is the present one. */
 static const char usual_model[] = "model:A100";
 
 static int add_own(struct exporter *x, const struct remembered *all, cugen_error *err) {
@@ -245,9 +247,10 @@ static int add_own(struct exporter *x, const struct remembered *all, cugen_error
   return add_default(x, all, text, base->described && !base->lib->arch ? &base->device : NULL, err);
 }
 
-/* ---- PTX -------------------------------------------------------------------------------------------------------------- */
+/* ---- PTX ------------------------------------------------------------------------------------- */
 
-/* Whether the default problem has a variant on such a device; of a variant that is named, whether its first problem has that. */
+/* Returns whether the default problem has a variant on such a device; for a named variant, whether
+   its first problem has that variant. */
 static int has_variants(struct exporter *x, struct lookup *l, bool *out, cugen_error *err) {
   const bool named = x->options->variant && x->problem_count;
   int status = lookup_set_problem(l, named ? x->problems : &x->base->problem, err);
@@ -256,7 +259,8 @@ static int has_variants(struct exporter *x, struct lookup *l, bool *out, cugen_e
   return status;
 }
 
-/* The lowest architecture that the config's requirements allow: its PTX serves every later one. */
+/* Adds PTX for the lowest architecture that the config's requirements allow, which serves every
+   later one. */
 static int add_ptx(struct exporter *x, cugen_error *err) {
   static const char *const archs[] = {"75", "80", "86", "89", "90", "100", "120"};
   struct export_device *devices = array_grow(x->devices, x->device_count, sizeof *devices);

@@ -1,4 +1,4 @@
-/* Exporting: what a kernel remembers, as plain C in a folder. */
+/* Exports the records of a kernel as plain C in a folder. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "base/system.h"
 #include "export.h"
 
-/* ---- Files --------------------------------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 enum { FILES = 5 };
 
@@ -24,7 +24,7 @@ static void free_files(struct file files[FILES]) {
   for (size_t i = 0; i < FILES; i++) text_free(&files[i].name), text_free(&files[i].content);
 }
 
-/* The header comes first: by it an earlier bundle is known. */
+/* Prints the files. The header is first, because it identifies an earlier bundle. */
 static int make_files(const struct exporter *x, struct file files[FILES], cugen_error *err) {
   const char *name = text_get(&x->base->export_name);
   text_addf(&files[0].name, "%s.h", name);
@@ -54,9 +54,10 @@ static int write_files(const char *folder, const struct file files[FILES], cugen
   return status;
 }
 
-/* ---- The folder ---------------------------------------------------------------------------------------------------------- */
+/* ---- The folder ------------------------------------------------------------------------------ */
 
-/* A file of the bundle, or what its README's commands make beside them: NAME.o, example.o and example. */
+/* Returns whether the name is that of a file of the bundle, or of a file that the commands in its
+   README make: NAME.o, example.o and example. */
 static bool is_ours(const struct file files[FILES], const char *name) {
   for (size_t i = 0; i < FILES; i++) {
     const char *file = text_get(&files[i].name), *end = strstr(file, ".c");
@@ -67,7 +68,7 @@ static bool is_ours(const struct file files[FILES], const char *name) {
   return strcmp(name, "example") == 0;
 }
 
-/* Whether the header there begins as this bundle's does, up to the version. */
+/* Returns whether the header in the folder begins like this bundle's, up to the version. */
 static bool is_bundle(const char *folder, const struct file files[FILES]) {
   struct text path = {0}, header = {0};
   const char *mark = "made by 'cugen export'", *title = text_get(&files[0].content), *end = strstr(title, mark);
@@ -81,7 +82,7 @@ static bool is_bundle(const char *folder, const struct file files[FILES]) {
 
 struct place {
   bool there, empty;
-  struct text foreign; /* something in it that no bundle has */
+  struct text foreign; /* a file in the folder that no bundle has */
 };
 
 static int look(const char *folder, const struct file files[FILES], struct place *out, cugen_error *err) {
@@ -134,7 +135,7 @@ static int make_beside(const char *folder, struct text *out, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_IO, "%s cannot be made: the folder that it is to be in is not there", folder);
 }
 
-/* Where a file system cannot exchange two names: for a moment there is none. */
+/* For file systems that cannot exchange two names: for a moment the folder does not exist. */
 static int exchange_slowly(const char *fresh, const char *folder, cugen_error *err) {
   struct text old = {0};
   text_addf(&old, "%s.old", fresh);
@@ -150,21 +151,24 @@ static int exchange_slowly(const char *fresh, const char *folder, cugen_error *e
   return status;
 }
 
-/* The new folder takes the name: whoever looks sees the earlier bundle or this one. */
+/* Gives the new folder the name of the old one, atomically: a reader sees the earlier bundle or
+   this one. */
 static int swap(const char *fresh, const char *folder, bool earlier, cugen_error *err) {
   if (earlier && renameat2(AT_FDCWD, fresh, AT_FDCWD, folder, RENAME_EXCHANGE) == 0) {
-    folder_remove(fresh); /* the earlier one */
+    folder_remove(fresh); /* the earlier bundle */
     return CUGEN_OK;
   }
   if (earlier && (errno == EINVAL || errno == ENOSYS)) return exchange_slowly(fresh, folder, err);
-  if (!earlier && rename(fresh, folder) == 0) return CUGEN_OK; /* an empty or absent one is simply replaced */
+  /* an empty or missing folder is simply replaced */
+  if (!earlier && rename(fresh, folder) == 0) return CUGEN_OK;
   if (errno == ENOTEMPTY || errno == EEXIST)
     return error_set(err, CUGEN_ERROR_IO, "%s has come to be meanwhile: run it again", folder);
   return error_set(err, CUGEN_ERROR_IO, "%s cannot be made: %s", folder, strerror(errno));
 }
 
-/* Who is asked to end meanwhile does so afterwards, and leaves nothing beside; what a killed process leaves, the next export
-   removes. */
+/* Writes the files to a new folder and swaps it in. Signals that end the process are deferred until
+   this is done, so that nothing is left behind; the remains of a killed process are removed by the
+   next export. */
 static int publish(const char *folder, const struct file files[FILES], bool earlier, cugen_error *err) {
   struct text fresh = {0};
   sigset_t ends, before;
@@ -196,7 +200,7 @@ static int place_files(const struct exporter *x, const char *folder, const struc
   return status;
 }
 
-/* ---- All ------------------------------------------------------------------------------------------------------------------ */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 static int check_options(const cugen_export_options *options, const char *folder, cugen_error *err) {
   if (API_SIZE(err, cugen_export_options, CUGEN_EXPORT_OPTIONS_INIT, options)) return CUGEN_ERROR_USAGE;
@@ -214,7 +218,7 @@ static int check_options(const cugen_export_options *options, const char *folder
   return CUGEN_OK;
 }
 
-/* A bundle's table of arguments has numbers of 8 bytes. */
+/* A bundle's table of arguments stores scalars as numbers of 8 bytes, so structs are refused. */
 static int refuse_structs(const struct config *config, cugen_error *err) {
   for (size_t i = 0; i < config->argument_count; i++)
     if (config->arguments[i].struct_name)
@@ -225,8 +229,8 @@ static int refuse_structs(const struct config *config, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Its name without links and dots, since folders are renamed on the way: that of the folder where there is one, else
-   behind that of its parent. */
+/* Finds the name of the folder without links and dots, because folders are renamed: the real name
+   if the folder exists, else its last part behind the real name of its parent. */
 static int resolve(const char *folder, struct text *out, cugen_error *err) {
   struct text parent = {0};
   struct stat info;
@@ -250,7 +254,7 @@ static int resolve(const char *folder, struct text *out, cugen_error *err) {
   return status || !out->failed ? status : error_memory(err);
 }
 
-/* Early: compiling takes a while. */
+/* Checks the folder before anything is compiled, because compiling takes a while. */
 static int check_folder(const char *folder, struct text *real, cugen_error *err) {
   struct file none[FILES] = {0};
   struct place place = {0};

@@ -1,20 +1,22 @@
-/* The inside of an export, shared by its files: export.c runs it and writes the folder, collect.c finds what goes
-   in, codes.c compiles variants and keeps each once, portfolio.c has portfolios, named.c one variant by name, code.c says one variant in C, source.c
-   prints the whole, readme.c what stands beside it. */
+/* The inside of an export, shared by its files: export.c runs it and writes the folder; collect.c
+   decides what is exported; codes.c compiles variants and stores each once; classes.c finds sizes
+   with other codes; portfolio.c exports portfolios, named.c a variant by name; code.c prints one
+   variant as C; source.c prints the source, readme.c the other files of the bundle. */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
 
 #include "api/api.h"
 
-/* A device to be exported for. The look-up is of the config on it, for one problem after the other. */
+/* A device that is exported for. The look-up is of the config on this device, for one problem after
+   another. */
 struct export_device {
   struct lookup lookup;
-  char *text;     /* for messages: the fingerprint, "any sm_90a", "PTX compute_75" */
-  bool anonymous; /* any of that compute capability */
+  char *text;     /* the device in messages: its fingerprint, "any sm_90a", "PTX compute_75" */
+  bool anonymous; /* stands for any GPU of the compute capability */
   bool ptx;
 };
 
-/* A cubin or PTX, once however many variants have it. */
+/* A cubin or PTX, stored once for all variants that use it. */
 struct export_image {
   struct hash hash;
   void *data;
@@ -22,58 +24,60 @@ struct export_image {
   bool ptx;
 };
 
-/* A variant in C. */
+/* A variant printed as C. */
 struct export_code {
   size_t device;
   char *variant;
-  struct text conditions; /* a line each: what a problem must be for it to serve, beside the class */
-  struct text class;      /* likewise: the values that are no sizes */
-  struct text label;      /* these for a person: "dtype=f32 layout=row" */
-  struct text sizes;      /* the body of its sizes function */
+  struct text conditions; /* conditions for a problem to be served, in addition to the class; one
+                             per line */
+  struct text class;      /* the values that are not sizes; one per line */
+  struct text label;      /* the class for a reader: "dtype=f32 layout=row" */
+  struct text sizes;      /* body of the function that computes the sizes */
   bool wide;
-  bool pinned; /* some sizes are fixed: they are part of the code */
+  bool pinned; /* some sizes are part of the code and therefore fixed */
   size_t image;
-  int64_t
-      rounds; /* of a loop that is written round by round, so that the code serves these alone; 0: there is none */
+  int64_t rounds; /* number of rounds of a loop that is printed round by round, so that the code
+                     serves only this number; 0: there is no such loop */
   size_t kernel_count;
   char *kernels[KERNEL_MAX_ENTRIES];
   size_t implementation;
-  uint64_t order; /* in its implementation, for the defaults */
+  uint64_t order; /* order in the implementation, for the defaults */
 };
 
 struct export_measured {
   size_t code;
-  double seconds, cost; /* cache_record_cost */
-  uint64_t order;       /* in the space of its problem */
+  double seconds, cost; /* cost: cache_record_cost */
+  uint64_t order;       /* order in the space of its problem */
 };
 
-/* Strings in the problem are those of `text` below or of the config. */
+/* Strings in the problem belong to `text` below or to the config. */
 struct export_tuned {
   size_t device;
   struct problem problem;
   char *text;
-  size_t first, count; /* of measured */
+  size_t first, count; /* range in `measured` */
 };
 
 struct export_default {
   size_t device, code;
-  size_t try; /* which of the config's it is (space_default) */
+  size_t try; /* which try of the config it is (space_default) */
 };
 
-/* Its variants are members by the rule's index. */
+/* A portfolio, whose rule gives indices of its members. */
 struct export_portfolio {
   size_t device;
-  const struct problem *class; /* one of its class */
-  struct text rule;            /* an expression of C */
-  struct text times;           /* statements of C that set the variants' times */
-  size_t first, count;         /* of members */
-  bool shipped;                /* it comes with cugen: what is measured here goes before it */
-  double doubted;              /* of its body */
+  const struct problem *class; /* a problem of its class */
+  struct text rule;            /* the rule as a C expression */
+  struct text times;           /* C statements that set the times of the variants */
+  size_t first, count;         /* range in `members` */
+  bool shipped;                /* it is shipped with cugen, so variants measured here precede it */
+  double doubted;              /* `doubted` of its body */
 };
 
-/* One variant of it: its codes, each for other sizes; none: the bundle does not have it. */
+/* A variant of a portfolio: its codes, each for other sizes. Without codes the bundle does not have
+   the variant. */
 struct export_member {
-  size_t first, count; /* of member_codes */
+  size_t first, count; /* range in `member_codes` */
 };
 
 struct exporter {
@@ -81,8 +85,8 @@ struct exporter {
   const cugen_export_options *options;
   cugen_export_result *result;
   struct cache *cache;
-  struct text *notes;       /* lines for a person */
-  struct problem *problems; /* --problems */
+  struct text *notes;       /* notes for the user, one per line */
+  struct problem *problems; /* from --problems */
   size_t problem_count;
   struct export_device *devices;
   size_t device_count;
@@ -104,94 +108,103 @@ struct exporter {
   size_t member_code_count;
   struct problem **portfolio_classes;
   size_t portfolio_class_count;
-  struct text named;    /* options->variant in full, once it was found */
-  struct text *classes; /* labels, each once */
+  struct text named;    /* full text of options->variant, once it was found */
+  struct text *classes; /* labels of the classes, without duplicates */
   size_t class_count;
 };
 
 /* ---- collect.c ---- */
 
-/* Fills devices, tuned problems, defaults, codes and images. */
+/* Fills in devices, tuned problems, defaults, codes and images. */
 int export_collect(struct exporter *x, cugen_error *err);
 void export_free(struct exporter *x);
 
 /* ---- codes.c ---- */
 
-/* A variant of the device's problem in C, without its image; spec is its expansion. */
+/* Prints a variant of the device's problem as C, without its image; spec is the variant's
+   expansion. */
 int export_make_code(struct exporter *x, size_t device, uint64_t index, struct export_code *out,
                      struct kernel_spec *spec, cugen_error *err);
-/* Takes the code and gives its image; an equal one that is there already is used instead. */
+/* Takes over the code and compiles its image; if an equal code exists, that is used instead. */
 int export_add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec, size_t *index,
                     cugen_error *err);
-/* The first argument that is read as a texture, which a bundle does not make; NULL. */
+/* Returns the first argument that is read as a texture, which bundles do not support; NULL: there
+   is none. */
 const struct kernel_argument *export_textured(const struct kernel_spec *spec);
-/* The code of a variant of the device's problem, compiled; SIZE_MAX: a bundle cannot have it. */
+/* Adds the code of a variant of the device's problem, compiled; *code is SIZE_MAX if a bundle
+   cannot contain it. */
 int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size_t *code, cugen_error *err);
-/* Each code once, at its first place among the config's. */
+/* Adds a default. Each code is kept once, at its first place in the order of the config. */
 int export_keep_default(struct exporter *x, struct export_default candidate, cugen_error *err);
 
 /* ---- classes.c ---- */
 
-/* Problems of other classes: what a derived name is there, and so the variant's code, is another. */
+/* Problems of other classes of sizes, in which a derived name has another value and the variant
+   therefore another code. */
 struct export_classes {
-  struct problem
-      *problems; /* several of one class: the variant may be none of the first one's space. Their strings are
-                               those of the problem that they were made of */
-  size_t *of;    /* of each its class */
-  bool *served;  /* of each class: it needs none of the further problems */
+  struct problem *problems; /* several problems of one class, because the variant may not be valid
+                               for the first one. Their strings belong to the problem from which
+                               they were made */
+  size_t *of;               /* for each problem, its class */
+  bool *served;             /* for each class: it has code, so its further problems are not
+                               needed */
   size_t count;
 };
 
-/* Of a variant of the look-up's problem, which is `from`; it was expanded last. */
+/* Finds the classes for a variant of the look-up's problem, which is `from`. The variant must be
+   the one that was expanded last. */
 int export_classes_find(const struct lookup *lookup, uint64_t variant, const struct problem *from,
                         struct export_classes *out, cugen_error *err);
-/* Whether the class of this problem still needs code; and that it has some now. */
+/* Tell whether the class of this problem still needs code, and note that it has code now. */
 bool export_class_open(const struct export_classes *classes, size_t problem);
 void export_class_serve(struct export_classes *classes, size_t problem);
 void export_classes_free(struct export_classes *classes);
 
 /* ---- portfolio.c ---- */
 
-/* Those of a device that a plan would ask. */
+/* Exports the portfolios that a plan would use on the device. */
 int export_portfolios(struct exporter *x, size_t device, cugen_error *err);
-/* The one that ships for the problem's class, if there is one. The problem lives as long as the exporter. */
+/* Exports the shipped portfolio for the problem's class, if there is one. The problem must live as
+   long as the exporter. */
 int export_shipped(struct exporter *x, size_t device, const struct problem *problem, cugen_error *err);
 size_t export_portfolio_count(const struct exporter *x, bool shipped);
 void export_portfolios_free(struct exporter *x);
 
 /* ---- named.c ---- */
 
-/* The variant that options->variant names, on the device: for the problems of options->problems, else the base's. */
+/* Exports the variant that options->variant names on the device: for the problems of
+   options->problems, else for the base's. */
 int export_named(struct exporter *x, size_t device, cugen_error *err);
-/* Whether it is one of the look-up's space; true where none is named. */
+/* Returns whether the named variant is in the look-up's space; true if no variant is named. */
 bool export_named_fits(struct exporter *x, struct lookup *lookup);
 
 /* ---- devices.c ---- */
 
 int export_devices(struct exporter *x, cugen_error *err);
 void export_device_free(struct export_device *device);
-/* The config on a described device (runtime/model/described.h) or, if it is here, on the device itself. known: its
-   description, NULL: what the text says. notes: where it is said which GPU represents an architecture of which too little is
-   known; NULL: none does. */
+/* Opens the config on a described device (runtime/model/described.h), or on the device itself if it
+   is present. known: the description; NULL: it follows from the text. notes: gets a note if a GPU
+   represents an architecture of which too little is known; NULL: no GPU may. */
 int export_open_device(const struct lookup *base, const char *text, const char *options,
                        const struct device_description *known, struct text *notes, struct export_device *out,
                        cugen_error *err);
 
 /* ---- code.c ---- */
 
-/* The variant of the device at its look-up's problem; spec is its expansion, the last one made. Image and kernels stay
-   empty. */
+/* Prints the variant for the device at its look-up's problem; spec is its expansion, which must be
+   the last one made. The image and the names of kernels are not set. */
 int export_code(const struct lookup *lookup, const struct variant *variant, const struct kernel_spec *spec,
                 struct export_code *out, cugen_error *err);
 void export_code_free(struct export_code *code);
-/* A string as C writes it. */
+/* Appends the string as a C string literal. */
 void export_quote(const char *string, struct text *out);
 
 /* ---- source.c, readme.c ---- */
 
-/* "matmul": the prefix of everything, and the name of the files. */
+/* Appends "matmul": the prefix of all names, and the name of the files. */
 void export_name(const struct config *config, struct text *out);
-/* Which inputs the kernel may write to, each line after `before`; nothing where there is none. */
+/* Lists the inputs that the kernel may write to, each on a line that begins with `before`; nothing
+   if there are none. */
 void export_overwritten(const struct config *config, const char *before, struct text *out);
 int export_header(const struct exporter *x, struct text *out, cugen_error *err);
 int export_source(const struct exporter *x, struct text *out, cugen_error *err);

@@ -1,10 +1,12 @@
-/* One variant that the user names (cugen_export_options.variant), and nothing else: on each device a default, in the code of each class of
-   sizes. It need not be measured. Sizes that it is not valid for are refused by the bundle. */
+/* Exports one variant that the user names (cugen_export_options.variant) and nothing else: as the
+   default of each device, with the code of each class of sizes. The variant need not be measured.
+   The bundle refuses sizes for which the variant is not valid. */
 #include "base/error.h"
 #include "export.h"
 
-/* The device's problem becomes this one, and *index the variant's in its space. Tunables that the text leaves out have their first valid
-   values on the first device and problem, and the same ones on all others. */
+/* Makes `problem` the device's problem, and finds the variant's index in its space. Tunables that
+   the text leaves out get their first valid values on the first device and problem, and the same
+   values on all others. */
 static int find(struct exporter *x, size_t device, const struct problem *problem, uint64_t *index, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
   const char *const text = x->named.length ? text_get(&x->named) : x->options->variant;
@@ -29,7 +31,8 @@ static int add(struct exporter *x, size_t device, uint64_t index, cugen_error *e
   return status ? status : export_keep_default(x, (struct export_default){.device = device, .code = code}, err);
 }
 
-/* In classes where it is no variant there is none. */
+/* Adds the codes of other classes of sizes; classes for which the variant is not valid are
+   skipped. */
 static int add_classes(struct exporter *x, size_t device, struct export_classes *classes, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < classes->count && !status; i++) {

@@ -1,5 +1,5 @@
-/* Portfolios in a bundle: their variants are codes like others, and the rule becomes a function of C. What a plan would ask is in the bundle,
-   in the same order. */
+/* Portfolios in a bundle: their variants are stored like other codes, and the rule becomes a C
+   function. The bundle has the portfolios that a plan would use, in the same order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "export.h"
 
-/* ---- The rule in C ------------------------------------------------------------------------------------------------ */
+/* ---- The rule as C ---- */
 
 struct naming {
   const struct config *config;
@@ -23,7 +23,8 @@ static const char *slot_name(void *context, int slot) {
   return text_get(&naming->name);
 }
 
-/* CUGEN_ERROR_CONFIG: it is none that C can say, or no whole number where that is asked. */
+/* CUGEN_ERROR_CONFIG: the rule has no form in C, or is not a whole number although `whole` is
+   set. */
 static int print_c(const struct config *config, const char *rule, bool whole, struct text *out, cugen_error *err) {
   struct naming naming = {.config = config};
   enum expr_kind kind = EXPR_WHOLE;
@@ -42,7 +43,8 @@ static int print_c(const struct config *config, const char *rule, bool whole, st
   return status;
 }
 
-/* Statements that set the times. One that cannot be told for some sizes counts as none. */
+/* Prints statements that set the times. A time that cannot be printed for some sizes is left out
+   there. */
 static int print_times(const struct config *config, const struct portfolio_body *body, struct text *out,
                        cugen_error *err) {
   int status = CUGEN_OK;
@@ -57,7 +59,7 @@ static int print_times(const struct config *config, const struct portfolio_body 
   return status;
 }
 
-/* ---- Its variants ------------------------------------------------------------------------------------------------- */
+/* ---- Its variants ---------------------------------------------------------------------------- */
 
 static int add_member(struct exporter *x, cugen_error *err) {
   struct export_member *members = array_grow(x->members, x->member_count, sizeof *members);
@@ -67,7 +69,7 @@ static int add_member(struct exporter *x, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* To the last member. */
+/* Adds a code to the last member. */
 static int add_member_code(struct exporter *x, size_t code, cugen_error *err) {
   struct export_member *member = &x->members[x->member_count - 1];
   size_t *codes = array_grow(x->member_codes, x->member_code_count, sizeof *codes);
@@ -84,7 +86,8 @@ static void note(struct exporter *x, size_t device, const char *variant, const c
   text_addf(x->notes, "%s: '%s' of the portfolio is left out: %s\n", x->devices[device].text, variant, why);
 }
 
-/* Whether it is a variant of that problem, and its code; SIZE_MAX: a bundle cannot have it. *classes: of its sizes. */
+/* Prints the code of the variant for that problem; *code is SIZE_MAX if the variant is not valid or
+   a bundle cannot contain it. *classes: the classes of its sizes. */
 static int try_at(struct exporter *x, size_t device, const struct portfolio_body_variant *v,
                   const struct problem *problem, bool any_source, enum portfolio_state *state, size_t *code,
                   struct export_classes *classes, cugen_error *err) {
@@ -102,7 +105,8 @@ static int try_at(struct exporter *x, size_t device, const struct portfolio_body
   return status;
 }
 
-/* A plan compiles a variant for the sizes at hand; a bundle has it for each class of sizes that is another code. */
+/* Adds a code for each class of sizes that needs another code; a plan would compile it when
+   needed. */
 static int add_classes(struct exporter *x, const struct export_portfolio *p, const struct portfolio_body_variant *v,
                        struct export_classes *classes, cugen_error *err) {
   int status = CUGEN_OK;
@@ -111,7 +115,7 @@ static int add_classes(struct exporter *x, const struct export_portfolio *p, con
     enum portfolio_state state = PORTFOLIO_INVALID;
     size_t code = SIZE_MAX;
     status = try_at(x, p->device, v, &classes->problems[i], p->shipped, &state, &code, NULL, err);
-    if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK; /* these sizes do not go together */
+    if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK; /* these sizes are not valid together */
     if (status || state != PORTFOLIO_CURRENT) continue;
     export_class_serve(classes, i);
     if (code != SIZE_MAX) status = add_member_code(x, code, err);
@@ -119,14 +123,16 @@ static int add_classes(struct exporter *x, const struct export_portfolio *p, con
   return status;
 }
 
-/* The sizes where it was measured, in the class that is served: what ships was measured for one of several. */
+/* Combines the sizes at which the variant was measured with the class that is served, because a
+   shipped portfolio serves several classes but was measured for one. */
 static void enter_class(const struct config *config, const struct problem *class, struct problem *problem) {
   for (size_t i = 0; i < problem->count; i++)
     if (!config_is_size(config, i)) problem->values[i] = class->values[i];
 }
 
-/* At the problem where it was measured; what ships at the one that was asked for, if it is a variant there. A place in the rule that is left
-   out stays one: no code serves it. */
+/* Adds the variant at the problem where it was measured; for a shipped portfolio at the requested
+   problem, if the variant is valid there. A variant that is left out keeps its index in the rule,
+   but no code serves it. */
 static int add_variant(struct exporter *x, const struct export_portfolio *p, const struct portfolio_body_variant *v,
                        cugen_error *err) {
   const struct config *config = x->devices[p->device].lookup.config;
@@ -159,7 +165,7 @@ static void free_rule(struct export_portfolio *portfolio) {
   text_free(&portfolio->times);
 }
 
-/* class: a problem of it, whose strings live as long as the exporter. */
+/* class: a problem of the class, whose strings live as long as the exporter. */
 static int add_portfolio(struct exporter *x, size_t device, const struct portfolio_body *body,
                          const struct problem *class, bool shipped, cugen_error *err) {
   struct export_portfolio portfolio = {.device = device,
@@ -171,7 +177,8 @@ static int add_portfolio(struct exporter *x, size_t device, const struct portfol
   cugen_error why;
   int status = print_c(x->devices[device].lookup.config, body->rule, true, &portfolio.rule, &why);
   if (!status) status = print_times(x->devices[device].lookup.config, body, &portfolio.times, &why);
-  if (status) { /* of a config that had other sizes then: a plan passes it over, too */
+  if (status) { /* the portfolio is of a version of the config with other sizes; a plan skips it,
+                   too */
     free_rule(&portfolio);
     return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   }
@@ -187,7 +194,7 @@ static int add_portfolio(struct exporter *x, size_t device, const struct portfol
   return CUGEN_OK;
 }
 
-/* ---- Classes ------------------------------------------------------------------------------------------------------ */
+/* ---- Classes of problems ---- */
 
 static bool same_class(const struct config *config, const struct problem *a, const struct problem *b) {
   for (size_t i = 0; i < config->problem_count; i++)
@@ -195,7 +202,8 @@ static bool same_class(const struct config *config, const struct problem *a, con
   return true;
 }
 
-/* The values that a setting gives are the base problem's; sizes do not matter. */
+/* Returns whether the values given as settings are those of the base problem; sizes do not
+   matter. */
 static bool agrees(const cugen_kernel *base, const struct problem *problem) {
   const struct config *config = base->opened.config;
   for (size_t i = 0; i < base->setting_count; i++)
@@ -217,7 +225,8 @@ static bool is_done(const struct exporter *x, size_t device, const struct proble
   return false;
 }
 
-/* All that a plan asks for this class, in that order. Takes the problem. */
+/* Adds all portfolios that a plan would use for this class, in that order. Takes over the
+   problem. */
 static int add_class(struct exporter *x, size_t device, struct problem *problem, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
   struct portfolio_found *found = NULL;
@@ -235,7 +244,8 @@ static int add_class(struct exporter *x, size_t device, struct problem *problem,
   return status;
 }
 
-/* One of the cache's: its class is that of the problem at which its first variant was measured. */
+/* Adds a portfolio from the cache. Its class is that of the problem at which its first variant was
+   measured. */
 static int add_kept(struct exporter *x, size_t device, const struct cache_portfolio *kept, cugen_error *err) {
   struct portfolio_body body;
   struct problem problem;

@@ -1,4 +1,5 @@
-/* What stands beside a bundle's code: how it is built and used, what is in it, and an example. */
+/* Prints the files beside a bundle's code: how to build and use it, its contents, and an
+   example. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@ static void add_upper(const struct text *name, struct text *out) {
     text_add_char(out, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
 }
 
-/* ---- README.md -------------------------------------------------------------------------------------------------------- */
+/* ---- README.md ------------------------------------------------------------------------------- */
 
 static void add_time(double seconds, struct text *out) {
   if (seconds >= 1e-3)
@@ -66,7 +67,7 @@ static void add_use(const char *name, const struct text *upper, const struct exp
             name, name, name, text_get(upper), name, name, name, name);
 }
 
-/* Rules as C has them, and the variants by their numbers. */
+/* Prints the rules as C expressions, with the numbers of the variants. */
 static void add_portfolio_rows(const struct exporter *x, bool shipped, struct text *out) {
   for (size_t i = 0; i < x->portfolio_count; i++) {
     const struct export_portfolio *p = &x->portfolios[i];
@@ -89,7 +90,7 @@ static void add_portfolio_rows(const struct exporter *x, bool shipped, struct te
   }
 }
 
-/* In the order of choose() in templates/bundle/choose.c. */
+/* Describes the order in which choose() in templates/bundle/choose.c tries variants. */
 static void add_order(const struct exporter *x, struct text *out) {
   if (x->tuned_count)
     text_addf(out,
@@ -167,7 +168,7 @@ void export_readme(const struct exporter *x, struct text *out) {
   text_free(&upper);
 }
 
-/* ---- CMakeLists.txt ------------------------------------------------------------------------------------------------------ */
+/* ---- CMakeLists.txt -------------------------------------------------------------------------- */
 
 void export_cmake(const struct exporter *x, struct text *out) {
   const char *name = text_get(&x->base->export_name);
@@ -183,7 +184,7 @@ void export_cmake(const struct exporter *x, struct text *out) {
             name, name, name, name, name, name, name, name, name);
 }
 
-/* ---- example.c ----------------------------------------------------------------------------------------------------------- */
+/* ---- example.c ------------------------------------------------------------------------------- */
 
 void export_example(const struct exporter *x, struct text *out) {
   const char *name = text_get(&x->base->export_name);

@@ -1,4 +1,5 @@
-/* The bundle's header and source: templates/bundle with the kernel's name for its own, and tables at its marks. */
+/* Prints the header and source of a bundle: the files of templates/bundle, with the kernel's name
+   in place of theirs and tables at the marks. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +9,7 @@
 #include "base/array.h"
 #include "export.h"
 
-/* ---- Names ------------------------------------------------------------------------------------------------------------- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 void export_name(const struct config *config, struct text *out) {
   if (isdigit((unsigned char)config->name[0])) text_add(out, "kernel_");
@@ -22,7 +23,7 @@ static void add_upper(const struct config *config, struct text *out) {
   text_free(&name);
 }
 
-/* "A, B, C, M, N, K" */
+/* Appends the names of the arguments: "A, B, C, M, N, K". */
 static void add_arguments(const struct exporter *x, struct text *out) {
   const struct config *config = x->base->lookup.config;
   for (size_t i = 0; i < config->argument_count; i++)
@@ -34,9 +35,9 @@ static void add_title(const struct exporter *x, struct text *out) {
             x->base->lookup.config->name, CUGEN_VERSION);
 }
 
-/* ---- The header's own parts ---------------------------------------------------------------------------------------------- */
+/* ---- Parts of the header ---- */
 
-/* A number as a double in C. */
+/* Appends a number as a double in C. */
 static void add_real(double value, struct text *out) {
   value_print(value_float(value), out);
 }
@@ -68,7 +69,7 @@ static void add_value(struct value value, struct text *out) {
     value_print(value, out);
 }
 
-/* "{4096, "f32", 0}" */
+/* Appends the values of a problem: "{4096, "f32", 0}". */
 static void add_problem(const struct problem *problem, struct text *out) {
   text_add_char(out, '{');
   for (size_t i = 0; i < problem->count; i++) {
@@ -93,9 +94,10 @@ static void add_init(const struct exporter *x, struct text *out) {
   text_add_char(out, '\n');
 }
 
-/* ---- Images --------------------------------------------------------------------------------------------------------------- */
+/* ---- Images ---------------------------------------------------------------------------------- */
 
-/* As numbers of eight bytes: they are aligned, and most of an image is zeros. */
+/* Prints the image as numbers of eight bytes, because numbers are aligned, and most of an image is
+   zeros. */
 static void add_image(const struct export_image *image, size_t index, struct text *out) {
   enum { A_LINE = 5 };
   size_t words = (image->bytes + 7) / 8;
@@ -119,9 +121,9 @@ static void add_images(const struct exporter *x, struct text *out) {
   text_add(out, "};\n\n");
 }
 
-/* ---- What a variant serves, and its sizes there --------------------------------------------------------------------------- */
+/* ---- The problems that a variant serves, and its sizes ---- */
 
-/* Functions with the same body are one. */
+/* Function bodies; functions with equal bodies are printed once. */
 struct bodies {
   struct text *list;
   size_t count;
@@ -154,7 +156,7 @@ static void conditions_of(const struct export_code *code, struct text *out) {
   text_add(out, text_get(&code->conditions));
 }
 
-/* Lines of the text, each behind `lead`. */
+/* Appends the lines of the text, each behind `lead`. */
 static void add_lines(const struct text *text, const char *lead, struct text *out) {
   for (const char *line = text_get(text); *line;) {
     size_t length = strcspn(line, "\n");
@@ -219,7 +221,7 @@ static bool add_codes(const struct exporter *x, struct text *out) {
   return done;
 }
 
-/* ---- Devices and what was measured there ---------------------------------------------------------------------------------- */
+/* ---- Devices and measurements ---- */
 
 static void add_devices(const struct exporter *x, struct text *out) {
   text_add(out, "static const struct device devices[] = {\n");
@@ -297,7 +299,8 @@ static void add_portfolios(const struct exporter *x, struct text *out) {
     text_addf(out, "    {%zu, ", p->device);
     add_problem(p->class, out);
     text_addf(out, ", rule_%zu, %zu, %zu, %d, %lld / 1e6},\n", i, p->first, p->count, p->shipped,
-              llround(1e6 * p->doubted)); /* no locale's decimal point */
+              llround(1e6 * p->doubted)); /* printed as an integer, because the locale may have
+                                             another decimal point */
   }
   text_add(out, "    {.device = 0},\n};\n\n");
 }
@@ -312,7 +315,7 @@ static void add_classes(const struct exporter *x, struct text *out) {
   text_add(out, "};\n\n");
 }
 
-/* ---- Problems ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Problems -------------------------------------------------------------------------------- */
 
 static size_t count_sizes(const struct config *config) {
   size_t count = 0;
@@ -359,9 +362,10 @@ static void add_print_problem(const struct config *config, struct text *out) {
   text_add(out, ");\n}\n\n");
 }
 
-/* ---- The policy --------------------------------------------------------------------------------------------------------------- */
+/* ---- The policy ------------------------------------------------------------------------------ */
 
-/* The largest ratio whose log2 is within the distance, as the live runtime compares them. */
+/* Returns the largest ratio whose log2 is within the distance, by which the bundle compares like a
+   plan does. */
 static double farthest(double distance) {
   double ratio = exp2(distance);
   while (log2(nextafter(ratio, INFINITY)) <= distance) ratio = nextafter(ratio, INFINITY);
@@ -399,8 +403,8 @@ static void add_policy(const struct exporter *x, struct text *out) {
   const struct config *config = x->base->lookup.config;
   double distance = x->options->distance;
   enum policy_kind kind = distance > 0 ? POLICY_NEAREST : distance < 0 ? POLICY_EXACT : config->policy.kind;
-  if (kind == POLICY_PORTFOLIO)
-    kind = config->policy.distance > 0 ? POLICY_NEAREST : POLICY_EXACT; /* where none serves */
+  /* the policy if no portfolio serves */
+  if (kind == POLICY_PORTFOLIO) kind = config->policy.distance > 0 ? POLICY_NEAREST : POLICY_EXACT;
   static const char *const functions[] = {[POLICY_EXACT] = "0",
                                           [POLICY_NEAREST] = "choose_nearest(device, p, sizes, s, out)",
                                           [POLICY_BUCKETS] = "choose_bucket(device, p, sizes, s, out)"};
@@ -440,7 +444,7 @@ static bool add_tables(const struct exporter *x, struct text *out) {
   return done;
 }
 
-/* ---- Filling in the templates ---------------------------------------------------------------------------------------------------- */
+/* ---- Filling in the templates ---------------------------------------------------------------- */
 
 static const struct embedded_file *find_file(const char *path) {
   const struct embedded_file *file = embedded_files;
@@ -448,7 +452,7 @@ static const struct embedded_file *find_file(const char *path) {
   return file;
 }
 
-/* A whole line that is nothing but this mark. */
+/* Returns whether the line consists of this mark only. */
 static bool is_mark(const char *line, size_t length, const char *mark) {
   while (length && *line == ' ') line++, length--;
   return length == strlen(mark) && strncmp(line, mark, length) == 0;
@@ -466,7 +470,8 @@ void export_overwritten(const struct config *config, const char *before, struct 
     text_addf(out, ".%sOne is written to where its `overwrite` is 1: fill it before each launch.", before);
 }
 
-/* The bundle's own words: bundle_ and BUNDLE_ become the kernel's, @name and @arguments what they say. */
+/* Replaces the words of the templates: bundle_ and BUNDLE_ become the kernel's name, @name and
+   @arguments what they stand for. */
 static size_t substitute(const struct exporter *x, const char *at, struct text *out) {
   const struct config *config = x->base->lookup.config;
   if (strncmp(at, "bundle_", 7) == 0 || strncmp(at, "bundle.h", 8) == 0) return export_name(config, out), 6;
@@ -513,7 +518,8 @@ int export_header(const struct exporter *x, struct text *out, cugen_error *err) 
   return status;
 }
 
-/* One file of C from several, so that an application has one to compile: each uses what stands before it. */
+/* Joins several files into one C file, so that an application compiles a single file; each part
+   uses only those before it. */
 int export_source(const struct exporter *x, struct text *out, cugen_error *err) {
   static const char *const parts[] = {
       "templates/bundle/bundle.c",  "templates/bundle/numbers.c", "templates/bundle/sizes.c",
