@@ -1,23 +1,25 @@
-/* cugen: CUDA kernels specialised from a Lua config and a .cu template. The library generates them, verifies them,
-   tunes them and remembers the best for each device.
+/* cugen: CUDA kernels specialised from a Lua config and a .cu template. The library generates
+   kernels, verifies them, tunes them, and remembers the best variants for each device.
 
-   An application opens the library, a kernel (a config for one problem) and a plan (the variant to use), binds
-   arguments, and launches. It may also tune, and take over results that were tuned elsewhere. Whatever else the command
-   line can do, cugen_command does. The header needs only the C library and compiles as C11 and C++17; CUDA handles are
-   void pointers. Rules for every function:
-
-   - Errors: a function that can fail returns CUGEN_OK (0) or a negative status, and describes the failure in *error
-     unless error is NULL. After a failure *out is NULL and there is nothing to release.
-   - Ownership: each handle from an _open or _bind function is released by its _close function; _close(NULL) does
-     nothing. Strings belong to the handle that they came from and live until it is closed, unless stated otherwise.
-   - NULL: pointers must not be NULL unless stated. Arrays may be NULL if their count is 0. A wrong NULL is
-     CUGEN_ERROR_USAGE; a function without a status then returns 0, NULL or "".
-   - Options: options and result may be NULL: all defaults, and no result wanted. Initialise options with their INIT
-     macro, which sets their size; another size is CUGEN_ERROR_USAGE.
-   - JSON: results with many fields are JSON texts; docs/json.md describes each field. They belong to the handle that made
-     them and live until that handle makes the next one.
-   - Threads: use a handle from any thread, but from one at a time. Different handles are independent. A plan may be
-     used by several threads at once.
+   An application opens the library, a kernel (a config for one problem) and a plan (the variant to
+   use), binds arguments, and launches. It may also tune, and import results that were tuned
+   elsewhere. cugen_command runs everything else that the command line can do. The header needs only
+   the C library and compiles as C11 and C++17; CUDA handles are void pointers. Rules for every
+   function:
+   - Errors: a function that can fail returns CUGEN_OK (0) or a negative status, and describes the
+     failure in *error unless error is NULL. After a failure *out is NULL and there is nothing to
+     release.
+   - Ownership: each handle from an _open or _bind function is released by its _close function;
+     _close(NULL) does nothing. Strings belong to the handle from which they came and live until it
+     is closed, unless stated otherwise.
+   - NULL: pointers must not be NULL unless stated otherwise. Arrays may be NULL if their count is
+     0. A wrong NULL is CUGEN_ERROR_USAGE; a function without a status then returns 0, NULL or "".
+   - Options: options and result may be NULL, for all defaults and for no result. Initialise options
+     with their INIT macro, which sets their size; another size is CUGEN_ERROR_USAGE.
+   - JSON: results with many fields are JSON texts; docs/json.md describes each field. A JSON text
+     belongs to the handle that made it, and lives until that handle makes the next one.
+   - Threads: a handle may be used from any thread, but only from one at a time. Different handles
+     are independent. A plan may be used by several threads at once.
    - The library never prints, never exits, installs no signal handler and keeps no global state. */
 #ifndef CUGEN_H
 #define CUGEN_H
@@ -32,12 +34,13 @@ extern "C" {
 #pragma GCC visibility push(default) /* everything else in the library is hidden */
 #endif
 
-/* Of this header. */
+/* The version of this header. */
 #define CUGEN_VERSION "0.1.0"
 
-/* ---- Errors -------------------------------------------------------------------------------------------------- */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
-/* What functions return. The values never change. The command line's exit code is the status without its sign. */
+/* The status that functions return. The values never change. The exit code of the command line is
+   the status without its sign. */
 typedef enum cugen_status {
   CUGEN_OK = 0,
   CUGEN_ERROR_INTERNAL = -1,    /* a defect of cugen itself */
@@ -48,14 +51,18 @@ typedef enum cugen_status {
   CUGEN_ERROR_COMPILE = -6,     /* the compiler refused an expanded source */
   CUGEN_ERROR_DEVICE = -7,      /* the device or its driver failed */
   CUGEN_ERROR_MISSING = -8,     /* a driver, NVRTC, a compiler or a file was not found */
-  CUGEN_ERROR_CACHE = -9,       /* the cache, or wisdom, is corrupt, foreign, or newer than this cugen */
+  CUGEN_ERROR_CACHE = -9,       /* the cache or a wisdom file is corrupt, foreign, or newer than
+                                   this cugen */
   CUGEN_ERROR_IO = -10,         /* reading or writing failed: permissions, full disk */
-  CUGEN_ERROR_WRONG = -11,      /* a wrong result, a finding of a check, or no variant was correct (in the budget) */
+  CUGEN_ERROR_WRONG = -11,      /* a wrong result, a finding of a check, or no variant was correct
+                                   (in the budget) */
   CUGEN_ERROR_MEMORY = -12,     /* out of memory, on the host or the device */
-  CUGEN_ERROR_INTERRUPTED = -13 /* stopped on request; measurements are kept; exit code 130 (Ctrl-C) or 143 */
+  CUGEN_ERROR_INTERRUPTED = -13 /* stopped on request; measurements are kept; exit code 130 (Ctrl-C)
+                                   or 143 */
 } cugen_status;
 
-/* What a status does not tell and a program may want to know. Most errors have none. */
+/* The cause of an error, more precise than its status, for programs that react to it. Most errors
+   have none. */
 typedef enum cugen_cause {
   CUGEN_CAUSE_NONE = 0,
   CUGEN_CAUSE_BOUNDS,       /* a kernel accessed memory outside its buffers */
@@ -67,59 +74,75 @@ typedef enum cugen_cause {
   CUGEN_CAUSE_COMPILE_TIME, /* a compile was stopped at its time limit */
   CUGEN_CAUSE_ASSEMBLY,     /* the compiler does not know an instruction in inline assembly */
   CUGEN_CAUSE_DEVICE_LOST,  /* the device is gone, whatever ran on it */
-  CUGEN_CAUSE_BUSY,         /* the cache's server could not do it just now: trying again may work */
-  CUGEN_CAUSE_GRID_SYNC,    /* a kernel waits for its whole grid in a launch that is not cooperative */
+  CUGEN_CAUSE_BUSY,         /* the cache's server could not answer just now: trying again may
+                               work */
+  CUGEN_CAUSE_GRID_SYNC,    /* a kernel waits for its whole grid in a launch that is not
+                               cooperative */
   CUGEN_CAUSE_UNSUPPORTED   /* a GPU may launch the kernel; the cpu device cannot */
 } cugen_cause;
 
-/* Filled by the function that failed. The message has one or more lines, names the user's file and line if there is
-   one, and says what to do. A message that is too long is cut. */
+/* Filled in by the function that failed. The message has one or more lines, names the user's file
+   and line if the error has one, and says what to do. A message that is too long is cut. */
 typedef struct cugen_error {
   int status;
   char message[4096];
   cugen_cause cause;
-  char file[1024]; /* of the user's, where the cause is: a config, a template, an include, a device; "": none */
-  int line;        /* of that file, from 1; 0: none */
+  char file[1024]; /* the user's file with the cause: a config, template, include or device; "":
+                      none */
+  int line;        /* line in that file, from 1; 0: none */
 } cugen_error;
 
-/* "bad config" and the like; never NULL. */
+/* A short text for the status, such as "bad config"; never NULL. */
 const char *cugen_status_text(int status);
-/* The version of the library, which a program that loads it at run time compares with CUGEN_VERSION. */
+/* The version of the library. A program that loads the library at run time compares it with
+   CUGEN_VERSION. */
 const char *cugen_version(void);
 
-/* ---- The library --------------------------------------------------------------------------------------------- */
+/* ---- The library ----------------------------------------------------------------------------- */
 
-/* The opened library: its options, the devices, the cache. Everything else is opened from it. */
+/* The opened library: its options, the devices, the cache. All other handles are opened from it. */
 typedef struct cugen cugen;
 
-/* Asked at least ten times a second, in the caller's thread, while a space of variants is walked or
-   a database server is waited for. Return nonzero to stop: the function fails with
-   CUGEN_ERROR_INTERRUPTED, and the next one walks anew. */
+/* Called at least ten times a second, in the caller's thread, while a function walks a space of
+   variants or waits for a database server. Return nonzero to stop: the function then fails with
+   CUGEN_ERROR_INTERRUPTED, and the next function walks the space anew. */
 typedef int (*cugen_stop_callback)(void *context);
 
-/* How to open the library. Every pointer may be NULL, which means the stated default. The strings are copied. */
+/* How to open the library. Every pointer may be NULL, which means the stated default. The strings
+   are copied. */
 typedef struct cugen_options {
   size_t size;
-  /* "cuda:0", "cpu", or a described GPU, "model:H200", for which code is generated and times are predicted (docs/model.md).
-     Of a list of one model, "cuda:0,cuda:2" or "all", all but tuning use the first. Default: the first GPU, else "cpu". */
+  /* "cuda:0", "cpu", or "model:H200", a described GPU for which code is generated and times are
+     predicted (docs/model.md). Tuning uses all devices of a list, "cuda:0,cuda:2" or "all", which
+     must be of one model; other functions use its first device. Default: the first GPU, else
+     "cpu". */
   const char *device;
-  const char *arch;         /* architecture to generate for, such as "sm_90a"; default: the device's own */
-  const char *config_dir;   /* searched before the shipped configs; it and the other folders have to exist */
+  const char *arch;         /* architecture to generate for, such as "sm_90a"; default: the device's
+                               own */
+  const char *config_dir;   /* searched before the shipped configs. Each of the folders must
+                               exist */
   const char *template_dir; /* searched before the config's own folder and the shipped templates */
   const char *cache;        /* file or "postgresql://USER@HOST/DB"; default $CUGEN_CACHE, else
                                $XDG_CACHE_HOME/cugen/cugen.db; "none": memory */
   const char *toolkit;      /* folder with NVRTC and the CUDA headers; default: see cugen_where */
-  const char *compiler;     /* C++ compiler for the cpu device; default $CUGEN_CXX, c++, g++, clang++ */
-  const char *worker;       /* see cugen_worker_main; default $CUGEN_WORKER, else cugen-worker; "none" */
-  const char *device_dir;   /* searched before the described devices that ship */
-  cugen_stop_callback stop; /* NULL: none. Functions with a progress callback ask that one too */
-  void *stop_context;       /* for stop */
-  const char *objective;    /* what is best, such as "energy" (docs/tuning.md); default: the config's, else time */
-  const char *prefer;       /* of variants that tie: "simplest" (default), "registers" or "energy", the fewest */
-  const char *measure;      /* how variants are timed: "burst", "graph", "sustained", "cold" (docs/tuning.md); records
-                               of two ways are kept apart. Default: the config's, else "burst" */
-  const char *pin;          /* file of choices (cugen_plan_save) for plans to take; default $CUGEN_PIN */
-  const char *capture;      /* file that gets a line for each plan opened; default $CUGEN_CAPTURE */
+  const char *compiler;     /* C++ compiler for the cpu device; default $CUGEN_CXX, c++, g++,
+                               clang++ */
+  const char *worker;       /* worker program, see cugen_worker_main; "none": no worker; default
+                               $CUGEN_WORKER, else cugen-worker */
+  const char *device_dir;   /* searched before the shipped descriptions of devices */
+  cugen_stop_callback stop; /* stop callback; NULL: none. Functions with a progress callback call
+                               both */
+  void *stop_context;       /* passed to stop */
+  const char *objective;    /* what variants are ranked by, such as "energy" (docs/tuning.md);
+                               default: the config's, else time */
+  const char *prefer;       /* which variants win a tie: "simplest" (default), or those with the
+                               fewest "registers" or the least "energy" */
+  /* how variants are timed: "burst", "graph", "sustained", "cold" (docs/tuning.md). Records of
+     different ways are kept apart. Default: the config's, else "burst" */
+  const char *measure;
+  const char *pin;     /* file with choices (cugen_plan_save) that plans take; default $CUGEN_PIN */
+  const char *capture; /* file to which a line is appended for each plan opened; default
+                          $CUGEN_CAPTURE */
 } cugen_options;
 
 #define CUGEN_OPTIONS_INIT                                                                                           \
@@ -128,58 +151,65 @@ typedef struct cugen_options {
         NULL                                                                                                         \
   }
 
-/* Reads the environment; nothing reads it later. A missing driver or an unusable cache is reported by the function that
-   needs it. Close everything opened from lib before lib. */
+/* Opens the library. The environment is read now and never later. A missing driver or an unusable
+   cache is reported by the function that needs it. Close lib after everything that was opened from
+   it. */
 int cugen_open(const cugen_options *options, cugen **out, cugen_error *error);
 void cugen_close(cugen *lib);
 
-/* Holds a file in memory (a config, template or include), so that an application can ship it inside itself. The name is
-   relative, without "..": "scale.lua", "kernels/scale.cu". Memory is searched before any folder, for files that a file in
-   memory mentions too; a config named with a leading / or ./ is always on disk. The text is copied; NULL with length 0 is
-   an empty file. The same name again replaces it for kernels opened later. CUGEN_ERROR_USAGE: not a valid name. */
+/* Holds a file in memory (a config, template or include), so that an application can ship the file
+   inside itself. The name is relative, without "..": "scale.lua", "kernels/scale.cu". Memory is
+   searched before any folder, also for files that a file in memory mentions; a config whose name
+   begins with / or ./ is always on disk. The text is copied; NULL with length 0 is an empty file.
+   Adding a name again replaces the file for kernels opened later. CUGEN_ERROR_USAGE: the name is
+   not valid. */
 int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length, cugen_error *error);
 
-/* For a bug report: lines of "name: value" that say what was found where (driver, NVRTC, headers, compiler, cache,
-   worker), or every place searched. "capture": with options.capture, and why lines are missing in it. "warning": the cache
-   was found not to be writable. "clock": this machine's is wrong, so that records
-   have no time. "image key": compiled kernels are not kept, since the key that signs them cannot be used. */
+/* Describes the installation for a bug report: lines "name: value" with what was found where
+   (driver, NVRTC, headers, compiler, cache, worker), or the places searched. Further lines:
+   "capture": with options.capture, and the reason if lines are missing in the file. "warning": the
+   cache cannot be written. "clock": this machine's clock is wrong, so records have no time. "image
+   key": the key that signs compiled kernels cannot be used, so they are not kept. */
 const char *cugen_where(cugen *lib);
 
-/* A device of this machine. "" and 0 mean not known. */
+/* A device of this machine. "" and 0 mean unknown. */
 typedef struct cugen_device_info {
-  char id[32];                       /* for options.device: "cuda:0", "cpu" */
+  char id[32];                       /* id for options.device: "cuda:0", "cpu" */
   char name[128];                    /* "NVIDIA H200" */
   char uuid[48];                     /* "GPU-..." or "" */
   char arch[16];                     /* "sm_90a" */
-  int driver_version, nvrtc_version; /* of CUDA, 13000 for 13.0; 0: there is none */
+  int driver_version, nvrtc_version; /* CUDA versions, 13000 for 13.0; 0: there is none */
   int sm_count;
-  int clock_khz, memory_clock_khz, memory_bus_bits; /* the highest clocks, the bus's width; 0: not applicable */
+  int clock_khz, memory_clock_khz, memory_bus_bits; /* highest clocks, and width of the memory bus;
+                                                       0: not applicable */
   int64_t memory_bytes, l2_bytes;
-  int64_t shared_bytes_per_block; /* opt-in limit */
+  int64_t shared_bytes_per_block; /* with opt-in */
 } cugen_device_info;
 
-/* The devices of this machine, CUDA GPUs first, then "cpu". Returns how many exist; fills at most count. *why (may be
-   NULL) is the reason if there is no CUDA GPU, else NULL. */
+/* Lists the devices of this machine, first CUDA GPUs, then "cpu". Returns how many exist; fills at
+   most count. *why (may be NULL) becomes the reason that there is no CUDA GPU; NULL if there is
+   one. */
 size_t cugen_devices(cugen *lib, cugen_device_info *out, size_t count, const char **why);
 
-/* ---- Kernels: a config for one problem ----------------------------------------------------------------------- */
+/* ---- Kernels: a config for one problem ------------------------------------------------------- */
 
-/* A config for one problem (sizes, types, flags) on the device of its library. */
+/* A config for one problem (sizes, types, flags) on the device of the library. */
 typedef struct cugen_kernel cugen_kernel;
 
-/* config: a path, or a name that is searched in memory, in the current folder, in config_dir and among the shipped
-   configs ("matmul" and "matmul.lua" are the same). settings: count strings "name=value", such as "M=4096", a name once. */
+/* Opens a kernel. config: a path, or a name that is searched in memory, in the current folder, in
+   config_dir and among the shipped configs ("matmul" and "matmul.lua" are equivalent). settings:
+   count strings "name=value", such as "M=4096"; a name may be set only once. */
 int cugen_kernel_open(cugen *lib, const char *config, const char *const *settings, size_t count, cugen_kernel **out,
                       cugen_error *error);
 void cugen_kernel_close(cugen_kernel *kernel);
 
-/* The config's name for it: "matmul". */
+/* The kernel's name in the config: "matmul". */
 const char *cugen_kernel_name(const cugen_kernel *kernel);
-/* "M=4096 N=4096 K=4096 dtype=f32", in the config's order. */
+/* The problem, in the config's order: "M=4096 N=4096 K=4096 dtype=f32". */
 const char *cugen_kernel_problem(const cugen_kernel *kernel);
-/* The device it is for: options.device, or the default. */
+/* The kernel's device: options.device, or the default. */
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *kernel);
-/* NULL, or why the default is the cpu device. */
+/* Why the default device is the cpu device; NULL if it is not. */
 const char *cugen_kernel_fallback(const cugen_kernel *kernel);
 
 /* What the kernel does with an argument. */
@@ -189,219 +219,279 @@ typedef enum cugen_argument_kind {
   CUGEN_ARGUMENT_INOUT,   /* a buffer that is read and written */
   CUGEN_ARGUMENT_SCRATCH, /* a buffer for the kernel's own use; cugen can allocate it */
   CUGEN_ARGUMENT_SCALAR,  /* a number, passed by value */
-  CUGEN_ARGUMENT_CONSTANT /* values that are read, copied at bind: a symbol, or by address */
+  CUGEN_ARGUMENT_CONSTANT /* values that the kernel reads, copied at bind: a symbol, or passed by
+                             address */
 } cugen_argument_kind;
 
 /* The largest number of dimensions of a buffer. */
 #define CUGEN_MAX_RANK 4
 
-/* An argument, for the kernel's problem. */
+/* An argument of the kernel for its problem. */
 typedef struct cugen_argument_info {
   const char *name;
   cugen_argument_kind kind;
   const char *dtype;              /* "f32"; "struct": a struct that is passed by value */
   int rank;                       /* 0 for a scalar */
   int64_t shape[CUGEN_MAX_RANK];  /* elements, logical order */
-  int64_t stride[CUGEN_MAX_RANK]; /* elements, from layout and pitch */
+  int64_t stride[CUGEN_MAX_RANK]; /* in elements, from layout and pitch */
   const char *layout;             /* "row" or "col" */
-  int64_t bytes;                  /* whole buffer, pitch included; 0: scratch that the variant does not use */
+  int64_t bytes;                  /* size of the whole buffer, pitch included; 0: scratch that the
+                                     variant does not use */
   const char *memory;             /* "device", "pinned", "mapped", "managed", "registered" */
   int compiled_in;                /* scalar: its value is part of the source and is not passed */
-  int absent;                     /* the problem has no such argument: pass NULL. The rest is that of a scalar */
-  int overwrite;                  /* input: the kernel may write to the buffer, which is then not const */
-  const char *data;               /* test data: a fill ("uniform"), "values", "file", "generator"; NULL: none */
-  const char *data_from;          /* its expression or file; NULL: a fill, a list, or a plan's argument */
-  const char *access; /* how it is reached: "global", "constant", "texture", "array", "symbol", "tensor" */
-  int is_size;        /* scalar: it passes a size of the problem; with a larger value the kernel leaves its buffers */
-  int64_t size;       /* that size; else 0 */
+  int absent;                     /* the problem has no such argument: pass NULL. The other members
+                                     are those of a scalar */
+  int overwrite;                  /* input: the kernel may write to the buffer, so it is not
+                                     const */
+  const char *data;               /* source of the test data: a fill ("uniform"), "values", "file",
+                                     "generator"; NULL: none */
+  const char *data_from;          /* the expression or file of data; NULL: a fill, a list, or a
+                                     plan's argument */
+  const char *access;             /* how the kernel reaches it: "global", "constant", "texture",
+                                     "array", "symbol", "tensor" */
+  int is_size;                    /* scalar: passes a size of the problem; with a larger value the
+                                     kernel exceeds its buffers */
+  int64_t size;                   /* value of that size; otherwise 0 */
 } cugen_argument_info;
 
-/* The number of arguments, and the one at index, in the config's order. CUGEN_ERROR_USAGE: no such index.
-   CUGEN_ERROR_EMPTY: there is no valid variant, so shapes are not known. */
+/* The number of arguments, and the argument at index, in the config's order. CUGEN_ERROR_USAGE: no
+   such index. CUGEN_ERROR_EMPTY: there is no valid variant, so the shapes are unknown. */
 size_t cugen_kernel_arguments(const cugen_kernel *kernel);
 int cugen_kernel_argument(const cugen_kernel *kernel, size_t index, cugen_argument_info *out, cugen_error *error);
 
-/* ---- Plans: the variant to use, loaded ----------------------------------------------------------------------- */
+/* ---- Plans: the variant to use, loaded ------------------------------------------------------- */
 
-/* One variant of a kernel, compiled for its device and loaded into a CUDA context. Only with CUGEN_PLAN_EXPLORE does it change.
-   Several threads may use it at once, but for closing. It needs its library and context, closed after it, not its kernel.
+/* One variant of a kernel, compiled for its device and loaded into a CUDA context. The variant
+   changes only with CUGEN_PLAN_EXPLORE. Several threads may use a plan at once, except to close it.
+   The plan needs its library and its context, which must be closed after it; its kernel may be
+   closed before.
 
-   On the cpu device a plan runs in the calling thread, on host memory, one launch at a time, without contexts and streams.
-   The kernel is code of this process, without isolation. A trap or a deadlock is CUGEN_ERROR_DEVICE from the launch, and
-   the plan stays usable. An access far out of bounds or an endless loop does what it does in any C program. */
+   On the cpu device a plan runs in the calling thread, on host memory, one launch at a time,
+   without contexts and streams. The kernel is code of this process, without isolation. A trap or a
+   deadlock is CUGEN_ERROR_DEVICE from the launch, and the plan stays usable. An access far out of
+   bounds or an endless loop has the same effect as in any C program. */
 typedef struct cugen_plan cugen_plan;
 
 /* For cugen_plan_options.flags. */
 enum {
-  CUGEN_PLAN_TUNED_ONLY = 1,   /* CUGEN_ERROR_USAGE rather than a variant that was never measured */
-  CUGEN_PLAN_PRIMARY = 2,      /* the device's primary context, whatever is current; no effect on the cpu device */
-  CUGEN_PLAN_BY_PORTFOLIO = 4, /* the kernel's portfolio, before the policy, serves what is not tuned */
-  CUGEN_PLAN_EXPLORE = 8       /* a few launches take other right variants, to find the fastest */
+  CUGEN_PLAN_TUNED_ONLY = 1,   /* fail with CUGEN_ERROR_USAGE instead of using a variant without a
+                                  measurement */
+  CUGEN_PLAN_PRIMARY = 2,      /* use the device's primary context, whatever is current; no effect
+                                  on the cpu device */
+  CUGEN_PLAN_BY_PORTFOLIO = 4, /* a problem that is not tuned uses the kernel's portfolio before the
+                                  policy */
+  CUGEN_PLAN_EXPLORE = 8       /* a few launches use other correct variants, to find the fastest */
 };
 
-/* Which variant, and where to load it. */
+/* Which variant to use, and where to load it. */
 typedef struct cugen_plan_options {
   size_t size;
-  unsigned flags;       /* CUGEN_PLAN_... */
-  void *context;        /* a CUcontext of the kernel's device; NULL: the thread's current one, else the primary one */
-  double distance;      /* 0: the config's policy; > 0: nearest, up to this distance; < 0: this problem only */
-  const void *choice;   /* of cugen_plan_save: this variant, whatever is remembered; NULL: it is chosen */
-  size_t choice_size;   /* its bytes */
-  const char *bitwise;  /* a variant: only what is recorded to give the same bits, before what is pinned; NULL: any */
-  double explore_share; /* of launches, with CUGEN_PLAN_EXPLORE: up to 0.5; 0: 0.05 */
+  unsigned flags;       /* CUGEN_PLAN_... flags */
+  void *context;        /* a CUcontext of the kernel's device; NULL: the thread's current one, else
+                           the primary one */
+  double distance;      /* 0: the config's policy; > 0: nearest, up to this distance; < 0: this
+                           problem only */
+  const void *choice;   /* from cugen_plan_save: use this variant, whatever is remembered; NULL:
+                           choose one */
+  size_t choice_size;   /* bytes of choice */
+  const char *bitwise;  /* a variant: use only variants recorded to give the same bits; precedes
+                           pinned choices; NULL: any */
+  double explore_share; /* share of launches for CUGEN_PLAN_EXPLORE, at most 0.5; 0: 0.05 */
 } cugen_plan_options;
 
 #define CUGEN_PLAN_OPTIONS_INIT                                                                                      \
   { sizeof(cugen_plan_options), 0, NULL, 0.0, NULL, 0, NULL, 0.0 }
 
-/* Where a plan's variant comes from. */
+/* The origin of a plan's variant. */
 typedef enum cugen_plan_choice {
   CUGEN_PLAN_EXACT, /* the best remembered for this problem */
-  CUGEN_PLAN_NEAR,  /* the best remembered for the problem that the policy selects: the nearest, or its bucket's */
-  CUGEN_PLAN_DEFAULT, /* never measured here. What ships for such GPUs, else the fastest by remembered predictions, else what
-                           ships by predictions, else on a GPU what the config suggests (try), else the first valid one */
-  CUGEN_PLAN_PINNED,    /* named by options.choice, or in the file of options.pin or $CUGEN_PIN */
-  CUGEN_PLAN_PORTFOLIO, /* by a portfolio's rule: measured for other sizes */
-  CUGEN_PLAN_OTHER_GPU /* the best remembered for this problem on another GPU, of the same model or compute capability */
+  CUGEN_PLAN_NEAR,  /* the best remembered for the problem that the policy selects: the nearest, or
+                       its bucket's */
+  /* never measured here: shipped for such GPUs, else the fastest by remembered predictions, else
+     shipped by predictions, else on a GPU the config's suggestion (try), else the first valid
+     variant */
+  CUGEN_PLAN_DEFAULT,
+  CUGEN_PLAN_PINNED,    /* the choice in options.choice, or in the file of options.pin or
+                           $CUGEN_PIN */
+  CUGEN_PLAN_PORTFOLIO, /* named by a portfolio's rule: measured for other sizes */
+  CUGEN_PLAN_OTHER_GPU  /* the best remembered for this problem on another GPU, of the same model or
+                           compute capability */
 } cugen_plan_choice;
 
-/* A plan, and why it was chosen. Of a default, pinned or portfolio one tuned_for is NULL; seconds, measured_at and the
-   versions are 0. */
+/* A plan, and the reason for its variant. For a default, pinned or portfolio choice tuned_for is
+   NULL, and seconds, measured_at and the versions are 0. */
 typedef struct cugen_plan_info {
   const char *kernel, *problem;
-  const char *variant; /* full text */
+  const char *variant; /* full text of the variant */
   cugen_plan_choice choice;
-  const char *tuned_for;             /* the problem that the record is of */
-  const char *tuned_on;              /* another GPU that it, or the portfolio that ships, is of; else NULL */
-  double distance;                   /* from this problem to that one */
-  double seconds;                    /* median time of one run of all launches, as it was measured for tuned_for */
-  double flops, bytes;               /* of the problem, from the config; 0: not declared */
-  int predicted;                     /* no GPU measured the variant: the model chose it */
+  const char *tuned_for;             /* the problem of the record */
+  const char *tuned_on;              /* the other GPU of the record, or of the shipped portfolio;
+                                        otherwise NULL */
+  double distance;                   /* from this problem to tuned_for */
+  double seconds;                    /* median time of one run of all launches, measured for
+                                        tuned_for */
+  double flops, bytes;               /* declared work of the problem, from the config; 0: not
+                                        declared */
+  int predicted;                     /* the variant was not measured on a GPU: the model chose it */
   int64_t measured_at;               /* seconds since the epoch */
-  int driver_version, nvrtc_version; /* when it was measured */
-  const char *source_hash;           /* of the source without comments and spacing: equal hashes are the same code */
-  int image_from_cache;              /* 0: it was compiled now */
+  int driver_version, nvrtc_version; /* CUDA versions of the measurement */
+  const char *source_hash;           /* hash of the source without comments and spacing: equal
+                                        hashes mean the same code */
+  int image_from_cache;              /* 0: the image was compiled now */
   size_t launches;                   /* kernels launched by one cugen_call_launch */
-  size_t arguments;                  /* that cugen_call_bind takes */
+  size_t arguments;                  /* number of arguments of cugen_call_bind */
 } cugen_plan_info;
 
-/* Takes the choice that is pinned (options->choice, else the problem's in the file of cugen_options.pin), else the best
-   variant remembered for the kernel's problem. Without either, the config's policy or options->distance decides:
+/* Opens a plan. It takes the pinned choice (options->choice, else the problem's choice in the file
+   of cugen_options.pin), else the best variant remembered for the kernel's problem. Without either,
+   the config's policy or options->distance decides:
    - exact: no other problem serves.
-   - nearest: the nearest tuned problem serves. Each size may differ by a factor of at most 2^distance (distance is the
-     largest |log2| of a ratio of sizes). Types, layouts, flags and sizes below 1 must be equal.
-   - buckets: the problem with each size rounded up to its bucket's bound serves; sizes above the last bound take it.
-   - portfolio: the variant that the portfolio's rule names, and where none serves, as nearest if it has a distance.
-   The variant must be valid here, and measured with the source as it is now; else that problem's next best is taken. Then
-   come records of this very problem on another GPU (CUGEN_PLAN_OTHER_GPU): of the same model, else of the same compute
-   capability, the nearest in multiprocessors and bandwidth. The last is CUGEN_PLAN_DEFAULT. Neither is an error unless
-   CUGEN_PLAN_TUNED_ONLY. None of these, a pinned choice aside, is a variant that is recorded to fail here with its source
-   as it is now: for this problem, and on the cpu device for the check problem with these types and layouts. CUGEN_ERROR_WRONG:
-   all of them are recorded so.
-   The variant is compiled, or its image taken from the cache. CUGEN_ERROR_USAGE: the context is of
-   another device, or one was given for the cpu device. A line that cannot be appended to options.capture is no error.
+   - nearest: the nearest tuned problem serves. Each size may differ by a factor of at most
+     2^distance (distance is the largest |log2| of a ratio of sizes). Types, layouts, flags and
+     sizes below 1 must be equal.
+   - buckets: the problem in which each size is rounded up to the bound of its bucket serves; sizes
+     above the last bound become the last bound.
+   - portfolio: the variant that the portfolio's rule names serves; if no portfolio serves and the
+     policy has a distance, the nearest tuned problem does.
 
-   With CUGEN_PLAN_EXPLORE at most options->explore_share of the launches take another variant: one that is recorded as right
-   for this very problem on this device, with its image in the cache. Nothing waits or compiles. The plan changes to a
-   variant that is shown to be faster, and settles after 168 such launches at most (cugen_plan_explored).
-   Closing it remembers what served, for plans with this flag. Without such records it is a plan like any other. */
+   The variant must be valid for this problem and measured with the present source; otherwise the
+   next best variant of that problem is taken. If there is none, records of this very problem on
+   another GPU serve (CUGEN_PLAN_OTHER_GPU): on one of the same model, else of the same compute
+   capability, the nearest in multiprocessors and bandwidth. The last resort is CUGEN_PLAN_DEFAULT.
+   These last two are errors only with CUGEN_PLAN_TUNED_ONLY. Unless it is pinned, a variant is not
+   taken if its present source is recorded to fail on this device: for this problem, and on the cpu
+   device for the check problem with these types and layouts. CUGEN_ERROR_WRONG: all variants are
+   recorded to fail.
+
+   The variant is compiled, or its image is taken from the cache. CUGEN_ERROR_USAGE: the context
+   belongs to another device, or a context was given for the cpu device. A line that cannot be
+   appended to options.capture is not an error.
+
+   With CUGEN_PLAN_EXPLORE at most options->explore_share of the launches use another variant: one
+   that is recorded as correct for this very problem on this device and whose image is in the cache.
+   Exploration never waits and never compiles. The plan changes to a variant that proves faster, and
+   settles after at most 168 such launches (cugen_plan_explored). When the plan is closed, the
+   variant that served is remembered for later plans with this flag. Without such records the plan
+   is like any other. */
 int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
 void cugen_plan_close(cugen_plan *plan);
 const cugen_plan_info *cugen_plan_about(const cugen_plan *plan);
-/* As cugen_kernel_argument, for the plan's variant. */
+/* Describes an argument like cugen_kernel_argument, for the plan's variant. */
 int cugen_plan_argument(const cugen_plan *plan, size_t index, cugen_argument_info *out, cugen_error *error);
 
-/* The plan's choice as bytes, to be kept or sent, and opened elsewhere with cugen_plan_options.choice, for the same variant.
-   They are text and belong to the plan. Opening them gives CUGEN_ERROR_CACHE if they are damaged or of a newer cugen. It gives
-   CUGEN_ERROR_USAGE if kernel, problem or architecture is another, or the variant is not valid or another kernel there. */
+/* The plan's choice as bytes, which can be stored or sent, and given to cugen_plan_options.choice
+   elsewhere, for the same variant. The bytes are text and belong to the plan. Opening a plan with
+   them fails with CUGEN_ERROR_CACHE if they are damaged or of a newer cugen, and with
+   CUGEN_ERROR_USAGE if the kernel, problem or architecture differs, or if the variant is not valid
+   or is another kernel there. */
 int cugen_plan_save(cugen_plan *plan, const void **bytes, size_t *size, cugen_error *error);
 
-/* What a plan with CUGEN_PLAN_EXPLORE has found out. */
+/* The results of a plan with CUGEN_PLAN_EXPLORE. */
 typedef struct cugen_plan_exploration {
-  size_t variants;     /* that the plan chooses from; 1: only its own, so nothing is explored */
-  uint64_t launches;   /* until the plan settled, or so far */
-  uint64_t explored;   /* of these launches: by others than the variant that served then */
-  int settled;         /* nothing is explored any more */
-  const char *variant; /* that serves now; lives as long as the plan */
+  size_t variants;     /* number of variants to choose from; 1: only the plan's own, so nothing is
+                          explored */
+  uint64_t launches;   /* launches until the plan settled, or so far */
+  uint64_t explored;   /* among these, launches of other variants than the one that served then */
+  int settled;         /* the plan explores no further */
+  const char *variant; /* the variant that serves now; lives as long as the plan */
 } cugen_plan_exploration;
 
-/* How far the plan's exploration is. For a plan without CUGEN_PLAN_EXPLORE: its variant alone. */
+/* The progress of the plan's exploration. Without CUGEN_PLAN_EXPLORE it has only the plan's
+   variant. */
 int cugen_plan_explored(const cugen_plan *plan, cugen_plan_exploration *out, cugen_error *error);
 
-/* ---- Calls: arguments, and the launch ------------------------------------------------------------------------ */
+/* ---- Calls: arguments, and the launch -------------------------------------------------------- */
 
 /* A plan with its arguments. Close it before its plan. */
 typedef struct cugen_call cugen_call;
 
-/* arguments[i] is the plan's i-th argument, as cugen_plan_argument describes it:
-   - Buffer: its device (cpu device: host) pointer, aligned to its element's size, a texture to 512 bytes; else CUGEN_ERROR_USAGE.
-   - Scratch: a buffer, zeroed once if the config says fill = "zero". NULL: the call allocates its own, zeroed, if needed.
-   - Scalar: a pointer to its value, copied now; NULL: the problem's value. A value that is compiled in cannot change. Buffers and
-     grid stay the problem's: of a size (is_size) only a smaller value is safe, where the kernel can do with it, since a larger
-     one overruns the buffers unchecked. For other sizes open another kernel. Of dtype "struct": a pointer to cugen_argument_info.bytes bytes.
-   - Constant: a pointer to its values, on host or device, copied now, which synchronises the context. A symbol
-     belongs to the plan: the last bind counts for all its calls. Values that are read by address belong to the call.
-   - Buffer in a __device__ symbol (access "symbol"): copied from the buffer before the launches if the kernel reads it, and to
-     the buffer after them if it writes it. NULL: it stays in the symbol, see cugen_plan_write and cugen_plan_read.
+/* Binds arguments. arguments[i] is the plan's i-th argument, as cugen_plan_argument describes it:
+   - Buffer: its device pointer (cpu device: host pointer), aligned to the size of an element, a
+     texture to 512 bytes; otherwise CUGEN_ERROR_USAGE.
+   - Scratch: a buffer, zeroed once if the config says fill = "zero". NULL: the call allocates its
+     own, zeroed if needed.
+   - Scalar: a pointer to its value, copied now; NULL: the problem's value. A value that is compiled
+     in cannot change. Buffers and grid stay those of the problem. So for a size (is_size) only a
+     smaller value is safe, if the kernel supports it; a larger value overruns the buffers
+     unchecked. For other sizes open another kernel. For dtype "struct": a pointer to
+     cugen_argument_info.bytes bytes.
+   - Constant: a pointer to its values, on host or device, copied now, which synchronises the
+     context. A symbol belongs to the plan, so the last bind applies to all its calls. Values that
+     are passed by address belong to the call.
+   - Buffer in a __device__ symbol (access "symbol"): copied from the buffer before the launches if
+     the kernel reads it, and to the buffer after them if the kernel writes it. NULL: the data stays
+     in the symbol, see cugen_plan_write and cugen_plan_read.
    - Absent: NULL.
+
    Scratch and absent arguments at the end of the list may be left out of arguments and count. */
 int cugen_call_bind(cugen_plan *plan, void *const *arguments, size_t count, cugen_call **out, cugen_error *error);
-/* If the call owns scratch, textures or copies of constants, its launches must have ended. */
+/* Closes a call. If the call owns scratch, textures or copies of constants, its launches must have
+   ended. */
 void cugen_call_close(cugen_call *call);
-/* Binds other arguments, by the rules of cugen_call_bind; scratch that the call owns stays. Earlier launches keep theirs;
-   textures and constants make it wait for those. After a failure the call is as it was. */
+/* Binds other arguments by the rules of cugen_call_bind; scratch that the call owns is kept.
+   Earlier launches keep their arguments; with textures or constants the function waits for those
+   launches. After a failure the call is unchanged. */
 int cugen_call_rebind(cugen_call *call, void *const *arguments, size_t count, cugen_error *error);
 
-/* Launches on a CUstream (or cudaStream_t) of the plan's context; NULL: the default stream of the current context, which
-   must be the plan's. Returns before the kernels end. It takes no lock, allocates nothing and looks nothing up: one
-   cuLaunchKernel (or cuLaunchKernelEx) for each of the plan's launches. Besides them: for each input with access "array"
-   one cuMemcpy3DAsync first; for a buffer in a symbol one cuMemcpyAsync each way; with CUGEN_PLAN_EXPLORE events around a
-   few launches. A call with scratch or an array: one thread, one stream at a time; for more, bind more calls. A plan with a
-   buffer in a symbol: one thread, one stream at a time for all its calls. On the cpu device stream must be NULL, else
-   CUGEN_ERROR_USAGE, and the kernels have ended on return. */
+/* Launches on a CUstream (or cudaStream_t) of the plan's context; NULL: the default stream of the
+   current context, which must be the plan's. Returns before the kernels end. The function takes no
+   lock, allocates nothing and looks nothing up: it makes one cuLaunchKernel (or cuLaunchKernelEx)
+   for each of the plan's launches. In addition, it makes one cuMemcpy3DAsync for each input with
+   access "array" before the launches, one cuMemcpyAsync in each direction for a buffer in a symbol,
+   and with CUGEN_PLAN_EXPLORE records events around a few launches. A call with scratch or an array
+   may be used by one thread and on one stream at a time; bind more calls for more. If a plan has a
+   buffer in a symbol, this holds for all its calls together. On the cpu device stream must be NULL,
+   else CUGEN_ERROR_USAGE, and the kernels have ended on return. */
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error);
 
-/* ---- Symbols: the __device__ and __constant__ variables of a plan ---------------------------------------------- */
+/* ---- Symbols: the __device__ and __constant__ variables of a plan ---------------------------- */
 
-/* Where the variable of that name lies, and its bytes, as cudaGetSymbolAddress and cudaGetSymbolSize say. Each out may be
-   NULL. A variable in a namespace has its name in the image: "_ZN3app5countE"; a static one has none. It belongs to the
-   plan: two plans of one kernel have a variable each. CUGEN_ERROR_USAGE: there is no such variable. */
+/* Finds the variable of that name: its address and its bytes, like cudaGetSymbolAddress and
+   cudaGetSymbolSize. address and bytes may be NULL. A variable in a namespace has its mangled name:
+   "_ZN3app5countE"; a static variable has none. The variable belongs to the plan: two plans of one
+   kernel have a variable each. CUGEN_ERROR_USAGE: there is no such variable. */
 int cugen_plan_symbol(const cugen_plan *plan, const char *name, void **address, size_t *bytes, cugen_error *error);
 
-/* Copies into the variable, from offset on, as cudaMemcpyToSymbolAsync does: on stream (as for cugen_call_launch), ordered
-   like a launch and as asynchronous. from: host or device memory, which must stay as it is until the stream has come there.
-   CUGEN_ERROR_USAGE: no such variable, the bytes reach past its end, or it is const and on the cpu device. */
+/* Copies into the variable, beginning at offset, like cudaMemcpyToSymbolAsync: on stream (as for
+   cugen_call_launch), ordered like a launch and asynchronous like one. from: host or device memory,
+   which must not change until the stream has made the copy. CUGEN_ERROR_USAGE: there is no such
+   variable, the bytes reach past its end, or the variable is const and on the cpu device. */
 int cugen_plan_write(cugen_plan *plan, const char *name, size_t offset, const void *from, size_t bytes, void *stream,
                      cugen_error *error);
-/* The other way, as cudaMemcpyFromSymbolAsync: wait for the stream before *to is read. */
+/* Copies out of the variable, like cudaMemcpyFromSymbolAsync: wait for the stream before reading
+   *to. */
 int cugen_plan_read(cugen_plan *plan, const char *name, size_t offset, void *to, size_t bytes, void *stream,
                     cugen_error *error);
 
-/* ---- Tuning -------------------------------------------------------------------------------------------------- */
+/* ---- Tuning ---------------------------------------------------------------------------------- */
 
-/* What tuning is doing. */
+/* The stage of tuning. */
 typedef enum cugen_stage {
   CUGEN_STAGE_SEARCH, /* variants are tried */
-  CUGEN_STAGE_RACE,   /* the fastest are measured again, in turn */
-  CUGEN_STAGE_VERIFY, /* predictions only: the best runs on the cpu device */
-  CUGEN_STAGE_DATA    /* input data is made, and what the reference gives for it; variants wait for that */
+  CUGEN_STAGE_RACE,   /* the fastest variants are measured again, in turn */
+  CUGEN_STAGE_VERIFY, /* predictions only: the best variant runs on the cpu device */
+  CUGEN_STAGE_DATA    /* input data and the reference's results are computed; variants wait for
+                         them */
 } cugen_stage;
 
-/* How far tuning is; valid during the callback. */
+/* The progress of tuning; valid during the callback. */
 typedef struct cugen_progress {
-  size_t done, failed,
-      planned;               /* variants of all problems; planned: as many as the budget allows, 0: a time decides */
-  uint64_t valid;            /* variants in the space of `problem` */
-  double elapsed, remaining; /* seconds; remaining < 0: not known yet */
-  const char *best;          /* variant of `problem`, or NULL */
+  size_t done, failed, planned; /* counts of variants over all problems; planned: as many as the
+                                   budget allows, 0: the budget is a time */
+  uint64_t valid;               /* variants in the space of `problem` */
+  double elapsed, remaining;    /* seconds; remaining < 0: unknown yet */
+  const char *best;             /* the best variant of `problem`, or NULL */
   double best_seconds;
-  const char *last;     /* variant of `problem` that was tried last, or NULL */
-  double flops, bytes;  /* of the problem, from the config; 0: not declared, or not known yet */
+  const char *last;     /* the variant of `problem` that was tried last, or NULL */
+  double flops, bytes;  /* declared work of the problem, from the config; 0: not declared, or
+                           unknown yet */
   const char *problem;  /* the problem that is being tuned */
-  size_t problem_index; /* from 0, in the array of cugen_kernels_tune */
-  size_t problems;      /* how many are tuned; 1: by cugen_kernel_tune */
-  cugen_stage stage;    /* of the problem's tuning; after the search done and planned stay as they are */
-  const char *lost;     /* devices that failed and are left out: "cuda:3: why", a line each; or NULL */
+  size_t problem_index; /* its index, from 0, in the array of cugen_kernels_tune */
+  size_t problems;      /* number of problems being tuned; 1 for cugen_kernel_tune */
+  cugen_stage stage;    /* stage of the problem's tuning; done and planned do not change after the
+                           search */
+  const char *lost;     /* devices that failed and are no longer used: "cuda:3: why", one per line;
+                           or NULL */
 } cugen_progress;
 
 /* Called from the tuning thread; return nonzero to stop. */
@@ -409,111 +499,138 @@ typedef int (*cugen_progress_callback)(const cugen_progress *progress, void *con
 
 /* For cugen_tune_options.flags. */
 enum {
-  CUGEN_TUNE_IN_PROCESS = 1 /* start no processes but the C++ compiler; see cugen_kernel_tune for what that costs */
+  CUGEN_TUNE_IN_PROCESS = 1 /* start no process but the C++ compiler; see cugen_kernel_tune for the
+                               consequences */
 };
 
 /* How to tune. */
 typedef struct cugen_tune_options {
   size_t size;
-  const char *strategy;             /* "surrogate", or another of docs/tuning.md; NULL: it */
-  uint64_t seed;                    /* of the strategy and of the input data */
-  double budget_seconds;            /* 0: 60 on a GPU, 30 on the cpu device and for predictions; < 0: no limit */
+  const char *strategy;             /* "surrogate" or another strategy of docs/tuning.md; NULL:
+                                       "surrogate" */
+  uint64_t seed;                    /* seed of the strategy and of the input data */
+  double budget_seconds;            /* 0: 60 on a GPU, 30 on the cpu device and for predictions; <
+                                       0: no limit */
   size_t budget_count;              /* variants to try at most; 0: no limit */
   double variant_timeout;           /* seconds one variant may run before it is killed; 0: 10 */
-  int threads;                      /* compile threads; 0: one a processor */
-  int again;                        /* measure again what is remembered */
-  const char *implementation;       /* only this one, or these: "wgmma,naive*"; NULL: all */
+  int threads;                      /* compile threads; 0: one per processor */
+  int again;                        /* measure remembered variants again */
+  const char *implementation;       /* implementations to tune, such as "wgmma,naive*"; NULL: all */
   cugen_progress_callback progress; /* NULL: none */
-  void *context;                    /* for progress */
-  unsigned flags;                   /* CUGEN_TUNE_... */
+  void *context;                    /* passed to progress */
+  unsigned flags;                   /* CUGEN_TUNE_... flags */
   void *cuda_context;               /* with CUGEN_TUNE_IN_PROCESS: as cugen_plan_options.context */
-  double verify_seconds;            /* predictions: to verify the fastest on the CPU; 0: 30; < 0: it is not */
+  double verify_seconds;            /* predictions: seconds for verifying the fastest on the CPU; 0:
+                                       30; < 0: no verification */
   double compile_timeout;           /* seconds one compile may take before it is stopped; 0: 60 */
-  size_t portfolio;                 /* cugen_kernels_tune: half of the budget measures the best of each problem on all
-                                       others, so that cugen_kernels_learn finds so many variants for all; 0: no */
-  const double *weights;            /* cugen_kernels_tune: each kernel's share of the budget; NULL: equal ones */
-  const char *bitwise; /* a variant, or "best": only what gives the same bits (docs/tuning.md); NULL: all */
+  /* cugen_kernels_tune: spend half of the budget on measuring the best of each problem on all
+     others, so that cugen_kernels_learn finds this many variants for all; 0: do not */
+  size_t portfolio;
+  const double *weights; /* cugen_kernels_tune: each kernel's share of the budget; NULL: equal
+                            shares */
+  const char *bitwise;   /* a variant, or "best": tune only variants that give the same bits
+                            (docs/tuning.md); NULL: all */
 } cugen_tune_options;
 
 #define CUGEN_TUNE_OPTIONS_INIT                                                                                      \
   { sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL, 0.0, 0.0, 0, NULL, NULL }
 
-/* Tunes in isolated worker processes and remembers each measurement as it arrives; running it again resumes. Variants that
-   lead for near problems, on other GPUs or by the model are tried first, except by "exhaustive", as long as results do not
-   contradict them. Plans opened afterwards take the new best. *result (result may be NULL) becomes JSON: "problem", what the
-   "run" did in numbers, and the "records" of the problem: correct variants by time, then failed ones.
-   On the cpu device it tunes the config's check problem where no setting says otherwise. When it returns, the kernel's problem
-   is the caller's own. For a described GPU it stores
-   predictions instead of measurements, and verifies the fastest on the cpu device (docs/model.md).
+/* Tunes in isolated worker processes and remembers each measurement as it arrives; calling it again
+   resumes. Leaders are tried first, unless results contradict them or the strategy is "exhaustive":
+   the best variants of near problems, on other GPUs, and by the model. Plans opened afterwards take
+   the new best. *result (result may be NULL) becomes JSON: "problem", the figures of the "run", and
+   the "records" of the problem: correct variants by time, then failed ones.
 
-   On a GPU a tenth of the budget, 4 s at most, is kept for a race of the fastest. The budget is exceeded by at most a tenth,
-   or a second if that is more. A variant that runs while none came out right, or any with CUGEN_TUNE_IN_PROCESS, may take
-   longer. A run with a budget ends early where one compile error refuses all variants. A variant that crashes or never ends
-   only fails. CUGEN_ERROR_WRONG: no variant was correct, or none was measured in the budget. CUGEN_ERROR_INTERRUPTED: the
-   callback asked to stop. In both cases *result and the records are filled. CUGEN_ERROR_USAGE: the variant of
-   options->bitwise is not valid, not right, or differs from itself. CUGEN_ERROR_MISSING: no worker program.
+   On the cpu device the config's check problem is tuned, except for parameters that settings set.
+   When the function returns, the kernel's problem is the caller's again. For a described GPU
+   predictions are stored instead of measurements, and the fastest is verified on the cpu device
+   (docs/model.md).
 
-   CUGEN_TUNE_IN_PROCESS uses threads of this process instead, in options->cuda_context, else the current context, else the
-   primary one. It has no isolation: on a GPU a variant that traps breaks the context and all that is in it. One that does
-   not end within variant_timeout keeps its thread, and the library must stay loaded. Both are CUGEN_ERROR_DEVICE; the variant
-   is remembered as failed: tune again to go on. On the cpu device it can do what the application can (docs/embedding.md). */
+   On a GPU a tenth of the budget, at most 4 s, is kept for a race of the fastest variants. The
+   budget is exceeded by at most a tenth, or by a second if that is more. This may take longer if a
+   variant runs while no variant was correct yet, or with CUGEN_TUNE_IN_PROCESS. A run with a budget
+   ends early if one compile error refuses all variants. A variant that crashes or never ends only
+   fails itself. CUGEN_ERROR_WRONG: no variant was correct, or none was measured in the budget.
+   CUGEN_ERROR_INTERRUPTED: the callback asked to stop. In both cases *result and the records are
+   filled in. CUGEN_ERROR_USAGE: the variant of options->bitwise is not valid, not correct, or its
+   launches differ. CUGEN_ERROR_MISSING: there is no worker program.
+
+   CUGEN_TUNE_IN_PROCESS uses threads of this process instead, in options->cuda_context, else the
+   current context, else the primary one. This gives no isolation: on a GPU a variant that traps
+   breaks the context and everything in it. A variant that does not end within variant_timeout keeps
+   its thread, and the library must stay loaded. Both are CUGEN_ERROR_DEVICE, and the variant is
+   remembered as failed; call again to go on. On the cpu device a variant can do whatever the
+   application can (docs/embedding.md). */
 int cugen_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, const char **result,
                       cugen_error *error);
 
-/* Tunes several kernels of one library within one budget, such as one config for several problems. None may be in use elsewhere
-   meanwhile. Nothing is tuned if one of them cannot be. The kernels that were not tuned yet come first. Each gets a share of
-   half of the budget, then one of the rest: an equal one, or by options->weights, which are 0 or more. budget_seconds 0, without
-   a count, is the default for each; budget_count is at least the number of kernels. At most 1000 kernels. *result (NULL: not
-   wanted) becomes a JSON array of what cugen_kernel_tune gives, in the order of kernels; it belongs to the first kernel.
+/* Tunes several kernels of one library within one budget, such as one config for several problems.
+   The kernels must not be used elsewhere meanwhile. Nothing is tuned if one of the kernels cannot
+   be. Kernels that were not tuned yet come first. Each kernel gets a share of half of the budget,
+   and then one of the rest: equal shares, or shares by options->weights, which are 0 or more.
+   budget_seconds 0, without a count, is the default for each kernel; budget_count is at least the
+   number of kernels. At most 1000 kernels. *result (result may be NULL) becomes a JSON array with
+   the results of cugen_kernel_tune, in the order of kernels; it belongs to the first kernel.
 
-   Errors are those of cugen_kernel_tune, and name the problem. CUGEN_ERROR_EMPTY: no variant serves a problem.
-   CUGEN_ERROR_WRONG: some have no correct variant (in the budget); the others are tuned. An error in between ends all; what was
-   measured is kept. */
+   Errors are those of cugen_kernel_tune, and name the problem. CUGEN_ERROR_EMPTY: no variant serves
+   a problem. CUGEN_ERROR_WRONG: some kernels have no correct variant (in the budget); the others
+   are tuned. Any other error ends the run; the measurements before it are kept. */
 int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
                        const char **result, cugen_error *error);
 
-/* What is remembered for this kernel on this device, as a JSON array: correct variants by time, then failed ones. After a run
-   with cugen_tune_options.bitwise the correct ones with other bits stand between. */
+/* The records of this kernel on this device, as a JSON array: correct variants by time, then failed
+   ones. After a run with cugen_tune_options.bitwise, correct variants with other bits stand between
+   these. */
 int cugen_kernel_records(cugen_kernel *kernel, const char **out, cugen_error *error);
 
-/* The expanded .cu of a variant. variant: "tiled tile=16 pad=1" (omitted names take their first valid value), an implementation's
-   name alone, "best" (the best that is remembered for this very problem; an error without one), or NULL: what a plan would use.
-   *name (may be NULL) is the variant's full text. Both live until the next call. */
+/* Expands a variant to its .cu source. variant: "tiled tile=16 pad=1" (omitted tunables have their
+   first valid value); the name of an implementation alone; "best" (the best remembered for this
+   very problem; an error if there is none); or NULL for the variant that a plan would use. *name
+   (may be NULL) becomes the full text of the variant. Both strings live until the next call. */
 int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **source, const char **name,
                         cugen_error *error);
 
-/* ---- Wisdom: records to ship --------------------------------------------------------------------------------- */
+/* ---- Wisdom: records to ship ----------------------------------------------------------------- */
 
-/* Merges a file of 'cugen cache export' into the cache: all of it, or on a failure nothing. The library's stop callback is asked;
-   if it stops the import while the file is read, nothing is imported; if later, whoever opens the cache next completes it. Of two
-   records of one kernel a wrong one is kept (wrong, out of bounds, a trap), else the one seen to vary, else the fastest. Of two
-   sources of one variant the one measured later is kept. *result (NULL: not wanted) becomes JSON that counts the records.
-   CUGEN_ERROR_CACHE: a line is not valid. CUGEN_ERROR_IO: the file cannot be read, or the cache not written.
-   CUGEN_ERROR_MISSING: no such file. */
+/* Merges a file of 'cugen cache export' into the cache: all of it, or nothing after a failure. The
+   library's stop callback is called: if it stops the import while the file is read, nothing is
+   imported; if later, the next program that opens the cache completes the import. Of two records of
+   one kernel, a wrong one is kept (wrong, out of bounds, a trap), else one whose outputs vary, else
+   the fastest. Of records of two sources of one variant, the one measured later is kept. *result
+   (result may be NULL) becomes JSON with the numbers of records. CUGEN_ERROR_CACHE: a line is not
+   valid. CUGEN_ERROR_IO: the file cannot be read, or the cache not written. CUGEN_ERROR_MISSING:
+   the file does not exist. */
 int cugen_cache_import(cugen *lib, const char *path, const char **result, cugen_error *error);
 
-/* ---- Commands ------------------------------------------------------------------------------------------------ */
+/* ---- Commands -------------------------------------------------------------------------------- */
 
-/* Runs a command of the command line and gives its JSON: words {"check", "matmul.lua", "--set", "M=64"}, without "cugen" and
-   "--json". Every command that takes --json can be run (docs/json.md); its options that are not given are those that lib was
-   opened with. It runs in a process of its own, whose program is that of options.worker (see below), so that nothing it does
-   harms this one. It therefore sees neither files of cugen_add_file nor a cache in memory. The library's stop callback is
-   asked; a stop is the command's Ctrl-C.
-   *json is also set where the command failed after it had a result, such as a check with findings (CUGEN_ERROR_WRONG); else NULL.
-   CUGEN_ERROR_USAGE: no such command, or it has no JSON. CUGEN_ERROR_MISSING: there is no worker program. */
+/* Runs a command of the command line and returns its JSON. words: {"check", "matmul.lua", "--set",
+   "M=64"}, without "cugen" and "--json". Every command that takes --json can be run (docs/json.md);
+   options that are not given are those with which lib was opened. The command runs in a process of
+   its own, whose program is that of options.worker (see below), so that nothing that it does harms
+   this process. Therefore it sees neither files of cugen_add_file nor a cache in memory. The
+   library's stop callback is called; stopping acts like Ctrl-C on the command. *json is also set if
+   the command failed after it had a result, such as a check with findings (CUGEN_ERROR_WRONG);
+   otherwise a failure sets it to NULL. CUGEN_ERROR_USAGE: there is no such command, or it has no
+   JSON. CUGEN_ERROR_MISSING: there is no worker program. */
 int cugen_command(cugen *lib, const char *const *words, size_t count, const char **json, cugen_error *error);
 
-/* ---- The worker program -------------------------------------------------------------------------------------- */
+/* ---- The worker program ---------------------------------------------------------------------- */
 
-/* Isolated work (compiling, tuning, checking) runs in the program cugen-worker, which is installed with the library and found
-   beside it. Library and worker must be of one build, else CUGEN_ERROR_MISSING. With options.worker "none" this process
-   compiles, which a source that crashes NVRTC ends, and tuning needs CUGEN_TUNE_IN_PROCESS.
+/* The worker program. Isolated work (compiling, tuning, checking) runs in the program cugen-worker,
+   which is installed with the library and found beside it. Library and worker must be of one build,
+   otherwise functions fail with CUGEN_ERROR_MISSING. With options.worker "none" this process
+   compiles, so that a source that crashes NVRTC ends the process, and tuning needs
+   CUGEN_TUNE_IN_PROCESS.
 
-   An application that cannot ship cugen-worker can be its own: set options.worker to its file, and begin main with
-   if (argc > 1 && strcmp(argv[1], "worker") == 0) return cugen_worker_main(argc, argv); It uses file descriptor 3. */
+   An application that cannot ship cugen-worker can itself be the worker: set options.worker to the
+   application's file, and begin main with
+   if (argc > 1 && strcmp(argv[1], "worker") == 0) return cugen_worker_main(argc, argv);
+   The worker uses file descriptor 3. */
 int cugen_worker_main(int argc, char **argv);
 
-/* Where this header is, kept in the program: a statically linked one finds the installation's worker by it. */
+/* The path of this header, stored in the program, by which a statically linked program finds the
+   worker of the installation. */
 #if defined(__GNUC__) && !defined(CUGEN_INSIDE)
 extern const char cugen_header_file[] __attribute__((weak, visibility("hidden")));
 const char cugen_header_file[] = __FILE__;

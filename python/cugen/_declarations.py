@@ -21,7 +21,7 @@ VERSION = "0.1.0"
 
 
 class Status(IntEnum):
-    """What functions return. The values never change. The command line's exit code is the status without its sign."""
+    """The status that functions return. The values never change. The exit code of the command line is the status without its sign."""
 
     OK = 0
     INTERNAL = -1  # a defect of cugen itself
@@ -32,7 +32,7 @@ class Status(IntEnum):
     COMPILE = -6  # the compiler refused an expanded source
     DEVICE = -7  # the device or its driver failed
     MISSING = -8  # a driver, NVRTC, a compiler or a file was not found
-    CACHE = -9  # the cache, or wisdom, is corrupt, foreign, or newer than this cugen
+    CACHE = -9  # the cache or a wisdom file is corrupt, foreign, or newer than this cugen
     IO = -10  # reading or writing failed: permissions, full disk
     WRONG = -11  # a wrong result, a finding of a check, or no variant was correct (in the budget)
     MEMORY = -12  # out of memory, on the host or the device
@@ -40,7 +40,7 @@ class Status(IntEnum):
 
 
 class Cause(IntEnum):
-    """What a status does not tell and a program may want to know. Most errors have none."""
+    """The cause of an error, more precise than its status, for programs that react to it. Most errors have none."""
 
     NONE = 0
     BOUNDS = 1  # a kernel accessed memory outside its buffers
@@ -52,7 +52,7 @@ class Cause(IntEnum):
     COMPILE_TIME = 7  # a compile was stopped at its time limit
     ASSEMBLY = 8  # the compiler does not know an instruction in inline assembly
     DEVICE_LOST = 9  # the device is gone, whatever ran on it
-    BUSY = 10  # the cache's server could not do it just now: trying again may work
+    BUSY = 10  # the cache's server could not answer just now: trying again may work
     GRID_SYNC = 11  # a kernel waits for its whole grid in a launch that is not cooperative
     UNSUPPORTED = 12  # a GPU may launch the kernel; the cpu device cannot
 
@@ -112,21 +112,21 @@ class cugen_device_info(Structure):
 
 @dataclass(frozen=True)
 class Device:
-    """A device of this machine. "" and 0 mean not known."""
+    """A device of this machine. "" and 0 mean unknown."""
 
-    id: str  # for options.device: "cuda:0", "cpu"
+    id: str  # id for options.device: "cuda:0", "cpu"
     name: str  # "NVIDIA H200"
     uuid: str  # "GPU-..." or ""
     arch: str  # "sm_90a"
-    driver_version: int  # of CUDA, 13000 for 13.0; 0: there is none
-    nvrtc_version: int  # of CUDA, 13000 for 13.0; 0: there is none
+    driver_version: int  # CUDA versions, 13000 for 13.0; 0: there is none
+    nvrtc_version: int  # CUDA versions, 13000 for 13.0; 0: there is none
     sm_count: int
-    clock_khz: int  # the highest clocks, the bus's width; 0: not applicable
-    memory_clock_khz: int  # the highest clocks, the bus's width; 0: not applicable
-    memory_bus_bits: int  # the highest clocks, the bus's width; 0: not applicable
+    clock_khz: int  # highest clocks, and width of the memory bus; 0: not applicable
+    memory_clock_khz: int  # highest clocks, and width of the memory bus; 0: not applicable
+    memory_bus_bits: int  # highest clocks, and width of the memory bus; 0: not applicable
     memory_bytes: int
     l2_bytes: int
-    shared_bytes_per_block: int  # opt-in limit
+    shared_bytes_per_block: int  # with opt-in
 
     @classmethod
     def _of(cls, c: cugen_device_info) -> Device:
@@ -155,7 +155,7 @@ class ArgumentKind(IntEnum):
     INOUT = 2  # a buffer that is read and written
     SCRATCH = 3  # a buffer for the kernel's own use; cugen can allocate it
     SCALAR = 4  # a number, passed by value
-    CONSTANT = 5  # values that are read, copied at bind: a symbol, or by address
+    CONSTANT = 5  # values that the kernel reads, copied at bind: a symbol, or passed by address
 
 MAX_RANK = 4
 
@@ -184,25 +184,25 @@ class cugen_argument_info(Structure):
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument, for the kernel's problem."""
+    """An argument of the kernel for its problem."""
 
     name: str
     kind: ArgumentKind
     dtype: str  # "f32"; "struct": a struct that is passed by value
     rank: int  # 0 for a scalar
     shape: tuple[int, ...]  # elements, logical order
-    stride: tuple[int, ...]  # elements, from layout and pitch
+    stride: tuple[int, ...]  # in elements, from layout and pitch
     layout: str  # "row" or "col"
-    bytes: int  # whole buffer, pitch included; 0: scratch that the variant does not use
+    bytes: int  # size of the whole buffer, pitch included; 0: scratch that the variant does not use
     memory: str  # "device", "pinned", "mapped", "managed", "registered"
     compiled_in: bool  # scalar: its value is part of the source and is not passed
-    absent: bool  # the problem has no such argument: pass None. The rest is that of a scalar
-    overwrite: bool  # input: the kernel may write to the buffer, which is then not const
-    data: str | None  # test data: a fill ("uniform"), "values", "file", "generator"; None: none
-    data_from: str | None  # its expression or file; None: a fill, a list, or a plan's argument
-    access: str  # how it is reached: "global", "constant", "texture", "array", "symbol", "tensor"
-    is_size: bool  # scalar: it passes a size of the problem; with a larger value the kernel leaves its buffers
-    size: int  # that size; else 0
+    absent: bool  # the problem has no such argument: pass None. The other members are those of a scalar
+    overwrite: bool  # input: the kernel may write to the buffer, so it is not const
+    data: str | None  # source of the test data: a fill ("uniform"), "values", "file", "generator"; None: none
+    data_from: str | None  # the expression or file of data; None: a fill, a list, or a plan's argument
+    access: str  # how the kernel reaches it: "global", "constant", "texture", "array", "symbol", "tensor"
+    is_size: bool  # scalar: passes a size of the problem; with a larger value the kernel exceeds its buffers
+    size: int  # value of that size; otherwise 0
 
     @classmethod
     def _of(cls, c: cugen_argument_info) -> Argument:
@@ -246,13 +246,13 @@ class cugen_plan_options(Structure):
 
 
 class PlanChoice(IntEnum):
-    """Where a plan's variant comes from."""
+    """The origin of a plan's variant."""
 
     EXACT = 0  # the best remembered for this problem
     NEAR = 1  # the best remembered for the problem that the policy selects: the nearest, or its bucket's
-    DEFAULT = 2  # never measured here. What ships for such GPUs, else the fastest by remembered predictions, else what ships by predictions, else on a GPU what the config suggests (try), else the first valid one
-    PINNED = 3  # named by options.choice, or in the file of options.pin or $CUGEN_PIN
-    PORTFOLIO = 4  # by a portfolio's rule: measured for other sizes
+    DEFAULT = 2  # never measured here: shipped for such GPUs, else the fastest by remembered predictions, else shipped by predictions, else on a GPU the config's suggestion (try), else the first valid variant
+    PINNED = 3  # the choice in options.choice, or in the file of options.pin or $CUGEN_PIN
+    PORTFOLIO = 4  # named by a portfolio's rule: measured for other sizes
     OTHER_GPU = 5  # the best remembered for this problem on another GPU, of the same model or compute capability
 
 
@@ -281,26 +281,26 @@ class cugen_plan_info(Structure):
 
 @dataclass(frozen=True)
 class PlanInfo:
-    """A plan, and why it was chosen. Of a default, pinned or portfolio one tuned_for is None; seconds, measured_at and the versions are 0."""
+    """A plan, and the reason for its variant. For a default, pinned or portfolio choice tuned_for is None, and seconds, measured_at and the versions are 0."""
 
     kernel: str
     problem: str
-    variant: str  # full text
+    variant: str  # full text of the variant
     choice: PlanChoice
-    tuned_for: str | None  # the problem that the record is of
-    tuned_on: str | None  # another GPU that it, or the portfolio that ships, is of; else None
-    distance: float  # from this problem to that one
-    seconds: float  # median time of one run of all launches, as it was measured for tuned_for
-    flops: float  # of the problem, from the config; 0: not declared
-    bytes: float  # of the problem, from the config; 0: not declared
-    predicted: bool  # no GPU measured the variant: the model chose it
+    tuned_for: str | None  # the problem of the record
+    tuned_on: str | None  # the other GPU of the record, or of the shipped portfolio; otherwise None
+    distance: float  # from this problem to tuned_for
+    seconds: float  # median time of one run of all launches, measured for tuned_for
+    flops: float  # declared work of the problem, from the config; 0: not declared
+    bytes: float  # declared work of the problem, from the config; 0: not declared
+    predicted: bool  # the variant was not measured on a GPU: the model chose it
     measured_at: int  # seconds since the epoch
-    driver_version: int  # when it was measured
-    nvrtc_version: int  # when it was measured
-    source_hash: str  # of the source without comments and spacing: equal hashes are the same code
-    image_from_cache: bool  # 0: it was compiled now
+    driver_version: int  # CUDA versions of the measurement
+    nvrtc_version: int  # CUDA versions of the measurement
+    source_hash: str  # hash of the source without comments and spacing: equal hashes mean the same code
+    image_from_cache: bool  # 0: the image was compiled now
     launches: int  # kernels launched by one cugen_call_launch
-    arguments: int  # that cugen_call_bind takes
+    arguments: int  # number of arguments of cugen_call_bind
 
     @classmethod
     def _of(cls, c: cugen_plan_info) -> PlanInfo:
@@ -337,12 +337,12 @@ class cugen_plan_exploration(Structure):
 
 
 class Stage(IntEnum):
-    """What tuning is doing."""
+    """The stage of tuning."""
 
     SEARCH = 0  # variants are tried
-    RACE = 1  # the fastest are measured again, in turn
-    VERIFY = 2  # predictions only: the best runs on the cpu device
-    DATA = 3  # input data is made, and what the reference gives for it; variants wait for that
+    RACE = 1  # the fastest variants are measured again, in turn
+    VERIFY = 2  # predictions only: the best variant runs on the cpu device
+    DATA = 3  # input data and the reference's results are computed; variants wait for them
 
 
 class cugen_progress(Structure):
@@ -368,24 +368,24 @@ class cugen_progress(Structure):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far tuning is."""
+    """The progress of tuning."""
 
-    done: int  # variants of all problems; planned: as many as the budget allows, 0: a time decides
-    failed: int  # variants of all problems; planned: as many as the budget allows, 0: a time decides
-    planned: int  # variants of all problems; planned: as many as the budget allows, 0: a time decides
+    done: int  # counts of variants over all problems; planned: as many as the budget allows, 0: the budget is a time
+    failed: int  # counts of variants over all problems; planned: as many as the budget allows, 0: the budget is a time
+    planned: int  # counts of variants over all problems; planned: as many as the budget allows, 0: the budget is a time
     valid: int  # variants in the space of `problem`
-    elapsed: float  # seconds; remaining < 0: not known yet
-    remaining: float  # seconds; remaining < 0: not known yet
-    best: str | None  # variant of `problem`, or None
+    elapsed: float  # seconds; remaining < 0: unknown yet
+    remaining: float  # seconds; remaining < 0: unknown yet
+    best: str | None  # the best variant of `problem`, or None
     best_seconds: float
-    last: str | None  # variant of `problem` that was tried last, or None
-    flops: float  # of the problem, from the config; 0: not declared, or not known yet
-    bytes: float  # of the problem, from the config; 0: not declared, or not known yet
+    last: str | None  # the variant of `problem` that was tried last, or None
+    flops: float  # declared work of the problem, from the config; 0: not declared, or unknown yet
+    bytes: float  # declared work of the problem, from the config; 0: not declared, or unknown yet
     problem: str  # the problem that is being tuned
-    problem_index: int  # from 0, in the array of cugen_kernels_tune
-    problems: int  # how many are tuned; 1: by cugen_kernel_tune
-    stage: Stage  # of the problem's tuning; after the search done and planned stay as they are
-    lost: str | None  # devices that failed and are left out: "cuda:3: why", a line each; or None
+    problem_index: int  # its index, from 0, in the array of cugen_kernels_tune
+    problems: int  # number of problems being tuned; 1 for cugen_kernel_tune
+    stage: Stage  # stage of the problem's tuning; done and planned do not change after the search
+    lost: str | None  # devices that failed and are no longer used: "cuda:3: why", one per line; or None
 
     @classmethod
     def _of(cls, c: cugen_progress) -> Progress:
