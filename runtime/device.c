@@ -1,4 +1,4 @@
-/* What every row of devices shares; see device.h. */
+/* Functions shared by all rows of the device table; see device.h. */
 #include "device.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ void compiled_free(struct compiled *compiled) {
   *compiled = (struct compiled){0};
 }
 
-/* NULL stays NULL; otherwise *whole becomes false without memory. */
+/* A NULL text gives NULL; without memory *whole becomes false. */
 static char *copy_text(const char *text, bool *whole) {
   char *copy = text ? strdup(text) : NULL;
   *whole &= !text || copy;

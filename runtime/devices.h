@@ -1,4 +1,4 @@
-/* The table of devices: which rows there are. */
+/* Finding the row of the device table that an id such as "cuda:1" belongs to. */
 #ifndef RUNTIME_DEVICES_H
 #define RUNTIME_DEVICES_H
 
@@ -6,7 +6,8 @@
 
 extern const struct device_ops cuda_device_ops, cpu_device_ops;
 
-/* The row and ordinal for an id such as "cuda:1" or "cpu"; CUGEN_ERROR_USAGE with what there is otherwise. */
+/* The row and ordinal for an id such as "cuda:1" or "cpu". For any other id CUGEN_ERROR_USAGE,
+   whose message lists the devices there are. */
 int device_find(const char *id, const struct device_ops **ops, int *ordinal, cugen_error *err);
 
 #endif

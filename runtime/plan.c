@@ -1,15 +1,19 @@
-/* Plans and calls; see plan.h. A launch of a call has to cost no more than cuLaunchKernel: what can be known earlier is worked out
-   earlier.
+/* Plans and calls; see plan.h. A launch of a call has to cost no more than cuLaunchKernel, so
+   everything that can be known earlier is computed earlier.
 
-     plan_open   loads the image and finds each launch's entry, with its shared memory and carveout. Borrows the spec.
-     call_bind   checks the buffers, makes textures and tensor maps, and lays out the parameters of all launches that differ, one
-                 after the other, as the driver takes them: an array of pointers to values.
-     call_launch fills CUDA arrays and __device__ symbols where there are any, calls the device once for each launch of the
-                 spec's sequence, and copies from symbols what was written. Nothing is looked up, allocated or locked.
+     plan_open   loads the image and finds each launch's entry, with its shared memory and carveout.
+                 Borrows the spec.
+     call_bind   checks the buffers, makes textures and tensor maps, and lays out the parameters of
+                 all different launches one after the other, as the driver takes them: an array of
+                 pointers to values.
+     call_launch fills CUDA arrays and __device__ symbols where there are any, calls the device once
+                 for each launch of the spec's sequence, and copies from symbols what was written.
+                 Nothing is looked up, allocated or locked.
 
-   Invariants: a call outlives neither its plan nor the memory that it was bound to. Values that only one launch passes (`own`)
-   and those of arguments have an address that stays. A kernel whose image takes other parameters than the config declares is
-   refused at bind, since the driver would read past the end. */
+   Invariants: a call outlives neither its plan nor the memory that it is bound to. The addresses
+   of arguments' values and of values that a single launch passes (`own`) never change. A kernel
+   whose image takes other parameters than the config declares is refused at bind, because the
+   driver would read past the end of the parameters. */
 #include "plan.h"
 
 #include <math.h>
@@ -23,7 +27,7 @@ struct plan {
   struct device *device;
   const struct kernel_spec *spec;
   struct loaded *loaded;
-  struct entry **entries; /* one a launch */
+  struct entry **entries; /* one entry for each launch */
 };
 
 union scalar {
@@ -31,7 +35,7 @@ union scalar {
   unsigned char bytes[KERNEL_STRUCT_BYTES];
 };
 
-/* An argument in a __device__ symbol, and the caller's memory. */
+/* An argument in a __device__ symbol, with the caller's memory for its values. */
 struct symbol {
   void *at, *buffer;
   size_t bytes;
@@ -42,17 +46,20 @@ struct call {
   struct device *device;
   const struct kernel_spec *spec;
   struct entry *const *entries;
-  void **parameters;         /* of all launches, one after the other; each ends with NULL */
-  void ***launch_parameters; /* those of each */
-  int64_t *own;              /* values that only one launch passes, in order: each a number */
+  /* of all launches, one after the other; the list of each launch ends with NULL */
+  void **parameters;
+  void ***launch_parameters; /* the beginning of each launch's list in `parameters` */
+  /* values that a single launch passes, in the order of launches: each a number */
+  int64_t *own;
   void *addresses[KERNEL_MAX_ARGUMENTS];
-  struct texture textures[KERNEL_MAX_ARGUMENTS]; /* of the arguments read as such */
-  struct memory copies[KERNEL_MAX_ARGUMENTS];    /* of constants that are read by their address */
-  size_t arrays[KERNEL_MAX_ARGUMENTS];           /* which textures are to be filled before each launch */
+  struct texture textures[KERNEL_MAX_ARGUMENTS]; /* of the arguments that are read as textures */
+  struct memory copies[KERNEL_MAX_ARGUMENTS];    /* of constants that the kernel reads by address */
+  /* indices of the textures whose arrays are filled before each launch */
+  size_t arrays[KERNEL_MAX_ARGUMENTS];
   size_t array_count;
   struct symbol symbols[KERNEL_MAX_ARGUMENTS];
   size_t symbol_count;
-  struct tensor_map *maps; /* one an argument; NULL: no argument has one */
+  struct tensor_map *maps; /* one for each argument; NULL: no argument has a tensor map */
   union scalar scalars[KERNEL_MAX_ARGUMENTS];
 };
 
@@ -68,8 +75,9 @@ size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_M
   return count;
 }
 
-/* A cooperative kernel's image is another one: that a kernel waits for its grid is seen when it is compiled, and an image that is kept
-   was right in a launch of its kind. */
+/* Marks cooperative kernels, so that their images differ from others: whether a kernel waits for
+   its grid is found out when the kernel is compiled, and an image from the cache was checked
+   only for its own kind of launch. */
 void plan_add_entries(const struct kernel_spec *spec, struct text *out) {
   const char *entries[KERNEL_MAX_ENTRIES];
   size_t count = plan_entries(spec, entries);
@@ -132,7 +140,7 @@ int plan_check_launches(const struct device_ops *ops, const struct device_facts 
   return status;
 }
 
-/* Cooperative launches, by the driver's own answer. */
+/* Checks cooperative launches against the number of resident blocks that the driver answers. */
 static int check_cooperative(const struct plan *plan, cugen_error *err) {
   const struct kernel_needs nothing = {0};
   const struct device_facts *facts = &plan->device->description.facts;
@@ -196,7 +204,8 @@ int plan_symbol(const struct plan *plan, const char *name, bool written, void **
   return plan->device->ops->symbol(plan->device, plan->loaded, name, written, address, bytes, err);
 }
 
-/* "scale.cu:3: kernel 'scale'"; " (launch at line 12)" where it has a list of its own. */
+/* "scale.cu:3: kernel 'scale'", followed by " (launch at line 12)" where the launch has a
+   parameter list of its own. */
 static struct text name_kernel(const struct kernel_launch *launch) {
   struct text name = {0};
   bool known = launch->place && *launch->place;
@@ -212,7 +221,8 @@ static int prefix_kernel(const struct kernel_launch *launch, cugen_error *err) {
   return status;
 }
 
-/* Every argument in a symbol has to be declared, also one that is not read: a misspelt one would hold zeros without a word. */
+/* Every argument in a symbol has to be declared in the source, even an unread one, because a
+   misspelt symbol would keep its zeros without a message. */
 int plan_check_symbol(const struct kernel_spec *spec, size_t index, int64_t room, cugen_error *err) {
   const struct kernel_argument *argument = &spec->arguments[index];
   const int64_t bytes = kernel_argument_bytes(argument);
@@ -237,7 +247,7 @@ static int find_symbol(struct plan *plan, struct call *call, size_t index, bool 
   return prefix_kernel(&plan->spec->launches[0], err);
 }
 
-/* A constant's values are those at bind, wherever the kernel reads them. */
+/* Copies a constant's values at bind to where the kernel reads them. */
 static int copy_constant(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
                          cugen_error *err) {
   const struct kernel_argument *argument = &plan->spec->arguments[index];
@@ -251,7 +261,7 @@ static int copy_constant(struct plan *plan, struct call *call, size_t index, con
                 : ops->copy_2d(plan->device, call->addresses[index], bytes, memory->device, bytes, bytes, 1, err);
 }
 
-/* Without memory it stays in the symbol. */
+/* Without memory the values stay in the symbol. */
 static int bind_symbol(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
                        cugen_error *err) {
   const struct kernel_argument *argument = &plan->spec->arguments[index];
@@ -301,7 +311,7 @@ static int refuse_compiled_in(const struct kernel_argument *argument, cugen_erro
   return CUGEN_ERROR_USAGE;
 }
 
-/* given: NULL, or the value to pass instead of the spec's. */
+/* given: the value to pass instead of the spec's, or NULL. */
 static int bind_scalar(const struct kernel_argument *argument, const void *given, unsigned char *out,
                        cugen_error *err) {
   size_t bytes = (size_t)kernel_argument_bytes(argument);
@@ -319,7 +329,8 @@ static int bind_scalar(const struct kernel_argument *argument, const void *given
   return CUGEN_OK;
 }
 
-/* A device traps at an element that is not aligned to its own size. Wider accesses are the template's to ask for. */
+/* Checks that elements are aligned to their own size, since a device traps otherwise. Wider
+   accesses need an alignment that only the template knows. */
 static int check_address(const struct kernel_argument *argument, const void *address, cugen_error *err) {
   const bool constant = argument->kind == CUGEN_ARGUMENT_CONSTANT;
   if (!address && (argument->unused || (kernel_argument_symbol(argument) && !constant))) return CUGEN_OK;
@@ -348,14 +359,15 @@ static int bind_argument(struct plan *plan, struct call *call, size_t index, con
   return CUGEN_OK;
 }
 
-/* Where the value of a parameter lies. */
+/* The address of a parameter's value. */
 static void *parameter_place(const struct kernel_argument *argument, struct call *call, size_t index) {
   if (argument->kind == CUGEN_ARGUMENT_SCALAR) return call->scalars[index].bytes;
   if (argument->access == ACCESS_TENSOR) return &call->maps[index];
   return kernel_argument_textured(argument) ? (void *)&call->textures[index].object : (void *)&call->addresses[index];
 }
 
-/* A launch's parameters in order, each a pointer to its value. *own: where the next value of a launch's own lies. */
+/* Appends a launch's parameters in order, each a pointer to its value. *own: where the launch's
+   next own value is stored. */
 static int list_launch(struct call *call, const struct plan *plan, size_t launch, void **out, int64_t **own,
                        cugen_error *err) {
   struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
@@ -386,12 +398,12 @@ static int list_parameters(const struct plan *plan, struct call *call, void *con
     status = list_launch(call, plan, i, out, &own, err);
     out += count_parameters(plan->spec, i);
     for (size_t e = 0; e < extra_count; e++) *out++ = extra[e];
-    out++; /* NULL */
+    out++; /* the NULL that ends the launch's list */
   }
   return status;
 }
 
-/* ---- Whether a kernel takes what it is passed -------------------------------------------------------------------- */
+/* ---- Comparing a kernel's parameters with the passed ones ---- */
 
 static void list_passed(const struct kernel_spec *spec, const struct kernel_parameter *passed, size_t count,
                         struct text *out) {
@@ -399,19 +411,20 @@ static void list_passed(const struct kernel_spec *spec, const struct kernel_para
     text_addf(out, "%s%s", out->length ? ", " : "", spec->arguments[passed[i].argument].name);
 }
 
-/* What a launch passes. */
+/* The parameters that a launch passes. */
 struct passing {
   const struct kernel_spec *spec;
   const struct kernel_launch *launch;
   const char *kernel; /* for messages */
   struct kernel_parameter parameters[KERNEL_MAX_ARGUMENTS];
-  size_t count, extra; /* extra: behind them */
+  size_t count, extra; /* extra: passed behind the arguments */
 };
 
 static int refuse_count(const struct passing *p, int takes, cugen_error *err) {
   struct text names = {0};
   list_passed(p->spec, p->parameters, p->count, &names);
-  if (p->extra) text_add(&names, ", samples, sample_count"); /* call_bind's extra ones: of a reference */
+  /* the `extra` parameters of call_bind, which a reference takes */
+  if (p->extra) text_add(&names, ", samples, sample_count");
   error_set(err, CUGEN_ERROR_CONFIG,
             "%s takes %d parameters but is passed %zu (%s): its parameter list and the config's %s must agree",
             p->kernel, takes, p->count + p->extra, text_get(&names), p->launch->listed ? "pass" : "arguments");
@@ -424,7 +437,7 @@ static int parameter_bytes(const struct kernel_argument *argument) {
   return (int)(argument->access == ACCESS_TENSOR ? sizeof(struct tensor_map) : sizeof(void *));
 }
 
-/* At the argument's line of the config, where that is known. */
+/* Reports the argument's line of the config, where the line is known. */
 static int refuse_size(const struct passing *p, size_t i, int takes, int bytes, cugen_error *err) {
   const struct kernel_argument *argument = &p->spec->arguments[p->parameters[i].argument];
   const char *place = p->launch->place;
@@ -448,7 +461,8 @@ static int check_sizes(const struct passing *p, const int *sizes, cugen_error *e
   return CUGEN_OK;
 }
 
-/* Those that the launch gives itself; an argument's own may still be another at a call. */
+/* Checks the sizes of the launch's own values; an argument's own value may still change at a
+   call. */
 static int check_values(const struct passing *p, cugen_error *err) {
   for (size_t i = 0; i < p->count; i++) {
     union scalar packed;
@@ -474,7 +488,8 @@ int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t 
   return status;
 }
 
-/* A kernel that takes other parameters than it is passed would read what is not there. */
+/* Refuses a kernel that takes other parameters than it is passed, because it would read past
+   their end. */
 static int check_parameters(const struct plan *plan, size_t launch, size_t extra, cugen_error *err) {
   int sizes[PLAN_MAX_PARAMETERS] = {0};
   const struct device_ops *ops = plan->device->ops;
@@ -482,7 +497,7 @@ static int check_parameters(const struct plan *plan, size_t launch, size_t extra
   return plan_check_parameters(plan->spec, launch, extra, sizes, takes, err);
 }
 
-/* Maps are aligned more than calloc's memory is. */
+/* Tensor maps need a larger alignment than calloc gives. */
 static int allocate_maps(const struct kernel_spec *spec, struct call *call, cugen_error *err) {
   size_t i = 0;
   while (i < spec->argument_count && spec->arguments[i].access != ACCESS_TENSOR) i++;
@@ -558,7 +573,7 @@ static int copy_symbol(const struct call *call, const struct symbol *symbol, boo
                                  symbol->bytes, stream, err);
 }
 
-/* Before the launches. */
+/* Fills arrays and symbols before the launches. */
 static int fill(const struct call *call, void *const *stream, cugen_error *err) {
   int status = fill_arrays(call, stream, err);
   for (size_t i = 0; i < call->symbol_count && !status; i++)
@@ -566,7 +581,7 @@ static int fill(const struct call *call, void *const *stream, cugen_error *err) 
   return status;
 }
 
-/* After them. */
+/* Copies outputs from symbols after the launches. */
 static int collect(const struct call *call, void *const *stream, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < call->symbol_count && !status; i++)

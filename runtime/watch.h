@@ -1,6 +1,7 @@
-/* What running a watched kernel on the cpu device brings to light: findings, and how well its accesses fit the banks of
-   shared memory and the sectors of global memory. Plain data of fixed size: it lies in memory that the worker shares with
-   its parent, so that it outlives a crash. */
+/* The report of a watched kernel on the cpu device: findings, and how well the kernel's accesses
+   fit the banks of shared memory and the sectors of global memory. The report is plain data of
+   fixed size, since it lies in memory that the worker shares with its parent so that it outlives
+   a crash. */
 #ifndef RUNTIME_WATCH_H
 #define RUNTIME_WATCH_H
 
@@ -19,95 +20,112 @@ enum {
   WATCH_MOST_FINDINGS = 128,
   WATCH_MOST_COUNTERS = 32,
   WATCH_MOST_BUFFERS = 32,
-  WATCH_COUNTED_BLOCKS = 64, /* of a launch with more, whose traffic is counted */
-  WATCH_REACHED = 1 << 19    /* bytes of an image's code, of which it is known whether their accesses have run */
+  WATCH_COUNTED_BLOCKS = 64, /* blocks whose traffic is counted, of a launch that has more */
+  /* bytes of an image's code for which `reached` says whether their accesses have run */
+  WATCH_REACHED = 1 << 19
 };
 
 struct watch_place {
-  uint64_t site; /* in the image, from its first byte; 0: not known */
+  uint64_t site; /* offset in the image's code; 0: not known */
   uint32_t block[3], thread[3];
   bool write;
 };
 
-/* How threads that wait at different places are apart. */
+/* How the places differ at which threads of a diverged block wait. */
 enum watch_apart {
-  WATCH_APART_AT_SITES,    /* at one barrier, which the compiler may have made several of */
-  WATCH_APART_AT_BARRIERS, /* at different ones */
-  WATCH_APART_AT_CALLS     /* at one barrier, of a function that was called from different places */
+  WATCH_APART_AT_SITES,    /* at copies of one barrier, which the compiler duplicated */
+  WATCH_APART_AT_BARRIERS, /* at different barriers */
+  WATCH_APART_AT_CALLS     /* at one barrier in a function that was called from different places */
 };
 
 struct watch_finding {
   cugen_finding_kind kind;
-  struct watch_place here, other; /* other.site 0: there is none */
-  bool shared;                    /* which memory */
-  char array[WATCH_NAME];         /* or buffer; "": not known */
-  int64_t offset, bytes;          /* where in it, and how large it is, in bytes; without an array: the address */
-  int element, size;              /* bytes of its element (0: not known), and of the access */
-  uint64_t count;                 /* how often; only the first is described */
-  uint64_t fence;         /* site of a flag's access at which a fence is missing; 0: it is none of that kind */
-  bool fence_behind;      /* it, or in front of it */
-  bool spins;             /* a hang: the thread waits for what another block is to write, which runs later */
-  bool same_value;        /* of a race of two writes: each time the value was there already */
-  enum watch_apart apart; /* of a divergence */
-  char text[WATCH_TEXT];  /* the rest, in words; "" */
-  uint64_t last_site;     /* of the last access: for a place that is no line of the source */
+  struct watch_place here, other; /* other.site 0: the finding has no second place */
+  bool shared;                    /* the access is to shared memory, not global memory */
+  char array[WATCH_NAME];         /* name of the array or buffer; "": not known */
+  /* Offset of the access in the array and size of the array, in bytes; without an array, offset
+     is the address. */
+  int64_t offset, bytes;
+  int element, size; /* bytes of an element (0: not known), and of the access */
+  uint64_t count;    /* occurrences; only the first is described */
+  /* Site of the access to a flag at which a fence is missing; 0: the finding is of another kind. */
+  uint64_t fence;
+  /* the fence is missing behind the access to the flag, not in front of it */
+  bool fence_behind;
+  /* of a hang: the thread waits for a value that a block which runs later would write */
+  bool spins;
+  /* of a race between two writes: each write stored the value that was already there */
+  bool same_value;
+  enum watch_apart apart; /* of a divergence: how the waiting places differ */
+  char text[WATCH_TEXT];  /* further explanation in words; "" */
+  /* of the thread's last access, used where a place is on no line of the source */
+  uint64_t last_site;
 };
 
-/* ---- Counters: what a launch asks of the memory system, in all blocks, from those that were counted ---- */
+/* ---- Counters: a launch's load on the memory system, scaled from the counted blocks to all
+   ---- */
 
-/* One array of shared memory or one buffer, read or written. A request is what the lanes of a warp ask for at one place of
-   the program at once. */
+/* The reads or the writes of one array of shared memory or one buffer. A request is the accesses
+   that the lanes of a warp make together at one place of the program. */
 struct watch_counter {
   char array[WATCH_NAME];
   bool shared, write;
   double requests, bytes;
-  /* Passes that the banks need (shared) or sectors of 32 bytes (global), and the fewest that so many bytes can do with. */
+  /* Passes of the banks (shared) or sectors of 32 bytes (global) that were needed, and the
+     smallest number possible for so many bytes. */
   double needed, ideal;
-  double lines, touched; /* of global memory: lines of 128 bytes; bytes, those that several lanes ask for once */
+  /* of global memory: lines of 128 bytes; bytes, counting those that several lanes ask for once */
+  double lines, touched;
 };
 
-/* Launches of a call whose traffic is kept apart. That of later ones is counted, each over the one before, and not shown. */
+/* Launches of a call that have counters of their own. Later launches share one more set, each
+   overwriting the one before, and are not shown. */
 enum { WATCH_MOST_LAUNCHES = 64 };
 
 struct launch_counters {
   double blocks;  /* in the grid */
-  double counted; /* of them, evenly spread; the figures are scaled to all */
+  double counted; /* blocks counted, evenly spread; the figures are scaled to all blocks */
   size_t count;
   struct watch_counter counters[WATCH_MOST_COUNTERS];
-  double barriers; /* passed by a block, all blocks */
-  bool incomplete; /* more places or arrays than there is room for */
+  double barriers; /* barriers passed by the blocks, summed over all blocks */
+  bool incomplete; /* the launch has more places or arrays than the tables have room for */
 };
 
 /* ---- The report ---- */
 
-/* What a run is to bring to light: where the compiler moves accesses, their traffic is that of one image, and what is wrong with them
-   shows in another one. */
+/* What a run reports. Where the compiler moves accesses, their traffic is taken from the
+   optimised image and their findings from another image. */
 enum watch_mode { WATCH_ALL, WATCH_FINDINGS, WATCH_TRAFFIC };
 
 struct watch_report {
-  uint32_t finding_count, lost; /* lost: kinds of findings that there was no room for */
+  uint32_t finding_count, lost; /* lost: findings dropped because the array was full */
   struct watch_finding findings[WATCH_MOST_FINDINGS];
-  uint64_t elsewhere;                 /* accesses to memory that is not watched */
-  uint8_t reached[WATCH_REACHED / 8]; /* bits, by site: an access there has run */
+  uint64_t elsewhere;                 /* accesses to memory that is not watched, counted */
+  uint8_t reached[WATCH_REACHED / 8]; /* a bit for each site: an access there has run */
   uint32_t launch_count;
   struct launch_counters launches[WATCH_MOST_LAUNCHES + 1];
   /* Set by the parent before a run. */
-  double limit;          /* seconds after which the launch says where it stands, and ends; 0: none */
-  uint32_t count_blocks; /* > 0: only so many blocks are run, evenly spread, to be counted: no result is right */
+  /* seconds after which the launch reports where it stands and ends; 0: no limit */
+  double limit;
+  /* > 0: only so many blocks, evenly spread, are run for their counters, and results are not
+     valid */
+  uint32_t count_blocks;
   enum watch_mode mode;
-  uint32_t processes; /* > 1: a launch that takes long may use so many */
-  uint32_t spread;    /* how many launches did */
-  bool dependent;     /* a block may have used what others did in its launch, other than by a race */
+  uint32_t processes; /* > 1: a long launch may be spread over so many processes */
+  uint32_t spread;    /* launches that were spread over processes */
+  /* a block may have read what other blocks of its launch wrote, other than by a race */
+  bool dependent;
 };
 
-/* A buffer as the kernel's argument. */
+/* A buffer that is an argument of the kernel. */
 struct watch_buffer {
   const char *name;
   const void *start;
   size_t bytes;
   int element;    /* bytes */
-  bool read_only; /* an input */
-  bool unwritten; /* before the first launch nobody may read it */
+  bool read_only; /* the argument is an input */
+  /* its content is undefined before the first launch, so that reading it is an error */
+  bool unwritten;
 };
 
 #endif

@@ -10,11 +10,11 @@
 
 #include "base/system.h"
 
-/* ---- Who speaks ---- */
+/* ---- Identity ---- */
 
 enum { PROTOCOL = 6 };
 
-extern const char wire_layout[]; /* made by tools/cmake/EmbedFiles.cmake */
+extern const char wire_layout[]; /* written by tools/cmake/EmbedFiles.cmake */
 
 void wire_identity(struct text *out) {
   text_addf(out, "cugen %s, protocol %d, layout %s", CUGEN_VERSION, PROTOCOL, wire_layout);
@@ -118,7 +118,7 @@ static void put_argument(struct text *out, const struct kernel_argument *a) {
   wire_put(out, a, sizeof *a);
 }
 
-/* The plain fields travel as they lie; the pointers are put right afterwards. */
+/* Plain fields travel in their memory layout; pointers are set afterwards. */
 static void get_argument(struct wire_reader *reader, struct kernel_argument *a) {
   const char *name = wire_get_string(reader), *file = wire_get_string(reader);
   const char *dtype = wire_get_string(reader), *string = wire_get_string(reader);
@@ -157,7 +157,7 @@ static size_t get_count(struct wire_reader *reader, size_t limit) {
   return reader->failed ? 0 : (size_t)count;
 }
 
-/* Numbers of the launches before. */
+/* Reads the sequence as indices of the launches read before. */
 static int get_sequence(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err) {
   out->sequence_count = get_count(reader, KERNEL_MAX_SEQUENCE);
   if (!out->sequence_count) return CUGEN_OK;
@@ -170,7 +170,7 @@ static int get_sequence(struct wire_reader *reader, struct kernel_spec *out, cug
   return reader->failed ? broken(err) : CUGEN_OK;
 }
 
-/* Their values are numbers. */
+/* Reads each launch's parameters, whose values are numbers. */
 static int get_parameters(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err) {
   out->parameter_count = get_count(reader, KERNEL_MAX_LAUNCHES * KERNEL_MAX_ARGUMENTS);
   out->parameters = calloc(out->parameter_count + 1, sizeof *out->parameters);
@@ -204,7 +204,7 @@ static int get_parts(struct wire_reader *reader, struct kernel_spec *out, cugen_
   return reader->failed ? broken(err) : CUGEN_OK;
 }
 
-/* A name that moves to the spec's own strings. */
+/* Replaces a name by its copy in the spec's own strings. */
 static void own_name(struct kernel_spec *spec, const char **name) {
   const size_t at = spec->strings.length;
   text_add_n(&spec->strings, *name, strlen(*name) + 1);
@@ -220,8 +220,8 @@ static size_t name_bytes(const struct kernel_spec *spec) {
   return bytes;
 }
 
-/* Names go into the spec's own strings, so that the message may be dropped. There is room for all of them before the first, so that
-   none moves. */
+/* Copies all names into the spec's own strings, so that the message may be freed. Room for all
+   names is reserved before the first, so that no copied name moves. */
 static int own_names(struct kernel_spec *spec, cugen_error *err) {
   const size_t room = name_bytes(spec) + 1;
   char *at = malloc(room);
@@ -298,7 +298,7 @@ struct header {
   uint64_t type, length;
 };
 
-/* Far beyond any cubin. */
+/* far more than any cubin has */
 static const uint64_t most_bytes = (uint64_t)1 << 30;
 
 static int gone(cugen_error *err) {
@@ -310,7 +310,7 @@ static int stuck(cugen_error *err) {
                    WIRE_PATIENCE);
 }
 
-/* A descriptor limited by wire_limit says EAGAIN when its time is up. */
+/* A socket limited by wire_limit fails with EAGAIN when its time is up. */
 static int send_failed(cugen_error *err) {
   return errno == EAGAIN ? stuck(err) : gone(err);
 }
@@ -321,7 +321,7 @@ int wire_limit(int socket, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_IO, "limiting the worker's socket: %s", strerror(errno));
 }
 
-/* The descriptor rides on the header. */
+/* The file descriptor is sent together with the header. */
 static int send_header(int socket, const struct header *header, int fd, cugen_error *err) {
   union {
     struct cmsghdr align;
@@ -378,7 +378,8 @@ void wire_end_when_idle(int socket, double seconds) {
   shutdown(socket, SHUT_RD);
 }
 
-/* At most `length` bytes of a message that has begun, which must come before `end` (0: whenever). */
+/* Receives at most `length` bytes of a message that has begun; they must come before `end` (0:
+   no deadline). */
 static int receive_some(int socket, void *to, size_t length, double end, size_t *got, cugen_error *err) {
   *got = 0;
   while (!*got) {
