@@ -1,4 +1,4 @@
-/* The cache as others see it: each function is its engine's, under the lock; see engine.h. */
+/* The functions of cache.h: each calls the function of its engine under the lock; see engine.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 /* ---- Opening ------------------------------------------------------------------------------------------------- */
 
-/* A cache in memory has a key of its own. */
+/* A cache in memory seals its images with a key of its own. */
 static void open_seal(struct cache *cache, bool memory) {
   if (!memory) seal_open(false, &cache->seal, &cache->unsealed);
   if (!cache->seal.known && !cache->in_file) seal_fresh(&cache->seal);
@@ -17,7 +17,7 @@ static bool is_memory(const char *path) {
   return !path || !*path || strcmp(path, "none") == 0;
 }
 
-/* The last one takes all that the others do not. */
+/* The last engine takes every path that the others do not. */
 static const struct cache_engine *engine_of(const char *path) {
   size_t i = 0;
   while (cache_engines[i + 1] && !cache_engines[i]->takes(path)) i++;
@@ -65,7 +65,7 @@ const char *cache_why_unwritable(const struct cache *cache) {
   return text_get(&cache->unwritable);
 }
 
-/* ---- What an engine does ------------------------------------------------------------------------------------- */
+/* ---- Calls of the engine ---- */
 
 #define LOCKED(cache, call)                                                                                          \
   do {                                                                                                               \

@@ -1,6 +1,8 @@
-/* What stands behind cache.h: an engine is a table of functions over a cache of its own kind, whose struct begins with struct cache.
-   What does not depend on where records are kept is here, once: which records are a key's (load.c), what a filter means (filter.c),
-   which of two records goes first (precedence.c), whose an image is (image.c). An engine is a folder and a row in engines.c. */
+/* The engines behind cache.h: an engine is a table of functions over its own kind of cache,
+   whose struct begins with struct cache. Code that does not depend on where records are kept is
+   shared by all engines: which records belong to a key (load.c), what a filter selects
+   (filter.c), which of two records takes precedence (precedence.c), whose image it is (image.c).
+   An engine is a folder and a row in engines.c. */
 #ifndef RUNTIME_STORE_ENGINE_H
 #define RUNTIME_STORE_ENGINE_H
 
@@ -10,31 +12,35 @@
 #include "cache.h"
 #include "seal.h"
 
-/* Of the tables, whatever keeps them; any change of a record's fields raises it. */
+/* Format of the tables of every engine; any change of a record's fields increases it. */
 enum { CACHE_FORMAT_VERSION = 12 };
-/* How long a transaction waits for others: a user who asked for something, and what nobody may lose. */
+/* How long a transaction waits for other processes: for a user's request, and for a measurement
+   that must not be lost. */
 enum { CACHE_BUSY_SECONDS = 20, CACHE_STORE_SECONDS = 600 };
 
 struct cache_engine;
 
 struct cache {
   const struct cache_engine *engine;
-  struct text path; /* as it is shown: "none" for a cache in memory, never with a password */
+  /* the cache's path as shown to users: "none" for a cache in memory, never with a password */
+  struct text path;
   pthread_mutex_t lock;
-  struct seal seal;       /* of images; see image.c */
-  struct text unsealed;   /* why there is none; "" */
-  struct text unwritable; /* why it is a copy in memory, and what to do; "" */
-  bool in_file;           /* what is stored outlives this process */
-  size_t may_add;         /* bytes of images, before there may be too many of them */
+  struct seal seal;       /* key for sealing images; see image.c */
+  struct text unsealed;   /* why there is no seal; "" */
+  struct text unwritable; /* why the cache is a copy in memory, and what to do; "" */
+  bool in_file;           /* stored data outlive this process */
+  /* bytes of images that may be added before the size limit is checked again */
+  size_t may_add;
 };
 
 struct cache_stage {
   const struct cache_engine *engine;
 };
 
-/* ---- What engines fill ---- */
+/* ---- Lists that engines fill ---- */
 
-/* Where the next one goes; it counts when the engine has raised count. NULL: out of memory. */
+/* The slot of the next record; the engine increments count when the slot is filled. NULL: out of
+   memory. */
 struct cache_record *cache_records_next(struct cache_records *records);
 
 struct cache_spaces {
@@ -47,14 +53,14 @@ struct cache_portfolios {
   struct cache_portfolio *data;
   size_t count;
 };
-/* An empty one more, which counts. NULL: out of memory. */
+/* Appends an empty portfolio and counts it. NULL: out of memory. */
 struct cache_portfolio *cache_portfolios_next(struct cache_portfolios *portfolios);
 
-/* An image as it is kept, not yet vouched for. */
+/* An image as it is stored, before its seal is checked. */
 struct cache_image_row {
   struct compiled compiled;
   unsigned char mac[SEAL_BYTES];
-  bool sealed; /* there was a MAC of that length */
+  bool sealed; /* the row has a MAC of the right length */
 };
 
 typedef int cache_problem_visitor(void *context, const char *problem, cugen_error *err);
@@ -63,32 +69,34 @@ typedef int cache_image_visitor(void *context, const char *name, int64_t bytes, 
 
 /* ---- The table ---- */
 
-/* All are called under the cache's lock, but for close, sync, set_patience and those of a stage. What each does is said in cache.h, at the
-   function of that name, or here. */
+/* All functions are called under the cache's lock, except close, sync, set_patience and those of
+   a stage. A function is documented in cache.h under the same name, or here. */
 struct cache_engine {
-  /* Whether it is meant by this path; asked in the order of engines.c. */
+  /* Whether the path is for this engine; asked in the order of engines.c. */
   bool (*takes)(const char *path);
   cugen_cache_kind kind;
-  /* As cache_name and cache_is_missing. */
+  /* Like cache_name and cache_is_missing. */
   void (*name)(const char *path, struct text *out);
   bool (*is_missing)(const char *path);
-  /* As cache_open, but for engine and seal. */
+  /* Like cache_open, except for the members `engine` and `seal`. */
   int (*open)(const char *path, struct process_stop stop, struct cache **out, struct text *warning, cugen_error *err);
   void (*close)(struct cache *cache);
   int (*sync)(struct cache *cache, cugen_error *err);
   void (*set_patience)(struct cache *cache, double seconds);
 
-  /* The current records of exactly this key: right ones by time, then the rest, then as they came. */
+  /* Loads the current records of exactly this key: right records by time, then the others in the
+     order in which they were stored. */
   int (*load)(struct cache *cache, const struct cache_key *key, struct cache_records *out, cugen_error *err);
   int (*fastest)(struct cache *cache, const struct cache_key *key, cache_visitor *visit, void *context,
                  cugen_error *err);
   int (*history)(struct cache *cache, const struct cache_key *key, struct cache_records *out, cugen_error *err);
   int (*problems)(struct cache *cache, const struct cache_key *key, cache_problem_visitor *visit, void *context,
                   cugen_error *err);
-  /* As cache_devices. */
+  /* Like cache_devices. */
   int (*devices)(struct cache *cache, const struct cache_key *key, cache_device_visitor *visit, void *context,
                  cugen_error *err);
-  /* Problems with records, from <= problem < to as bytes, shorter than the key's; the longest first. A status ends it. */
+  /* Visits the problems with records that are >= from and < to as bytes and shorter than the
+     key's problem; the longest first. A status that the visitor returns ends the walk. */
   int (*shorter)(struct cache *cache, const struct cache_key *key, const char *from, const char *to,
                  cache_problem_visitor *visit, void *context, cugen_error *err);
   int (*store)(struct cache *cache, const struct cache_key *key, const struct cache_record *record, cugen_error *err);
@@ -111,23 +119,26 @@ struct cache_engine {
   int (*stage_merge)(struct cache_stage *stage, struct cache_merged *out, cugen_error *err);
   void (*stage_close)(struct cache_stage *stage);
 
-  /* As cache_portfolios. */
+  /* Like cache_portfolios. */
   int (*portfolios)(struct cache *cache, const struct cache_key *key, struct cache_portfolios *out, cugen_error *err);
-  /* In one transaction: stores them as cache_portfolios_store does, or removes those of their keys. */
+  /* Stores the portfolios like cache_portfolios_store, or removes those with the same keys, in
+     one transaction. */
   int (*portfolios_change)(struct cache *cache, const struct cache_portfolio *portfolios, size_t count, bool removed,
                            cugen_error *err);
 
-  /* By the name that image.c gives it. What is larger than any is not found. The caller frees what is in *out, whatever the status. */
+  /* Loads an image by the name that image.c makes. An image larger than the limit is not found.
+     The caller frees *out, whatever the status. */
   int (*image_load)(struct cache *cache, const char *name, struct cache_image_row *out, bool *found,
                     cugen_error *err);
-  /* In place of one of that name. */
+  /* Stores an image in place of one of the same name. */
   int (*image_store)(struct cache *cache, const char *name, const struct compiled *compiled, const unsigned char *mac,
                      cugen_error *err);
-  /* Removes the oldest until so many bytes are left, but none of the fastest records' ones. */
+  /* Removes the oldest images until at most so many bytes are left, but none of the fastest
+     records' images. */
   int (*image_trim)(struct cache *cache, size_t most, cugen_error *err);
   int (*images)(struct cache *cache, cache_image_visitor *visit, void *context, cugen_error *err);
 
-  /* NULL, all three: it keeps no claims. */
+  /* All three functions are NULL if the engine keeps no claims. */
   int (*claim)(struct cache *cache, const struct cache_key *key, const struct cache_lease *lease,
                struct cache_claim *claims, size_t count, cugen_error *err);
   int (*unclaim)(struct cache *cache, const char *owner, cugen_error *err);
@@ -138,35 +149,37 @@ extern const struct cache_engine *const cache_engines[];
 
 /* ---- Rules that engines share ---- */
 
-/* precedence.c: which of two records of a variant an import leaves in front. */
+/* precedence.c: whether an import puts the new record of a variant in front of the old one. */
 bool cache_record_goes_first(const struct cache_record *new, const struct cache_record *old);
-/* Whether they are the same measurement. */
+/* Whether both records are the same measurement. */
 bool cache_records_equal(const struct cache_record *a, const struct cache_record *b);
 
-/* image.c: for each image, whose it is and whether it is what was stored; under the lock. */
+/* image.c: for each image, whether this user sealed it and whether it is unchanged; called under
+   the lock. */
 enum cache_image_state { CACHE_IMAGE_OWN, CACHE_IMAGE_FOREIGN, CACHE_IMAGE_CHANGED };
 int cache_images_visit(struct cache *cache,
                        void (*visit)(void *context, const char *name, int64_t bytes, enum cache_image_state state),
                        void *context, cugen_error *err);
 
-/* findings.c: what is found wrong, a line each. */
+/* findings.c: the defects that a check finds, one a line. */
 struct cache_check {
   struct cache *cache;
   struct cache_checked *out;
   struct text *wrong, *foreign;
 };
 void cache_check_add(struct cache_check *check, const char *format, ...) PRINTF_LIKE(2, 3);
-/* value: as the row has it, of the column that is wrong. */
+/* value: the value in the row's wrong column. */
 void cache_check_record(struct cache_check *check, long long id, const struct cache_record *record,
                         const char *value);
 void cache_check_key(struct cache_check *check, long long id, const struct cache_key *key);
 int cache_check_images(struct cache_check *check, cugen_error *err);
-/* gate.c: whether an entry that was read is one for others. */
+/* gate.c: whether an entry that was read is valid and may be passed on. */
 bool cache_entry_is_sound(const struct cache_entry *entry);
-/* In front of the engines, so that none stores what another one, an export or a check would call damage. The record is settled. */
+/* Checks an entry before any engine stores it, so that no engine stores an entry that another
+   engine, an export or a check would call damaged. The record has been settled. */
 int cache_check_entry(const struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                       cugen_error *err);
-/* portfolios.c: under the lock. */
+/* portfolios.c: called under the lock. */
 int cache_check_portfolios(struct cache_check *check, cugen_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The engines of the store: where a cache can be kept. See engine.h. */
+/* The table of the store's engines, the places where a cache can be kept. See engine.h. */
 #include <stddef.h>
 
 #include "runtime/store/postgres/postgres.h"

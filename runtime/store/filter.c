@@ -1,4 +1,4 @@
-/* Which records a filter means; see cache.h. */
+/* Which records a filter selects; see cache.h. */
 #include <string.h>
 
 #include "cache.h"
@@ -19,7 +19,7 @@ static bool has_words(const char *problem, const char *words) {
   return true;
 }
 
-/* Predictions are timed in none. */
+/* Predictions have no way of timing. */
 static bool is_timed(const struct cache_key *key, enum measure_way way) {
   size_t length;
   return !device_parse(key->device).predicted && measure_way_of(key->options, &length) == way;

@@ -1,9 +1,10 @@
-/* What a check of a cache finds, in words; see engine.h. */
+/* Wording the defects that a check of a cache finds; see engine.h. */
 #include <stdarg.h>
 
 #include "engine.h"
 
-/* What a row says may have been written by anybody: nothing of it moves a terminal's cursor or looks like a line of its own. */
+/* Values in a row may come from anybody, so they are cleaned: no text moves a terminal's cursor
+   or looks like a line of the check. */
 static void end_line(struct text *lines, size_t from) {
   for (size_t i = from; !lines->failed && i < lines->length; i++)
     if ((unsigned char)lines->data[i] < ' ' || lines->data[i] == 127) lines->data[i] = '?';

@@ -1,4 +1,5 @@
-/* The gate that records pass on their way into a cache and out of it, as entries: see record.h. Records by themselves are judged in record.c. */
+/* The checks of entries on their way into a cache and out of it; see the gate in record.h.
+   record.c checks the records themselves. */
 #include "base/error.h"
 #include "engine.h"
 

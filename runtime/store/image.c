@@ -1,8 +1,9 @@
-/* Images: compiled code that a device is to run. Whoever can write to a database can put any code into it, so an image is used only
-   with a seal by this user's own key over all that is said of it; see cache.h and seal.h.
+/* Images: compiled code that a device will run. Whoever can write to a database can put any code
+   into it, so an image is used only if all its facts are sealed with this user's own key; see
+   cache.h and seal.h.
 
-   The text that an image is kept under ends with which key sealed it. So users who share a database have one row each, and nobody
-   replaces what is another's. */
+   The name that an image is stored under ends with the id of the sealing key. So users who share
+   a database have one row each and cannot replace each other's images. */
 #include <string.h>
 
 #include "base/error.h"
@@ -41,7 +42,8 @@ static void add_fact(struct text *out, const char *fact) {
   text_addf(out, "%zu:%s\n", strlen(fact), fact);
 }
 
-/* All that is believed of an image, its data aside: what it is kept under, its hash, the compiler's log, its entries. */
+/* The sealed facts of an image besides its data: its name, its hash, the compiler's log, its
+   entries. */
 static void write_facts(const char *name, const struct compiled *compiled, struct text *out) {
   text_addf(out, "cugen image %d\n", 1);
   add_fact(out, name);
@@ -58,7 +60,7 @@ static void write_facts(const char *name, const struct compiled *compiled, struc
 
 /* ---- Loading ---------------------------------------------------------------------------------------------------- */
 
-/* Whether it is what was sealed under this name. False when memory ran out. */
+/* *holds: whether the row is what was sealed under this name. Returns false when memory ran out. */
 static bool check_row(const struct cache *cache, const char *name, const struct cache_image_row *row, bool *holds) {
   struct text facts = {0};
   const struct compiled *compiled = &row->compiled;
@@ -71,7 +73,8 @@ static bool check_row(const struct cache *cache, const char *name, const struct 
   return memory;
 }
 
-/* One that is not what was stored counts as not found: it is compiled again, and storing that replaces it. */
+/* A changed image counts as not found, so that the kernel is compiled again and the new image
+   replaces it. */
 static int load_image(struct cache *cache, const char *name, struct compiled *out, bool *found, cugen_error *err) {
   struct cache_image_row row = {0};
   int status = cache->engine->image_load(cache, name, &row, found, err);
@@ -101,7 +104,8 @@ int cache_image_load(struct cache *cache, const char *key, struct compiled *out,
 
 /* ---- Storing ------------------------------------------------------------------------------------------------------ */
 
-/* So many bytes of all images may stay, and so many more be added before the oldest go. */
+/* Limits of the size of all images, and the bytes that may be added before the limit is checked
+   and the oldest images are removed. */
 static const size_t most_in_file = (size_t)256 << 20, most_in_memory = (size_t)32 << 20, step = (size_t)16 << 20;
 
 static int trim(struct cache *cache, size_t added, cugen_error *err) {
@@ -139,7 +143,7 @@ int cache_image_store(struct cache *cache, const char *key, const struct compile
   return status;
 }
 
-/* ---- Looking at all of them ------------------------------------------------------------------------------------------ */
+/* ---- Checking all images ---- */
 
 static int state_of(struct cache *cache, const char *name, enum cache_image_state *out, cugen_error *err) {
   struct compiled compiled = {0};

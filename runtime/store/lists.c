@@ -1,4 +1,4 @@
-/* Growing lists of records and of sets, which engines fill; see engine.h. */
+/* Growing lists of records and of sets of records, which engines fill; see engine.h. */
 #include <stdlib.h>
 
 #include "base/array.h"

@@ -1,9 +1,10 @@
 /* Loading records; see cache.h.
 
-   A config that gets another problem parameter, with a default, describes the same kernel as before wherever the parameter has
-   that default. Its records are of a problem whose text is shorter, and a look-up takes them too: one query finds the
-   problems that lack nothing but such parameters (the key's settings with '?'). Whether such a record is of the kernel as it
-   is now its hashes say, like any other's: see cache_record_is_same. */
+   When a config gets a new problem parameter with a default, it still describes the same kernel
+   wherever the parameter has that default. Older records have a shorter problem text without the
+   parameter, and a look-up finds these records too: one query lists the problems that lack only
+   such parameters (settings with '?' in the key). Whether an older record is of the kernel as it
+   is now is decided by its hashes, like for any other record: see cache_record_is_same. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static int hand_out(int status, struct cache_records *records, struct cache_reco
 
 /* ---- Problems that lack parameters ----------------------------------------------------------------------------- */
 
-/* The first line of the settings, without '?'. */
+/* The first line of the settings, without its '?'. */
 struct setting {
   const char *text, *next;
   size_t length;
@@ -58,8 +59,8 @@ bool cache_lacks(const struct cache_key *key, const char *problem, uint64_t *lac
   return !*problem;
 }
 
-/* A problem that lacks some stands between these two, since it begins with the settings that none may lack. False: none is
-   lacked. */
+/* A problem that lacks settings sorts between *from and *to, because it begins with the required
+   settings. Returns false if no setting may be lacking. */
 static bool write_range(const char *settings, struct text *from, struct text *to) {
   bool may_lack = false;
   while (settings && *settings && !may_lack) {
@@ -70,13 +71,13 @@ static bool write_range(const char *settings, struct text *from, struct text *to
     text_add_n(from, setting.text, setting.length);
     settings = setting.next;
   }
-  text_addf(to, "%s%s", text_get(from), from->length ? "!" /* behind ' ' */ : "\xf4\x8f\xbf\xbf");
+  text_addf(to, "%s%s", text_get(from), from->length ? "!" /* follows ' ' */ : "\xf4\x8f\xbf\xbf");
   return may_lack;
 }
 
-enum { MOST_SHORTER = 64 }; /* of one problem */
+enum { MOST_SHORTER = 64 }; /* most problems that a look-up joins */
 struct shorter {
-  char *problems[MOST_SHORTER]; /* those with the most settings first */
+  char *problems[MOST_SHORTER]; /* the problems with the most settings come first */
   uint64_t lacks[MOST_SHORTER];
   size_t count;
 };
@@ -112,7 +113,7 @@ static int find_shorter(struct cache *cache, const struct cache_key *key, struct
   return status;
 }
 
-/* ---- Sets in one ------------------------------------------------------------------------------------------------ */
+/* ---- Joining sets of records ---- */
 
 static int by_variant(const void *a, const void *b) {
   return strcmp((*(const struct cache_record *const *)a)->variant, (*(const struct cache_record *const *)b)->variant);
@@ -124,7 +125,7 @@ static bool same_kernel(const struct cache_record *a, const struct cache_record 
          strcmp(a->arguments_hash.hex, b->arguments_hash.hex) == 0;
 }
 
-/* Whether one of those, by variant, is a later record of this kernel. */
+/* Whether `sorted` (by variant) has a later record of this kernel. */
 static bool is_renewed(const struct cache_record *record, struct cache_record *const *sorted, size_t count) {
   size_t low = 0, high = count;
   while (low < high) {
@@ -155,14 +156,14 @@ static bool drop_renewed(const struct cache_records *all, struct cache_records *
   return true;
 }
 
-/* As the statements sort: NULL is the least of times. */
+/* The order of the SQL statements, where NULL is the least time. */
 static bool goes_before(const struct cache_record *a, const struct cache_record *b) {
   const bool failed = a->outcome != CUGEN_OUTCOME_OK;
   if (failed != (b->outcome != CUGEN_OUTCOME_OK)) return !failed;
   return (isnan(a->seconds) ? (double)-INFINITY : a->seconds) < (isnan(b->seconds) ? (double)-INFINITY : b->seconds);
 }
 
-/* Both are in order, and so is what comes of them. Takes what `more` has. */
+/* Merges two ordered lists into one. Takes over the records of `more`. */
 static bool merge(struct cache_records *all, struct cache_records *more) {
   if (!drop_renewed(all, more)) return false;
   size_t count = all->count + more->count, left = 0, right = 0;
@@ -178,9 +179,9 @@ static bool merge(struct cache_records *all, struct cache_records *more) {
   return true;
 }
 
-/* ---- By another objective ---- */
+/* ---- The order by another objective ---- */
 
-/* A record's cost, and its place by time, which decides where costs are equal or not known. */
+/* A record's cost, and its position by time, which decides if costs are equal or not known. */
 struct ranked {
   bool failed;
   double cost;
@@ -194,7 +195,7 @@ static int by_cost(const void *a, const void *b) {
   return (x->place > y->place) - (x->place < y->place);
 }
 
-/* What is in order of time. */
+/* Sorts a list that is in the order of time. */
 static bool sort_by(struct cache_records *all, const struct objective *objective) {
   if (objective_kind_of(objective) == OBJECTIVE_TIME) return true;
   struct ranked *ranked = calloc(all->count + 1, sizeof *ranked);
@@ -275,7 +276,7 @@ int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visito
   return status;
 }
 
-/* ---- What was superseded ------------------------------------------------------------------------------------------ */
+/* ---- Superseded records ---- */
 
 int cache_history(struct cache *cache, const struct cache_key *key, struct cache_record **out, size_t *count,
                   cugen_error *err) {

@@ -1,4 +1,4 @@
-/* The text of a portfolio, and what is checked of one; see portfolio.h. */
+/* Writing, reading and checking the text of a portfolio; see portfolio.h. */
 #include "portfolio.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 /* ---- Writing ------------------------------------------------------------------------------------------------------ */
 
-/* In millionths, without a locale's decimal point. */
+/* Prints six decimals, without a locale's decimal point. */
 static void print_fixed(double value, struct text *out) {
   const int64_t millionths = llround(value * 1e6);
   text_addf(out, "%" PRId64 ".%06" PRId64, millionths / 1000000, millionths % 1000000);
@@ -56,7 +56,7 @@ static int refuse(const struct reader *reader, const char *what) {
   return error_set(reader->err, CUGEN_ERROR_CACHE, "no portfolio: %s", what);
 }
 
-/* Behind "word " at the beginning of a line. */
+/* Skips "word " at the beginning of a line. */
 static bool take_word(struct reader *reader, const char *word) {
   const size_t length = strlen(word);
   if (strncmp(reader->at, word, length) != 0 || reader->at[length] != ' ') return false;
@@ -64,7 +64,7 @@ static bool take_word(struct reader *reader, const char *word) {
   return true;
 }
 
-/* The rest of the line, and its end. */
+/* Takes the rest of the line and skips its end. */
 static int take_rest(struct reader *reader, bool may_be_empty, char **out) {
   const size_t length = strcspn(reader->at, "\n");
   if (reader->at[length] != '\n' || (!length && !may_be_empty)) return refuse(reader, "a line is not whole");
@@ -73,7 +73,7 @@ static int take_rest(struct reader *reader, bool may_be_empty, char **out) {
   return *out ? CUGEN_OK : error_memory(reader->err);
 }
 
-/* The digits before `end`. */
+/* Takes the digits before `end`. */
 static bool take_whole(struct reader *reader, char end, int64_t *out) {
   const size_t length = strspn(reader->at, "0123456789");
   if (length == 0 || length > 15 || reader->at[length] != end) return false;
@@ -83,7 +83,7 @@ static bool take_whole(struct reader *reader, char end, int64_t *out) {
   return true;
 }
 
-/* "1.012000": from 1 on, or 0. */
+/* Takes a number such as "1.012000": at least 1, or 0. */
 static bool take_fixed(struct reader *reader, char end, double *out) {
   int64_t whole, millionths;
   if (!take_whole(reader, '.', &whole) || strspn(reader->at, "0123456789") != 6 ||
@@ -98,7 +98,7 @@ static int take_loss(struct reader *reader, const char *word, double *mean, doub
   return good ? CUGEN_OK : refuse(reader, "the losses are no numbers from 1 on");
 }
 
-/* What ships has no exceptions, and so not these two lines. */
+/* Portfolios that ship with cugen have no exceptions, and so no "alone" lines. */
 static int take_alone(struct reader *reader, struct portfolio_body *out) {
   if (strncmp(reader->at, "alone ", 6) != 0) return CUGEN_OK;
   int status = take_loss(reader, "alone", &out->alone_mean, &out->alone_worst);
@@ -166,7 +166,7 @@ void portfolio_body_free(struct portfolio_body *body) {
   *body = (struct portfolio_body){0};
 }
 
-/* ---- As a whole --------------------------------------------------------------------------------------------------- */
+/* ---- The whole portfolio ---- */
 
 const char *cache_portfolio_wrong(const struct cache_portfolio *p, const char **name) {
   static const char may_be_empty[] = "class origin";

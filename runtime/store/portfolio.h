@@ -1,5 +1,5 @@
-/* Portfolios as they are kept: few variants of a kernel that serve many sizes, and the rule that says which serves which. What they
-   are learnt from is in tune/portfolio. */
+/* Portfolios as the cache keeps them: a few variants of a kernel that serve many sizes, and the
+   rule that selects a variant for a size. tune/portfolio computes portfolios from measurements. */
 #ifndef RUNTIME_STORE_PORTFOLIO_H
 #define RUNTIME_STORE_PORTFOLIO_H
 
@@ -7,33 +7,44 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-/* ---- What a portfolio says, in lines of text that people can read ---- */
+/* ---- The body of a portfolio, as lines of readable text ---- */
 
 enum { PORTFOLIO_BODY_MOST_VARIANTS = 64, PORTFOLIO_BODY_MOST_BYTES = 1 << 18 };
 
 struct portfolio_body_variant {
-  char *variant;  /* "tiled tile=16" */
-  char *time;     /* an expression over the sizes, in microseconds where the objective is time; NULL: it has none */
-  int64_t serves; /* of the problems that it was learnt from */
-  char *problem;  /* one of them, */
-  struct hash source; /* and the hash of the source there */
+  char *variant; /* "tiled tile=16" */
+  /* an expression over the sizes, in microseconds where the objective is time; NULL: none */
+  char *time;
+  int64_t serves;     /* number of the learnt problems that this variant serves */
+  char *problem;      /* one of these problems, */
+  struct hash source; /* and the hash of the variant's source there */
 };
 
 struct portfolio_body {
-  char *
-      rule; /* an expression over the sizes of a problem, and "least", the variant of the least time; its value is an index of
-                       variants */
-  int64_t problems;                                      /* that it was learnt from */
-  double tuned_mean, tuned_worst, held_mean, held_worst; /* what they lose, as factors; 0: not known */
-  double alone_mean, alone_worst;                        /* the first two, of a rule without its exceptions */
-  double doubted;  /* what the rule names does not serve where its time is so many times another's; 0: it does */
-  int64_t kernels; /* that its variants are, launched in several ways; 0: not known */
-  struct portfolio_body_variant *
-      variants; /* where the rule's is not valid, the one of the least time that is serves; without times the first */
+  /* An expression over the sizes of a problem and "least", the index of the variant with the
+     least time; its value is an index of `variants`. */
+  char *rule;
+  /* problems that the portfolio was learnt from */
+  int64_t problems;
+  /* loss against the best variant, as factors, on the learnt and on the held-out problems; 0:
+     not known */
+  double tuned_mean, tuned_worst, held_mean, held_worst;
+  /* tuned_mean and tuned_worst of the rule without its exceptions */
+  double alone_mean, alone_worst;
+  /* The rule's choice is not used where its time exceeds another variant's by this factor; 0:
+     the rule always holds. */
+  double doubted;
+  /* number of different kernels among the variants, some of which differ only in their launch;
+     0: not known */
+  int64_t kernels;
+  /* Where the rule's variant is not valid, the valid one of least time is used; without
+     times the first valid one. */
+  struct portfolio_body_variant *variants;
   size_t count;
 };
 
-/* rule select(M * N <= 4096, 0, least)
+/* Prints the body as text, for example:
+   rule select(M * N <= 4096, 0, least)
    problems 200
    tuned 1.012000 1.070000
    held 1.021000 1.120000
@@ -42,20 +53,20 @@ struct portfolio_body {
    at M=64 N=64
    ... */
 void portfolio_body_print(const struct portfolio_body *body, struct text *out);
-/* What that prints, and nothing else. CUGEN_ERROR_CACHE: what is wrong, to be prefixed with where it stands. Freed by
-   portfolio_body_free. */
+/* Reads a text that portfolio_body_print wrote, and refuses any other with CUGEN_ERROR_CACHE;
+   the caller prefixes the message with the place of the text. Freed by portfolio_body_free. */
 int portfolio_body_parse(const char *text, struct portfolio_body *out, cugen_error *err);
 void portfolio_body_free(struct portfolio_body *body);
 
-/* ---- Where it belongs ---- */
+/* ---- The key of a portfolio ---- */
 
-/* name: what is compared whole when one is stored in place of another. */
+/* The parts of the key; a portfolio replaces another one with an equal key. */
 #define CACHE_PORTFOLIO_KEY(X)                                                                                       \
   X(device)                                                                                                          \
   X(config)                                                                                                          \
   X(class)   /* the problems' values that are no sizes: "dtype=bf16 layout=row" */                                   \
-  X(options) /* these three as in cache_key */                                                                       \
-  X(origin)  /* "": not known, as of what was imported */                                                            \
+  X(options) /* device, config and options as in cache_key */                                                        \
+  X(origin)  /* "": not known, for example after an import */                                                        \
   X(objective)
 
 struct cache_portfolio {
@@ -66,9 +77,9 @@ struct cache_portfolio {
   int64_t learnt_at; /* seconds since the epoch */
 };
 
-/* What is wrong with a text of it; NULL: nothing. *name: which. */
+/* What is wrong with one of the portfolio's texts, whose *name is set; NULL: nothing. */
 const char *cache_portfolio_wrong(const struct cache_portfolio *portfolio, const char **name);
-/* Its strings, not itself. */
+/* Frees the strings, not the struct itself. */
 void cache_portfolio_free(struct cache_portfolio *portfolio);
 void cache_portfolios_free(struct cache_portfolio *portfolios, size_t count);
 

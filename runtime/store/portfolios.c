@@ -1,4 +1,5 @@
-/* Portfolios of a cache: what does not depend on the engine; see cache.h. They are few, so all are read and nothing is done in steps. */
+/* Portfolios of a cache, independent of the engine; see cache.h. Portfolios are few, so every
+   function reads all of them at once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ struct cache_portfolio *cache_portfolios_next(struct cache_portfolios *portfolio
   return &data[portfolios->count++];
 }
 
-/* Under the lock. */
+/* Called under the lock. */
 static int list(struct cache *cache, const struct cache_key *key, struct cache_portfolios *out, cugen_error *err) {
   *out = (struct cache_portfolios){0};
   int status = cache->engine->portfolios(cache, key, out, err);
@@ -69,7 +70,7 @@ int cache_portfolios_remove(struct cache *cache, const struct cache_filter *filt
   size_t found, meant = 0;
   *count = 0;
   int status = cache_portfolios(cache, NULL, &all, &found, err);
-  for (size_t i = 0; i < found; i++) { /* those that are meant come first */
+  for (size_t i = 0; i < found; i++) { /* selected portfolios come first */
     if (!is_meant(filter, &all[i])) continue;
     const struct cache_portfolio swapped = all[meant];
     all[meant++] = all[i];

@@ -1,4 +1,5 @@
-/* Two records of a variant: whether they are one, and which goes first; see engine.h. */
+/* Whether two records of a variant are the same measurement, and which takes precedence; see
+   engine.h. */
 #include <math.h>
 #include <string.h>
 
@@ -6,12 +7,13 @@
 
 static bool same_column(const struct cache_column *column, const char *a, const char *b) {
   switch (column->type) {
-  case COLUMN_TEXT: /* the reason is for people, and not every character of it survives a text file */
+  /* A reason is for people, and some of its characters do not survive a text file. */
+  case COLUMN_TEXT:
     return strcmp(column->name, "reason") == 0 ||
            strcmp(*(char *const *)(const void *)a, *(char *const *)(const void *)b) == 0;
   case COLUMN_CHARS:
   case COLUMN_HASH: return strcmp(a, b) == 0;
-  case COLUMN_OUTPUTS: /* no bytes between its members */
+  case COLUMN_OUTPUTS: /* no padding between the members */
   case COLUMN_INT:
   case COLUMN_INT64:
   case COLUMN_TIME: return memcmp(a, b, column->size) == 0;

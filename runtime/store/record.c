@@ -1,4 +1,4 @@
-/* Records: the table of their columns, what they must be, how two compare. See record.h. */
+/* Records: the table of their columns, the checks of their values, their order. See record.h. */
 #include "record.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/outputs.h"
 #include "base/system.h"
 
-/* ---- Its columns --------------------------------------------------------------------------------------------- */
+/* ---- Columns ---- */
 
 #define COLUMN(format, TYPE, name, member, most)                                                                     \
   {#name, COLUMN_##TYPE, offsetof(struct cache_record, member), sizeof(((struct cache_record *)0)->member),          \
@@ -41,7 +41,7 @@ const char *cache_text_wrong(const char *text, const char *allowed) {
   return NULL;
 }
 
-/* A compiler, and a kernel, may write anything into a reason. */
+/* Replaces control characters, since a compiler or a kernel may write anything into a reason. */
 static void clean_reason(char *reason) {
   for (size_t left = strlen(reason), length; left; reason += length, left -= length) {
     length = text_character(reason, left);
@@ -72,7 +72,7 @@ static const char *whole_wrong(const struct cache_column *column, int64_t number
   return number >= 0 && number <= (column->most > 0 ? (int64_t)column->most : most) ? NULL : out_of_range;
 }
 
-/* NaN is a value that is not known. */
+/* NaN stands for an unknown value. */
 static const char *real_wrong(const struct cache_column *column, double number) {
   return number < 0 || (column->most > 0 && number > column->most) ? out_of_range : NULL;
 }
@@ -110,7 +110,7 @@ const char *cache_take_real(struct cache_record *record, int i, double number) {
 
 /* ---- The whole record ---------------------------------------------------------------------------------------- */
 
-/* What is wrong with a column's value, however it came there. */
+/* What is wrong with a column's value, independent of where the value came from. */
 static const char *column_wrong(const struct cache_record *record, int i) {
   const struct cache_column *column = &cache_columns[i];
   const void *value = (const char *)record + column->offset;
@@ -142,7 +142,7 @@ const char *cache_record_wrong(const struct cache_record *record, int *column) {
   return record->outcome == CUGEN_OUTCOME_OK && !(record->seconds > 0) ? "must be above 0" : NULL;
 }
 
-/* The reason is kept, not the error's cause. */
+/* `reason` stays; the error's cause is not stored. */
 void cache_record_settle(struct cache_record *record) {
   for (int i = 0; i < CACHE_COLUMNS; i++)
     if (cache_columns[i].type == COLUMN_TIME) cache_take_whole(record, i, *(int64_t *)cache_place_of(record, i));
@@ -165,7 +165,8 @@ static int by_time_and_energy(const void *a, const void *b) {
   return (x->energy > y->energy) - (x->energy < y->energy);
 }
 
-/* By rising time each has to take less energy than all before it; equal ones stand together. */
+/* By rising time, each record has to take less energy than all before it; records of equal time
+   and energy are judged together. */
 int cache_records_mark(struct cache_record *records, size_t count, cugen_error *err) {
   struct cache_record **sorted = calloc(count + 1, sizeof *sorted);
   const struct cache_record *last = NULL;
@@ -204,11 +205,12 @@ static uint64_t place_within(uint64_t place, int bits) {
   return place < most ? place : most;
 }
 
-/* What is preferred above, the place below; what is not known comes last. */
+/* The preferred property is in the upper bits and the place in the lower ones; unknown values
+   come last. */
 uint64_t cache_record_order(const struct cache_record *record, uint64_t place, const struct objective *objective) {
   const uint64_t registers = record->resources.registers > 0 ? (uint64_t)record->resources.registers : 0xffff;
   const float energy = record->energy > 0 ? (float)record->energy : INFINITY;
-  uint32_t bits; /* of floats above 0 they are in the floats' order */
+  uint32_t bits; /* bits of positive floats have the same order as the floats */
   switch (objective_prefers(objective)) {
   case PREFER_REGISTERS: return registers << 48 | place_within(place, 48);
   case PREFER_ENERGY: memcpy(&bits, &energy, sizeof bits); return (uint64_t)bits << 32 | place_within(place, 32);
@@ -241,7 +243,7 @@ void cache_record_keep_outputs(const struct cache_record *before, struct cache_r
   if (differ || before->outputs.varies) record->outputs = (cugen_outputs){.known = 1, .varies = 1, .seed = seed};
 }
 
-/* ---- Of which kernel ---- */
+/* ---- Which kernel a record is of ---- */
 
 void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec) {
   record->hash = spec->hash;
@@ -255,7 +257,7 @@ static bool same_hash(struct hash a, struct hash b) {
   return strcmp(a.hex, b.hex) == 0;
 }
 
-/* The parts that do not depend on what a result is held against. */
+/* Compares the parts of the hash that do not depend on the reference. */
 static bool same_parts(const struct cache_record *record, const struct kernel_spec *spec) {
   return same_hash(record->source_hash, spec->source_hash) && same_hash(record->launches_hash, spec->launches_hash) &&
          same_hash(record->arguments_hash, spec->arguments_hash);

@@ -1,21 +1,25 @@
-/* A record: what was measured of one variant. Plain data; where it is kept, and as what, is for others to know. */
+/* A record: the measurement of one variant, as plain data. Where and in which form records are
+   kept is decided elsewhere. */
 #ifndef RUNTIME_STORE_RECORD_H
 #define RUNTIME_STORE_RECORD_H
 
 #include "base/objective.h"
 #include "runtime/device.h"
 
-/* Whether the variant of a prediction was run on the cpu device and came out right. One that came out wrong has another
-   outcome; a measurement is of a variant that ran. */
+/* Whether the variant of a prediction was run on the cpu device with a right result. A variant
+   with a wrong result has another outcome, and a measured variant has always run. */
 enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VERDICTS };
 
-/* The fields of a record that are kept, in the order of the columns of a database. From this table follow the members of the struct, a
-   database's columns and its older formats, the members of a line of wisdom, and what is checked of each. A new field is a new row
-   at the end, with the next format (CACHE_FORMAT_VERSION): ALTER TABLE adds columns there.
+/* The stored fields of a record, in the order of a database's columns. The members of the struct, a
+   database's columns and older formats, the members of a line of wisdom, and the checks of each
+   value are generated from this table. A new field is a new row at the end with the next format
+   (CACHE_FORMAT_VERSION), because ALTER TABLE appends columns.
 
-   FIELD(format, TYPE, name, most): since which format; TYPE of cache_column_type; numbers lie between 0 and most, 0: what the type
-   holds. Of a TIME most is how many of its units a second has. CHARS(format, name, size): a text of fewer bytes than size. PART(format, TYPE, name, member, most): what lies in a
-   member that is declared below. What was remembered before the format has "" or 0 there. */
+   FIELD(format, TYPE, name, most): format is the first with the field; TYPE is a
+   cache_column_type; numbers lie between 0 and most, or, with most 0, in the type's range. For a
+   TIME, most is the number of its units in a second. CHARS(format, name, size): a text of fewer
+   than size bytes. PART(format, TYPE, name, member, most): a field within a member that is
+   declared below. Records from before the format have "" or 0 there. */
 #define CACHE_RECORD_FIELDS(FIELD, CHARS, PART)                                                                      \
   FIELD(1, TEXT, variant, 0)                                                                                         \
   FIELD(1, HASH, hash, 0) /* kernel_spec.hash: a record whose variant now has another hash is stale */               \
@@ -41,7 +45,7 @@ enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VER
   FIELD(1, REAL, bytes, 0)                                                                                           \
   FIELD(1, INT, clock_mhz, 0)                                                                                        \
   FIELD(1, INT, power_watts, 0)                                                                                      \
-  CHARS(1, throttle, 48) /* as device_clock's */                                                                     \
+  CHARS(1, throttle, 48) /* as device_clock.throttle */                                                              \
   FIELD(1, INT, driver_version, 0)                                                                                   \
   FIELD(1, INT, nvrtc_version, 0)                                                                                    \
   FIELD(1, TIME, measured_at, 1) /* seconds since the epoch; 0: not known */                                         \
@@ -52,7 +56,7 @@ enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VER
   FIELD(3, INT, cluster_blocks, 0) /* as in cugen_record */                                                          \
   FIELD(3, INT, active_clusters, 0)                                                                                  \
   FIELD(4, INT, verdict, CACHE_VERDICTS - 1) /* enum cache_verdict */                                                \
-  CHARS(4, unverified, 160)                  /* why it could not be verified; of a right one: on which sizes; "" */  \
+  CHARS(4, unverified, 160)                  /* why it was not verified; if right: at which sizes; "" */             \
   FIELD(6, REAL, compile_seconds, 0)         /* as in cugen_record */                                                \
   FIELD(6, REAL, measure_seconds, 0)                                                                                 \
   FIELD(8, REAL, requested, 0)       /* as in cugen_record */                                                        \
@@ -78,47 +82,58 @@ struct cache_record {
 #undef PART
   cugen_outcome outcome;
   cugen_outputs outputs;
-  struct kernel_resources resources; /* of plan_heaviest's launch, as what else is of one */
-  bool elsewhere;                    /* as loaded: of a config file that is known and not the key's */
-  bool compile_late;                 /* as loaded: its compile was stopped at a time limit */
-  bool non_dominated;                /* as in cugen_record, of those that are at hand */
-  uint64_t lacks;                    /* as loaded: the key's settings that its problem did not have yet, a bit each */
-  uint64_t order;                    /* as judged: cache_record_order */
-  const char *wrong;                 /* as settled: why it is no record; NULL: it is one */
-  int wrong_column;                  /* where that is not NULL */
+  /* of plan_heaviest's launch, like other values of a single launch */
+  struct kernel_resources resources;
+  /* set by a load: the record is of a known config file other than the key's */
+  bool elsewhere;
+  bool compile_late;  /* set by a load: the compile was stopped at a time limit */
+  bool non_dominated; /* as in cugen_record, among the records at hand */
+  /* set by a load: a bit for each of the key's settings that the record's problem did not have
+     yet */
+  uint64_t lacks;
+  uint64_t order; /* cache_record_order of the record */
+  /* set by cache_record_settle: why the record is invalid; NULL: it is valid */
+  const char *wrong;
+  int wrong_column; /* the invalid column if `wrong` is not NULL */
 };
 
 void cache_record_free(struct cache_record *record);
-/* Sets non_dominated of those that are right, have an energy, and of which no other takes less of time or energy and no more of the other. */
+/* Sets non_dominated of the right records with an energy for which no other record takes less
+   time or energy and no more of the other. */
 int cache_records_mark(struct cache_record *records, size_t count, cugen_error *err);
 struct objective_values cache_record_values(const struct cache_record *record);
-/* What records are ranked by, the least first: the objective's cost. Infinite without what it needs, such as work or energy. */
+/* The cost by which records are ranked, the least first. Infinite if the record lacks a value
+   that the objective needs, such as work or energy. */
 double cache_record_cost(const struct cache_record *record, const struct objective *objective);
-/* Whether the one is the better choice than the leader so far, where `least` is the least cost of all: of those within
-   CUGEN_TIE of it the one with the least order. Whatever is called the best is chosen by this. */
+/* Whether a record of this cost and order is a better choice than the leader so far. `least` is
+   the least cost of all: among the records within CUGEN_TIE of it the one with the least order
+   wins. Every choice of a "best" record uses this rule. */
 bool cache_leads(double least, uint64_t leader, double cost, uint64_t order);
-/* place: where its variant stands in the config's space, where the simple ones come first. */
+/* place: the variant's position in the config's space, where simple variants come first. */
 uint64_t cache_record_order(const struct cache_record *record, uint64_t place, const struct objective *objective);
-/* What is known of the later measurement's outputs, and else of the earlier one's: of two that differ, that they do. What was seen to
-   vary once stays so, whatever the data. */
+/* Sets the outputs of a new record: the new measurement's if they are known, else the earlier
+   one's; if both are known and differ, the outputs are marked as varying, which stays so for any
+   data. */
 void cache_record_keep_outputs(const struct cache_record *before, struct cache_record *record);
-/* Whether both are right and gave the same bits of the same data. */
+/* Whether both are right and gave the same bits for the same data. */
 bool cache_record_gave(const struct cache_record *record, const cugen_outputs *outputs);
-/* Whether it is known what bits it gave of data of that seed. */
+/* Whether the bits of the record's outputs for data of that seed are known. */
 bool cache_record_knows_outputs(const struct cache_record *record, uint64_t seed);
 void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec);
-/* Whether the variant was seen to go wrong: a wrong result, out of bounds, a trap. */
+/* Whether the variant was seen to fail: a wrong result, out of bounds, a trap. */
 bool cache_record_is_refuted(const struct cache_record *record);
-/* Whether it is of this very kernel, held against the same; parameters aside that its problem did not have yet. */
+/* Whether the record is of exactly this kernel and was verified against the same reference,
+   apart from parameters that its problem did not have yet. */
 bool cache_record_is_same(const struct cache_record *record, const struct kernel_spec *spec);
-/* Whether the record says something of this kernel. A time that is predicted does not depend on what a result is held
-   against, that a variant is wrong does. A rate is of the work that the config declares. */
+/* Whether the record is valid for this kernel. A predicted time does not depend on the
+   reference, but a verdict that a variant is wrong does. A rate depends on the work that the
+   config declares. */
 bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec,
                         const struct objective *objective, bool predicted);
 
-/* ---- Its fields as columns ---- */
+/* ---- The fields as columns ---- */
 
-/* What is kept as text comes first. */
+/* Columns that are kept as text come first. */
 enum cache_column_type {
   COLUMN_TEXT,
   COLUMN_CHARS,
@@ -126,7 +141,7 @@ enum cache_column_type {
   COLUMN_OUTPUTS, /* base/outputs.h */
   COLUMN_INT,
   COLUMN_INT64,
-  COLUMN_TIME, /* int64_t; what cannot be is 0, not known */
+  COLUMN_TIME, /* int64_t; an impossible time is stored as 0, not known */
   COLUMN_REAL
 };
 #define CACHE_OUTPUTS_WRONG "must be 'SEED DIGEST' or 'SEED varies'"
@@ -135,8 +150,8 @@ struct cache_column {
   const char *name;
   enum cache_column_type type;
   size_t offset, size;
-  double most; /* numbers lie between 0 and this; 0: what the type holds */
-  int format;  /* since which */
+  double most; /* numbers lie between 0 and this; 0: the range of the type */
+  int format;  /* the first format with this column */
 };
 
 enum {
@@ -154,26 +169,29 @@ void *cache_place_of(struct cache_record *record, int column);
 
 /* ---- The gate ---- */
 
-/* What a record must be is said once, here. The same functions judge a row of a database, a line of wisdom, what a worker measured (tune/claim.h),
-   and what is about to be stored. So whatever cugen has written, it takes for good. Each gives what is wrong, NULL: nothing. */
+/* The conditions that every record must meet. The same functions check a row of a database, a
+   line of wisdom, a worker's measurement (tune/claim.h) and a record that is about to be stored,
+   so that cugen accepts everything it wrote. Each function returns what is wrong, or NULL. */
 
-/* A compiler's words have line ends; nothing else that a terminal would obey is let through. */
+/* Control characters allowed in a reason, because a compiler's messages have line ends; a
+   terminal would obey others. */
 #define CACHE_REASON_CONTROLS "\n\t"
-/* No control characters but those, and UTF-8. */
+/* Checks for valid UTF-8 without control characters other than those allowed. */
 const char *cache_text_wrong(const char *text, const char *allowed);
-/* Before 2020, or more than a day ahead, a clock was wrong: 0, not known. Where this machine's own clock is before 2020 the future is not
-   known either. units: of the time, in a second. */
+/* A time before 2020 or more than a day ahead comes from a wrong clock and becomes 0, not known.
+   If this machine's own clock is before 2020, future times are accepted. units: of the time, in
+   a second. */
 int64_t cache_time(int64_t time, int64_t units);
 
-/* Put a value into a column, unless it does not fit. Not for COLUMN_TEXT. */
+/* Set a column's value, or return why the value does not fit. Not for COLUMN_TEXT. */
 const char *cache_take_text(struct cache_record *record, int column, const char *text);
 const char *cache_take_whole(struct cache_record *record, int column, int64_t number);
 const char *cache_take_real(struct cache_record *record, int column, double number);
 
-/* The whole record, with *column the one that is wrong. */
+/* What is wrong with the record, and in which *column. */
 const char *cache_record_wrong(const struct cache_record *record, int *column);
-/* Of a record whose columns were taken: what depends on others follows, its reason gets no other characters than those above, its times
-   become possible ones, and `wrong` says what is. */
+/* Completes a record whose columns were set: computes dependent fields, removes characters that
+   a reason may not have, replaces impossible times, and sets `wrong`. */
 void cache_record_settle(struct cache_record *record);
 
 #endif

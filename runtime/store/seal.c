@@ -1,4 +1,5 @@
-/* The key and the MAC (libsodium's keyed BLAKE2b, RFC 7693); see seal.h, and docs/cache.md for where the key lies. */
+/* The key and the MAC (libsodium's keyed BLAKE2b, RFC 7693); see seal.h, and docs/cache.md for
+   the key's place. */
 #include "seal.h"
 
 #include <errno.h>
@@ -15,9 +16,9 @@
 _Static_assert(SEAL_BYTES == crypto_generichash_KEYBYTES, "as BLAKE2b-256's key");
 _Static_assert(SEAL_BYTES == crypto_generichash_BYTES, "as BLAKE2b-256");
 
-/* ---- The check ------------------------------------------------------------------------------------------------- */
+/* ---- The MAC ---- */
 
-/* Lengths go first, so that no byte can move from one part to the next. */
+/* Adds the length first, so that no byte can move from one part to the next. */
 static void add_part(crypto_generichash_state *state, const void *data, size_t length) {
   unsigned char size[8];
   for (size_t i = 0; i < sizeof size; i++) size[i] = (unsigned char)((uint64_t)length >> 8 * i);
@@ -42,7 +43,7 @@ bool seal_holds(const struct seal *seal, const struct text *facts, const void *d
   return sodium_memcmp(own, mac, SEAL_BYTES) == 0;
 }
 
-/* The id is a MAC, too: of something that no image is. */
+/* The id is also a MAC, of a text that no image has. */
 static void know(struct seal *seal) {
   static const char name[] = "cugen: which key";
   unsigned char mac[SEAL_BYTES];
@@ -62,24 +63,25 @@ void seal_forget(struct seal *seal) {
   sodium_memzero(seal, sizeof *seal);
 }
 
-/* ---- Where the key lies ------------------------------------------------------------------------------------------ */
+/* ---- The place of the key ---- */
 
 static const char file_name[] = "image.key";
 
-/* False: nowhere. Root in another user's home, as under sudo, would leave that user a key that only root can read. */
+/* Returns false if there is no place for the key. Root in another user's home, as under sudo,
+   would leave that user a key that only root can read. */
 static bool find_folder(struct text *out) {
   const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
   struct stat info;
-  if (xdg && *xdg == '/') /* the specification ignores others */
+  if (xdg && *xdg == '/') /* the specification says to ignore relative paths */
     text_addf(out, "%s/cugen", xdg);
   else if (home && *home == '/' && (geteuid() || (stat(home, &info) == 0 && info.st_uid == 0)))
     text_addf(out, "%s/.local/state/cugen", home);
   return out->length && !out->failed;
 }
 
-/* ---- Reading it ---------------------------------------------------------------------------------------------------- */
+/* ---- Reading the key ---- */
 
-/* Others may read it: the key is closed to them by its own mode. */
+/* The folder may be readable for others, because the key's own mode protects it. */
 static const char *folder_wrong(int folder) {
   struct stat info;
   if (fstat(folder, &info)) return strerror(errno);
@@ -102,7 +104,8 @@ static const char *read_key(int fd, struct seal *out) {
   return sodium_is_zero(out->key, SEAL_BYTES) ? "it is empty" : NULL;
 }
 
-/* What is wrong with it; NULL: nothing. *missing: there is none. O_NONBLOCK: somebody may have put a pipe there. */
+/* Opens the key. Returns what is wrong, or NULL. *missing: there is no key. O_NONBLOCK, because
+   somebody may have put a pipe there. */
 static const char *open_key(int folder, bool *missing, struct seal *out) {
   int fd = openat(folder, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   *missing = fd < 0 && errno == ENOENT;
@@ -112,7 +115,7 @@ static const char *open_key(int folder, bool *missing, struct seal *out) {
   return wrong;
 }
 
-/* ---- Making it ------------------------------------------------------------------------------------------------------- */
+/* ---- Making the key ---- */
 
 static bool write_key(int fd) {
   unsigned char key[SEAL_BYTES];
@@ -122,7 +125,8 @@ static bool write_key(int fd) {
   return good;
 }
 
-/* Whole or not at all: linked under its name when it is on the disk, unless another process was first. */
+/* Creates the key atomically: the file gets its name by link when it is on disk, unless another
+   process has made a key first. */
 static void make_key(int folder, const char *path) {
   struct text name = {0};
   text_addf(&name, "%s/%s", path, file_name);
@@ -139,7 +143,8 @@ static void make_key(int folder, const char *path) {
   text_free(&name);
 }
 
-/* -1: it is not there and was not made. Only the last part is made for nobody else. */
+/* Returns -1 if the folder does not exist and was not made. Only the last folder of the path
+   gets a private mode. */
 static int open_folder(const char *path, bool make) {
   struct text parent = {0};
   if (make) {
@@ -150,7 +155,7 @@ static int open_folder(const char *path, bool make) {
   return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* What is at fault is named first. */
+/* Names the faulty thing first. */
 static void write_folder_remedy(const char *folder, const char *wrong, struct text *why) {
   text_addf(why,
             "%s: %s, so the key of compiled kernels in it is not used: none is kept, each is compiled anew. Make the "

@@ -1,5 +1,6 @@
-/* The seal of what is executed: a keyed check (MAC) by a key that only this user can read. A cache keeps compiled kernels
-   under it, so that a database of somebody else's cannot bring code along. */
+/* The seal of executable code: a MAC by a key that only this user can read. A cache keeps
+   compiled kernels under it, so that a database which somebody else writes to cannot inject
+   code. */
 #ifndef RUNTIME_STORE_SEAL_H
 #define RUNTIME_STORE_SEAL_H
 
@@ -11,19 +12,21 @@
 enum { SEAL_BYTES = 32, SEAL_ID = 16 /* hexadecimal digits */ };
 
 struct seal {
-  bool known; /* false: there is no key, nothing can be sealed and nothing is of this user */
+  bool known; /* false: there is no key, so nothing can be sealed and no seal is accepted */
   unsigned char key[SEAL_BYTES];
-  char id[SEAL_ID + 1]; /* which key, without saying anything about it */
+  char id[SEAL_ID + 1]; /* identifies the key without revealing it */
 };
 
-/* The user's key: $XDG_STATE_HOME/cugen/image.key, else ~/.local/state/cugen/image.key, a file of mode 0600. make: one that is
-   not there is made. Where it may not be used (others can read it, it is somebody else's), *why, which may be NULL, says so and
-   what to do; where there is none and no place for it, nothing is said. Of two processes that make it at once both get one key. */
+/* Opens the user's key: $XDG_STATE_HOME/cugen/image.key, else ~/.local/state/cugen/image.key, a
+   file of mode 0600. make: create a missing key. If the key may not be used (others can read it,
+   or another user owns it), *why (may be NULL) says so and what to do; if there is no key and no
+   place for one, *why stays empty. Two processes that create the key at once both get the same
+   key. */
 void seal_open(bool make, struct seal *out, struct text *why);
-/* A key that nobody else ever has. */
+/* Makes a random key for this process alone. */
 void seal_fresh(struct seal *out);
 void seal_forget(struct seal *seal);
-/* Of facts and data together. */
+/* Computes the MAC of facts and data together. */
 void seal_make(const struct seal *seal, const struct text *facts, const void *data, size_t length,
                unsigned char mac[SEAL_BYTES]);
 bool seal_holds(const struct seal *seal, const struct text *facts, const void *data, size_t length,

@@ -1,6 +1,8 @@
-/* See address.h. libpq takes what stands before the first '@' for user and password, unless a '/' comes first. A password with one of "@/?#" in
-   it that is not percent-encoded would be taken for host, port or database, and libpq quotes those in its messages. So an address with an
-   '@' in another place, a port that is no number, or a wrong percent-encoding is refused before libpq sees it. */
+/* Connection strings; see address.h. libpq takes the part before the first '@' for user and
+   password, unless a '/' comes first. A password that contains one of "@/?#" without
+   percent-encoding would be taken for host, port or database, and libpq quotes those in its
+   messages. Therefore an address with an '@' in another place, a port that is not a number, or a
+   wrong percent-encoding is refused before libpq sees it. */
 #define _GNU_SOURCE /* strcasestr */
 #include "address.h"
 
@@ -9,7 +11,7 @@
 
 static const char *const schemes[] = {"postgresql://", "postgres://"};
 
-/* What follows the scheme; NULL: it is another. */
+/* The part after the scheme; NULL: the path has another scheme. */
 static const char *behind_scheme(const char *path) {
   for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
     if (strncmp(path, schemes[i], strlen(schemes[i])) == 0) return path + strlen(schemes[i]);
@@ -26,12 +28,13 @@ static bool is_encoded(const char *text) {
   return true;
 }
 
-/* password, sslpassword, passfile; what is encoded may be one of them, too. */
+/* Whether there is a password, sslpassword or passfile option. An encoded option may be one of
+   these, so it counts as secret. */
 static bool has_secret(const char *options) {
   return strcasestr(options, "pass") || strchr(options, '%');
 }
 
-/* "host", "host:1234", "[::1]:1234", several with commas between. */
+/* Whether each port is a number: "host", "host:1234", "[::1]:1234", several with commas between. */
 static bool has_ports(const char *hosts, const char *end) {
   bool brackets = false, port = false;
   for (; hosts < end; hosts++) {

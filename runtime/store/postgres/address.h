@@ -1,5 +1,6 @@
-/* Connection strings: postgresql://USER:PASSWORD@HOST:PORT/DB?OPTION=VALUE. libpq parses them; what is done here is to name one in messages without
-   what is secret in it, whatever it looks like. */
+/* Connection strings: postgresql://USER:PASSWORD@HOST:PORT/DB?OPTION=VALUE. libpq parses them;
+   this file only prints a connection string for messages without its secrets, however the string
+   is written. */
 #ifndef RUNTIME_STORE_POSTGRES_ADDRESS_H
 #define RUNTIME_STORE_POSTGRES_ADDRESS_H
 
@@ -8,8 +9,8 @@
 #include "base/text.h"
 
 bool pg_address_is(const char *path);
-/* "postgresql://USER@HOST:PORT/DB?OPTIONS", without a password. False: where the password ends cannot be told; then *shown has the scheme
-   alone. */
+/* Writes "postgresql://USER@HOST:PORT/DB?OPTIONS", without a password. Returns false if the end
+   of the password cannot be found; *shown then has only the scheme. */
 bool pg_address_show(const char *path, struct text *shown);
 
 #endif

@@ -1,16 +1,19 @@
 /* Claims of variants; see cache.h.
 
-   A claim is a row with an end, by the server's clock. One statement takes what nobody has, what has ended and what is this handle's already, and
-   refuses what has a record. The insert waits for whoever inserts the same row at that moment, so two never get it. A claim is
-   not given back when its record is stored: until it ends, it keeps out who has not seen the record yet. Nobody waits until it is on disk: one
-   that is lost with the server costs a variant measured twice. */
+   A claim is a row with an expiry time by the server's clock. One statement takes the variants
+   that are free, expired or already claimed by this owner, and refuses variants that have a
+   record. The insert waits for a concurrent insert of the same row, so that two owners never get
+   the same variant. A claim is not given back when its record is stored: until it expires, it
+   keeps out owners that have not seen the record yet. Claims do not wait for the disk, because a
+   claim that is lost in a crash of the server only means that a variant is measured twice. */
 #include "base/error.h"
 #include "database.h"
 
 static const char doing[] = "claim variants";
 
-/* Those that are free by now are tried, as many as are wanted, in the order of their names: two who want the same ones do not wait for each other in a
-   circle. A row is a variant's place, and whether it was granted or has a record. */
+/* Tries the variants that are free, as many as are wanted, in the order of their names, so that
+   two owners who want the same variants do not wait for each other in a circle. A row of the
+   result has a variant's index and whether the variant was granted or has a record. */
 static const char claim_sql[] =
     "WITH wanted AS ("
     "SELECT name, place, EXISTS ("
@@ -30,7 +33,7 @@ static const char claim_sql[] =
     "SELECT place, recorded::integer FROM wanted WHERE recorded "
     "UNION ALL SELECT place, 0 FROM wanted JOIN got ON variant = name";
 
-/* What stands behind the last one granted was not looked at when there are as many as were wanted. */
+/* When as many variants as wanted were granted, those after the last granted one were not tried. */
 static void note_states(struct pg_cache *cache, const struct pg_result *result, size_t most,
                         struct cache_claim *claims, size_t count) {
   size_t granted = 0, last = 0;
@@ -95,7 +98,7 @@ int postgres_claim(struct cache *base, const struct cache_key *key, const struct
   return status;
 }
 
-/* What ended long ago goes, too. */
+/* Also removes claims that expired long ago. */
 int postgres_unclaim(struct cache *base, const char *owner, cugen_error *err) {
   struct pg_parameters parameters = {0};
   pg_add_text(&parameters, owner);
@@ -109,7 +112,7 @@ int postgres_unclaim(struct cache *base, const char *owner, cugen_error *err) {
 #define OF_KEY                                                                                                       \
   "space_id = (SELECT id FROM cugen.space WHERE device = $1 AND config = $2 AND problem = $3 AND options = $4)"
 
-/* Who has a claim that has not ended. */
+/* Counts the owners who have a claim that has not expired. */
 static int count_owners(struct pg_cache *cache, const struct cache_key *key, size_t *owners, cugen_error *err) {
   struct pg_parameters parameters = {0};
   struct pg_result *result;

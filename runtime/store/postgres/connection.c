@@ -1,9 +1,10 @@
-/* See connection.h.
+/* Connections and statements; see connection.h.
 
-   A connection that is lost is made again, at first after a tenth of a second, then after twice that, up to five. A statement of its own is
-   run again on the new one; all such statements have the same effect when they are run twice. Tried is for as long as SQLite's
-   engine waits for other processes: 20 seconds for whoever asked for something, ten minutes for a measurement, which nobody
-   may lose. */
+   A lost connection is renewed, first after a tenth of a second, then after twice as long each
+   time, up to five seconds. A PG_ALONE statement is repeated on the new connection; all these
+   statements have the same effect if they run twice. Retries go on for as long as SQLite's
+   engine waits for other processes: 20 seconds for a user's request, ten minutes for a
+   measurement, which must not be lost. */
 #include "connection.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ void pg_add_outputs(struct pg_parameters *to, const cugen_outputs *outputs) {
   add(to, to->numbers[to->count]);
 }
 
-/* An application may have set a locale with another one. */
+/* The decimal point of the locale that the application may have set. */
 static char decimal_point(void) {
   return localeconv()->decimal_point[0];
 }
@@ -56,7 +57,7 @@ void pg_add_null(struct pg_parameters *to) {
 }
 
 void pg_add_bytes(struct pg_parameters *to, const void *data, size_t length) {
-  to->lengths[to->count] = (int)length; /* CACHE_MAX_IMAGE at most */
+  to->lengths[to->count] = (int)length; /* at most CACHE_MAX_IMAGE */
   add(to, data ? data : "");
   to->formats[to->count - 1] = 1;
 }
@@ -84,9 +85,10 @@ void pg_array_end(struct text *array) {
   text_add(array, array->length ? "}" : "{}");
 }
 
-/* ---- What went wrong --------------------------------------------------------------------------------------------- */
+/* ---- Failures ---- */
 
-/* The first line of what a server or libpq says, which may be a stranger's, without the password that libpq was given. */
+/* Appends the first line of a message of the server (which may be a stranger's) or of libpq,
+   without the password that libpq was given. */
 static void take_words(struct pg_cache *cache, const char *words, struct text *out) {
   const char *password = cache->conn ? cache->pq.password(cache->conn) : NULL;
   const size_t length = strcspn(words, "\n"), secret = password ? strlen(password) : 0;
@@ -104,7 +106,7 @@ static const struct meaning {
   const char *state; /* SQLSTATE, or its class: PostgreSQL's documentation, appendix A */
   int status;
   const char *way_out;
-  cugen_cause cause; /* CUGEN_CAUSE_BUSY: done again it may work */
+  cugen_cause cause; /* CUGEN_CAUSE_BUSY: a repetition may succeed */
 } meanings[] = {
     {"42501", CUGEN_ERROR_IO,
      "ask the owner of schema cugen for GRANT USAGE ON SCHEMA cugen and GRANT SELECT, INSERT, UPDATE, DELETE ON ALL "
@@ -170,14 +172,15 @@ static bool is_stopped(const struct pg_cache *cache) {
   return cache->stop.asked && cache->stop.asked(cache->stop.context);
 }
 
-/* Until the server's socket can be read (or written, as `events` says). False: not by `until` (0:
-   without end), or somebody asked to stop, and the server was silent for `grace` seconds. */
+/* Waits until the server's socket can be read (or written, as `events` says). Returns false if
+   that has not happened by `until` (0: no limit), or if a stop was requested and the server was
+   silent for `grace` seconds. */
 static bool await(struct pg_cache *cache, short events, double grace, double until) {
   enum { ASK_MS = 50 };
   double stopped = 0;
   while (!cache->given_up) {
     struct pollfd socket = {.fd = cache->pq.socket(cache->conn), .events = events};
-    if (socket.fd < 0) return true; /* libpq says what is wrong */
+    if (socket.fd < 0) return true; /* libpq reports the reason */
     const int ready = poll(&socket, 1, ASK_MS);
     const double now = clock_seconds();
     if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
@@ -188,10 +191,10 @@ static bool await(struct pg_cache *cache, short events, double grace, double unt
   return false;
 }
 
-/* What a server has to say after the stop, so that what was measured is kept. */
+/* Seconds that the server has after a stop, so that a measurement is still stored. */
 static const double grace = 1;
 
-/* Sends what libpq holds, and takes in what comes meanwhile. */
+/* Sends what libpq has buffered, and reads the server's data meanwhile. */
 static bool flush(struct pg_cache *cache) {
   int left;
   while ((left = cache->pq.flush(cache->conn)) > 0)
@@ -199,16 +202,17 @@ static bool flush(struct pg_cache *cache) {
   return left == 0;
 }
 
-/* As PQgetResult. */
+/* Like PQgetResult, but returns NULL when the server stays silent after a stop was requested. */
 static struct pg_result *next_result(struct pg_cache *cache) {
   while (cache->pq.is_busy(cache->conn)) {
     if (!await(cache, POLLIN, grace, 0)) return NULL;
-    if (!cache->pq.consume(cache->conn)) break; /* it is lost, and the result says so */
+    /* on a lost connection, the next result is the error */
+    if (!cache->pq.consume(cache->conn)) break;
   }
   return cache->pq.next_result(cache->conn);
 }
 
-/* As PQexec: the last one, or that of a COPY. */
+/* Like PQexec, returns the last result, or the result of a COPY. */
 static struct pg_result *last_result(struct pg_cache *cache) {
   struct pg_result *last = NULL;
   flush(cache);
@@ -220,12 +224,12 @@ static struct pg_result *last_result(struct pg_cache *cache) {
   return last;
 }
 
-/* NULL: it could not be sent, or was given up. */
+/* Returns NULL if the statement could not be sent or was given up. */
 static struct pg_result *exec(struct pg_cache *cache, const char *sql) {
   return !cache->given_up && cache->pq.send(cache->conn, sql) ? last_result(cache) : NULL;
 }
 
-/* Ends early when somebody asks to stop. */
+/* Sleeps; ends early when a stop is requested. */
 static void wait_for(struct pg_cache *cache, double seconds) {
   const double end = clock_seconds() + seconds;
   for (double left; (left = end - clock_seconds()) > 0 && !is_stopped(cache);) {
@@ -240,7 +244,8 @@ static void ignore_notice(void *context, const char *message) {
   (void)context, (void)message;
 }
 
-/* Nothing of another schema is found by a name: a function there could run with this user's rights. */
+/* Names are looked up only in pg_catalog and pg_temp, because a function of another schema could
+   run with this user's rights. */
 static const char settings_sql[] =
     "SET search_path = pg_catalog, pg_temp; SET client_min_messages = error; "
     "SET datestyle = 'ISO'; SET extra_float_digits = 1; SET default_transaction_isolation "
@@ -263,8 +268,9 @@ static const char *connect_way_out(struct pg_cache *cache) {
          "name a file with cugen_options.cache";
 }
 
-/* How long connecting may take: as the address says. Of several servers one that does not answer is
-   left by the system's own limit, tcp_user_timeout, and then the next is tried. */
+/* The time that connecting may take, from the address. If one of several servers does not
+   answer, the system's own limit (tcp_user_timeout) ends the attempt and the next server is
+   tried. */
 static double connect_seconds(struct pg_cache *cache) {
   enum { USUAL = 10, USER_TIMEOUT = 30 };
   struct pg_option *options = cache->pq.options(cache->conn);
@@ -292,7 +298,8 @@ static bool finish_connecting(struct pg_cache *cache, int (*step)(struct pg_conn
 }
 
 int pg_connect(struct pg_cache *cache, cugen_error *err) {
-  /* What stands before dbname the address may change. The rest: a server that vanished is noticed in half a minute. */
+  /* The address may override the options before dbname. The options after it make a vanished
+     server noticed within half a minute. */
   const char *const names[] = {"connect_timeout",
                                "fallback_application_name",
                                "keepalives_idle",
@@ -325,14 +332,15 @@ void pg_disconnect(struct pg_cache *cache) {
 
 enum { LONGEST_PAUSE = 5 };
 
-/* False: not by then. */
+/* Returns false if there is no connection by `until`. */
 static bool reconnect(struct pg_cache *cache, double until) {
   double pause = 0.1;
   if (cache->lost && until <= clock_seconds() && clock_seconds() < cache->again_at) return false;
   for (;;) {
     const double begun = clock_seconds();
     const bool connected = cache->pq.reset_start(cache->conn) && finish_connecting(cache, cache->pq.reset_poll);
-    /* One that does not answer takes its ten seconds each time: a tenth of the time at most goes into that. */
+    /* An attempt on a server that does not answer takes ten seconds, so attempts are spaced to
+       use at most a tenth of the time. */
     cache->again_at = clock_seconds() + fmax(1, 10 * (clock_seconds() - begun));
     cache->lost = !connected;
     const double left = until - clock_seconds();
@@ -343,7 +351,8 @@ static bool reconnect(struct pg_cache *cache, double until) {
   }
 }
 
-/* Whoever asks again after that was in vain does not wait: an application opens one plan after the other. */
+/* After a failed wait the next calls do not wait, since an application opens one plan after the
+   other. */
 static double patience_of(const struct pg_cache *cache, bool store) {
   if (cache->patience >= 0) return cache->patience;
   return store ? CACHE_STORE_SECONDS : cache->lost ? 0 : CACHE_BUSY_SECONDS;
@@ -356,7 +365,8 @@ static const char *const column_sql[] = {
     [COLUMN_OUTPUTS] = "text", [COLUMN_INT] = "integer",          [COLUMN_INT64] = "bigint",
     [COLUMN_TIME] = "bigint",  [COLUMN_REAL] = "double precision"};
 
-/* As of a table that is made or changed: real numbers that are none are NULL. */
+/* Writes a column's type for making or changing a table; a real number that is not a number is
+   NULL. */
 static void write_type(const struct cache_column *column, struct text *out) {
   const bool text = column->type < COLUMN_INT;
   text_addf(out, " %s%s%s", column_sql[column->type], text ? " COLLATE \"C\"" : "",
@@ -394,7 +404,7 @@ static bool is_good(struct pg_cache *cache, const struct pg_result *result) {
   return status == PQ_COMMAND_OK || status == PQ_TUPLES_OK;
 }
 
-/* Two that wrote the same at once: one of them tries again. */
+/* Whether two processes wrote the same row at once; then one of them tries again. */
 static bool is_collision(struct pg_cache *cache, const struct pg_result *result) {
   const char *state = state_of(cache, result);
   return strncmp(state, "40", 2) == 0 || strcmp(state, "23505") == 0;
@@ -409,7 +419,7 @@ static struct pg_result *run_once(struct pg_cache *cache, const char *sql, const
   return sent ? last_result(cache) : NULL;
 }
 
-/* Until it is good, refused, or the time is over. */
+/* Repeats a statement until it succeeds, is refused, or the time is over. */
 static struct pg_result *run_patiently(struct pg_cache *cache, const char *sql,
                                        const struct pg_parameters *parameters, bool binary, double seconds) {
   enum { MOST_COLLISIONS = 50 };
@@ -452,7 +462,7 @@ int pg_run_script(struct pg_cache *cache, const char *sql, const char *doing, cu
   return status;
 }
 
-/* The results that are left when a COPY has ended; the first bad one decides. */
+/* Reads the remaining results after a COPY; the first bad one decides. */
 static int end_copy(struct pg_cache *cache, const char *doing, cugen_error *err) {
   int status = CUGEN_OK;
   for (struct pg_result *result; (result = next_result(cache)); cache->pq.clear(result))
@@ -467,7 +477,7 @@ int pg_copy(struct pg_cache *cache, const char *sql, const struct text *lines, c
   int status = begun ? CUGEN_OK : fail(cache, result, doing, err);
   cache->pq.clear(result);
   if (status) return status;
-  int put, ended = -1; /* 0: when more was sent */
+  int put, ended = -1; /* 0: libpq can take more after it has sent */
   while ((put = cache->pq.put_copy(cache->conn, text_get(lines), (int)lines->length)) == 0 && flush(cache)) continue;
   while (put == 1 && (ended = cache->pq.end_copy(cache->conn, NULL)) == 0 && flush(cache)) continue;
   if (put != 1 || ended != 1 || !flush(cache)) return fail(cache, NULL, doing, err);
@@ -475,7 +485,7 @@ int pg_copy(struct pg_cache *cache, const char *sql, const struct text *lines, c
 }
 
 void pg_clear(struct pg_cache *cache, struct pg_result *result) {
-  cache->pq.clear(result); /* of NULL it does nothing */
+  cache->pq.clear(result); /* does nothing for NULL */
 }
 
 void pg_rollback(struct pg_cache *cache) {
@@ -489,7 +499,7 @@ int pg_rows(struct pg_cache *cache, const struct pg_result *result) {
 }
 
 const char *pg_text(struct pg_cache *cache, const struct pg_result *result, int row, int column) {
-  return cache->pq.value(result, row, column); /* "" where it is NULL */
+  return cache->pq.value(result, row, column); /* "" for NULL */
 }
 
 int64_t pg_integer(struct pg_cache *cache, const struct pg_result *result, int row, int column) {

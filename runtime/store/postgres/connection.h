@@ -1,4 +1,5 @@
-/* A connection to the server that is renewed when it is lost, statements with parameters, and what their failures mean. */
+/* A connection to the server that is renewed when it is lost, statements with parameters, and
+   the meaning of their failures. */
 #ifndef RUNTIME_STORE_POSTGRES_CONNECTION_H
 #define RUNTIME_STORE_POSTGRES_CONNECTION_H
 
@@ -13,14 +14,19 @@ struct pg_cache {
   struct cache base;
   struct libpq pq;
   struct pg_conn *conn;
-  char *address;            /* as libpq takes it */
-  double patience;          /* seconds that a lost connection is tried again; below 0: as usual */
-  bool lost;                /* the server could not be reached */
+  char *address; /* the connection string for libpq */
+  /* seconds for which a lost connection is retried; below 0: the default */
+  double patience;
+  bool lost;                /* the last statement failed because the server could not be reached */
   struct process_stop stop; /* asked while the server is waited for */
-  bool given_up;            /* the stop came, and the server did not answer: it is not asked any more */
-  double again_at;          /* and is not tried before, by clock_seconds, where nobody waits */
-  struct text memo;   /* device, config, problem, options of the set that was asked for last, each with its zero */
-  int64_t memo_space; /* its id; 0: none */
+  /* the stop came and the server did not answer; the server is not asked again */
+  bool given_up;
+  /* no reconnection before this time, by clock_seconds, unless a caller waits */
+  double again_at;
+  /* Device, config, problem and options of the set that was asked for last, each with its final
+     zero. */
+  struct text memo;
+  int64_t memo_space; /* id of the set in memo; 0: none */
 };
 
 static inline struct pg_cache *pg_cache_of(struct cache *base) {
@@ -35,18 +41,18 @@ enum { PG_MOST_PARAMETERS = 64, PG_NUMBER = OUTPUTS_TEXT };
 struct pg_parameters {
   int count;
   const char *values[PG_MOST_PARAMETERS];
-  int lengths[PG_MOST_PARAMETERS], formats[PG_MOST_PARAMETERS]; /* of those that are binary */
+  int lengths[PG_MOST_PARAMETERS], formats[PG_MOST_PARAMETERS]; /* of the binary parameters */
   char numbers[PG_MOST_PARAMETERS][PG_NUMBER];
 };
 
-void pg_add_text(struct pg_parameters *to, const char *text); /* NULL is "" */
+void pg_add_text(struct pg_parameters *to, const char *text); /* NULL becomes "" */
 void pg_add_integer(struct pg_parameters *to, int64_t value);
 void pg_add_outputs(struct pg_parameters *to, const cugen_outputs *outputs);
-void pg_add_real(struct pg_parameters *to, double value); /* NaN is NULL */
+void pg_add_real(struct pg_parameters *to, double value); /* NaN becomes NULL */
 void pg_add_null(struct pg_parameters *to);
 void pg_add_bytes(struct pg_parameters *to, const void *data, size_t length);
 
-/* Literals of arrays, each to be a parameter: "{1,2}", "{\"a\",\"b\"}". */
+/* Append to an array literal that becomes one parameter: "{1,2}", "{\"a\",\"b\"}". */
 void pg_array_integer(struct text *array, int64_t value);
 void pg_array_text(struct text *array, const char *value);
 void pg_array_end(struct text *array);
@@ -54,28 +60,33 @@ void pg_array_end(struct text *array);
 /* ---- Running statements ---- */
 
 enum pg_way {
-  PG_ALONE, /* a statement of its own, which may be run twice: after a lost connection, or when another one was in its way */
-  PG_STORE,  /* as PG_ALONE, with the patience of what nobody may lose */
+  /* A statement outside of transactions. It may run twice: after a lost connection, or after a
+     conflict with another statement. */
+  PG_ALONE,
+  PG_STORE,  /* like PG_ALONE, but retried for as long as a measurement deserves */
   PG_WITHIN, /* part of a transaction, or about a temporary table: a failure is final */
-  PG_BINARY  /* as PG_ALONE; its columns come as bytes */
+  PG_BINARY  /* like PG_ALONE, but its columns come as bytes */
 };
 
-/* "%s": the names of a record's columns; "%v": the parameters from $5 on, with their types; "%t": names and types. */
+/* Replaces in a statement "%s" by the names of a record's columns, "%v" by the parameters from
+   $5 on with their types, and "%t" by names and types. */
 void pg_write_sql(const char *sql, struct text *out);
-/* A statement that adds a column of records to the table. */
+/* The statement that adds a column of records to the table. */
 void pg_write_added(const struct cache_column *column, struct text *out);
 
-/* Runs one statement. *result (NULL: none is wanted) is to be cleared by pg_clear, also after a failure. */
+/* Runs one statement. *result is to be cleared by pg_clear, also after a failure; result NULL:
+   no result is wanted. */
 int pg_run(struct pg_cache *cache, enum pg_way way, const char *sql, const struct pg_parameters *parameters,
            const char *doing, struct pg_result **result, cugen_error *err);
-/* As it is written, without "%s" and parameters: may hold several statements. */
+/* Runs a text as written, without "%s" and parameters, which may hold several statements. */
 int pg_run_script(struct pg_cache *cache, const char *sql, const char *doing, cugen_error *err);
-/* COPY ... FROM STDIN with these lines. */
+/* Runs COPY ... FROM STDIN with these lines. */
 int pg_copy(struct pg_cache *cache, const char *sql, const struct text *lines, const char *doing, cugen_error *err);
 void pg_clear(struct pg_cache *cache, struct pg_result *result);
-/* Ends a transaction without what it did. */
+/* Ends a transaction and discards its changes. */
 void pg_rollback(struct pg_cache *cache);
-/* Whether the error that pg_run gave within a transaction goes away when all of it is done again. */
+/* Whether an error of pg_run within a transaction may go away when the whole transaction is
+   repeated. */
 bool pg_is_passing(const cugen_error *err);
 
 int pg_connect(struct pg_cache *cache, cugen_error *err);
@@ -87,7 +98,7 @@ int pg_rows(struct pg_cache *cache, const struct pg_result *result);
 const char *pg_text(struct pg_cache *cache, const struct pg_result *result, int row, int column);
 int64_t pg_integer(struct pg_cache *cache, const struct pg_result *result, int row, int column);
 double pg_real(struct pg_cache *cache, const struct pg_result *result, int row, int column);
-/* How many rows the statement changed. */
+/* The number of rows that the statement changed. */
 int64_t pg_changed(struct pg_cache *cache, struct pg_result *result);
 
 #endif

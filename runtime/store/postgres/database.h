@@ -1,15 +1,16 @@
 /* The cache as tables of a PostgreSQL server, shared by the files of this folder. From below:
    libpq.c         the library, opened at run time
-   address.c       connection strings, as they may be shown
-   connection.c    a connection that is renewed, statements, what their failures mean
+   address.c       connection strings as messages show them
+   connection.c    a connection that is renewed, statements, the meaning of failures
    row.c           records to parameters, and from rows
-   tables.c        the tables: made, looked at, brought up to date; sets
-   records.c, manage.c, image.c, portfolio.c, claims.c    what engine.h asks for, a subject each
+   tables.c        making, checking and migrating the tables; sets of records
+   records.c, manage.c, image.c, portfolio.c, claims.c    the functions of engine.h by subject
    stage.c         an import
-   postgres.c      opens and closes; the table of them all
+   postgres.c      opening and closing; the table of functions
 
-   Each statement is one transaction unless it says otherwise, so that a commit is what the server says of durability: by default it is on the
-   disk. Values travel as parameters alone; the text of a statement is made of constants and of the names in cache_columns. */
+   Each statement is a transaction of its own unless its comment says otherwise, so a commit is
+   as durable as the server makes it: by default it is on disk. Values are passed only as
+   parameters; the text of a statement consists of constants and of the names in cache_columns. */
 #ifndef RUNTIME_STORE_POSTGRES_DATABASE_H
 #define RUNTIME_STORE_POSTGRES_DATABASE_H
 
@@ -67,7 +68,8 @@ int postgres_claim(struct cache *base, const struct cache_key *key, const struct
 int postgres_unclaim(struct cache *base, const char *owner, cugen_error *err);
 int postgres_news(struct cache *base, const struct cache_key *key, struct cache_news *news, cugen_error *err);
 
-/* records.c: the records of the key with an id above news->since, and some below. */
+/* records.c: the records of the key with an id above news->since, and some with a lower id that
+   were committed late. */
 int pg_load_since(struct pg_cache *cache, const struct cache_key *key, struct cache_news *news, cugen_error *err);
 
 #endif

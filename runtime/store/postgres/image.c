@@ -1,4 +1,4 @@
-/* Images as rows; whose they are is for others to judge. See engine.h. */
+/* Images as rows; runtime/store/image.c checks their seals. See engine.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- Loading ---------------------------------------------------------------------------------------------------- */
 
-/* Columns come as bytes, numbers in network order. */
+/* Columns come as bytes, with numbers in network byte order. */
 static int64_t number_at(struct pg_cache *cache, const struct pg_result *result, int row, int column) {
   const unsigned char *bytes = (const unsigned char *)pg_text(cache, result, row, column);
   const int length = cache->pq.length(result, row, column);
@@ -54,7 +54,7 @@ static bool read_image(struct pg_cache *cache, const struct pg_result *result, s
 #define FITS "length(data) <= 67108864"
 _Static_assert(CACHE_MAX_IMAGE == 67108864, "as above");
 
-/* The bytes come in the first row alone. */
+/* Only the first row contains the image's bytes. */
 static const char load_sql[] =
     "SELECT i.hash, i.log, CASE WHEN row_number() OVER (ORDER BY e.position) = 1 THEN i.data END, i.seal, e.name, "
     "e.registers, e.max_threads, e.static_shared, e.local_bytes, e.spill_bytes, e.constant_bytes FROM cugen.image i "
@@ -75,7 +75,8 @@ int postgres_image_load(struct cache *base, const char *name, struct cache_image
 
 /* ---- Storing ------------------------------------------------------------------------------------------------------ */
 
-/* Entries of one that is replaced stand in the way of new ones: the image of a name has always the same entries, so they are overwritten. */
+/* Entries of a replaced image would conflict with the new ones. An image of one name always has
+   the same entries, so they are overwritten. */
 static const char store_sql[] =
     "WITH kept AS (INSERT INTO cugen.image (key, hash, made_at, log, data, seal) VALUES ($1, $2, $3, $4, $5, $6) ON "
     "CONFLICT (key) DO UPDATE SET hash = excluded.hash, made_at = excluded.made_at, log = excluded.log, data = "
@@ -129,7 +130,8 @@ int postgres_image_store(struct cache *base, const char *name, const struct comp
   "BY "                                                                                                              \
   "space_id, origin, " cost ")"
 
-/* All but the fastest records' images, the newest ones aside. Of too few bytes together none. */
+/* Removes images, except those of the fastest records and the newest ones, if all images
+   together exceed the limit. */
 static const char trim_sql[] =
     "DELETE FROM cugen.image WHERE (SELECT coalesce(sum(length(data)), 0) FROM cugen.image) > $1::bigint AND id IN "
     "(SELECT id FROM (SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS bytes FROM cugen.image WHERE "
@@ -144,7 +146,7 @@ int postgres_image_trim(struct cache *base, size_t most, cugen_error *err) {
   return pg_run(pg_cache_of(base), PG_ALONE, trim_sql, &parameters, "remove the oldest compiled kernels", NULL, err);
 }
 
-/* ---- Looking at all of them ------------------------------------------------------------------------------------------ */
+/* ---- Checking all images ---- */
 
 int postgres_images(struct cache *base, cache_image_visitor *visit, void *context, cugen_error *err) {
   struct pg_cache *cache = pg_cache_of(base);

@@ -1,5 +1,6 @@
-/* The functions of libpq that cugen calls, opened at run time, and their prototypes and constants as in libpq-fe.h (PostgreSQL's
-   documentation, chapter "libpq - C Library"): no header and no library is needed to build. */
+/* The functions of libpq that cugen calls, opened at run time. The prototypes and constants are
+   those of libpq-fe.h (PostgreSQL's documentation, chapter "libpq - C Library"), so that
+   building needs neither the header nor the library. */
 #ifndef RUNTIME_STORE_POSTGRES_LIBPQ_H
 #define RUNTIME_STORE_POSTGRES_LIBPQ_H
 
@@ -7,7 +8,7 @@
 
 struct pg_conn;
 struct pg_result;
-/* PQconninfoOption; the last one has no keyword. */
+/* PQconninfoOption; the last option of a list has no keyword. */
 struct pg_option {
   char *keyword, *environment, *compiled, *value, *label, *shown;
   int size;
@@ -63,7 +64,7 @@ struct libpq {
 #undef X
 };
 
-/* CUGEN_ERROR_MISSING: it is not there, and how to get it. */
+/* CUGEN_ERROR_MISSING: libpq was not found; the message says how to get it. */
 int libpq_open(struct libpq *out, cugen_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/outputs.h"
 #include "database.h"
 
-/* Neither right nor without a prediction. */
+/* Failed records: their outcome is neither OK nor UNPREDICTED. */
 #define FAILED "outcome NOT IN (0, 7)"
 _Static_assert(CUGEN_OUTCOME_OK == 0 && CUGEN_OUTCOME_UNPREDICTED == 7, "as above");
 
@@ -63,9 +63,9 @@ int postgres_has_origin(struct cache *base, const char *origin, bool *has, cugen
   return status;
 }
 
-/* ---- Which of them -------------------------------------------------------------------------------------------- */
+/* ---- Selected sets ---- */
 
-/* The ids of the sets that the filter means, as an array; within a transaction. */
+/* The ids of the sets that the filter selects, as an array; within a transaction. */
 static int list_meant(struct pg_cache *cache, const struct cache_filter *filter, struct text *ids, cugen_error *err) {
   struct pg_result *result;
   int status = pg_run(cache, PG_WITHIN, "SELECT id, device, config, problem, options FROM cugen.space", NULL, "read",
@@ -86,7 +86,8 @@ static int list_meant(struct pg_cache *cache, const struct cache_filter *filter,
 
 static const char doing[] = "remove records";
 
-/* Each gives what it counts, and of that a part or a sum. */
+/* Each statement returns the number of removed rows, and as a second number a part of them or a
+   sum. */
 static const char remove_records_sql[] =
     "WITH gone AS (DELETE FROM cugen.record WHERE space_id = ANY ($1::bigint[]) AND ($2::bigint = 0 OR measured_at < "
     "$2) "
@@ -96,7 +97,8 @@ static const char remove_spaces_sql[] =
     "WITH gone AS (DELETE FROM cugen.space s WHERE NOT EXISTS (SELECT FROM cugen.record WHERE space_id = s.id) AND "
     "NOT EXISTS (SELECT FROM cugen.claim WHERE space_id = s.id AND until > clock_timestamp()) RETURNING 1) "
     "SELECT count(*), 0 FROM gone";
-/* As of SQLite's engine: an image is made for a source; what was remembered before format 2 does not say which was its own. */
+/* As in SQLite's engine: an image belongs to a source; records from before format 2 do not say
+   which source was theirs. */
 static const char remove_images_sql[] =
     "WITH gone AS (DELETE FROM cugen.image WHERE substr(key, 1, 32) NOT IN (SELECT source_hash FROM cugen.record "
     "WHERE superseded = 0) AND NOT EXISTS (SELECT FROM (SELECT DISTINCT s.options FROM cugen.record r "
@@ -136,8 +138,8 @@ static int remove_within(struct pg_cache *cache, const struct cache_filter *filt
   return status;
 }
 
-/* All of it or nothing. What is only counted is removed, too, and the transaction taken back. A tuner that stores into a set that is being
-   removed is in the way: all is done again. */
+/* Removes everything in one transaction. To count, everything is removed and the transaction is
+   rolled back. If a tuner stores into a set that is being removed, the transaction is repeated. */
 int postgres_remove(struct cache *base, const struct cache_filter *filter, bool really, struct cache_removal *out,
                     cugen_error *err) {
   enum { TRIES = 20 };
@@ -170,7 +172,7 @@ static const char each_sql[] =
 typedef int row_visitor(void *context, struct pg_cache *cache, const struct pg_result *result, int row,
                         cugen_error *err);
 
-/* Of the cursor that was declared. */
+/* Visits the rows of the declared cursor. */
 static int visit_rows(struct pg_cache *cache, row_visitor *visit, void *context, cugen_error *err) {
   int status = CUGEN_OK;
   for (int rows = 1; rows && !status;) {
@@ -185,7 +187,7 @@ static int visit_rows(struct pg_cache *cache, row_visitor *visit, void *context,
 
 struct each {
   const struct cache_visit *visit;
-  bool counting; /* first */
+  bool counting; /* the first pass counts */
   size_t count, left_out;
 };
 
@@ -254,7 +256,7 @@ static int check_record(void *context, struct pg_cache *cache, const struct pg_r
 #define KERNELS "8"
 _Static_assert(KERNEL_MAX_ENTRIES == 8, "as below");
 
-/* A row is what is wrong. */
+/* Queries whose rows are defects. */
 static const struct {
   const char *sql, *what, *many;
 } checks[] = {

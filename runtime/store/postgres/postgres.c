@@ -1,4 +1,4 @@
-/* Opening and closing, and the table of this engine; see database.h. */
+/* Opening and closing the cache, and this engine's table of functions; see database.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static void postgres_name(const char *path, struct text *out) {
   if (!pg_address_show(path, out)) text_add(out, "...");
 }
 
-/* Whether there are tables only the server knows; where there are none, opening makes them. */
+/* Always false: only the server knows whether there are tables, and opening makes missing ones. */
 static bool postgres_is_missing(const char *path) {
   (void)path;
   return false;
@@ -60,7 +60,7 @@ void postgres_close(struct cache *base) {
   free(cache);
 }
 
-/* What the server said is stored, is. */
+/* Does nothing, because the server has already made committed data durable. */
 int postgres_sync(struct cache *base, cugen_error *err) {
   (void)base, (void)err;
   return CUGEN_OK;

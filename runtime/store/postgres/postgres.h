@@ -1,4 +1,5 @@
-/* The store as tables of a PostgreSQL server; the engine of postgresql:// and postgres://. */
+/* The engine for postgresql:// and postgres:// paths: the store as tables of a PostgreSQL
+   server. */
 #ifndef RUNTIME_STORE_POSTGRES_POSTGRES_H
 #define RUNTIME_STORE_POSTGRES_POSTGRES_H
 

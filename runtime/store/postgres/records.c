@@ -17,7 +17,7 @@ static int take_all(struct pg_cache *cache, const struct pg_result *result, stru
     if (!next || !pg_read_record(cache, result, row, next)) return error_memory(err);
     next->elsewhere = pg_integer(cache, result, row, CACHE_COLUMNS) != 0;
     if (next->wrong)
-      cache_record_free(next); /* no record: as if it were not there */
+      cache_record_free(next); /* an invalid record is treated as missing */
     else
       out->count++;
   }
@@ -53,8 +53,8 @@ int postgres_history(struct cache *base, const struct cache_key *key, struct cac
 }
 
 int pg_load_since(struct pg_cache *cache, const struct cache_key *key, struct cache_news *news, cugen_error *err) {
-  /* Ids are given before they are seen: a record that another machine stored at the same moment may show later than one with a
-     greater id. */
+  /* A record's id is assigned before the record is committed: a record that another machine
+     stored at the same moment may become visible after one with a greater id. */
   enum { LATE = 32 };
   struct pg_parameters parameters = {0};
   struct pg_result *result;
@@ -86,7 +86,7 @@ static int visit_page(struct pg_cache *cache, const struct pg_result *result, ca
 static const char fastest_sql[] = "SELECT %s FROM cugen.record WHERE superseded = 0 AND outcome = 0 AND " OF_KEY
                                   " ORDER BY seconds NULLS FIRST, id LIMIT $5 OFFSET $6";
 
-/* Nearly always the first few will do. */
+/* Reads in small batches, since the first few records nearly always suffice. */
 int postgres_fastest(struct cache *base, const struct cache_key *key, cache_visitor *visit, void *context,
                      cugen_error *err) {
   struct pg_cache *cache = pg_cache_of(base);
@@ -174,7 +174,7 @@ int postgres_greatest_rate(struct cache *base, const char *device, const char *c
   pg_add_text(&parameters, device);
   pg_add_text(&parameters, config);
   pg_add_text(&parameters, word);
-  /* Less than 1e-30 seconds nobody measured, and a quotient may overflow. */
+  /* Times below 1e-30 seconds are not measurements, and the quotient may overflow. */
   int status = pg_run(cache, PG_ALONE,
                       "SELECT flops / seconds, bytes / seconds, measured_at FROM cugen.space JOIN cugen.record ON "
                       "space_id = space.id WHERE device = $1 AND config = $2 AND "
@@ -191,8 +191,9 @@ int postgres_greatest_rate(struct cache *base, const char *device, const char *c
 
 /* ---- Storing ---------------------------------------------------------------------------------------------------- */
 
-/* One statement, which may be run again where nobody knows whether it came through: a record that is there is not stored twice. The count
-   makes the older one history before the new one is added, since both may not be current. $1 is the set, $2 the origin. */
+/* One statement, so that it may be repeated when its success is not known: a record that exists
+   already is not stored twice. The count turns the older record into history before the new one
+   is added, since only one may be current. $1 is the set, $2 the origin. */
 static const char store_sql[] =
     "WITH same AS (SELECT 1 FROM cugen.record WHERE space_id = $1::bigint AND superseded = 0 AND origin = $2::text "
     "AND variant = $5 AND ROW(%s) IS NOT DISTINCT FROM ROW(%v)), older AS (UPDATE cugen.record SET superseded = 1 "

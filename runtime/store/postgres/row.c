@@ -1,4 +1,4 @@
-/* See row.h. */
+/* Converting records; see row.h. */
 #include "row.h"
 
 #include <math.h>
@@ -50,9 +50,9 @@ void pg_write_record(const struct cache_record *record, struct text *out) {
   }
 }
 
-/* ---- From it ------------------------------------------------------------------------------------------------------ */
+/* ---- From the server ---- */
 
-/* What is wrong with it; *memory: there was none. */
+/* What is wrong with the column's value; *memory: out of memory. */
 static const char *read_column(struct pg_cache *cache, const struct pg_result *result, int row, int i,
                                struct cache_record *out, bool *memory) {
   switch (cache_columns[i].type) {

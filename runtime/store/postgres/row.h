@@ -1,15 +1,15 @@
-/* Records to parameters, and from rows. */
+/* Converting records to parameters, and rows to records. */
 #ifndef RUNTIME_STORE_POSTGRES_ROW_H
 #define RUNTIME_STORE_POSTGRES_ROW_H
 
 #include "connection.h"
 
-/* The columns of a record, "%v". */
+/* Adds the columns of a record as the parameters of "%v". */
 void pg_add_record(struct pg_parameters *to, const struct cache_record *record);
-/* A line for COPY, without its end. */
+/* Appends a record as a line for COPY, without the line's end. */
 void pg_write_record(const struct cache_record *record, struct text *out);
 void pg_write_text(const char *value, struct text *out);
-/* A record's columns stand first in the row. False: out of memory. */
+/* Reads a record from a row that begins with its columns. Returns false if out of memory. */
 bool pg_read_record(struct pg_cache *cache, const struct pg_result *result, int row, struct cache_record *out);
 
 #endif

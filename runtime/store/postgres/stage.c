@@ -1,10 +1,12 @@
 /* An import; see cache_stage_open in cache.h.
 
-   What is read goes to a temporary table. When all of it is there, it is merged in the same transaction, in the order of its key, some
-   hundred records at a time: what the cache has of them is read, precedence.c's rules decide here, and two statements carry that out. So an
-   import that is killed, or whose connection is lost, leaves nothing. The server's other users see records come when all are there, and wait for none, but for whoever
-   stores one of these very variants at that moment. Who comes second of the two is refused by the index record_current: then the
-   merge is done again. */
+   Records are read into a temporary table. When all are there, they are merged in the same
+   transaction, in the order of the key, some hundred records at a time: the cache's records of
+   the same variants are read, the rules of precedence.c decide here, and two statements apply
+   the decisions. So an import that is killed or loses its connection leaves nothing behind.
+   Other users of the server see the records when the transaction ends, and wait only if they
+   store a record of one of these variants at that moment. The second of two such writers is
+   refused by the index record_current, and the merge is then repeated. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +17,7 @@
 enum { BATCH = 500, PIECE = 1 << 20 };
 
 struct seen {
-  struct hash name; /* of the space, the variant and the hash */
+  struct hash name; /* hash of space, variant and kernel hash */
   size_t line;
 };
 
@@ -23,7 +25,7 @@ struct postgres_stage {
   struct cache_stage base;
   struct pg_cache *cache;
   struct cache_watch watch;
-  struct text lines; /* for COPY, not sent yet */
+  struct text lines; /* for COPY, not yet sent */
   struct seen *seen; /* by hash, open addressing */
   size_t seen_room;
   size_t planned, added, merged;
@@ -63,7 +65,7 @@ int postgres_stage_open(struct cache *base, size_t planned, const struct cache_w
   return CUGEN_OK;
 }
 
-/* From here on the connection, and so the cache, is this import's alone. */
+/* From here on this import alone uses the connection, and so the cache. */
 static int begin(struct postgres_stage *stage, cugen_error *err) {
   if (stage->begun) return CUGEN_OK;
   pthread_mutex_lock(&stage->cache->base.lock);
@@ -97,7 +99,7 @@ static int send_lines(struct postgres_stage *stage, cugen_error *err) {
   return status;
 }
 
-/* Where the name stands, or would. */
+/* The slot of the name, or the slot where the name would be added. */
 static struct seen *seen_place(struct seen *seen, size_t room, const struct hash *name) {
   char digits[17] = {0};
   memcpy(digits, name->hex, sizeof digits - 1);
@@ -158,15 +160,17 @@ int postgres_stage_add(struct cache_stage *base, const struct cache_entry *entry
   return stage->lines.length < PIECE && !stage->lines.failed ? CUGEN_OK : send_lines(stage, err);
 }
 
-/* ---- What the cache has of them ------------------------------------------------------------------------------------- */
+/* ---- The cache's records of the same variants ---- */
 
-/* One record of the import, and what becomes of it. */
+/* A record of the import, and the decision about it. */
 struct entry {
   struct cache_record record;
   int64_t space, line;
-  bool several; /* two config files that call their kernels so: they are kept apart by their hashes */
+  bool several; /* Two config files use this kernel name; their records are kept apart by hash. */
   bool known;
-  struct cache_record current, unknown; /* of its kernel; of a config file that nobody knows. variant NULL: none */
+  /* The cache's current record of the same kernel, and the one of no known config file; variant
+     NULL: none. */
+  struct cache_record current, unknown;
 };
 
 struct batch {
@@ -205,7 +209,8 @@ static void take(struct cache_record *to, struct cache_record *held) {
   *held = (struct cache_record){0};
 }
 
-/* A row of what is there, of some entry's variant; entries are in order of space and variant, but few. */
+/* Notes a row that the cache has of an entry's variant; entries are few and in order of space
+   and variant. */
 static void note_held(struct entry *entry, struct cache_record *held, bool superseded, bool nameless) {
   if (strcmp(held->hash.hex, entry->record.hash.hex) == 0) {
     entry->known = entry->known || cache_records_equal(held, &entry->record);
@@ -252,15 +257,16 @@ static int find_held(struct pg_cache *cache, struct batch *batch, cugen_error *e
 
 /* ---- Merging ------------------------------------------------------------------------------------------------------ */
 
-/* What a batch changes: arrays for the two statements. */
+/* The changes of a batch: arrays for the two statements. */
 struct changes {
-  struct text retired_space, retired_variant, retired_hash, retired_origin; /* current records become history */
+  /* current records that become history */
+  struct text retired_space, retired_variant, retired_hash, retired_origin;
   struct text added_line, added_space, added_history, added_origin;
 };
 enum { CHANGE_ARRAYS = 8 };
 
-/* The new record is compared with the current one of its kernel, else with one of a config file that nobody knows, as its own is.
-   Others stay beside it. */
+/* The new record is compared with the current record of its kernel, or else with one of no known
+   config file, as the new record's own file is not known. Other records stay beside it. */
 static void decide(const struct entry *entry, struct changes *changes, struct cache_merged *out) {
   const struct cache_record *current = entry->current.variant   ? &entry->current
                                        : entry->unknown.variant ? &entry->unknown
@@ -339,7 +345,7 @@ static int merge_within(struct postgres_stage *stage, struct batch *batch, struc
   return status;
 }
 
-/* The table outlives what is taken back to the savepoint. */
+/* The temporary table is kept when the transaction is rolled back to the savepoint. */
 static int merge(struct postgres_stage *stage, struct batch *batch, struct cache_merged *out, cugen_error *err) {
   enum { TRIES = 20 };
   int status = pg_run(stage->cache, PG_WITHIN, "SAVEPOINT staged", NULL, doing, NULL, err);

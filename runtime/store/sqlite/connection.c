@@ -1,8 +1,8 @@
 /* A connection to a database that may come from a stranger; see database.h. */
 #include "database.h"
 
-/* The file may come from a stranger: nothing in its schema is to run, its pages are not to be trusted, and no value is larger
-   than what cugen stores. */
+/* The file may come from a stranger: nothing in its schema may run, its pages are not trusted,
+   and no value may be larger than cugen stores. */
 bool cache_harden(sqlite3 *db) {
   static const int switches[][2] = {{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
                                     {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},

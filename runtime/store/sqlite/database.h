@@ -1,14 +1,16 @@
-/* The cache as an SQLite database, shared by the files of this folder, which alone include sqlite3.h. From below:
-   file.c          what a file is, where it lies, what its failures mean
+/* The cache as an SQLite database, shared by the files of this folder, which alone include
+   sqlite3.h. From below:
+   file.c          where the file lies, whether it is a cache, what its failures mean
    connection.c    a connection that trusts nothing in the file
    tables.c        the tables, older formats of them, the statements
    schema.c        whether the tables of a file are cugen's
    row.c           keys and records to and from rows
    transaction.c   transactions, and what is durable when
-   load.c, store.c, walk.c, manage.c, image.c, portfolio.c, verify.c    what engine.h asks for, a subject each
+   load.c, store.c, walk.c, manage.c, image.c, portfolio.c, verify.c    the functions of
+                   engine.h by subject
    merge.c, stage.c    an import
-   open.c          opens and closes
-   sqlite.c        the table of them all */
+   open.c          opening and closing
+   sqlite.c        the table of functions */
 #ifndef RUNTIME_STORE_SQLITE_DATABASE_H
 #define RUNTIME_STORE_SQLITE_DATABASE_H
 
@@ -20,24 +22,24 @@
 enum {
   CACHE_APPLICATION_ID = 0x6375676e, /* "cugn", in the file's header at byte 68 */
 };
-/* CACHE_FORMAT_VERSION stands in its header at byte 60. */
+/* CACHE_FORMAT_VERSION stands in the file's header at byte 60. */
 
 /* ---- Statements ---- */
 
-/* ?1 to ?4 are the key in every statement about records and spaces, ?5 on a record's columns, the variant first. The key's origin is
-   bound where a statement asks for it. */
+/* In every statement about records and spaces, ?1 to ?4 are the key and ?5 on are a record's
+   columns, the variant first. The key's origin is bound where a statement uses it. */
 #define CACHE_ORIGIN_PLACE "?60"
 enum { CACHE_ORIGIN = 60 };
-/* What is larger nobody stored; it is not even read. */
+/* No larger image is ever stored, so a larger one is not even read. */
 #define CACHE_IMAGE_FITS "length(data) <= 67108864"
 _Static_assert(CACHE_MAX_IMAGE == 67108864, "as above");
 enum cache_statement {
   BEGIN,
   COMMIT,
-  ROLLBACK, /* prepared: it must not fail for memory */
+  ROLLBACK, /* prepared in advance, because it must not fail for lack of memory */
   SPACE_ADD,
   SPACE_LIST,
-  SPACE_SHORTER, /* ?5 and ?6: between what the problem stands */
+  SPACE_SHORTER, /* ?5 and ?6: bounds of the problem's text */
   RECORD_LOAD,
   RECORD_FASTEST,
   RECORD_SUPERSEDE,
@@ -54,78 +56,85 @@ enum cache_statement {
 struct sqlite_cache {
   struct cache base;
   sqlite3 *db;
-  const char *schema; /* where the file is: "main", or "disk" when it can only be read */
+  const char *schema; /* the schema of the file: "main", or "disk" when the file can only be read */
   sqlite3_stmt *statements[CACHE_STATEMENTS];
-  bool checked;        /* what is in the tables may be added to; see cache_before_writing */
-  bool log_wanted;     /* the file has not been given its write-ahead log by this handle */
-  bool log;            /* it has one */
+  bool checked;        /* the tables were checked and may be written; see cache_before_writing */
+  bool log_wanted;     /* this handle has not yet tried to give the file a write-ahead log */
+  bool log;            /* the file has a write-ahead log */
   bool waits;          /* a commit waits for the disk */
-  bool hurry;          /* the next need not, see cache_store */
-  bool unsynced;       /* the last one did not */
-  double synced;       /* when one last did, by clock_seconds */
+  bool hurry;          /* the next commit need not wait for the disk, see cache_store */
+  bool unsynced;       /* the last commit did not wait for the disk */
+  double synced;       /* when a commit last waited for the disk, by clock_seconds */
   double patience;     /* seconds that a transaction waits for other processes */
-  double busy_since;   /* by clock_seconds */
-  struct text refusal; /* why it may not, until cache_error has told */
+  double busy_since;   /* since when other processes have been waited for, by clock_seconds */
+  struct text refusal; /* why the file may not be written, until cache_error has reported it */
   int refusal_status;
-  bool full; /* it was for want of room */
+  bool full; /* the last failure was for lack of room on the disk */
 };
 
 /* ---- tables.c ---- */
 
 bool cache_sql(sqlite3 *db, const char *sql);
-/* In one transaction: after a crash the file is still empty, or complete. Another process may come first. */
+/* Makes the tables in one transaction: after a crash the file is either still empty or complete.
+   Another process may make them first. */
 bool cache_make_tables(sqlite3 *db);
 bool cache_is_current(sqlite3 *db);
-/* Gives the file its write-ahead log, where nobody is in the way; whether it has it now. */
+/* Gives the file its write-ahead log unless another process is using it; returns whether the
+   file now has one. */
 bool cache_is_logged(sqlite3 *db);
-/* Brings tables of an older format up to date, in one transaction too: a file is of one format or of the next. */
+/* Migrates tables of an older format in one transaction, so that a file never has a mixture of
+   two formats. */
 bool cache_migrate(sqlite3 *db);
 /* The statements that make the cache's tables. */
 extern const char cache_tables_sql[];
-/* A statement with its "%t" and so on, as of tables of `format`; the caller frees. */
+/* Appends a statement with "%t" and so on replaced for tables of `format`; the caller frees the
+   text. */
 void cache_write_sql(const char *sql, int format, struct text *out);
 /* The first column of the first row. */
 bool cache_query_text(sqlite3 *db, const char *sql, struct text *out);
-/* Copies what a read-only database attached as disk remembers, of whatever format. */
+/* Copies the records of the read-only database attached as disk, of any format. */
 bool cache_copy_disk(sqlite3 *db);
-/* Reads every page of records. Images are not checked here but when one is loaded: there may be a gigabyte. Who only
-   reads does without: SQLite checks the pages that it reads, and a large cache has many more. */
+/* Checks every page of the records. An image is checked only when it is loaded, because there
+   may be a gigabyte of them. Readers skip this check: SQLite checks the pages that it reads, and
+   a large cache has many more. */
 int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_error *err);
-/* The statements. with_disk: images are also looked for in the database attached as disk. */
+/* Prepares the statements. with_disk: images are also looked for in the database attached as
+   disk. */
 int cache_prepare(struct sqlite_cache *cache, bool with_disk, cugen_error *err);
 
-/* Prepares a statement for one use, with its "%s"; NULL on failure. */
+/* Prepares a statement for one use, with "%s" replaced; NULL on failure. */
 sqlite3_stmt *cache_query(struct sqlite_cache *cache, const char *sql);
-/* The same of another database, whose tables are of `format`; *out NULL on failure. */
+/* Like cache_query, for another database whose tables are of `format`; *out is NULL on failure. */
 bool cache_prepare_on(sqlite3 *db, const char *sql, int format, sqlite3_stmt **out);
-/* Runs statements on it, "%s" and so on put in. */
+/* Runs statements on that database, with "%s" and so on replaced. */
 bool cache_sql_on(sqlite3 *db, const char *sql);
 
 /* ---- transaction.c ---- */
 
-/* To be called ahead of a handle's first transaction that writes: a damaged file is left as it is. False: cache_error
-   tells why. */
+/* Must be called before a handle's first transaction that writes, so that a damaged file is left
+   as it is. Returns false if the file may not be written: cache_error reports why. */
 bool cache_before_writing(struct sqlite_cache *cache);
-/* Around a transaction of whoever cannot wait for the disk each time, under the lock. */
+/* Enclose a transaction that must not wait for the disk each time; called under the lock. */
 void cache_hurry(struct sqlite_cache *cache);
 void cache_hurried(struct sqlite_cache *cache, int status);
-/* Runs a statement that gives no rows. */
+/* Runs a statement that returns no rows. */
 bool cache_step(struct sqlite_cache *cache, enum cache_statement which);
-/* Ends what BEGIN began: commits when good, else rolls back and sets the error. */
+/* Ends a transaction: commits when good, else rolls back and sets the error. */
 int cache_finish(struct sqlite_cache *cache, bool good, const char *doing, cugen_error *err);
 
-/* Who changes much does it in transactions of this length with a pause after each, so that a tuner's store comes in between. */
+/* Large changes are split into transactions of this length with a pause after each, so that a
+   tuner's store can come in between. */
 #define CACHE_STEP_SECONDS 0.03
 void cache_pause(void);
 
 /* ---- row.c ---- */
 
-/* string NULL is "". It must live until the statement has run. */
+/* string NULL is bound as "". The string must live until the statement has run. */
 bool cache_bind_text(sqlite3_stmt *statement, int place, const char *string);
 bool cache_bind_key(sqlite3_stmt *statement, const struct cache_key *key);
 bool cache_bind_record(sqlite3_stmt *statement, const struct cache_record *record);
 const char *cache_column_text(sqlite3_stmt *statement, int i); /* never NULL */
-/* A record's columns stand first in the row. False: out of memory. */
+/* Reads a record from a row that begins with its columns. Returns false if out of memory. */
 bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out);
 
 /* ---- merge.c ---- */
@@ -143,7 +152,7 @@ struct cache_merge {
   struct sqlite_cache *cache;
   struct cache_merged *out;
   sqlite3_stmt *statements[CACHE_MERGE_STATEMENTS];
-  int64_t space; /* of the entries to come; 0: not known */
+  int64_t space; /* of the next entries; 0: not known */
   bool no_memory;
 };
 /* To be called when a transaction has begun. */
@@ -153,46 +162,49 @@ void cache_merge_end(struct cache_merge *merge);
 
 /* ---- stage.c ---- */
 
-/* Ends an import that was killed: what it had read whole is merged, else it is dropped. One that is alive is left alone. dropped: even what
-   is whole. */
+/* Finishes an import that was killed: if it had been read completely it is merged, otherwise
+   dropped. A running import is left alone. dropped: drop a complete one too. */
 void cache_stage_resume(struct sqlite_cache *cache, bool dropped);
 
 /* ---- schema.c ---- */
 
-/* tables: the statements that make them, as cache_write_sql takes them, each ended by a line's end. CUGEN_ERROR_CACHE, with the way out, where the tables, columns, indices are others than cugen makes, in any format; or where there
-   is more: triggers, views, generated columns. Nothing of such a schema has been run by then. */
+/* tables: the statements that make the tables, as cache_write_sql takes them, each ended by a
+   line's end. CUGEN_ERROR_CACHE, with the remedy, if the tables, columns or indices differ from
+   those that cugen makes in any format, or if there are others: triggers, views, generated
+   columns. Nothing of the schema has been run by then. */
 int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, const char *path, cugen_error *err);
 
 /* ---- connection.c ---- */
 
-/* For a file that may come from a stranger. */
+/* Secures a connection to a file that may come from a stranger. */
 bool cache_harden(sqlite3 *db);
 
 /* ---- file.c ---- */
 
 int cache_error_corrupt(const char *path, const char *what, cugen_error *err);
-/* What SQLite's last failure on this database means for the user. */
+/* Reports SQLite's last failure on this database in the user's terms. */
 int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen_error *err);
-/* Whether the file, or its folder, is not at its place any more: it was removed, moved or replaced
-   since it was opened. */
+/* Whether the file, or its folder, was removed, moved or replaced since it was opened. */
 bool cache_is_moved(sqlite3 *db);
-/* Whether what failed last did so for want of room on the disk. */
+/* Whether the last failure was for lack of room on the disk. */
 bool cache_is_full(sqlite3 *db);
 int cache_error(struct sqlite_cache *cache, const char *doing, cugen_error *err);
-/* Keeps what just failed for cache_error, which must follow: ending another statement in between would hide it. */
+/* Keeps the failure of the last statement for cache_error, which must follow: ending another
+   statement in between would overwrite it. */
 void cache_keep_error(struct sqlite_cache *cache, const char *doing);
-/* CUGEN_ERROR_CACHE when the file is not a cache that this cugen can use; nothing is written, not even beside a
-   database of somebody else. *fresh: nothing there yet, or an empty file. */
+/* CUGEN_ERROR_CACHE when the file is not a cache that this cugen can use; nothing is written,
+   not even beside another program's database. *fresh: the file is missing or empty. */
 int cache_probe(const char *path, bool *fresh, cugen_error *err);
-/* The write-ahead log needs memory shared between all users of the file, which no network file system gives. */
+/* Whether the folder is on a network file system, which cannot give the memory that all users of
+   a write-ahead log share. */
 bool cache_on_network(const char *folder);
 /* 0 when the database can be written, else the errno that says why not. */
 int cache_why_not_writable(const char *path, const char *folder);
-/* A log beside the file that is not empty: a write-ahead log, with commits that are not yet in the file, or what a change
-   that did not end is rolled back with. */
+/* Whether there is a log beside the file that is not empty: a write-ahead log with commits that
+   are not yet in the file, or a journal for rolling back an unfinished change. */
 bool cache_has_log(const char *path);
 
-/* ---- What engine.h asks for ---- */
+/* ---- The functions of engine.h ---- */
 
 static inline struct sqlite_cache *sqlite_cache_of(struct cache *base) {
   return (struct sqlite_cache *)base;

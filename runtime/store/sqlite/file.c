@@ -1,6 +1,7 @@
-/* What a cache's file is, where it lies, and what its failures mean; see database.h. The file is only ever touched
-   through SQLite: closing a descriptor of our own on it would drop the locks that another cugen handle of the same
-   process holds (POSIX locks belong to the process). */
+/* The file of a cache: where it lies, whether it is a cache, and what its failures mean; see
+   database.h. The file is read only through SQLite, because closing another descriptor of the
+   file would drop the locks that other handles in this process hold (POSIX locks belong to the
+   process). */
 #define _GNU_SOURCE /* AT_EACCESS */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +54,8 @@ int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen
   if (cache_is_moved(db)) return refuse_moved(path, err);
   if (cache_is_full(db)) return refuse_full(path, doing, err);
   switch (code) {
-  case SQLITE_OK: return error_memory(err); /* it has not been asked: there was no memory for the text */
+  /* SQLite was not called: there was no memory for the text */
+  case SQLITE_OK: return error_memory(err);
   case SQLITE_CORRUPT:
   case SQLITE_NOTADB: return cache_error_corrupt(path, sqlite3_errmsg(db), err);
   case SQLITE_BUSY:
@@ -62,7 +64,7 @@ int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen
         err, CUGEN_ERROR_IO,
         "%s: cannot %s: another process keeps the cache locked; end it, or name another with cugen_options.cache",
         path, doing);
-  case SQLITE_NOMEM: /* also where a damaged file asks for more than there can be */
+  case SQLITE_NOMEM: /* also when a damaged file asks for an impossible amount */
     return error_set(err, CUGEN_ERROR_MEMORY, "%s: cannot %s: out of memory, or the file is damaged; " WAY_OUT, path,
                      doing);
   case SQLITE_IOERR:
@@ -72,7 +74,7 @@ int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen
   case SQLITE_PROTOCOL:
     return error_set(err, CUGEN_ERROR_IO, "%s: cannot %s: %s; name another place with cugen_options.cache", path,
                      doing, system);
-  default: /* tables that are not as cugen makes them */
+  default: /* tables that differ from those that cugen makes */
     return error_set(err, CUGEN_ERROR_CACHE, "%s: cannot %s: %s; " WAY_OUT, path, doing, sqlite3_errmsg(db));
   }
 }
@@ -95,7 +97,7 @@ int cache_error(struct sqlite_cache *cache, const char *doing, cugen_error *err)
   return cache_error_database(cache->db, text_get(&cache->base.path), doing, err);
 }
 
-/* ---- What the file is ---------------------------------------------------------------------------------------- */
+/* ---- Checking the file ---- */
 
 enum { HEADER_BYTES = 100 };
 
@@ -117,15 +119,15 @@ static int check_header(const unsigned char *header, const char *path, cugen_err
   return version < 1 ? cache_error_corrupt(path, "no format version", err) : CUGEN_OK;
 }
 
-/* Cut off within a page, which SQLite would fill up with zeros. A writer that was killed may leave the file so as well, but
-   then with a log. */
+/* Refuses a file that ends within a page, which SQLite would fill up with zeros. A killed writer
+   may also leave such a file, but then with a log beside it. */
 static int check_size(const unsigned char *header, sqlite3_int64 size, const char *path, cugen_error *err) {
   int page = header[16] << 8 | header[17]; /* 1: 65536 */
   if (size % (page == 1 ? 65536 : page ? page : 1) == 0 || cache_has_log(path)) return CUGEN_OK;
   return cache_error_corrupt(path, "it is cut off", err);
 }
 
-/* Not by xFileSize, which takes a file of one byte for an empty one. */
+/* Does not use xFileSize, which takes a file of one byte for an empty one. */
 static int size_of(const char *path, sqlite3_int64 *size) {
   struct stat info;
   if (stat(path, &info)) return SQLITE_IOERR;
@@ -133,8 +135,9 @@ static int size_of(const char *path, sqlite3_int64 *size) {
   return SQLITE_OK;
 }
 
-/* What a rollback journal ends with when its transaction was one of several files, the last of them named: SQLite would remove
-   that file, whatever it is, once it has rolled back (pager.c, readSuperJournal). No transaction of cugen's is. */
+/* Whether a rollback journal names another file at its end, as in a transaction over several
+   files: SQLite would remove that file, whatever it is, after rolling back (pager.c,
+   readSuperJournal). cugen makes no such transactions. */
 static bool names_another_file(const char *journal) {
   static const unsigned char magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
   unsigned char end[sizeof magic];
@@ -147,7 +150,7 @@ static bool names_another_file(const char *journal) {
   return names;
 }
 
-/* A link or a pipe would be opened in the place of a log. */
+/* Refuses a link or a pipe in the place of a log, because SQLite would open it. */
 static int check_beside(const char *path, cugen_error *err) {
   enum { JOURNALS = 2 };
   static const char *const suffixes[] = {"-journal", "-import-journal", "-wal", "-shm", "-import-wal", "-import-shm"};
@@ -170,7 +173,7 @@ static int check_beside(const char *path, cugen_error *err) {
   return status;
 }
 
-/* Through SQLite's file layer, which knows about POSIX locks. */
+/* Reads through SQLite's file layer, which respects POSIX locks. */
 int cache_probe(const char *path, bool *fresh, cugen_error *err) {
   struct stat info;
   int beside = check_beside(path, err);
@@ -191,7 +194,7 @@ int cache_probe(const char *path, bool *fresh, cugen_error *err) {
   if (code == SQLITE_OK) code = size_of(path, &size);
   if (code == SQLITE_OK && size > 0) {
     code = file->pMethods->xRead(file, header, HEADER_BYTES, 0);
-    if (code == SQLITE_IOERR_SHORT_READ) code = SQLITE_OK; /* the rest is zero */
+    if (code == SQLITE_IOERR_SHORT_READ) code = SQLITE_OK; /* the rest of the buffer is zero */
   }
   *fresh = size == 0;
   if (code == SQLITE_NOMEM)
@@ -218,7 +221,8 @@ bool cache_on_network(const char *folder) {
       0x564c /* NCP */,        0x786f4256 /* vboxsf */, 0x20030528 /* OrangeFS */,
   };
   struct statfs info;
-  if (statfs(folder, &info)) return true; /* unknown: the way that always works */
+  /* unknown: choose the way that works on every file system */
+  if (statfs(folder, &info)) return true;
   for (size_t i = 0; i < sizeof network / sizeof *network; i++)
     if (network[i] == (uint32_t)info.f_type) return true;
   return false;

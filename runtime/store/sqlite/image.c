@@ -1,4 +1,4 @@
-/* Images as rows; whose they are is for others to judge. See database.h. */
+/* Images as rows; runtime/store/image.c checks their seals. See database.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- Loading ---------------------------------------------------------------------------------------------------- */
 
-/* Where a compiled entry's resources stand in image_entry, from the column after the name on. */
+/* Reads an entry's resources, from the column after its name on. */
 static void read_resources(sqlite3_stmt *statement, struct kernel_resources *out) {
   out->registers = sqlite3_column_int(statement, 1);
   out->max_threads = sqlite3_column_int(statement, 2);
@@ -83,7 +83,7 @@ static bool store_entries(struct sqlite_cache *cache, const char *name, const st
   return true;
 }
 
-/* The checksum is for cugens of format 6 that have the file open. */
+/* The checksum is read by processes of format 6 that have the file open. */
 static int store_image(struct sqlite_cache *cache, const char *name, const struct compiled *compiled,
                        const unsigned char *mac, cugen_error *err) {
   sqlite3_stmt *drop = cache->statements[IMAGE_DROP], *add = cache->statements[IMAGE_ADD];
@@ -95,7 +95,7 @@ static int store_image(struct sqlite_cache *cache, const char *name, const struc
               sqlite3_bind_blob(add, 7, mac, SEAL_BYTES, SQLITE_STATIC) == SQLITE_OK && cache_step(cache, BEGIN) &&
               cache_step(cache, IMAGE_DROP) && cache_step(cache, IMAGE_ADD) && store_entries(cache, name, compiled);
   int status = cache_finish(cache, good, "keep a compiled kernel", err);
-  sqlite3_clear_bindings(add); /* it pointed at the caller's memory */
+  sqlite3_clear_bindings(add); /* the binding pointed at the caller's memory */
   return status;
 }
 
@@ -119,7 +119,7 @@ int sqlite_image_trim(struct cache *base, size_t most, cugen_error *err) {
   return status;
 }
 
-/* ---- Looking at all of them ------------------------------------------------------------------------------------------ */
+/* ---- Checking all images ---- */
 
 int sqlite_images(struct cache *base, cache_image_visitor *visit, void *context, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);

@@ -1,11 +1,12 @@
-/* Loading records of one key; see database.h. What else may be a key's is runtime/store/load.c's. */
+/* Loading the records of one key; see database.h. Which other records belong to a key is decided
+   in runtime/store/load.c. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "database.h"
 
-/* statement NULL: it could not be prepared. */
+/* statement NULL: preparing it failed. */
 static int load_all(struct sqlite_cache *cache, sqlite3_stmt *statement, const struct cache_key *key,
                     struct cache_records *records, cugen_error *err) {
   bool memory = true;
@@ -15,7 +16,7 @@ static int load_all(struct sqlite_cache *cache, sqlite3_stmt *statement, const s
       memory = next && cache_read_record(statement, next);
       if (memory) next->elsewhere = sqlite3_column_int(statement, CACHE_COLUMNS) != 0;
       if (memory && next->wrong)
-        cache_record_free(next); /* no record: as if it were not there */
+        cache_record_free(next); /* an invalid record is treated as missing */
       else if (memory)
         records->count++;
     }
@@ -84,7 +85,7 @@ int sqlite_problems(struct cache *base, const struct cache_key *key, cache_probl
   return visit_problems(cache, statement, visit, context, err);
 }
 
-/* Who has records of its own never asks. */
+/* Called only for a kernel that has no records of its own device. */
 int sqlite_devices(struct cache *base, const struct cache_key *key, cache_device_visitor *visit, void *context,
                    cugen_error *err) {
   static const char sql[] = "SELECT device, options FROM space s WHERE config = ?1 AND problem = ?2 AND EXISTS "

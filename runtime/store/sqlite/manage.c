@@ -8,7 +8,7 @@
 
 /* ---- Sets of records ----------------------------------------------------------------------------------------- */
 
-/* Neither right nor without a prediction. */
+/* Failed records: their outcome is neither OK nor UNPREDICTED. */
 #define FAILED "outcome NOT IN (0, 7)"
 _Static_assert(CUGEN_OUTCOME_OK == 0 && CUGEN_OUTCOME_UNPREDICTED == 7, "as above");
 
@@ -52,12 +52,14 @@ int sqlite_spaces(struct cache *base, struct cache_spaces *out, cugen_error *err
   return status;
 }
 
-/* ---- What is to go ---------------------------------------------------------------------------------------------- */
+/* ---- Listing what is removed ---- */
 
-/* One transaction that removes a million records would lock out tuners for a minute. So what is meant is listed first, which
-   only reads; then it is removed in transactions of some thirty milliseconds with a pause after each, as an import merges. A row of the
-   list says what must still stand under its id when its turn comes, since another process may have removed that and used the id
-   again. Whoever is killed leaves what is not removed yet. */
+/* One transaction that removes a million records would lock out tuners for a minute. Therefore
+   the rows to be removed are listed first, which only reads; then they are removed in
+   transactions of some thirty milliseconds with a pause after each, like the merging of an
+   import. A row of the list says what must still stand under its id when its turn comes, since
+   another process may have removed that row and used the id again. A killed removal leaves the
+   rows that it had not reached. */
 #define UNLIST_SQL "DROP TABLE IF EXISTS temp.goes"
 static const char list_sql[] = UNLIST_SQL "; CREATE TEMP TABLE goes (id INTEGER PRIMARY KEY, owner, mark, weight)";
 
@@ -67,13 +69,13 @@ static const char meant_sql[] =
 
 #define STAYS "id NOT IN (SELECT id FROM temp.goes)"
 
-/* What goes with records: for listing and for counting both. */
+/* Rows that are removed together with records, both for listing and for counting. */
 static const char empty_sql[] =
     "SELECT id, 0, 0, 0 AS weight FROM main.space s WHERE NOT EXISTS (SELECT 1 FROM main.record WHERE "
     "space_id = s.id AND " STAYS ")";
 
-/* An image is made for a source; what was remembered before format 2 does not say which was its own. Each list is made once, not for
-   each image. */
+/* An image belongs to a source; records from before format 2 do not say which source was theirs.
+   Each list is made once instead of once an image. */
 static const char unwanted_sql[] =
     "SELECT id, key, made_at, length(data) AS weight FROM main.image WHERE "
     "substr(key, 1, 32) NOT IN (SELECT source_hash FROM main.record WHERE superseded = 0 AND " STAYS ") AND "
@@ -122,7 +124,7 @@ static bool list_records(struct sqlite_cache *cache, const struct cache_filter *
   return good;
 }
 
-/* How many rows it has, and the sum of their weights. */
+/* Returns the number of rows and the sum of their weights. */
 static bool measure(struct sqlite_cache *cache, const char *rows, size_t *count, int64_t *weight) {
   struct text sql = {0};
   text_addf(&sql, "SELECT count(*), ifnull(sum(weight), 0) FROM (%s)", rows);
@@ -151,7 +153,7 @@ struct removing {
   struct sqlite_cache *cache;
   sqlite3_stmt *next, *drop;
   int64_t last;   /* the id up to which the list is done */
-  size_t removed; /* of the list, and what they weigh */
+  size_t removed; /* removed rows of the list, and their weight */
   int64_t weight;
 };
 
@@ -167,7 +169,7 @@ static bool drop_row(struct removing *removing) {
   return true;
 }
 
-/* As many as a transaction is to have. */
+/* Removes as many rows as fit one transaction. */
 static bool drop_some(struct removing *removing, bool *more) {
   enum { MOST = 4096, CHECKS = 16 };
   const double end = clock_seconds() + CACHE_STEP_SECONDS;
@@ -186,10 +188,11 @@ static int drop_step(struct removing *removing, bool *more, cugen_error *err) {
   const struct removing before = *removing;
   const double patience = cache->patience;
   cache_hurry(cache);
-  cache->patience = patience; /* a measurement would be lost; a removal can be asked for again */
+  /* A measurement would be lost by giving up early; a removal can be repeated. */
+  cache->patience = patience;
   bool good = cache_step(cache, BEGIN) && drop_some(removing, more);
   int status = cache_finish(cache, good, doing, err);
-  if (status) *removing = before; /* the transaction's part of it stays */
+  if (status) *removing = before; /* the rolled-back rows are not counted */
   cache_hurried(cache, status);
   return status;
 }
@@ -214,7 +217,7 @@ static int drop_listed(struct sqlite_cache *cache, const char *drop, size_t *rem
   return status;
 }
 
-/* Lists those instead of what is done. */
+/* Removes the listed rows and returns their number and weight. */
 static int drop_rows(struct sqlite_cache *cache, const char *rows, const char *drop, size_t *removed, int64_t *weight,
                      cugen_error *err) {
   struct text sql = {0};
@@ -226,7 +229,8 @@ static int drop_rows(struct sqlite_cache *cache, const char *rows, const char *d
   return status ? status : drop_listed(cache, drop, removed, weight, err);
 }
 
-/* Gives the space back to the disk when that is quick: others wait meanwhile. Not important enough to fail. */
+/* Returns free space to the disk when that is quick, because other processes wait meanwhile. A
+   failure is ignored. */
 static void shrink(struct sqlite_cache *cache) {
   enum { QUICK_PAGES = 4096 }; /* 16 MiB */
   sqlite3_stmt *statement = cache_query(cache, "SELECT page_count - freelist_count FROM pragma_page_count, "
@@ -247,13 +251,14 @@ static int drop_all(struct sqlite_cache *cache, struct cache_removal *out, cugen
   return status;
 }
 
-/* The list is of one moment. */
+/* Lists the rows in one transaction, so that all are of one moment. */
 static bool list_meant(struct sqlite_cache *cache, const struct cache_filter *filter, struct cache_removal *count) {
   return cache_sql(cache->db, "BEGIN") && cache_sql(cache->db, list_sql) && list_records(cache, filter) &&
          (!count || count_all(cache, count)) && cache_sql(cache->db, "COMMIT");
 }
 
-/* Before anything goes: what is found damaged in the middle would have lost a part of its records by then. */
+/* Checks the whole file before the first removal: damage that is found halfway would leave a
+   part of the records removed. */
 static int check_whole(struct sqlite_cache *cache, cugen_error *err) {
   struct text answer = {0};
   const char *path = text_get(&cache->base.path);

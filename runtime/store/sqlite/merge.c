@@ -5,9 +5,10 @@
 #include "base/error.h"
 #include "database.h"
 
-/* ---- What the cache holds of the variant ----------------------------------------------------------------------- */
+/* ---- The cache's records of the variant ---- */
 
-/* Each reads no more than the records that it is about: there may be a million of one variant, of as many kernels. */
+/* Each statement reads only the records that it needs: there may be a million records of one
+   variant, of as many kernels. */
 static const char *const merge_sql[CACHE_MERGE_STATEMENTS] = {
     [MERGE_SAME] = "SELECT %s, superseded FROM record WHERE space_id = ?1 AND variant = ?2 AND hash = ?3 ORDER BY id",
     [MERGE_UNKNOWN] = "SELECT %s FROM record WHERE space_id = ?1 AND variant = ?2 AND superseded = 0 AND origin = ''",
@@ -19,7 +20,8 @@ static const char *const merge_sql[CACHE_MERGE_STATEMENTS] = {
     [MERGE_SPACE] = "SELECT id FROM space WHERE device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4",
 };
 
-/* Those of the entry's own kernel: whether it is one of them; the one that is current into *current. */
+/* Looks at the records of the entry's own kernel: whether the entry is already there; *current
+   is the current one. */
 static bool find_same(struct cache_merge *merge, const struct cache_entry *entry, struct cache_record *current,
                       bool *known) {
   sqlite3_stmt *statement = merge->statements[MERGE_SAME];
@@ -73,8 +75,8 @@ static bool add(struct cache_merge *merge, const struct cache_entry *entry, bool
          cache_bind_record(statement, &entry->record) && run(merge, MERGE_ADD);
 }
 
-/* The new record is compared with the current one of its kernel, else with one of a config file that nobody knows, as its own is.
-   Others stay beside it. */
+/* The new record is compared with the current record of its kernel, or else with one of no known
+   config file, as the new record's own file is not known. Other records stay beside it. */
 static bool merge_entry(struct cache_merge *merge, const struct cache_entry *entry) {
   struct cache_record current = {0};
   bool known = false, good = bind_three(merge, MERGE_SAME, entry->record.variant, entry->record.hash.hex) &&

@@ -1,33 +1,39 @@
-/* Opening the cache: an SQLite database that many processes and users share, and that anybody may have made.
+/* Opening the cache: an SQLite database that many processes and users share, and that anybody may
+   have made.
 
    Algorithm. There are three ways to open, tried in this order (open_path):
-   1. A file that can be written. It is looked at before SQLite opens it (file.c): is it a cugen cache, of a format that is
-      known, whole? Then its schema is compared with the one that cugen makes, statement by statement (schema.c). Only then
-      is anything of it used. Missing tables are made and older formats migrated, each in one transaction (tables.c).
-   2. A file that can only be read. It is attached to a database in memory and its records are copied. What is stored is kept
-      until the process ends. Images stay where they are and are read through a view of both.
+   1. A file that can be written. Before SQLite opens it, file.c checks that it is a complete cugen
+   cache of a known format. Then its schema is compared with the one that cugen makes, statement by
+   statement (schema.c). Only then is anything in the file used. Missing tables are made and older
+   formats migrated, each in one transaction (tables.c).
+   2. A file that can only be read. It is attached to a database in memory and its records are
+   copied. Stored records are kept until the process ends. Images stay in the file and are read
+   through a view of both databases.
    3. No file: memory alone.
-   The records are in the schema "main" whichever way it was.
+   In each case the records are in the schema "main".
 
    Invariants:
-   - A file that is refused is not changed, not even by a checkpoint of its log.
-   - Nothing in a file runs: triggers and extensions are switched off (connection.c), and a schema that has triggers or views
-     is refused (schema.c). An image is used only with a seal of this user's own (image.c), since whoever can write the
-     database can put code into it.
-   - A file is checked page by page (its tables of records) before this handle's first transaction that writes
-     (cache_before_writing). Who only reads does not pay for that.
-   - A file is of one format or of the next, never between.
-   - A write takes BEGIN IMMEDIATE, so that it meets no conflict later. It waits for others by wait_for_others: 20 seconds,
-     or ten minutes for what nobody may lose. Whoever changes much does it in short transactions with pauses, so that a store
-     of another process comes in between.
-   - One lock for each handle: a handle may be used by any thread, one at a time.
+   - A refused file is not changed, not even by a checkpoint of its log.
+   - Nothing in a file runs: triggers and extensions are switched off (connection.c), and a schema
+   that has triggers or views is refused (schema.c). An image is used only with a seal of this
+   user's own (image.c), because whoever can write the database can put code into it.
+   - The tables of records are checked page by page before this handle's first transaction that
+   writes (cache_before_writing). A process that only reads skips this check.
+   - A file is of one format or of the next, never a mixture.
+   - A write takes BEGIN IMMEDIATE, so that it meets no conflict later. It waits for other processes
+   by wait_for_others: 20 seconds, or ten minutes for a measurement, which must not be lost. A large
+   change is split into short transactions with pauses, so that another process can store in
+   between.
+   - One lock for each handle: any thread may use a handle, one at a time.
 
-   Durability: what was committed outlives this process. A commit waits for the disk, unless the last one that did is less than
-   0.2 seconds ago (transaction.c). A power cut can lose those that did not, until a later one waits or cache_sync is called. On
-   a network file system there is no write-ahead log, and each commit waits.
+   Durability: a committed record outlives this process. A commit waits for the disk unless a commit
+   did so in the last 0.2 seconds (transaction.c). A power cut can lose the commits that did not
+   wait, until a later commit waits or cache_sync is called. On a network file system there is no
+   write-ahead log, and each commit waits.
 
-   Source: https://www.sqlite.org/wal.html, https://www.sqlite.org/pragma.html#pragma_synchronous and
-   https://www.sqlite.org/security.html. docs/cache.md describes the tables and what is durable when. */
+   Source: https://www.sqlite.org/wal.html, https://www.sqlite.org/pragma.html#pragma_synchronous
+   and https://www.sqlite.org/security.html. docs/cache.md describes the tables and what is
+   durable when. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -36,8 +42,8 @@
 #include "base/system.h"
 #include "database.h"
 
-/* Tries every millisecond or two: an import pauses for three after each of its transactions, and SQLite's own waiting would sleep
-   through that. */
+/* Tries every millisecond or two, because an import pauses for three after each of its
+   transactions, and SQLite's own waiting would sleep through that pause. */
 static int wait_for_others(void *context, int tries) {
   struct sqlite_cache *cache = context;
   const double now = clock_seconds();
@@ -50,7 +56,8 @@ static int wait_for_others(void *context, int tries) {
 
 static int open_database(struct sqlite_cache *cache, const char *name, cugen_error *err) {
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-  if (strcmp(name, ":memory:") == 0) flags |= SQLITE_OPEN_URI; /* for what attach gives; a user's path is none */
+  /* for the URI that attach writes; a user's path never is one */
+  if (strcmp(name, ":memory:") == 0) flags |= SQLITE_OPEN_URI;
   if (sqlite3_open_v2(name, &cache->db, flags, NULL) != SQLITE_OK)
     return cache->db ? cache_error(cache, "open", err) : error_memory(err);
   sqlite3_extended_result_codes(cache->db, 0);
@@ -60,7 +67,7 @@ static int open_database(struct sqlite_cache *cache, const char *name, cugen_err
   return good ? CUGEN_OK : cache_error(cache, "open", err);
 }
 
-/* What is refused is not changed either, not even by taking in its write-ahead log. */
+/* A refused file is not changed, not even by a checkpoint of its write-ahead log. */
 static int check_schema(struct sqlite_cache *cache, const char *schema, cugen_error *err) {
   int status = cache_check_schema(cache->db, schema, cache_tables_sql, text_get(&cache->base.path), err);
   if (status && cache_has_log(text_get(&cache->base.path)))
@@ -68,10 +75,12 @@ static int check_schema(struct sqlite_cache *cache, const char *schema, cugen_er
   return status;
 }
 
-/* EXTRA: a commit is on the disk when it returns, with the folder entry of a rollback journal's removal too
-   (https://www.sqlite.org/pragma.html#pragma_synchronous); see cache_store for those that are not waited for. */
+/* EXTRA: a commit is on disk when it returns, including the removal of a rollback journal from
+   its folder (https://www.sqlite.org/pragma.html#pragma_synchronous); see cache_store for
+   commits that do not wait. */
 static bool set_journal(sqlite3 *db, bool network) {
-  /* An existing write-ahead log is left without shared memory only under an exclusive lock (wal.html section 8). */
+  /* An existing write-ahead log can be used without shared memory only under an exclusive lock
+     (wal.html section 8). */
   if (network && !cache_sql(db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE;"
                                 "PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema"))
     return false;
@@ -127,12 +136,13 @@ static bool attach(sqlite3 *db, const char *path, const char *query) {
   return false;
 }
 
-/* The records of a file that cannot be written are copied into memory; its images stay where they are. */
+/* Copies the records of a file that cannot be written into memory; its images stay in the file. */
 static int open_read_only(struct sqlite_cache *cache, cugen_error *err) {
   const char *path = text_get(&cache->base.path);
   int status = open_database(cache, ":memory:", err);
   if (status != CUGEN_OK) return status;
-  /* A log in a folder that cannot be written cannot be opened in the usual way; without content it need not be. */
+  /* A log in a folder that cannot be written cannot be opened in the usual way; an empty log
+     need not be opened. */
   if (!attach(cache->db, path, "?mode=ro") &&
       (cache_has_log(path) || !attach(cache->db, path, "?mode=ro&immutable=1")))
     return cache_error(cache, "read", err);
@@ -163,7 +173,8 @@ static int open_without_writing(struct sqlite_cache *cache, bool fresh, cugen_er
   return fresh ? open_memory(cache, err) : open_read_only(cache, err);
 }
 
-/* Even who only reads needs a little room beside a file that others write. What is remembered can be read without. */
+/* Even reading needs a little room beside a file that other processes write. Without room, the
+   records are read from a read-only file. */
 static int open_on_full_disk(struct sqlite_cache *cache, bool fresh, struct text *warning, cugen_error *err) {
   close_database(cache);
   cache->refusal_status = CUGEN_OK;
@@ -180,7 +191,8 @@ static int open_path(struct sqlite_cache *cache, struct text *warning, cugen_err
   path_folder(path, &folder);
   int status = folder.failed ? error_memory(err) : cache_probe(path, &fresh, err);
   if (status == CUGEN_OK) {
-    if (fresh) folder_make(text_get(&folder), NULL); /* when that fails, the next line says why */
+    /* when that fails, the next line reports why */
+    if (fresh) folder_make(text_get(&folder), NULL);
     int why = cache_why_not_writable(path, text_get(&folder));
     if (why) warn(&cache->base, strerror(why), "Name", "name", warning);
     status = why ? open_without_writing(cache, fresh, err) : open_file(cache, text_get(&folder), err);
@@ -201,17 +213,17 @@ bool sqlite_is_missing(const char *path) {
 }
 
 bool sqlite_takes(const char *path) {
-  (void)path; /* whatever it is, it can be a file's name */
+  (void)path; /* any path can be the name of a file */
   return true;
 }
 
 int sqlite_open(const char *path, struct process_stop stop, struct cache **out, struct text *warning,
                 cugen_error *err) {
-  (void)stop; /* nothing is waited for that does not end by itself soon */
+  (void)stop; /* all waiting here ends by itself soon */
   struct sqlite_cache *cache = calloc(1, sizeof *cache);
   if (!cache) return error_memory(err);
   pthread_mutex_init(&cache->base.lock, NULL);
-  cache->checked = true; /* of memory; open_file knows better */
+  cache->checked = true; /* true for memory; open_file sets it for a file */
   cache->waits = true;
   cache->patience = CACHE_BUSY_SECONDS;
   bool memory = strcmp(path, "none") == 0;

@@ -46,7 +46,7 @@ const char *cache_column_text(sqlite3_stmt *statement, int i) {
   return text ? (const char *)text : "";
 }
 
-/* What is wrong with it; *memory: there was none. */
+/* What is wrong with the column's value; *memory: out of memory. */
 static const char *read_column(sqlite3_stmt *statement, int i, struct cache_record *out, bool *memory) {
   switch (cache_columns[i].type) {
   case COLUMN_TEXT:

@@ -1,14 +1,16 @@
 /* Whether a database has the tables that cugen makes and nothing else; see database.h.
 
-   The text of each statement in sqlite_schema is compared with the one that cugen would write, column by column, since ALTER TABLE
-   puts columns that came with a later format last. What differs (a trigger, a view, a generated column, a default or a check with an
-   expression) could run when the table is used. */
+   The text of each statement in sqlite_schema is compared with the one that cugen would write,
+   column by column, because ALTER TABLE appends the columns of later formats. A difference (a
+   trigger, a view, a generated column, a default or a check with an expression) could run when
+   the table is used. */
 #include <string.h>
 
 #include "base/error.h"
 #include "database.h"
 
-/* As SQLite keeps them: without IF NOT EXISTS. record_current is shorter in formats 1 to 4. */
+/* The indices as SQLite keeps their text: without IF NOT EXISTS. record_current is shorter in
+   formats 1 to 4. */
 static const char *const indices[] = {
     "CREATE UNIQUE INDEX record_current ON record (space_id, variant, origin) WHERE superseded = 0",
     "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0",
@@ -31,7 +33,7 @@ static struct span trimmed(const char *from, const char *to) {
   return (struct span){from, (size_t)(to - from)};
 }
 
-/* "CREATE TABLE name (", the columns and constraints, ") STRICT". */
+/* The three parts of "CREATE TABLE name (", the columns and constraints, ") STRICT". */
 struct table {
   struct span head, body, tail;
 };
@@ -44,7 +46,7 @@ static bool take_apart(struct span sql, struct table *out) {
   return true;
 }
 
-/* The next part of a body, up to a comma that stands in no parentheses. False: there is none. */
+/* Takes the next part of a body, up to a comma outside of parentheses. Returns false at the end. */
 static bool next_part(struct span *body, struct span *out) {
   const char *at = body->at, *end = at + body->length;
   int depth = 0;
@@ -73,7 +75,7 @@ static bool is_table(struct span sql, struct span made) {
   return true;
 }
 
-/* sql is what stands in sqlite_schema; made: all that cugen makes. */
+/* sql: the text in sqlite_schema; made: all statements that cugen makes. */
 static bool is_ours(const char *sql, const char *made) {
   struct span whole = {sql, strlen(sql)};
   for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
@@ -83,9 +85,9 @@ static bool is_ours(const char *sql, const char *made) {
   return false;
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------ */
+/* ---- The whole schema ---- */
 
-/* What keeps UNIQUE and PRIMARY KEY has no statement of its own: it is the table's. */
+/* The index of a UNIQUE or PRIMARY KEY constraint has no statement of its own. */
 static bool is_implied(const char *type, const char *name, bool has_sql) {
   static const char prefix[] = "sqlite_autoindex_";
   return !has_sql && strcmp(type, "index") == 0 && strncmp(name, prefix, sizeof prefix - 1) == 0;

@@ -1,4 +1,4 @@
-/* The table of this engine; see engine.h. */
+/* This engine's table of functions; see engine.h. */
 #include "database.h"
 
 const struct cache_engine cache_sqlite = {

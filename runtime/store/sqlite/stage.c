@@ -1,10 +1,12 @@
-/* An import on its way; see cache_stage_open in cache.h.
+/* An import in progress; see cache_stage_open in cache.h.
 
-   What is read goes to a database of its own, CACHE-import, whose user_version is set when all of it has been read and lies on the disk: that is
-   the moment from which the import happens. Then it is merged into the cache in the order of its key, in transactions of
-   some thirty milliseconds, with a pause after each, so that a tuner's store comes in between. To merge a record twice
-   changes nothing, so a successor may begin earlier than where the killed process was; it begins at `place`. flock on the file says whether its
-   import is alive. */
+   Records are read into a database of their own, CACHE-import. Its user_version is set when all
+   records have been read and are on disk: from that moment the import is certain to happen. Then
+   the records are merged into the cache in the order of the key, in transactions of some thirty
+   milliseconds with a pause after each, so that a tuner's store can come in between. Merging a
+   record twice changes nothing, so a successor of a killed process may begin earlier than where
+   that process stopped; it begins at `place`. flock on the file tells whether the import's
+   process is alive. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -36,7 +38,7 @@ static const char *const stage_sql[STAGE_STATEMENTS] = {
     [ENTRY_NEW] = "INSERT OR IGNORE INTO record (space_id, line, %s) VALUES (?1, ?2, %v)",
     [ENTRY_LINE] = "SELECT line FROM record WHERE space_id = ?1 AND variant = ?2 AND hash = ?3",
 };
-/* Two config files that call their kernels so are kept apart. */
+/* Records of two config files with the same kernel name are kept apart. */
 static const char entries_sql[] =
     "SELECT %o, space_id, EXISTS (SELECT 1 FROM record o WHERE o.space_id = r.space_id AND o.variant = r.variant AND "
     "o.hash <> r.hash) FROM record r WHERE (space_id, variant, hash) > "
@@ -50,13 +52,14 @@ struct sqlite_stage {
   struct cache_watch watch;
   sqlite3 *db;
   struct text path;
-  int fd; /* of the file, locked; -1: in memory */
+  int fd; /* of the locked file; -1: in memory */
   bool read_only, checked, kept;
   int format;
   sqlite3_stmt *statements[STAGE_STATEMENTS];
-  sqlite3_stmt *entries, *keys, *places; /* when it is merged */
-  struct text key;                       /* of the latest entry; four texts, each with its zero */
-  int64_t space;                         /* its */
+  sqlite3_stmt *entries, *keys, *places; /* used for merging */
+  /* of the latest entry: four texts, each with its final zero */
+  struct text key;
+  int64_t space; /* of the latest entry */
   size_t planned, added, merged, steps;
 };
 
@@ -76,13 +79,13 @@ static bool is_stopped(const struct sqlite_stage *stage) {
 
 /* ---- The file --------------------------------------------------------------------------------------------------- */
 
-/* Whether the name is still the file's. */
+/* Whether the name still refers to the open file. */
 static bool is_there(int fd, const char *path) {
   struct stat mine, named;
   return !fstat(fd, &mine) && !stat(path, &named) && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
 }
 
-/* The file, locked. 0: somebody else has it; -1: errno says why not. */
+/* Opens and locks the file. 0: another process has it; -1: errno says why not. */
 static int try_lock(const char *path, int flags, mode_t mode, int *fd) {
   struct stat info;
   *fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode);
@@ -103,7 +106,7 @@ static int open_database(struct sqlite_stage *stage, const char *name, cugen_err
   return good ? CUGEN_OK : stage_error(stage, err);
 }
 
-/* Waits for another import, and ends one that was killed. */
+/* Waits for another import, and finishes one that was killed. */
 static int take_file(struct sqlite_stage *stage, cugen_error *err) {
   const char *path = text_get(&stage->path);
   const struct timespec lock_pause = {0, 20000000};
@@ -114,7 +117,8 @@ static int take_file(struct sqlite_stage *stage, cugen_error *err) {
     int got = try_lock(path, O_RDWR | O_CREAT, mode, &stage->fd);
     if (got < 0) return error_file(err, "write", path, errno);
     if (got && fstat(stage->fd, &info) == 0 && info.st_size == 0) return CUGEN_OK;
-    if (got) { /* it could not be ended, or came since */
+    /* the file has an import that could not be finished, or that another process has left since */
+    if (got) {
       close(stage->fd);
       stage->fd = -1;
       if (++tries == 3)
@@ -127,7 +131,7 @@ static int take_file(struct sqlite_stage *stage, cugen_error *err) {
   }
 }
 
-/* What the last handle on it leaves. */
+/* Removes the file, unless its import is still to be finished. */
 static void remove_file(struct sqlite_stage *stage) {
   if (stage->fd >= 0 && !stage->read_only && !stage->kept) unlink(text_get(&stage->path));
 }
@@ -203,13 +207,13 @@ static bool run(sqlite3_stmt *statement) {
   return sqlite3_reset(statement) == SQLITE_OK;
 }
 
-/* The first column of the first row; 0: there is none. */
+/* The first column of the first row; 0: there is no row. */
 static bool fetch(sqlite3_stmt *statement, int64_t *out) {
   *out = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
   return sqlite3_reset(statement) == SQLITE_OK;
 }
 
-/* Whether the key is the latest one; now it is. */
+/* Whether the key equals the latest one; afterwards it is the latest one. */
 static bool is_latest(struct sqlite_stage *stage, const struct cache_key *key) {
   const char *const texts[] = {key->device, key->config, key->problem, key->options};
   const char *at = text_get(&stage->key), *end = at + stage->key.length;
@@ -270,7 +274,7 @@ static bool sync_folder(const char *path) {
   return good;
 }
 
-/* From here on it happens, whatever becomes of this process. */
+/* From here on the import happens even if this process is killed. */
 static int set_ready(struct sqlite_stage *stage, cugen_error *err) {
   struct text sql = {0};
   text_addf(&sql, "PRAGMA user_version = %d", stage->format);
@@ -291,7 +295,7 @@ static int prepare_reading(struct sqlite_stage *stage, cugen_error *err) {
   return good ? CUGEN_OK : stage_error(stage, err);
 }
 
-/* The key of a space, its texts to live in stage->key. */
+/* Loads the key of a space; its texts live in stage->key. */
 static bool load_key(struct sqlite_stage *stage, int64_t space) {
   sqlite3_stmt *statement = stage->keys;
   text_clear(&stage->key);
@@ -315,7 +319,7 @@ static void take_key(const struct sqlite_stage *stage, struct cache_entry *out) 
   }
 }
 
-/* The row that the reading statement stands at. */
+/* Merges the row that the reading statement is at. */
 static int merge_row(struct sqlite_stage *stage, struct cache_merge *merge, cugen_error *err) {
   struct cache_entry entry = {0};
   const char *name;
@@ -338,7 +342,7 @@ static int merge_row(struct sqlite_stage *stage, struct cache_merge *merge, cuge
   return status;
 }
 
-/* As many as a transaction is to have; *more: it is not the last one. */
+/* Merges as many rows as fit one transaction; *more: there are further rows. */
 static int merge_rows(struct sqlite_stage *stage, struct cache_merge *merge, bool *more, cugen_error *err) {
   enum { CHECKS = 16 };
   const double end = clock_seconds() + CACHE_STEP_SECONDS;
@@ -370,17 +374,17 @@ static int merge_step(struct sqlite_stage *stage, struct cache_merge *merge, boo
   return status;
 }
 
-/* What is before the row that comes next need not be merged again, once it is safe from a power cut. */
+/* Rows before the next one need not be merged again, once they are safe from a power cut. */
 static void note_place(struct sqlite_stage *stage) {
   sqlite3_stmt *row = stage->entries;
   if (stage->read_only || stage->fd < 0 || stage->cache->unsynced || !sqlite3_data_count(row)) return;
-  /* The place is the one before: the next row is merged again, which changes nothing. */
+  /* The stored place is one earlier: its row is merged again, which changes nothing. */
   if (stage->space && sqlite3_bind_int64(stage->places, 1, stage->space) == SQLITE_OK &&
       cache_bind_text(stage->places, 2, "") && cache_bind_text(stage->places, 3, ""))
     run(stage->places);
 }
 
-/* They are for speed: a failure shows in nothing else. */
+/* The pragmas are only for speed, so failures are ignored. */
 static void set_pragmas(struct sqlite_cache *cache, const char *sql) {
   pthread_mutex_lock(&cache->base.lock);
   cache_sql(cache->db, sql);
@@ -411,7 +415,8 @@ static int merge_all(struct sqlite_stage *stage, struct cache_merged *out, cugen
     if (!status) status = synced;
   }
   stage->kept =
-      stage->kept && status && (stage->steps || !stage->checked); /* before the first step it can be taken back */
+      /* before the first step it can be taken back */
+      stage->kept && status && (stage->steps || !stage->checked);
   return status;
 }
 
@@ -425,7 +430,7 @@ int sqlite_stage_merge(struct cache_stage *base, struct cache_merged *out, cugen
 
 /* ---- After a kill ------------------------------------------------------------------------------------------------- */
 
-/* Of which format its records are; 0: it is not whole. */
+/* The format of the records; 0: the import is not complete. */
 static int format_of(sqlite3 *db) {
   sqlite3_stmt *statement = NULL;
   bool got = sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &statement, NULL) == SQLITE_OK &&
@@ -435,8 +440,8 @@ static int format_of(sqlite3 *db) {
   return format;
 }
 
-/* It lies where others may write, too, so it is held to what a database is: the tables are an import's and nothing else, and every page
-   of them is whole. */
+/* The file lies where others may write, so it is checked like a cache: it has the tables of an
+   import and nothing else, and every page of them is intact. */
 static bool is_ours(struct sqlite_stage *stage) {
   const char *path = text_get(&stage->path);
   cugen_error err;
@@ -449,7 +454,8 @@ static void resume(struct sqlite_stage *stage) {
   cugen_error err;
   if (open_database(stage, text_get(&stage->path), &err)) return;
   stage->format = format_of(stage->db);
-  stage->kept = stage->format > CACHE_FORMAT_VERSION; /* of a newer cugen, which will end it */
+  /* written by a newer cugen, which will finish the import */
+  stage->kept = stage->format > CACHE_FORMAT_VERSION;
   if (stage->format < FIRST_FORMAT || stage->kept || !is_ours(stage)) return;
   stage->kept = true;
   cache_sql(stage->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
@@ -457,8 +463,8 @@ static void resume(struct sqlite_stage *stage) {
   stage->kept = status && status != CUGEN_ERROR_CACHE;
 }
 
-/* A stranger's file beside the cache is no import of ours; nor is one that has another name, or that more people can write than the
-   cache. */
+/* Whether the file is an import of this user's cache: it has the right name, and no more users
+   can write it than the cache. */
 static bool is_trusted(const struct sqlite_stage *stage) {
   struct stat mine, cache;
   return !fstat(stage->fd, &mine) && !stat(text_get(&stage->cache->base.path), &cache) &&

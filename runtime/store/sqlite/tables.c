@@ -9,7 +9,7 @@ static const char *const column_sql[] = {[COLUMN_TEXT] = "TEXT NOT NULL",    [CO
                                          [COLUMN_HASH] = "TEXT NOT NULL",    [COLUMN_OUTPUTS] = "TEXT NOT NULL",
                                          [COLUMN_INT] = "INTEGER NOT NULL",  [COLUMN_INT64] = "INTEGER NOT NULL",
                                          [COLUMN_TIME] = "INTEGER NOT NULL", [COLUMN_REAL] = "REAL"};
-/* A REAL that is no number is NULL. */
+/* A REAL that is not a number is stored as NULL. */
 
 /* ---- The statements ------------------------------------------------------------------------------------------ */
 
@@ -37,7 +37,7 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
         "ORDER BY length(problem) DESC, id",
     [RECORD_LOAD] = "SELECT %s, origin NOT IN ('', " CACHE_ORIGIN_PLACE ") FROM record WHERE superseded = 0 AND "
                     "space_id = " SPACE_OF_KEY " ORDER BY outcome <> 0, seconds, id",
-    /* In the order of record_fastest: nothing is sorted. */
+    /* in the order of the index record_fastest, so that no sorting is needed */
     [RECORD_FASTEST] = "SELECT %s FROM record WHERE superseded = 0 AND outcome = 0 AND space_id = " SPACE_OF_KEY
                        " ORDER BY seconds, id",
     [RECORD_SUPERSEDE] = "UPDATE record SET superseded = 1 WHERE superseded = 0 AND variant = ?5 AND "
@@ -47,7 +47,8 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
     [IMAGE_LOAD] = "SELECT hash, log, data, seal FROM images WHERE key = ?1 AND " CACHE_IMAGE_FITS,
     [IMAGE_ENTRIES] = "SELECT name, registers, max_threads, static_shared, local_bytes, spill_bytes, constant_bytes "
                       "FROM image_entries WHERE key = ?1 ORDER BY position",
-    /* All but the fastest records' images, the newest ones aside. Of too few bytes together none. */
+    /* Removes images, except those of the fastest records and the newest ones, if all images
+       together exceed the limit. */
     [IMAGE_TRIM] =
         "DELETE FROM main.image WHERE (SELECT total(length(data)) FROM main.image) > ?1 AND +id IN (SELECT id FROM "
         "(SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS bytes FROM main.image WHERE substr(key, 1, 32) "
@@ -67,10 +68,11 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
 #define FASTEST_SQL                                                                                                  \
   "CREATE INDEX IF NOT EXISTS record_fastest ON record (space_id, seconds) WHERE superseded = 0 AND outcome = 0;\n"
 
-/* Of all records: without it whoever looks for a set's history, or removes a set, reads the whole table. */
+/* An index of all records: without it, looking for a set's history or removing a set reads the
+   whole table. */
 #define VARIANT_SQL "CREATE INDEX record_variant ON record (space_id, variant, hash);\n"
 
-/* What a portfolio says is text of its own (runtime/store/portfolio.h). */
+/* The body of a portfolio is a text of its own format (runtime/store/portfolio.h). */
 #define PORTFOLIO_SQL                                                                                                \
   "CREATE TABLE portfolio (\n"                                                                                       \
   "  id INTEGER PRIMARY KEY, device TEXT NOT NULL, config TEXT NOT NULL, class TEXT NOT NULL,\n"                     \
@@ -93,7 +95,8 @@ const char cache_tables_sql[] =
     "  local_bytes INTEGER NOT NULL, spill_bytes INTEGER NOT NULL, constant_bytes INTEGER NOT NULL,\n"
     "  PRIMARY KEY (key, position)) STRICT, WITHOUT ROWID;\n" PORTFOLIO_SQL;
 
-/* What image look-ups read: the database itself, or with a read-only one behind (attached as disk) both. */
+/* The image tables that look-ups read: the database itself, and with a read-only database
+   attached as disk, both. */
 #define IMAGES(schema) "SELECT key, hash, log, data, seal FROM " schema ".image"
 #define ENTRIES(schema)                                                                                              \
   "SELECT key, position, name, registers, max_threads, static_shared, local_bytes, spill_bytes, constant_bytes "     \
@@ -115,7 +118,7 @@ bool cache_query_text(sqlite3 *db, const char *sql, struct text *out) {
   bool got = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
   const char *text = got ? (const char *)sqlite3_column_text(statement, 0) : NULL;
   if (text) text_add(out, text);
-  got = text != NULL; /* before finalize, which the text belongs to */
+  got = text != NULL; /* copied before finalize, because the statement owns the text */
   return sqlite3_finalize(statement) == SQLITE_OK && got;
 }
 
@@ -126,7 +129,7 @@ static bool query_is(sqlite3 *db, const char *sql, const char *want) {
   return is;
 }
 
-/* -1: there is none. */
+/* -1: the query has no row. */
 static int query_number(sqlite3 *db, const char *sql) {
   sqlite3_stmt *statement = NULL;
   bool got = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
@@ -134,13 +137,13 @@ static int query_number(sqlite3 *db, const char *sql) {
   return sqlite3_finalize(statement) == SQLITE_OK ? number : -1;
 }
 
-/* What stands in a column that came later. */
+/* The value that a column has in rows from before its format. */
 static const char *default_of(const struct cache_column *column) {
   return column->type >= COLUMN_INT ? "0" : "''";
 }
 
-/* Puts the columns into a statement's text: "%s" the names, "%t" with types (and origin, which came between them), "%v" the places, "%o" what tables of
-   `format` have for them. */
+/* Puts the columns into a statement's text: "%s" the names, "%t" with types (and origin, which
+   came between them), "%v" the places, "%o" the values that tables of `format` have for them. */
 static void write_columns(char how, int format, struct text *out) {
   for (int i = 0; i < CACHE_COLUMNS; i++) {
     const struct cache_column *column = &cache_columns[i];
@@ -184,7 +187,8 @@ bool cache_make_tables(sqlite3 *db) {
   return made;
 }
 
-/* From each format to the next, beside the columns of records that came with it. Images of before format 7 have no seal. */
+/* Steps from each format to the next, besides the record columns that came with it. Images from
+   before format 7 have no seal. */
 static const char *const migrations[CACHE_FORMAT_VERSION] = {
     [1] = FASTEST_SQL,
     [2] = "",
@@ -219,8 +223,10 @@ static bool migrate(sqlite3 *db, int format) {
 #define COPY_PORTFOLIOS_SQL                                                                                          \
   ";INSERT INTO main.portfolio (id, device, config, class, options, origin, objective, learnt_at, body) "            \
   "SELECT id, device, config, class, options, origin, objective, learnt_at, body FROM disk.portfolio"
-static const char copy_sql[] = COPY_SQL("origin") COPY_PORTFOLIOS_SQL;               /* of the latest format */
-static const char copy_10_sql[] = COPY_SQL("origin"), copy_4_sql[] = COPY_SQL("''"); /* of formats 5 to 10, before */
+/* for the latest format */
+static const char copy_sql[] = COPY_SQL("origin") COPY_PORTFOLIOS_SQL;
+/* for formats 5 to 10, and for earlier ones */
+static const char copy_10_sql[] = COPY_SQL("origin"), copy_4_sql[] = COPY_SQL("''");
 
 bool cache_is_current(sqlite3 *db) {
   return query_number(db, "PRAGMA user_version") >= CACHE_FORMAT_VERSION;
@@ -228,7 +234,7 @@ bool cache_is_current(sqlite3 *db) {
 
 bool cache_migrate(sqlite3 *db) {
   if (cache_is_current(db)) return true;
-  bool good = cache_sql(db, "BEGIN IMMEDIATE"); /* from here on nobody else migrates */
+  bool good = cache_sql(db, "BEGIN IMMEDIATE"); /* from here on no other process migrates */
   while (good && !cache_is_current(db)) {
     int version = query_number(db, "PRAGMA user_version");
     good = version > 0 && version < CACHE_FORMAT_VERSION && migrate(db, version);
@@ -245,7 +251,7 @@ bool cache_copy_disk(sqlite3 *db) {
   return good;
 }
 
-/* Before format 11 there is none, and none in an import's own database. */
+/* There are no portfolios before format 11, and none in an import's own database. */
 static bool has_portfolios(sqlite3 *db, const char *schema) {
   struct text sql = {0};
   text_addf(&sql, "SELECT count(*) FROM %s.sqlite_schema WHERE type = 'table' AND name = 'portfolio'", schema);

@@ -1,5 +1,6 @@
-/* Transactions: what is looked at before the first one, how long one waits for others, and when it waits for the disk. See
-   database.h, and docs/cache.md for what is durable when. */
+/* Transactions: the checks before the first one, how long a transaction waits for other
+   processes, and when it waits for the disk. See database.h, and docs/cache.md for what is
+   durable when. */
 #include <time.h>
 
 #include "base/system.h"
@@ -16,8 +17,9 @@ bool cache_before_writing(struct sqlite_cache *cache) {
     return false;
   }
   cache->checked = true;
-  /* Only now, so that the application id stands in the file itself from the first commit and a damaged file is left
-     as it is. It is a matter of speed: when another process is in the way, a later handle does it. */
+  /* The log is switched on only now, so that the application id is in the file itself from the
+     first commit, and a damaged file is left as it is. The log only improves speed: if another
+     process is in the way, a later handle switches it on. */
   cache->log = cache->log_wanted && cache_is_logged(cache->db);
   return true;
 }
@@ -35,7 +37,7 @@ bool cache_step(struct sqlite_cache *cache, enum cache_statement which) {
   return sqlite3_reset(statement) == SQLITE_OK;
 }
 
-/* The message of a failure is taken before the rollback overwrites it. */
+/* The failure's message is taken before the rollback overwrites it. */
 int cache_finish(struct sqlite_cache *cache, bool good, const char *doing, cugen_error *err) {
   if (good && cache_step(cache, COMMIT) && !cache_is_moved(cache->db)) return CUGEN_OK;
   int status = cache_error(cache, doing, err);
@@ -45,8 +47,9 @@ int cache_finish(struct sqlite_cache *cache, bool good, const char *doing, cugen
 
 /* ---- The disk ---- */
 
-/* Waiting for the disk takes milliseconds, as long as measuring a small kernel. A commit to a write-ahead log that was not
-   waited for outlives this process, and the next that is waited for makes it safe from a power cut, too. */
+/* Waiting for the disk takes milliseconds, as long as measuring a small kernel. A commit to a
+   write-ahead log that did not wait outlives this process, and the next commit that waits makes
+   it safe from a power cut, too. */
 static const double most_unsafe = 0.2;
 
 void cache_hurry(struct sqlite_cache *cache) {

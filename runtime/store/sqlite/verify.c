@@ -1,11 +1,11 @@
-/* Whether everything in the cache is as cugen writes it: the file itself, the tables, every record, every image. See
-   cache.h. */
+/* Checks that everything in the cache is as cugen writes it: the file itself, the tables, every
+   record, every image. See cache.h. */
 #include <string.h>
 
 #include "base/error.h"
 #include "database.h"
 
-/* Calls visit with each row of the statement; "%S" is the schema of the file. */
+/* Calls visit with each row of the statement; "%S" is replaced by the schema of the file. */
 static bool each_row(struct cache_check *check, const char *sql,
                      void (*visit)(struct cache_check *check, sqlite3_stmt *row)) {
   struct sqlite_cache *cache = sqlite_cache_of(check->cache);
@@ -74,7 +74,7 @@ static void visit_lone_entry(struct cache_check *check, sqlite3_stmt *row) {
   cache_check_add(check, "image '%s' has %s kernels", cache_column_text(row, 0), cache_column_text(row, 1));
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------ */
+/* ---- The whole check ---- */
 
 #define KERNELS "8"
 _Static_assert(KERNEL_MAX_ENTRIES == 8, "as above");

@@ -1,7 +1,8 @@
-/* Every current record in the order of its texts, one at a time; see cache_each in cache.h.
+/* Visits every current record in the order of its texts, one at a time; see cache_each in cache.h.
 
-   Nothing is held of all records, and nothing is sorted but the groups (the few triples of config, device and options) and, of one set,
-   the ids: within a group the index of space gives problems in their order. */
+   Memory holds no list of all records. Only the groups (the few triples of config, device and
+   options) and the ids of one set are sorted: within a group the index of space gives the
+   problems in order. */
 #include <string.h>
 
 #include "base/error.h"
@@ -23,7 +24,7 @@ struct walk {
   const struct cache_filter *filter;
   const struct cache_visit *visit;
   sqlite3_stmt *statements[WALK_STATEMENTS];
-  struct cache_key key; /* of the set that it is at; its texts are the statements' */
+  struct cache_key key; /* of the present set; its texts belong to the statements */
   int (*enter)(struct walk *walk, int64_t space, cugen_error *err);
   size_t count, left_out;
 };
@@ -38,7 +39,7 @@ static int each_row(struct walk *walk, enum walk_statement which, row_visitor *v
   return status;
 }
 
-/* Of the statements that are asked by a row's id. */
+/* Visits the rows of a statement that selects by id. */
 static int each_row_of(struct walk *walk, enum walk_statement which, int64_t id, row_visitor *visit,
                        cugen_error *err) {
   if (sqlite3_bind_int64(walk->statements[which], 1, id) != SQLITE_OK) return cache_error(walk->cache, "read", err);
@@ -75,7 +76,7 @@ static int count_space(struct walk *walk, int64_t space, cugen_error *err) {
   return each_row_of(walk, COUNT, space, visit_count, err);
 }
 
-/* ---- Sets of them ----------------------------------------------------------------------------------------------- */
+/* ---- Sets of records ---- */
 
 static int visit_space(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
   walk->key.problem = cache_column_text(row, 1);
@@ -100,7 +101,7 @@ static int walk_all(struct walk *walk, cugen_error *err) {
   return status ? status : each_row(walk, GROUPS, visit_group, err);
 }
 
-/* ---- All of it -------------------------------------------------------------------------------------------------- */
+/* ---- All sets ---- */
 
 static bool prepare(struct walk *walk) {
   for (int i = 0; i < WALK_STATEMENTS; i++)
@@ -108,7 +109,7 @@ static bool prepare(struct walk *walk) {
   return true;
 }
 
-/* In one transaction that only reads: what is counted is what is read. */
+/* Runs in one read-only transaction, so that the records counted are those visited. */
 int sqlite_each(struct cache *base, const struct cache_filter *filter, const struct cache_visit *visit,
                 cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);

@@ -1,4 +1,4 @@
-/* What is the same in writing and reading wisdom; see format.h. */
+/* Functions shared by writing and reading wisdom; see format.h. */
 #include "format.h"
 
 #include <string.h>

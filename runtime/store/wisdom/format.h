@@ -1,4 +1,4 @@
-/* What the writer and the reader of wisdom share. Only they include this. */
+/* Declarations shared by the writer and the reader of wisdom. No other file includes them. */
 #ifndef RUNTIME_STORE_WISDOM_FORMAT_H
 #define RUNTIME_STORE_WISDOM_FORMAT_H
 
@@ -10,11 +10,13 @@ enum { WISDOM_KEYS = 4, WISDOM_MARK = 13, WISDOM_CHECKSUM = WISDOM_MARK + 32 + 2
 extern const char wisdom_checksum_mark[WISDOM_MARK + 1];
 extern const char *const wisdom_key_names[WISDOM_KEYS];
 const char **wisdom_key_part(struct cache_key *key, int i);
-/* By the gate in record.h: the name of what is wrong in *name, and how; NULL: nothing. */
+/* Checks an entry by the gate of record.h. Returns what is wrong, and in *name which part; NULL:
+   nothing. */
 const char *wisdom_entry_wrong(const struct cache_entry *entry, const char **name);
 
-/* Reads a record's line that is as cugen writes it. The entry's strings lie in *scratch, so they are not the entry's own to free. False: it is
-   another line, right or wrong. */
+/* Reads a record's line that has exactly the form that cugen writes. The entry's strings lie in
+   *scratch, so they must not be freed with the entry. Returns false for any other line, right or
+   wrong. */
 bool wisdom_read_plain(const char *line, size_t length, int format, struct text *scratch, struct cache_entry *out);
 
 #endif

@@ -1,6 +1,6 @@
-/* Reading a line of wisdom that is as cugen writes it: fields in their order, no escape, ASCII alone. Nearly all are, and for those
-   jansson would take three quarters of an import's time. Whatever differs, and whatever is wrong, is left to it: see
-   read.c. */
+/* Reading a line of wisdom in exactly the form that cugen writes: fields in order, no escapes,
+   ASCII alone. Nearly all lines have this form, and parsing them with jansson would take three
+   quarters of an import's time. Any other line, right or wrong, is left to jansson: see read.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "format.h"
 
-/* The line, changed as it is read: strings get their zeros. */
+/* The line, which is changed while it is read: strings get their final zeros. */
 struct plain {
   char *at;
 };
@@ -19,7 +19,7 @@ static bool take(struct plain *plain, const char *text, size_t length) {
   return true;
 }
 
-/* "name": behind the comma or brace. */
+/* Takes "name": after the comma or brace. */
 static bool take_name(struct plain *plain, bool first, const char *name) {
   return take(plain, first ? "{\"" : ",\"", 2) && take(plain, name, strlen(name)) && take(plain, "\":", 2);
 }
@@ -37,7 +37,7 @@ static size_t digits(const char *at) {
   return strspn(at, "0123456789");
 }
 
-enum { SURE_DIGITS = 15 }; /* of a whole number that a double holds */
+enum { SURE_DIGITS = 15 }; /* digits of a whole number that a double holds exactly */
 
 static bool take_whole(struct plain *plain, int64_t *out) {
   size_t length = digits(plain->at);
@@ -65,7 +65,8 @@ static bool take_real(struct plain *plain, double *out) {
     at += digits(at);
   }
   char *end;
-  *out = strtod(plain->at, &end); /* it stops early where an application's locale has another decimal point */
+  /* strtod stops early where an application's locale has another decimal point */
+  *out = strtod(plain->at, &end);
   plain->at = end;
   return end == at && *end == ',' && isfinite(*out);
 }

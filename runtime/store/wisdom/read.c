@@ -1,4 +1,4 @@
-/* Reading wisdom with jansson; see wisdom.h. A line at a time: no more of a file is in memory. */
+/* Reading wisdom with jansson; see wisdom.h. Only one line of a file is in memory at a time. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,12 +15,14 @@ struct reader {
   const char *name;
   struct cache *cache;
   const struct cache_watch *watch;
-  struct cache_stage *stage; /* from the header on */
-  size_t line;               /* the one being read, from 1 on */
-  size_t promised, count;    /* by the header; so far */
+  struct cache_stage *stage; /* opened when the header is read */
+  size_t line;               /* the line being read, from 1 on */
+  size_t promised, count;    /* by the header; read so far */
   size_t promised_portfolios, portfolio_count;
-  struct cache_portfolio *portfolios; /* they are few, and stored when all records are */
-  int format;                         /* of the cache that its version goes with: later columns are not in it */
+  struct cache_portfolio *portfolios; /* portfolios are few, and are stored after all records */
+  /* of the cache that belongs to the file's version; columns of later formats are not in the
+     file */
+  int format;
   struct text scratch;
   cugen_error *err;
 };
@@ -39,12 +41,12 @@ static int refuse(const struct reader *reader, const char *format, ...) {
   return status;
 }
 
-/* jansson does not always say that it was memory; whatever is wrong with a text it does say. */
+/* jansson does not always report a lack of memory, but it always reports an error in the text. */
 static bool was_memory(const json_error_t *error) {
   return json_error_code(error) == json_error_out_of_memory || json_error_code(error) == json_error_unknown;
 }
 
-/* The line as an object, its checksum proved. */
+/* Parses the line as an object and checks its checksum. */
 static int read_object(const struct reader *reader, const char *line, size_t length, json_t **out) {
   json_error_t error;
   *out = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
@@ -63,7 +65,7 @@ static int read_object(const struct reader *reader, const char *line, size_t len
                       checksum, hash.hex);
 }
 
-/* A member of the object, of which *used counts those that were asked for. */
+/* Gets a member of the object and counts it in *used. */
 static int get(const struct reader *reader, json_t *object, const char *name, json_t **out, size_t *used) {
   *out = json_object_get(object, name);
   ++*used;
@@ -76,7 +78,7 @@ static int wrong_type(const struct reader *reader, const char *name, const char 
 
 /* ---- The header ---- */
 
-/* Version 8 has portfolios. */
+/* Files have portfolios from version 8 on. */
 static int read_portfolio_count(struct reader *reader, json_t *object, size_t *used) {
   json_t *value = NULL;
   int status = get(reader, object, "portfolios", &value, used);
@@ -94,7 +96,7 @@ static int read_header(struct reader *reader, const char *line, size_t length) {
   json_t *object, *format = NULL, *version = NULL, *writer = NULL, *records = NULL;
   json_error_t error;
   size_t used = 1;
-  /* What it is comes first: another version may have another checksum. */
+  /* The version is read first, because another version may have another checksum. */
   object = json_loadb(line, length, 0, &error);
   if (!object && was_memory(&error)) return error_memory(reader->err);
   const char *name = json_string_value(json_object_get(object, "format"));
@@ -135,7 +137,7 @@ static int read_text(const struct reader *reader, const char *name, json_t *valu
   return strlen(*out) == json_string_length(value) ? CUGEN_OK : refuse(reader, "'%s' has a zero byte", name);
 }
 
-/* What was taken, or why not. */
+/* wrong NULL: the column's value was accepted. */
 static int taken(const struct reader *reader, int i, const char *wrong) {
   return wrong ? refuse(reader, "'%s' %s", cache_columns[i].name, wrong) : CUGEN_OK;
 }
@@ -266,7 +268,7 @@ static int check_portfolio(const struct reader *reader, const struct cache_portf
   return CUGEN_OK;
 }
 
-/* Of which file it is nobody knows here. */
+/* The config file of an imported portfolio is not known. */
 static int fill_portfolio(const struct reader *reader, json_t *object, struct cache_portfolio *out) {
   json_t *value = NULL;
   size_t used = 1;
@@ -335,7 +337,7 @@ static int read_lines(struct reader *reader, struct input *input) {
   return CUGEN_OK;
 }
 
-/* A stage may have the cache for itself until it is closed: portfolios come after that. */
+/* A stage may use the cache exclusively until it is closed, so portfolios are stored after that. */
 static int import(struct reader *reader, struct input *input, struct cache_merged *out) {
   *out = (struct cache_merged){0};
   int status = read_lines(reader, input);

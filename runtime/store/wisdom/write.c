@@ -10,7 +10,7 @@
 
 /* ---- Writing ---------------------------------------------------------------------------------------------------- */
 
-/* Appends the object as a line, with its checksum; releases it. */
+/* Appends the object as a line with its checksum, and releases the object. */
 static int write_line(json_t *object, struct text *out, cugen_error *err) {
   char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(object);
@@ -89,7 +89,7 @@ static int write_portfolio(struct cache *cache, const struct cache_portfolio *p,
                    p->config, p->class);
 }
 
-/* Those that the filter means; the caller frees. */
+/* Lists the portfolios that the filter selects; the caller frees them. */
 static int list_portfolios(struct cache *cache, const struct cache_filter *filter, struct cache_portfolio **out,
                            size_t *count, cugen_error *err) {
   size_t all, kept = 0;
@@ -107,12 +107,12 @@ static int list_portfolios(struct cache *cache, const struct cache_filter *filte
   return status;
 }
 
-/* ---- A stream of them -------------------------------------------------------------------------------------------- */
+/* ---- Writing in pieces ---- */
 
 struct writer {
   struct cache *cache;
   const struct wisdom_sink *sink;
-  struct text lines; /* what it has not been given yet */
+  struct text lines; /* lines that the sink has not been given yet */
   size_t written, records, left_out;
   struct cache_portfolio *portfolios;
   size_t portfolio_count;
