@@ -1,4 +1,4 @@
-/* What to do about a diagnostic; see advice.h. */
+/* Adding advice to a compiler's diagnostics; see advice.h. */
 #include "advice.h"
 
 #include <ctype.h>
@@ -11,7 +11,7 @@
 
 #define HOST ". If host code alone needs it, put '#ifndef __CUDACC_RTC__' and '#endif' around it and that code"
 
-/* A diagnostic taken apart: "k.cu:12: error: what" or "k.cu:12:3: error: what". */
+/* The parts of a diagnostic: "k.cu:12: error: what" or "k.cu:12:3: error: what". */
 struct diagnostic {
   struct text path;
   int line;
@@ -31,9 +31,9 @@ static bool take_apart(const char *line, size_t length, struct diagnostic *out) 
   return false;
 }
 
-/* ---- Headers that are not there -------------------------------------------------------------------------------- */
+/* ---- Missing headers ---- */
 
-/* What stands between two marks of the line; false: they are not there. */
+/* Takes the text between two marks of the line; returns false if the marks are not there. */
 static bool between(const char *line, size_t length, const char *open, const char *close, struct text *out) {
   const char *end = line + length, *at = memmem(line, length, open, strlen(open));
   if (!at) return false;
@@ -45,7 +45,7 @@ static bool between(const char *line, size_t length, const char *open, const cha
 
 static bool missing_header(const char *line, size_t length, struct text *out) {
   return between(line, length, "cannot open source file \"", "\"", out) ||
-         between(line, length, "fatal error: '", "' file not found", out) || /* clang's */
+         between(line, length, "fatal error: '", "' file not found", out) || /* the form of clang */
          between(line, length, "fatal error: ", ": No such file", out);
 }
 
@@ -58,9 +58,9 @@ static void advise_missing(const struct advice *advice, const char *header, stru
   text_add(out, HOST);
 }
 
-/* ---- Headers that the cpu device does not have ------------------------------------------------------------------- */
+/* ---- Headers that the cpu device lacks ---- */
 
-/* Of the toolkit: those that stand on the GPU's compiler, by how their names begin. */
+/* Whether the toolkit's header needs the GPU's compiler, by the beginning of its name. */
 static bool is_for_gpus(const char *header) {
   static const char *const families[] = {
       "cooperative_groups", "cub/", "cuda/", "thrust/", "nv/", "curand", "cublas", "cuComplex.h", "cusolver"};
@@ -69,7 +69,7 @@ static bool is_for_gpus(const char *header) {
   return false;
 }
 
-/* In place of the diagnostic: what a compiler of the host says of such a header is of no use. */
+/* Replaces the diagnostic, because a host compiler's message about such a header does not help. */
 static bool refuse_for_gpus(struct advice *advice, const char *path, int line, const char *header, struct text *out) {
   if (!advice->cpu || !is_for_gpus(header)) return false;
   text_addf(out,
@@ -98,9 +98,9 @@ static void advise_header(const struct advice *advice, const char *header, bool 
   text_add(out, HOST);
 }
 
-/* ---- Names that nvcc knows from headers of the host ------------------------------------------------------------- */
+/* ---- Names that nvcc has from headers of the host ---- */
 
-/* NULL: it is none of those. */
+/* The header that declares the unknown name; NULL: not in the table. */
 static const char *header_of(const char *line, size_t length) {
   static const char *const rows[][2] = {{"INFINITY", "cmath"},   {"NAN", "cmath"},       {"HUGE_VAL", "cmath"},
                                         {"HUGE_VALF", "cmath"},  {"M_PI", "cmath"},      {"FLT_MAX", "cfloat"},
@@ -116,9 +116,9 @@ static const char *header_of(const char *line, size_t length) {
   return found;
 }
 
-/* ---- Names that CUDA had --------------------------------------------------------------------------------------------- */
+/* ---- Names that CUDA removed ---- */
 
-/* NULL: it is none of those. */
+/* What to use instead of the unknown name; NULL: not in the table. */
 static const char *gone_name(const char *line, size_t length) {
   static const char *const rows[][2] = {
       {"texture", "texture references are gone since CUDA 12; give the kernel a texture object"},
@@ -142,7 +142,8 @@ static const char *gone_name(const char *line, size_t length) {
 
 /* ---- Constants -------------------------------------------------------------------------------------------------- */
 
-/* Those of NVRTC, g++ and clang++ in turn, of an array's bound, a template's argument or what a #pragma takes. */
+/* Whether the diagnostic asks for a constant as an array's bound, a template's argument or a
+   #pragma's number, in the words of NVRTC, g++ and clang++. */
 static bool wants_constant(const char *line, size_t length) {
   static const char *const words[] = {"must have a constant value", "variable length array",   "takes a constant",
                                       "in a constant expression",   "not a constant",          "is not constant",
@@ -171,9 +172,10 @@ static bool advise_constant(const struct advice *advice, const struct diagnostic
   return true;
 }
 
-/* ---- Limits that ptxas knows -------------------------------------------------------------------------------------- */
+/* ---- Limits of ptxas ---- */
 
-/* "ptxas error   : Entry function 'k' uses too much shared data (0x10000 bytes, 0xc000 max)": its texts name no line. */
+/* Messages such as "ptxas error   : Entry function 'k' uses too much shared data (0x10000 bytes,
+   0xc000 max)", which name no line. */
 static const struct limit {
   const char *words, *way_out;
   enum source_cause cause;
@@ -208,7 +210,7 @@ static void add_limit(struct advice *advice, const struct limit *limit, const ch
   text_free(&file);
 }
 
-/* ---- All ------------------------------------------------------------------------------------------------------- */
+/* ---- Whole diagnostics ---- */
 
 static void advise_function(const struct blamed_function *function, struct text *out) {
   text_addf(
@@ -219,7 +221,8 @@ static void advise_function(const struct blamed_function *function, struct text 
       function->host ? "a __host__ function" : "neither __global__ nor __device__, and so host code perhaps");
 }
 
-/* What a diagnostic asks for that NVRTC does not have, or that a config says; NULL: nothing. */
+/* What to do when a diagnostic asks for a flag that NVRTC lacks, or that a config can set; NULL:
+   nothing. */
 static const char *flag_advice(const char *line, size_t length) {
   static const char *const rows[][2] = {
       {"--device-int128", "; say options { flags = { \"--device-int128\" } } in the config"},
@@ -235,7 +238,7 @@ static bool is_error(const char *line, size_t length) {
   return memmem(line, length, "error: ", strlen("error: ")) != NULL;
 }
 
-/* In a file that is none of the source's own. */
+/* A diagnostic in a file that is not part of the source. */
 static void add_foreign(struct advice *advice, const struct diagnostic *d, const char *line, size_t length,
                         const char *from, struct text *out) {
   struct text header = {0}, place = {0};
@@ -248,7 +251,7 @@ static void add_foreign(struct advice *advice, const struct diagnostic *d, const
     text_addf(&place, "%s:%d", text_get(&includer.path), includer.line);
     found = blame_include(source, text_get(&includer.path), includer.line, &header);
   }
-  /* The cpu device's own headers have no folder: it has this one, but not all of it. */
+  /* The cpu device's own headers have no folder: the header exists, but only in part. */
   const bool ours = advice->cpu && text_get(&d->path)[0] != '/';
   if (!found || ours || !refuse_for_gpus(advice, text_get(&includer.path), includer.line, text_get(&header), out)) {
     if (found) text_addf(out, "%s: #include <%s>: ", text_get(&place), text_get(&header));
@@ -262,7 +265,7 @@ static void add_foreign(struct advice *advice, const struct diagnostic *d, const
   text_free(&place);
 }
 
-/* In the source's own. */
+/* A diagnostic in one of the source's own files. */
 static void add_own(struct advice *advice, const struct diagnostic *d, const char *line, size_t length,
                     struct text *out) {
   struct text header = {0};
@@ -295,7 +298,8 @@ static void add_own(struct advice *advice, const struct diagnostic *d, const cha
   text_free(&header);
 }
 
-/* In what stands behind the source for the kernels that are launched: which of them, or -1. */
+/* The index of the kernel if the diagnostic is in the code that cugen appends to the source for
+   launched kernels; else -1. */
 static int entry_number(const struct advice *advice, const struct diagnostic *d, const char *line, size_t length) {
   const char *path = text_get(&d->path);
   const int count = (int)advice->request->entry_count;
@@ -323,10 +327,11 @@ static void add_entry(struct advice *advice, int number, const char *line, size_
   text_free(&places);
 }
 
-/* A diagnostic quotes names and lines of the source, of any length. */
+/* The most bytes of a diagnostic, which may quote names and lines of any length. */
 enum { LINE_MOST = 1000 };
 
-/* Whether it is in a file of the source's own. What the prologue has is in none: its name is the variant's. */
+/* Whether the diagnostic is in one of the source's own files, whose place is noted. The prologue
+   has no file: its name is the variant's. */
 static bool note_own(struct advice *advice, const struct diagnostic *d) {
   if (!blame_is_own(advice->request, text_get(&d->path))) return false;
   if (strcmp(text_get(&d->path), advice->request->name) != 0)
@@ -337,7 +342,8 @@ static bool note_own(struct advice *advice, const struct diagnostic *d) {
 void advice_add(struct advice *advice, const char *line, size_t length, const char *from, struct text *out) {
   if (length > LINE_MOST) {
     length = LINE_MOST;
-    while (length && ((unsigned char)line[length] & 0xc0) == 0x80) length--; /* a character stays whole */
+    /* a UTF-8 character stays whole */
+    while (length && ((unsigned char)line[length] & 0xc0) == 0x80) length--;
   }
   struct diagnostic d = {.line = 0};
   int number = -1;

@@ -1,4 +1,4 @@
-/* Who is to blame for a diagnostic; see blame.h. */
+/* Finding the place in the source that a diagnostic is about; see blame.h. */
 #include "blame.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------ */
 
-/* Where a reading is, after #line. */
+/* The present place while a source is read, by its #line directives. */
 struct place {
   const char *path; /* in the source, up to a quote; NULL: before the first #line */
   size_t length;
@@ -22,7 +22,7 @@ static const char *skip_blanks(const char *at) {
   return at;
 }
 
-/* `#line 12 "path"` sets what the next line is. */
+/* Reads `#line 12 "path"`, which sets the place of the next line. */
 static bool read_line(const char *at, struct place *place) {
   if (strncmp(at, "#line ", 6) != 0) return false;
   char *end;
@@ -50,13 +50,13 @@ bool blame_is_own(const struct compile_request *request, const char *path) {
 
 enum { BRANCHES_MOST = 32 };
 
-/* A reading of what stands outside of all braces but those of namespaces. */
+/* The state of reading declarations outside of all braces except those of namespaces. */
 struct outline {
   const char *at;
   struct place place;
-  int depth, open;  /* braces in all, and those of namespaces among them */
-  const char *item; /* where the declaration under way begins; NULL: nowhere yet */
-  bool covers;      /* it has the line that is asked for */
+  int depth, open;  /* open braces, and the namespaces' part of them */
+  const char *item; /* beginning of the present declaration; NULL: none has begun */
+  bool covers;      /* the declaration contains the wanted line */
   int branches[BRANCHES_MOST], branch_count;
 };
 
@@ -71,7 +71,8 @@ static bool has_word(const char *at, const char *end, const char *word) {
   return false;
 }
 
-/* The directive at o->at, and the lines that it goes on over. Each branch of an #if begins with what that began with. */
+/* Skips the directive at o->at with its continuation lines. Each branch of an #if starts with
+   the brace depth at the #if. */
 static void skip_directive(struct outline *o) {
   const char *word = skip_blanks(o->at + 1);
   int *count = &o->branch_count;
@@ -94,7 +95,7 @@ static bool is_namespace(const char *at, const char *end) {
   return has_word(at, end, "namespace") || (has_word(at, end, "extern") && !memchr(at, '(', (size_t)(end - at)));
 }
 
-/* Past `template <...>`. */
+/* Skips `template <...>`. */
 static const char *skip_template(const char *at, const char *end) {
   if (end - at < 8 || memcmp(at, "template", 8) != 0) return at;
   int depth = 0;
@@ -105,7 +106,7 @@ static const char *skip_template(const char *at, const char *end) {
   return at;
 }
 
-/* The declaration [o->item, o->at), with its body: whether it is an unmarked function's. */
+/* Whether the declaration [o->item, o->at), with its body, is that of an unmarked function. */
 static bool is_unmarked(const struct outline *o, struct blamed_function *out) {
   static const char *const types[] = {"struct", "class", "union", "enum", "typedef", "using"};
   const char *item = skip_template(o->item, o->at), *open = memchr(item, '(', (size_t)(o->at - item)), *end = open;
@@ -123,7 +124,8 @@ static bool is_unmarked(const struct outline *o, struct blamed_function *out) {
 
 enum sight { GOES_ON, UNMARKED, OTHER };
 
-/* One mark outside of literals. The first function that covers the line, or the body that does, decides. */
+/* Processes a character outside of literals. The first function that contains the line, or whose
+   body does, decides. */
 static enum sight see_mark(struct outline *o, struct blamed_function *out) {
   const bool outside = o->depth == o->open;
   if (*o->at == '{' && outside && o->item && is_namespace(o->item, o->at)) {
@@ -165,7 +167,8 @@ bool blame_function(const char *source, const char *path, int line, struct blame
   return false;
 }
 
-/* The name that stands in front of the parameters, past attributes: `__launch_bounds__(4) add(`. */
+/* Whether the name stands in front of the parameters, after attributes: `__launch_bounds__(4)
+   add(`. */
 static bool declares(const char *at, const char *name, size_t length) {
   const char *end = at + strcspn(at, "{;");
   while ((at = memmem(at, (size_t)(end - at), name, length))) {
@@ -181,7 +184,7 @@ static bool declares(const char *at, const char *name, size_t length) {
 int blame_kernels(const char *source, const char *entry, struct text *out) {
   static const char mark[] = "__global__";
   const char *end = entry + strcspn(entry, "<"), *name = end;
-  while (name > entry && is_word(name[-1])) name--; /* of "deep::add" */
+  while (name > entry && is_word(name[-1])) name--; /* the last part of "deep::add" */
   const size_t length = (size_t)(end - name);
   struct place place = {.line = 1};
   int count = 0;
@@ -198,7 +201,7 @@ int blame_kernels(const char *source, const char *entry, struct text *out) {
 
 /* ---- Includes --------------------------------------------------------------------------------------------------- */
 
-/* `#include <x.h>` or, in the toolkit's own files, "x.h". */
+/* Reads `#include <x.h>` or, in the toolkit's own files, "x.h". */
 static bool read_include(const char *at, struct text *header) {
   at = skip_blanks(at);
   if (*at != '#') return false;
@@ -234,18 +237,18 @@ bool blame_include(const char *source, const char *path, int line, struct text *
 
 enum { FILES_MOST = 4096 };
 
-/* The toolkit's files that were looked into. */
+/* A search through the toolkit's files. */
 struct hunt {
   const struct toolkit *toolkit;
   const char *file;
   char *seen[FILES_MOST];
   size_t count;
-  bool computed; /* one that was looked into includes what a macro names, which is not followed */
+  bool computed; /* a searched file includes a header by a macro, which is not followed */
 };
 
 static bool reaches(struct hunt *hunt, const char *from, const char *name);
 
-/* `#include MACRO`, as Thrust has it. */
+/* Whether the line is `#include MACRO`, as in Thrust. */
 static bool is_computed(const char *at) {
   at = skip_blanks(at);
   if (*at != '#') return false;
@@ -285,7 +288,7 @@ static bool look_into(struct hunt *hunt, const char *folder, const char *name, b
   return found;
 }
 
-/* from: the file that includes it, NULL for the source. */
+/* from: the including file, NULL for the source. */
 static bool reaches(struct hunt *hunt, const char *from, const char *name) {
   struct text folder = {0};
   bool there = false, found = false;
@@ -297,8 +300,8 @@ static bool reaches(struct hunt *hunt, const char *from, const char *name) {
   return found;
 }
 
-/* The include of the source that leads to the file. Where none is followed there, the first below which an include is computed: the
-   text is too deep in the toolkit to be anything else's. */
+/* Finds the source's include that leads to the file. If no include does, takes the first one
+   below which a header is included by a macro, because the file is probably included there. */
 bool blame_header(const struct toolkit *toolkit, const char *source, const char *file, struct text *place,
                   struct text *header) {
   struct hunt *hunt = calloc(1, sizeof *hunt);

@@ -1,5 +1,5 @@
-/* Places in a source with #line: which function a line is in, and which #include leads to a header of the toolkit. Read as text,
-   once a compiler has refused it. */
+/* Places in a source with #line: which function contains a line, and which #include leads to a
+   header of the toolkit. The source is read as text, after a compiler has refused it. */
 #ifndef RUNTIME_COMPILE_BLAME_H
 #define RUNTIME_COMPILE_BLAME_H
 
@@ -10,23 +10,24 @@
 struct blamed_function {
   const char *name; /* in the source */
   size_t length;
-  bool host; /* marked __host__ */
+  bool host; /* the function is marked __host__ */
 };
-/* Whether the line is in one: its declaration or its body. */
+/* Whether the line is in the declaration or the body of an unmarked function. */
 bool blame_function(const char *source, const char *path, int line, struct blamed_function *out);
 
-/* Appends "k.cu:1, k.cu:7": where __global__ functions of the entry's name ("add" of "add<float>") are. How many. */
+/* Appends the places "k.cu:1, k.cu:7" of the __global__ functions with the entry's name ("add"
+   for "add<float>"). Returns their number. */
 int blame_kernels(const char *source, const char *entry, struct text *out);
 
-/* Whether the path is one that the source was put together from. */
+/* Whether the path is one of the files that the source was put together from. */
 bool blame_is_own(const struct compile_request *request, const char *path);
 
-/* The text of this line, up to its end; NULL: the source has none such. */
+/* The text from the beginning of that line on; NULL: the source has no such line. */
 const char *blame_text(const char *source, const char *path, int line);
 
-/* The header that this line includes. */
+/* The header that the line includes. */
 bool blame_include(const char *source, const char *path, int line, struct text *header);
-/* The first #include from which the toolkit's file is reached: its place "k.cu:2" and its header. */
+/* Finds the first #include that leads to the toolkit's file: its place "k.cu:2" and its header. */
 bool blame_header(const struct toolkit *toolkit, const char *source, const char *file, struct text *place,
                   struct text *header);
 

@@ -1,4 +1,4 @@
-/* Images that this process has compiled; see kept.h. */
+/* Keeping the images that this process has compiled; see kept.h. */
 #include "kept.h"
 
 #include <pthread.h>
@@ -8,14 +8,14 @@
 #include "base/hash.h"
 #include "base/system.h"
 
-/* An image has some 50 KB; the oldest go. */
+/* Limit of all images together; an image has some 50 KB, and the oldest are dropped. */
 static const size_t most_bytes = (size_t)16 << 20;
 
 struct image {
   struct hash key;
   struct compiled compiled;
-  bool ready;   /* false: it is being compiled, */
-  pthread_t by; /* by this thread */
+  bool ready;   /* false: the image is being compiled */
+  pthread_t by; /* the thread that compiles the image */
   struct image *next;
 };
 
@@ -50,14 +50,15 @@ void kept_images_free(struct kept_images *kept) {
   free(kept);
 }
 
-/* The link to that image, or to the end. */
+/* The link to the image with that key, or the last link of the list. */
 static struct image **find(struct kept_images *kept, const struct hash *key) {
   struct image **at = &kept->all;
   while (*at && strcmp((*at)->key.hex, key->hex) != 0) at = &(*at)->next;
   return at;
 }
 
-/* Without memory for a mark nobody waits: then two may compile the same. */
+/* Marks an image as being compiled. Without memory for the mark, two threads may compile the
+   same image. */
 static void mark(struct kept_images *kept, const struct hash *key) {
   struct image *image = calloc(1, sizeof *image);
   if (!image) return;
@@ -67,7 +68,7 @@ static void mark(struct kept_images *kept, const struct hash *key) {
   kept->all = image;
 }
 
-/* A moment: whether the caller is to stop is asked in between. */
+/* Waits briefly, so that the caller can check for a stop between the waits. */
 static void wait_a_moment(struct kept_images *kept) {
   const struct timespec until = clock_after(0.05);
   pthread_cond_timedwait(&kept->changed, &kept->mutex, &until);
@@ -90,7 +91,7 @@ bool kept_images_get(struct kept_images *kept, const struct hash *key, const str
   return found;
 }
 
-/* Mutex held. */
+/* Called with the mutex held. */
 static void drop_oldest(struct kept_images *kept) {
   size_t bytes = 0;
   for (struct image **at = &kept->all; *at;) {

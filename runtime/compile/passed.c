@@ -1,5 +1,6 @@
-/* Names that are no constants; see passed.h. What is computed from a size that is passed stands in the prologue as a #define over
-   the kernel's parameter: `#define items ((index_t)((((long long)cols) + 255) / 256))`. */
+/* Finding names that are not constants; see passed.h. The prologue defines a value that is
+   computed from a passed size as a macro over the kernel's parameter: `#define items
+   ((index_t)((((long long)cols) + 255) / 256))`. */
 #include "passed.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ static bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Whether [list, end), the head of a kernel, has it as a parameter's name, which is passed by value: "index_t cols,". */
+/* Whether the word is a by-value parameter in the head of a kernel [list, end): "index_t cols,". */
 static bool is_parameter(const char *list, const char *end, const char *word, size_t length) {
   for (const char *at = list; (at = memmem(at, (size_t)(end - at), word, length)); at += length) {
     const char *before = at, *behind = at + length;
@@ -26,7 +27,7 @@ static bool is_parameter(const char *list, const char *end, const char *word, si
   return false;
 }
 
-/* Whether a kernel has it. */
+/* Whether any kernel has the word as a by-value parameter. */
 static bool is_passed(const char *source, const char *word, size_t length) {
   static const char mark[] = "__global__";
   for (const char *at = source; (at = strstr(at, mark)); at += sizeof mark - 1)
@@ -34,7 +35,7 @@ static bool is_passed(const char *source, const char *word, size_t length) {
   return false;
 }
 
-/* In the prologue, the expression that the word is defined as; NULL: none. */
+/* The expression that the prologue defines the word as; NULL: there is none. */
 static const char *definition(const char *source, const char *word, size_t length) {
   static const char mark[] = "#define ";
   const char *end = strstr(source, "\n#line ");
@@ -59,7 +60,7 @@ static bool is_derived(const char *source, const char *word, size_t length, stru
 }
 
 bool passed_find(const char *source, const char *at, const char *end, struct passed *out) {
-  int brackets = *at == '#'; /* a directive's words are none but a count */
+  int brackets = *at == '#'; /* in a directive, any word counts as if in brackets */
   while (at < end) {
     const char *past = text_skip_opaque(at);
     const size_t length = past == at ? (size_t)(word_end(at) - at) : 0;

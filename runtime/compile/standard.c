@@ -1,4 +1,4 @@
-/* The headers of C's library for NVRTC, and what to use instead of those that are not there; see standard.h. */
+/* Headers of C's library for NVRTC, and advice on missing headers; see standard.h. */
 #include "standard.h"
 
 #include <string.h>
@@ -6,11 +6,13 @@
 #include "base/system.h"
 #include "toolkit.h"
 
-/* CUB's own <cub/cub.cuh> has host code, which NVRTC refuses. This is what a kernel may use of it, in whichever version. */
+/* Replaces CUB's own <cub/cub.cuh>, which contains host code that NVRTC refuses. Lists the parts
+   that a kernel may use, in any version of CUB. */
 #define PART(name) "#if __has_include(<cub/" name ".cuh>)\n#include <cub/" name ".cuh>\n#endif\n"
 /* clang-format off */
 static const char cub[] =
-  "#pragma once\n#include <cub/block/block_reduce.cuh>\n" /* without a condition: where CUB is not there, that is said */
+  /* without a condition, so that a missing CUB is reported */
+  "#pragma once\n#include <cub/block/block_reduce.cuh>\n"
   PART("block/block_adjacent_difference")
   PART("block/block_discontinuity")
   PART("block/block_exchange")
@@ -37,7 +39,7 @@ static const char cub[] =
 /* clang-format on */
 #undef PART
 
-/* What kernels take from it: short names of types. Its names of C's own types are those of <stdint.h>. */
+/* Short names of types, as kernels use them. The types of C itself come from <stdint.h>. */
 static const char types[] =
     "#pragma once\n#include <stdint.h>\n#include <stddef.h>\n"
     "using uint = unsigned int;\nusing ushort = unsigned short;\nusing ulong = unsigned long;\n";
@@ -81,7 +83,7 @@ static bool has_libcuxx(const struct toolkit *toolkit, const char *header) {
   return found;
 }
 
-/* Those of CUDA's core libraries, and the one that is made of them. */
+/* Whether the header belongs to CUDA's core libraries. */
 static bool is_core(const char *header) {
   static const char *const begins[] = {"cub/", "thrust/", "cuda/", "nv/"};
   for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)

@@ -1,5 +1,6 @@
-/* Headers of C's library as NVRTC is given them, which has none: much of what they declare is built into it, so that
-   runtime/compile/standard/NAME.h holds little but types, limits and the names in std. Each is there as cNAME too. */
+/* Headers of C's library for NVRTC, which has none of its own. NVRTC has most of their functions
+   built in, so that runtime/compile/standard/NAME.h mostly contains types, limits and names in
+   std. Each header is also available as cNAME. */
 #ifndef RUNTIME_COMPILE_STANDARD_H
 #define RUNTIME_COMPILE_STANDARD_H
 
@@ -10,14 +11,15 @@ struct standard_header {
   const char *text;
   size_t length;
 };
-extern const struct standard_header standard_headers[]; /* embedded by the build; ends with a NULL name */
+/* embedded by the build; ends with a NULL name */
+extern const struct standard_header standard_headers[];
 
 enum { STANDARD_MOST = 32 };
 
-/* For nvrtcCreateProgram: how many. */
+/* Lists the headers for nvrtcCreateProgram; returns their number. */
 int standard_list(const char **texts, const char **names);
 
-/* Of one of these names. */
+/* The text of the header with that name. */
 const char *standard_text(const char *name);
 
 /* Appends what to do about a header that NVRTC does not find. */

@@ -1,4 +1,5 @@
-/* Finding NVRTC, the CUDA headers and a C++ compiler, and opening libraries at run time; see toolkit.h. */
+/* Finding NVRTC, the CUDA headers and a C++ compiler, and opening libraries at run time; see
+   toolkit.h. */
 #define _GNU_SOURCE /* dladdr */
 #include "toolkit.h"
 
@@ -14,8 +15,9 @@
 /* Newest first: a newer NVRTC knows more architectures. */
 static const char *const nvrtc_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", NULL};
 
-/* Where a toolkit keeps its libraries and headers below its own folder: an installed toolkit, NVIDIA's
-   cross-platform folders, the Python wheels of CUDA 13 and 12, and a folder that is itself the place. */
+/* Folders of libraries and headers within a toolkit's folder: an installed toolkit, NVIDIA's
+   cross-platform folders, the Python wheels of CUDA 13 and 12, and a folder that contains the
+   files directly. */
 static const char *const library_folders[] = {
     "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib",
     "",      NULL};
@@ -26,8 +28,8 @@ static const char *const include_folders[] = {"include",
                                               "nvidia/cuda_runtime/include",
                                               "",
                                               NULL};
-/* CUDA 13 keeps the core libraries in a folder of their own, which nvcc knows; CUDA 12 beside the other headers, but
-   for its wheels. */
+/* CUDA 13 has the core libraries in a folder of their own, which nvcc knows. CUDA 12 has them
+   beside the other headers, except in its Python wheels. */
 static const char *const core_folders[] = {"include/cccl",
                                            "targets/x86_64-linux/include/cccl",
                                            "targets/sbsa-linux/include/cccl",
@@ -36,13 +38,14 @@ static const char *const core_folders[] = {"include/cccl",
                                            "cccl",
                                            NULL};
 
-/* ---- Looking ------------------------------------------------------------------------------------------------- */
+/* ---- Searching ---- */
 
 static void join(struct text *out, const char *folder, const char *below, const char *name) {
   text_addf(out, "%s/%s%s%s", folder, below, *below ? "/" : "", name);
 }
 
-/* The first names[i] that exists in one of root's folders: its path, or with folder_only the folder it is in. */
+/* Finds the first names[i] that exists in one of root's folders: its path, or with folder_only
+   its folder. */
 static bool look_in(const char *root, const char *const *folders, const char *const *names, bool folder_only,
                     struct text *out) {
   struct text path = {0};
@@ -83,7 +86,8 @@ static void look_at(struct toolkit *toolkit, const char *root) {
   look_for_headers(toolkit, root);
 }
 
-/* The folders beside a file of ours: an installation's (seen from bin, lib or lib/ARCH), then a build folder's. */
+/* Looks in the folders beside one of cugen's files: those of an installation (seen from bin, lib
+   or lib/ARCH), then those of a build folder. */
 static void look_beside(struct toolkit *toolkit, const char *file) {
   static const char *const beside[] = {"../lib/cugen/toolkit", "cugen/toolkit", "../cugen/toolkit", "toolkit", NULL};
   struct text folder = {0}, root = {0};
@@ -91,7 +95,7 @@ static void look_beside(struct toolkit *toolkit, const char *file) {
   for (size_t i = 0; beside[i] && !folder.failed; i++) {
     text_clear(&root);
     join(&root, text_get(&folder), beside[i], "");
-    if (root.length) root.data[--root.length] = '\0'; /* join's last slash */
+    if (root.length) root.data[--root.length] = '\0'; /* removes the last slash, which join added */
     look_at(toolkit, text_get(&root));
   }
   toolkit->searched.failed |= folder.failed | root.failed;
@@ -99,7 +103,7 @@ static void look_beside(struct toolkit *toolkit, const char *file) {
   text_free(&root);
 }
 
-/* Beside the program, and beside the shared library when cugen is one inside another program. */
+/* Looks beside the program, and beside the shared library when cugen is part of another program. */
 static void look_beside_us(struct toolkit *toolkit) {
   struct text self = {0};
   int status = path_self(&self, NULL);
@@ -121,7 +125,7 @@ static void look_with_loader(struct toolkit *toolkit) {
   }
 }
 
-/* The one folder to look at, and what named it; NULL: none did. */
+/* The only folder to search, and by which option it was named; NULL: no option names one. */
 static const char *named_folder(const struct toolkit_options *options, const char **by) {
   const char *named = options ? options->toolkit : NULL;
   *by = "cugen_options.toolkit";
@@ -168,7 +172,7 @@ struct library_slot {
   bool tried;
   void *table; /* NULL after a failure */
   int status;
-  cugen_error error; /* why there is none */
+  cugen_error error; /* why there is no table */
 };
 
 struct toolkit_libraries {
@@ -232,7 +236,7 @@ void toolkit_close(struct toolkit *toolkit) {
   free(toolkit);
 }
 
-/* ---- What is missing ----------------------------------------------------------------------------------------- */
+/* ---- Missing parts ---- */
 
 static const struct advice {
   const char *what, *name, *how;
@@ -255,7 +259,7 @@ static const struct advice *advice_for(const char *what) {
   return NULL;
 }
 
-/* The lines of searched that begin with what, without that word. */
+/* Appends the lines of `searched` that begin with the word `what`, without that word. */
 static void add_searched(const char *searched, const char *what, struct text *out) {
   size_t length = strlen(what);
   for (const char *line = searched; *line;) {
@@ -293,11 +297,11 @@ int toolkit_nvrtc_major(const struct toolkit *toolkit) {
   return version ? atoi(version + 4) : 0;
 }
 
-/* The builtins' minor version when exactly one of that major version lies in the folder, else -1. */
+/* The builtins' minor version if the folder has exactly one of that major version, else -1. */
 static int builtins_minor(const char *folder, int major) {
   struct text path = {0};
   int found = -1, count = 0;
-  for (int minor = 0; minor < 10; minor++) { /* CUDA_VERSION gives the minor version one digit */
+  for (int minor = 0; minor < 10; minor++) { /* CUDA_VERSION has one digit for the minor version */
     text_clear(&path);
     text_addf(&path, "%s/libnvrtc-builtins.so.%d.%d", folder, major, minor);
     if (path.failed || !file_exists(text_get(&path))) continue;
@@ -320,7 +324,8 @@ int toolkit_nvrtc_version(const struct toolkit *toolkit) {
 
 /* ---- Libraries ----------------------------------------------------------------------------------------------- */
 
-/* What was learnt stays, except that memory ran out: there may be some the next time. */
+/* Fills a slot with the table or the error. An error stays, except a lack of memory, because
+   there may be memory at the next call. */
 static int fill_slot(const struct toolkit *toolkit, toolkit_loader *load, struct library_slot *slot) {
   int status = load(toolkit, &slot->table, &slot->error);
   slot->tried = status != CUGEN_ERROR_MEMORY;
@@ -340,7 +345,7 @@ int toolkit_library(const struct toolkit *toolkit, enum toolkit_library which, t
   return status;
 }
 
-/* POSIX has object and function pointers alike: dlsym's answer is stored as bytes. */
+/* POSIX has object and function pointers of the same form, so dlsym's answer is stored as bytes. */
 static bool fill_symbol(void *handle, const struct toolkit_symbol *symbol, void *table) {
   void *address = dlsym(handle, symbol->name);
   memcpy((char *)table + symbol->offset, &address, sizeof address);
@@ -352,7 +357,7 @@ int toolkit_load(const char *library, const struct toolkit_symbol *symbols, size
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *why = dlerror();
-    size_t own = strlen(library); /* glibc begins with the name again */
+    size_t own = strlen(library); /* glibc's message begins with the library's name again */
     if (why && strncmp(why, library, own) == 0 && strncmp(why + own, ": ", 2) == 0) why += own + 2;
     if (!why || strstr(why, strerror(ENOENT)))
       return error_set(err, CUGEN_ERROR_MISSING, "%s was not found", library);

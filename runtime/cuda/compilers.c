@@ -18,22 +18,23 @@
 #include "precompiled.h"
 #include "runtime/compile/toolkit.h"
 
-/* A process that was just started loads the program; one that compiles looks at the clock itself, and is given that long to
-   say that its time is up. */
+/* Time limits in seconds. A process that was just started has to load the program; a process
+   that compiles checks its own deadline, and gets `last_words` more to report that its time is
+   up. */
 static const double start_limit = 60, last_words = 2, poll_interval = 0.02;
 
 struct child {
-  pid_t pid, parent; /* a fork of the process that started it has the socket too, but no business with it */
+  pid_t pid, parent; /* parent: a fork of the parent inherits the socket but must not use it */
   int socket;
-  int compiles; /* it has carried out */
-  int unread;   /* answers to what it was asked as it was started ahead */
+  int compiles; /* compiles that the child has carried out */
+  int unread;   /* answers to the messages sent when the child was started ahead */
   struct child *next;
 };
 
 struct compilers {
   struct compilers_options options;
-  struct text folder; /* where children write precompiled headers; "": there is none */
-  int hold;           /* of the folder; -1: none */
+  struct text folder; /* where children write precompiled headers; "": nowhere */
+  int hold;           /* lock on the folder; -1: none */
   pthread_mutex_t mutex;
   struct child *idle;
 };
@@ -51,7 +52,7 @@ int compilers_open(const struct compilers_options *options, struct compilers **o
   return CUGEN_OK;
 }
 
-/* The signal that ended it; 0: none. */
+/* Ends the child and reaps it. Returns the signal that ended it; 0: none. */
 static int child_end(struct child *child, struct text *how) {
   int signal = 0;
   if (child->socket >= 0) close(child->socket);
@@ -80,14 +81,15 @@ void compilers_close(struct compilers *c) {
 
 /* ---- A child ---- */
 
-/* Nothing comes before it is asked for: what can be read is the end of a process. */
+/* Whether an idle child lives: it sends nothing before it is asked, so readable data mean its
+   end. */
 static bool is_usable(const struct child *child) {
   struct pollfd item = {.fd = child->socket, .events = POLLIN};
   return child->parent == getpid() && (child->unread || poll(&item, 1, 0) == 0);
 }
 
-/* The child that was used last, so that those too many are idle until they end; NULL: there is none. What has ended is
-   buried on the way. */
+/* Takes the most recently used child, so that superfluous children stay idle until they end;
+   NULL: there is none. Children that have ended are reaped on the way. */
 static struct child *take_idle(struct compilers *c) {
   struct child *found = NULL, *gone = NULL;
   pthread_mutex_lock(&c->mutex);
@@ -110,7 +112,7 @@ static struct child *take_idle(struct compilers *c) {
 /* Precompiling takes as long as one or two compiles, and saves three quarters of each later one. */
 enum { PATIENCE = 3 };
 
-/* What NVRTC does not free would fill its memory in the end. */
+/* A child is replaced after so many compiles, because NVRTC does not free all its memory. */
 enum { MOST_COMPILES = 100 };
 
 static void give_back(struct compilers *c, struct child *child) {
@@ -124,10 +126,10 @@ static void give_back(struct compilers *c, struct child *child) {
   pthread_mutex_unlock(&c->mutex);
 }
 
-/* ANSWER_UNASKED: it ended before it had the whole message. */
+/* ANSWER_UNASKED: the child ended before it had received the whole message. */
 enum answer { ANSWER_DONE, ANSWER_ERROR, ANSWER_UNASKED, ANSWER_GONE, ANSWER_LATE, ANSWER_STOPPED };
 
-/* An error: no memory. */
+/* Waits for a child's answer. The only error is a lack of memory. */
 static int await(const struct child *child, struct text *message, double timeout, struct process_stop stop,
                  enum answer *answer, cugen_error *err) {
   cugen_error why;
@@ -150,7 +152,7 @@ static int await(const struct child *child, struct text *message, double timeout
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
 
-/* Sends and waits. An error: no memory. */
+/* Sends a message and waits for the answer. The only error is a lack of memory. */
 static int ask(const struct child *child, enum message_type type, struct text *message, double timeout,
                struct process_stop stop, enum answer *answer, cugen_error *err) {
   cugen_error why;
@@ -190,7 +192,7 @@ static int await_identity(const struct compilers *c, const struct child *child, 
   return status;
 }
 
-/* One that is gone shows when its answer is awaited. */
+/* Starts a child. If the child fails at once, waiting for its answer reports that. */
 static int spawn(struct compilers *c, struct child **out, cugen_error *err) {
   const char *argv[] = {c->options.program, "worker", NULL};
   struct child *child = calloc(1, sizeof *child);
@@ -227,7 +229,7 @@ static void put_optional(struct text *out, const char *string) {
   wire_put_string(out, string ? string : "");
 }
 
-/* What MESSAGE_PREPARE and MESSAGE_COMPILE begin with. */
+/* Writes the fields that MESSAGE_PREPARE and MESSAGE_COMPILE begin with. */
 static void put_places(const struct compilers *c, struct text *out) {
   text_restart(out);
   put_optional(out, c->options.toolkit.toolkit);
@@ -255,7 +257,7 @@ static int late(const struct compile_request *request, double limit, cugen_error
 
 static int crashed(const struct compile_request *request, struct child *child, cugen_error *err) {
   struct text how = {0};
-  /* No source has a process killed: memory has run out, or somebody did it. */
+  /* A source cannot cause SIGKILL: memory has run out, or a user killed the process. */
   const bool killed = child_end(child, &how) == SIGKILL;
   int status =
       killed ? error_set(err, CUGEN_ERROR_MEMORY,
@@ -269,7 +271,7 @@ static int crashed(const struct compile_request *request, struct child *child, c
   return status;
 }
 
-/* Takes the child over. */
+/* Evaluates the answer; ends the child or gives it back. */
 static int end_compile(struct compilers *c, struct child *child, const struct compile_request *request,
                        enum answer answer, const struct text *message, struct compiled *out, cugen_error *err) {
   struct wire_reader reader = wire_read(message);
@@ -291,7 +293,7 @@ static int end_compile(struct compilers *c, struct child *child, const struct co
   return status;
 }
 
-/* Asks for two answers, which are read when it is given its first compile. */
+/* Starts a child ahead. Its two answers are read when it gets its first compile. */
 static bool prepare(struct compilers *c) {
   struct text message = {0};
   struct child *child;
@@ -316,7 +318,9 @@ void compilers_prepare(struct compilers *c, int count) {
   while (count-- > 0 && prepare(c)) continue;
 }
 
-/* False: a new one tells what is wrong with it. Where only NVRTC could not be loaded, the compile tells it. */
+/* Reads the answers of a child that was started ahead. Returns false if the child is unusable:
+   starting a new one then reports the reason. If only NVRTC could not be loaded, the compile
+   reports that. */
 static bool read_unread(const struct compilers *c, struct child *child) {
   struct text message = {0};
   enum answer answer = ANSWER_DONE;
@@ -328,7 +332,7 @@ static bool read_unread(const struct compilers *c, struct child *child) {
   return !status && (answer == ANSWER_DONE || answer == ANSWER_ERROR);
 }
 
-/* Of an idle child, else of a new one: an idle one may be about to end. */
+/* Asks an idle child, or a new one if there is none or the idle one has just ended. */
 static int ask_any(struct compilers *c, const struct compile_request *request, struct child **child,
                    struct text *message, enum answer *answer, cugen_error *err) {
   const double limit = (request->timeout > 0 ? request->timeout : COMPILER_SECONDS) + last_words;
@@ -362,7 +366,8 @@ int compilers_compile(struct compilers *c, const struct compile_request *request
 
 /* ---- The child's side ---- */
 
-/* What a compiler says as it dies is nothing for the terminal. A sanitizer's own memory is beyond any limit. */
+/* Discards what a dying compiler prints, and limits the process. A sanitizer's own memory
+   exceeds any limit, so then there is none. */
 static void limit_process(void) {
   if (SANITIZED) return;
   resource_limit(RLIMIT_AS, COMPILER_MEMORY_MB);
@@ -374,7 +379,8 @@ static void limit_process(void) {
   close(null);
 }
 
-/* From here on a source reads the toolkit's headers and nothing else. What NVRTC is made of is loaded before. */
+/* From here on the process can only read the toolkit's headers. Libraries that NVRTC needs are
+   loaded before. */
 static int enter_jail(const struct toolkit *toolkit, const char *headers, cugen_error *err) {
   const struct nvrtc *nvrtc;
   struct text folder = {0};
@@ -391,7 +397,7 @@ static int enter_jail(const struct toolkit *toolkit, const char *headers, cugen_
   else if (!jail_enter(jail))
     status = error_set(err, CUGEN_ERROR_IO, "the compiler process cannot close itself off: %s", strerror(errno));
   if (jail >= 0) close(jail);
-  /* A quoted name is looked for in the working folder, too. */
+  /* NVRTC also looks for a quoted include in the current folder. */
   if (!status && *text_get(&toolkit->include) == '/' && chdir(text_get(&toolkit->include)))
     status = error_set(err, CUGEN_ERROR_IO, "%s: %s", text_get(&toolkit->include), strerror(errno));
   text_free(&folder);
@@ -410,10 +416,11 @@ static int open_child(struct compilers_child *child, const char *folder, const c
   if (child->open) return CUGEN_OK;
   process_outlive_thread();
   limit_process();
-  compilers_child_close(child); /* of an attempt that failed */
+  compilers_child_close(child); /* left by an earlier attempt that failed */
   int status = toolkit_open(&options, &child->toolkit, err);
   if (!status) status = precompiled_open(headers, PATIENCE, &child->precompiled, err);
-  if (*headers) setenv("TMPDIR", headers, 1); /* where NVRTC keeps one of its own meanwhile */
+  /* where NVRTC keeps a temporary file of its own meanwhile */
+  if (*headers) setenv("TMPDIR", headers, 1);
   if (!status) status = enter_jail(child->toolkit, headers, err);
   child->open = !status;
   return status;

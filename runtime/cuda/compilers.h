@@ -1,6 +1,7 @@
-/* Compiler processes: NVRTC in children of this process, so that a source that crashes it, or fills the memory, is a failed
-   compile and nothing else. Each child compiles one source at a time, for any thread. It ends when the process that started it
-   does, when it has nothing to do for a while, and when its compilers are closed. */
+/* Compiler processes: NVRTC runs in child processes, so that a source which crashes it or fills
+   the memory causes a failed compile and nothing else. Each child compiles one source at a time,
+   for any thread. A child ends when its parent ends, when it has been idle for a while, and when
+   its compilers are closed. */
 #ifndef RUNTIME_CUDA_COMPILERS_H
 #define RUNTIME_CUDA_COMPILERS_H
 
@@ -9,38 +10,41 @@
 
 struct compilers;
 
-enum { COMPILER_IDLE_SECONDS = 60 }; /* without a request it ends: it holds some 70 MB */
+/* A child ends after that time without a request, because it takes some 70 MB. */
+enum { COMPILER_IDLE_SECONDS = 60 };
 
 struct compilers_options {
-  const char *program; /* started as: program worker; borrowed, as are the toolkit's strings */
+  const char *program; /* started as: program worker; borrowed, like the toolkit's strings */
   struct toolkit_options toolkit;
-  double idle_seconds; /* after which a child ends; 0: COMPILER_IDLE_SECONDS */
+  double idle_seconds; /* idle time after which a child ends; 0: COMPILER_IDLE_SECONDS */
 };
 
-/* No process is started yet. */
+/* Does not start a process yet. */
 int compilers_open(const struct compilers_options *options, struct compilers **out, cugen_error *err);
-/* No compile may be under way. */
+/* No compile may be running. */
 void compilers_close(struct compilers *compilers);
 
-/* Starts so many processes ahead of the first compiles. They load NVRTC meanwhile; what fails is told by a compile. */
+/* Starts so many processes ahead of the first compiles, so that they load NVRTC meanwhile. A
+   failure is reported by a later compile. */
 void compilers_prepare(struct compilers *compilers, int count);
 
-/* As nvrtc_compile, from any thread. A compiler that crashes or passes a limit is CUGEN_ERROR_COMPILE, a program that is no
-   worker of this build CUGEN_ERROR_MISSING. */
+/* Like nvrtc_compile, from any thread. If the compiler crashes or passes a limit, the result is
+   CUGEN_ERROR_COMPILE; if the program is not a worker of this build, CUGEN_ERROR_MISSING. */
 int compilers_compile(struct compilers *compilers, const struct compile_request *request, struct compiled *out,
                       cugen_error *err);
 
-/* The child's side. */
+/* The state of a child process. */
 struct compilers_child {
-  bool open; /* since the first compile; and closed off */
+  bool open; /* set at the first compile, after which the child has no access to other files */
   struct toolkit *toolkit;
   struct precompiled *precompiled;
-  double idle; /* how many seconds it shall wait for the next compile; 0: there was none */
+  double idle; /* seconds to wait for the next compile; 0: no compile has come yet */
 };
 void compilers_child_close(struct compilers_child *child);
 /* Carries out MESSAGE_PREPARE. */
 int compilers_serve_prepare(struct wire_reader *reader, struct compilers_child *child, cugen_error *err);
-/* Carries out MESSAGE_COMPILE and writes the answer's payload. The limits above hold for the process from the first on. */
+/* Carries out MESSAGE_COMPILE and writes the payload of the answer. The limits of a compile hold
+   for the process from the first compile on. */
 int compilers_serve(struct wire_reader *reader, struct compilers_child *child, struct text *answer, cugen_error *err);
 
 #endif

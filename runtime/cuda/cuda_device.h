@@ -1,6 +1,7 @@
-/* The inside of the cuda row, shared by its files: device.c has what there is, opening and the table, memory.c memory and
-   guards, kernel.c images, kernels and launches, graph.c graphs of them, timer.c
-   their times. Only they include this. */
+/* The inside of the cuda row, shared by its files: device.c describes and opens devices and has
+   the table, memory.c allocates and guards memory, kernel.c loads images and launches kernels,
+   graph.c records graphs of launches, timer.c times launches. No other file includes this
+   header. */
 #ifndef RUNTIME_CUDA_CUDA_DEVICE_H
 #define RUNTIME_CUDA_CUDA_DEVICE_H
 
@@ -14,7 +15,7 @@ struct cuda_device {
   const struct driver *driver;
   CUdevice handle;
   CUcontext context;
-  bool primary; /* context is the primary one, retained */
+  bool primary; /* context is the device's primary context, which was retained */
   CUstream stream;
   CUevent start, stop;
   const struct nvml *nvml;
@@ -26,10 +27,10 @@ static inline struct cuda_device *cuda_of(struct device *device) {
   return (struct cuda_device *)device;
 }
 
-/* The status of one driver call. */
+/* Makes a driver call and gives its status. */
 #define CHECK(cuda, err, member, arguments) DRIVER_CALL((cuda)->driver, err, member, arguments)
 
-/* Makes the device's context current; every success is paired with leave. */
+/* Makes the device's context current; a successful call must be paired with leave. */
 static inline int enter(struct cuda_device *cuda, cugen_error *err) {
   return CHECK(cuda, err, context_push, (cuda->context));
 }

@@ -1,14 +1,18 @@
-/* The cuda row of the device table: a GPU through its driver's primary context or one that an application gave, on
-   a stream of its own.
+/* The cuda row of the device table: a GPU, used through the driver's primary context or through a
+   context of the application, on a stream of cugen's own.
 
-   Nothing of CUDA is linked: driver.c and nvrtc.c hold a table of functions each, found at run time, so that the same program
-   starts on a machine without them. kernel.c loads images and launches, memory.c allocates and copies, texture.c and tensor.c make
-   what a kernel reads through other units; this file describes the device, opens it, and keeps time.
+   Nothing of CUDA is linked: driver.c and nvrtc.c each have a table of functions that are found at
+   run time, so that the same program starts on a machine without them. kernel.c loads images and
+   launches, memory.c allocates and copies, texture.c and tensor.c make textures and tensor maps;
+   this file describes a device, opens it, and measures time.
 
    Invariants:
-   - Every function makes the context current for its own duration only: an embedding application keeps its own.
-   - Compiling needs no context and no GPU; it happens in processes (compilers.c) unless none can be started.
-   - After a sticky error every call fails. Nobody tries to repair that here: the process is expected to end. */
+   - Every function makes the context current for its own duration only: an embedding application
+   keeps its own context.
+   - Compiling needs no context and no GPU; it runs in other processes (compilers.c) unless none can
+   be started.
+   - After a sticky error every call fails. No function tries to repair that: the process is
+   expected to end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +25,7 @@
 #include "tensor.h"
 #include "texture.h"
 
-/* ---- What there is ------------------------------------------------------------------------------------------- */
+/* ---- Describing devices ---- */
 
 static int cuda_count(const struct toolkit *toolkit, cugen_error *err) {
   const struct driver *driver;
@@ -84,7 +88,7 @@ static int ask_facts(const struct driver *driver, CUdevice handle, struct device
   return status;
 }
 
-/* "GPU-" and 8-4-4-4-12 digits, as NVML and nvidia-smi print it. */
+/* Prints "GPU-" and 8-4-4-4-12 digits, like NVML and nvidia-smi. */
 static void print_uuid(const CUuuid *uuid, char *out, size_t size) {
   int length = snprintf(out, size, "GPU");
   for (size_t i = 0; i < sizeof uuid->bytes; i++)
@@ -155,7 +159,7 @@ static int retain_primary(struct cuda_device *cuda, cugen_error *err) {
   return status;
 }
 
-/* The current context, an application's own, belongs to this device. */
+/* Checks that the current context, the application's own, belongs to this device. */
 static int check_context(struct cuda_device *cuda, cugen_error *err) {
   CUdevice handle = 0;
   int status = CHECK(cuda, err, context_device, (&handle));
@@ -226,7 +230,7 @@ static int cuda_texture_make(struct device *device, const struct kernel_argument
 static void cuda_texture_free(struct device *device, struct texture *texture) {
   struct cuda_device *cuda = cuda_of(device);
   bool entered = enter(cuda, NULL) == CUGEN_OK;
-  cuda->driver->context_sync(); /* launches that read it end first */
+  cuda->driver->context_sync(); /* launches that read the texture end first */
   texture_close(cuda->driver, texture);
   if (entered) leave(cuda, CUGEN_OK);
 }
@@ -266,7 +270,7 @@ static int time_on_stream(struct cuda_device *cuda, int (*run)(void *context, cu
   int status = CHECK(cuda, err, event_record, (cuda->start, cuda->stream));
   if (!status) status = run(context, err);
   if (!status) status = CHECK(cuda, err, event_record, (cuda->stop, cuda->stream));
-  if (!status) status = sync_stream(cuda, err); /* a kernel's fault has the name that it has everywhere */
+  if (!status) status = sync_stream(cuda, err); /* reports a kernel's fault under its usual name */
   if (!status) status = CHECK(cuda, err, event_elapsed, (&milliseconds, cuda->start, cuda->stop));
   *seconds = (double)milliseconds / 1000;
   return status;
@@ -280,7 +284,7 @@ static int cuda_time(struct device *device, int (*run)(void *context, cugen_erro
   return status ? status : leave(cuda, time_on_stream(cuda, run, context, seconds, err));
 }
 
-/* That there is no profiler is no failure. */
+/* A missing profiler is not an error. */
 static void cuda_profile(struct device *device, bool begin) {
   struct cuda_device *cuda = cuda_of(device);
   CUresult (*const mark)(void) = begin ? cuda->driver->profiler_start : cuda->driver->profiler_stop;
@@ -311,7 +315,7 @@ static int cuda_energy_check(const struct toolkit *toolkit, const struct device_
 static int cuda_energy(struct device *device, double *joules, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   if (find_nvml(cuda)) return nvml_energy(cuda->nvml, cuda->nvml_device, joules, err);
-  return cuda_energy_check(cuda->toolkit, &device->description, err); /* for the reason */
+  return cuda_energy_check(cuda->toolkit, &device->description, err); /* fails with the reason */
 }
 
 static void cuda_clock(struct device *device, struct device_clock *out) {

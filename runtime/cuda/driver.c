@@ -1,11 +1,11 @@
-/* Opening the CUDA driver and wording its errors; see driver.h. */
+/* Opening the CUDA driver and describing its errors; see driver.h. */
 #include "driver.h"
 #include "runtime/compile/toolkit.h"
 
 #include <stdlib.h>
 
-/* What the linked CUDA major versions ask of the driver (CUDA Toolkit release notes, table "CUDA Toolkit and
-   Minimum Required NVIDIA Driver Version"). */
+/* The driver versions that CUDA major versions need (CUDA Toolkit release notes, table "CUDA
+   Toolkit and Minimum Required NVIDIA Driver Version"). */
 static const struct requirement { int cuda_major, driver; } requirements[] = {{11, 450}, {12, 525}, {13, 580}};
 
 static const struct toolkit_symbol symbols[] = {
@@ -16,7 +16,7 @@ static const struct toolkit_symbol symbols[] = {
 
 /* ---- Errors -------------------------------------------------------------------------------------------------- */
 
-/* What the driver says of a kernel, or of the device. */
+/* Descriptions of the driver's errors about kernels and devices. */
 static const struct {
   CUresult result;
   cugen_cause cause;
@@ -87,7 +87,7 @@ static int no_device(const struct driver *driver, cugen_error *err) {
                    driver->version / 1000, driver->version % 1000 / 10);
 }
 
-/* All of the context-independent functions or none, so that one test tells. */
+/* Keeps all of the context-independent functions or none, so that testing one of them is enough. */
 static void complete_library_functions(struct driver *driver) {
   if (!driver->library_load || !driver->library_unload || !driver->library_kernel || !driver->library_global ||
       !driver->kernel_function)

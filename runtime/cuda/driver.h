@@ -1,5 +1,5 @@
-/* The CUDA driver, libcuda.so.1, opened at run time through one table of exact symbols. Only types and constants
-   come from cuda.h; nothing is linked. */
+/* The CUDA driver, libcuda.so.1, opened at run time through a table of exact symbols. Only types
+   and constants come from cuda.h; nothing is linked. */
 #ifndef RUNTIME_CUDA_DRIVER_H
 #define RUNTIME_CUDA_DRIVER_H
 
@@ -7,9 +7,10 @@
 
 #include "runtime/compile/toolkit.h"
 
-/* member, exact symbol, required, parameters. The parameters are those of the symbol's own version, whatever version
-   the header's macros mean. What is not required came with CUDA 11.4 (graphs), 11.8 (clusters) and 12.0 (context-independent loading, tensor maps), or is
-   not there in every driver (prefetching, profilers). */
+/* member, exact symbol, required, parameters. The parameters are those of the named version of
+   the symbol, which the macros of cuda.h may map to another. Symbols that are not required came
+   with CUDA 11.4 (graphs), 11.8 (clusters) and 12.0 (context-independent loading, tensor maps),
+   or are missing in some drivers (prefetching, profilers). */
 #define DRIVER_FUNCTIONS(X)                                                                                          \
   X(init, cuInit, true, (unsigned))                                                                                  \
   X(driver_version, cuDriverGetVersion, true, (int *))                                                               \
@@ -96,14 +97,15 @@ struct driver {
 #define X(member, symbol, required, parameters) CUresult(*member) parameters;
   DRIVER_FUNCTIONS(X)
 #undef X
-  int version; /* CUDA version it supports, 13000 for 13.0 */
+  int version; /* CUDA version that the driver supports, 13000 for 13.0 */
 };
 
-/* Opened and initialised at the first call. CUGEN_ERROR_MISSING: no driver; CUGEN_ERROR_DEVICE: it refuses, or sees
-   no GPU. No context is made. */
+/* Opens and initialises the driver at the first call. CUGEN_ERROR_MISSING: there is no driver;
+   CUGEN_ERROR_DEVICE: the driver refuses, or finds no GPU. No context is made. */
 int driver_open(const struct toolkit *toolkit, const struct driver **out, cugen_error *err);
 
-/* Asks a filled table for its version and initialises the driver; the second half of driver_open. */
+/* Asks a filled table for the driver's version and initialises the driver; the second half of
+   driver_open. */
 int driver_start(struct driver *driver, cugen_error *err);
 
 enum driver_call {
@@ -112,16 +114,19 @@ enum driver_call {
 #undef X
 };
 
-/* CUGEN_OK for CUDA_SUCCESS; else fills err with the call, the error's name and the driver's own words:
-   CUGEN_ERROR_MEMORY when memory ran out, CUGEN_ERROR_DEVICE otherwise. */
+/* CUGEN_OK for CUDA_SUCCESS. Otherwise fills err with the call, the error's name and the
+   driver's description: CUGEN_ERROR_MEMORY when memory ran out, CUGEN_ERROR_DEVICE for any other
+   error. */
 int driver_check(const struct driver *driver, CUresult result, enum driver_call call, cugen_error *err);
 
-/* A call and the status of its result: DRIVER_CALL(driver, err, mem_alloc, (&address, bytes)). */
+/* Makes a call and gives the status of its result: DRIVER_CALL(driver, err, mem_alloc,
+   (&address, bytes)). */
 #define DRIVER_CALL(driver, err, member, arguments)                                                                  \
   driver_check(driver, (driver)->member arguments, DRIVER_##member, err)
 
-/* Whether images that this toolkit's NVRTC makes load with this driver: a driver takes those of its own CUDA major
-   version and earlier ones (CUDA Compatibility, "Minor Version Compatibility"). */
+/* Whether this driver loads images that the toolkit's NVRTC makes: a driver accepts images of
+   its own CUDA major version and of earlier ones (CUDA Compatibility, "Minor Version
+   Compatibility"). */
 int driver_check_version(const struct driver *driver, const struct toolkit *toolkit, cugen_error *err);
 
 #endif

@@ -1,5 +1,6 @@
-/* Graphs of launches: what is launched while the device's stream is captured becomes one, and is replayed with a single call.
-   Other threads may go on with calls of theirs meanwhile: the capture is of this thread alone. */
+/* Graphs of launches: launches that are made while the device's stream is captured become a
+   graph, which a single call replays. Other threads may make driver calls meanwhile, because the
+   capture applies to this thread alone. */
 #include <stdlib.h>
 
 #include "cuda_device.h"
@@ -23,7 +24,7 @@ int cuda_graphs(const struct toolkit *toolkit, cugen_error *err) {
                    driver->version / 1000, driver->version % 1000 / 10);
 }
 
-/* What was begun is ended in any case, so that the stream can be used again. */
+/* A capture that was begun is always ended, so that the stream can be used again. */
 static int capture(struct cuda_device *cuda, int (*run)(void *context, cugen_error *err), void *context, CUgraph *out,
                    cugen_error *err) {
   int status = CHECK(cuda, err, capture_begin, (cuda->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));

@@ -1,4 +1,4 @@
-/* Images of the cuda row, their kernels, and launching them; see cuda_device.h. */
+/* Images of the cuda row, their kernels, and launches; see cuda_device.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +12,15 @@ struct entry {
   char *name;
   CUfunction function;
   int static_shared, max_threads, registers;
-  int cluster[3];      /* blocks, as the source demands with __cluster_dims__; 0: it does not */
-  int64_t allowed;     /* dynamic shared bytes so far */
+  /* blocks a cluster, as the source demands with __cluster_dims__; 0: no demand */
+  int cluster[3];
+  int64_t allowed;     /* dynamic shared bytes that the kernel has been allowed so far */
   int parameter_count; /* -1: not known */
   int parameter_sizes[2 * KERNEL_MAX_ARGUMENTS];
 };
 
-/* Loaded context-independently where the driver can (library), else into the context (module). */
+/* An image, loaded context-independently if the driver can (library), else into the context
+   (module). */
 struct loaded {
   CUlibrary library;
   CUmodule module;
@@ -39,8 +41,8 @@ static void unload(struct cuda_device *cuda, struct loaded *loaded) {
   free(loaded);
 }
 
-/* A library's kernel is asked for its function in this context, which also loads its code now instead of at the
-   first launch. */
+/* Gets the function of a library's kernel in this context. The call also loads the code now
+   instead of at the first launch. */
 static int find_function(struct cuda_device *cuda, struct loaded *loaded, const char *name, CUfunction *out,
                          cugen_error *err) {
   CUkernel kernel = NULL;
@@ -60,14 +62,15 @@ static int ask_function(struct cuda_device *cuda, struct entry *entry, cugen_err
                    {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, &entry->cluster[1]},
                    {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, &entry->cluster[2]}};
   enum { QUESTIONS = sizeof questions / sizeof *questions, WITHOUT_CLUSTERS = 3 };
-  size_t count = cuda->driver->active_clusters ? QUESTIONS : WITHOUT_CLUSTERS; /* drivers of one age know both */
+  /* drivers have either both functions or neither */
+  size_t count = cuda->driver->active_clusters ? QUESTIONS : WITHOUT_CLUSTERS;
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status; i++)
     status = CHECK(cuda, err, function_get, (questions[i].out, questions[i].attribute, entry->function));
   return status;
 }
 
-/* Larger clusters than every device takes have to be asked for. */
+/* Clusters that are larger than every device supports must be requested. */
 static int allow_cluster(struct cuda_device *cuda, const struct entry *entry, cugen_error *err) {
   if (entry->cluster[0] * entry->cluster[1] * entry->cluster[2] <= LAUNCH_CLUSTER_PORTABLE) return CUGEN_OK;
   return CHECK(cuda, err, function_set, (entry->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
@@ -96,7 +99,7 @@ static int load_all(struct cuda_device *cuda, struct loaded *loaded, const struc
                     cugen_error *err) {
   int status = load_image(cuda, loaded, compiled->image, err);
   for (size_t i = 0; i < compiled->entry_count && !status; i++) status = load_entry(cuda, loaded, compiled, i, err);
-  if (status == CUGEN_ERROR_DEVICE) /* a library's code is looked at only with its first kernel */
+  if (status == CUGEN_ERROR_DEVICE) /* a library's code is checked only with its first kernel */
     error_append(err,
                  "\nAn image for another GPU or a newer CUDA does not load: this is an %s, its driver supports "
                  "CUDA %d.%d.",
@@ -130,10 +133,11 @@ void cuda_unload(struct device *device, struct loaded *loaded) {
   if (entered) leave(cuda, CUGEN_OK);
 }
 
-/* Past what a block gets without asking, a kernel must be allowed its dynamic shared memory once. */
+/* A kernel needs permission once for more dynamic shared memory than a block gets by default. */
 static int allow_shared(struct cuda_device *cuda, struct entry *entry, int64_t dynamic_shared, cugen_error *err) {
   const struct device_facts *facts = &cuda->base.description.facts;
-  const int64_t total = entry->static_shared + dynamic_shared; /* which launch_check has looked at */
+  /* launch_check has checked the sum */
+  const int64_t total = entry->static_shared + dynamic_shared;
   if (total <= facts->shared_per_block || dynamic_shared <= entry->allowed) return CUGEN_OK;
   int status = enter(cuda, err);
   if (status) return status;
@@ -171,7 +175,7 @@ static int find_global(struct cuda_device *cuda, struct loaded *loaded, const ch
   return driver_check(cuda->driver, result, loaded->library ? DRIVER_library_global : DRIVER_module_global, err);
 }
 
-/* The driver does not say which one is const. */
+/* The driver does not tell which symbols are const. */
 int cuda_symbol(struct device *device, struct loaded *loaded, const char *name, bool written, void **at,
                 size_t *bytes, cugen_error *err) {
   (void)written;
@@ -207,7 +211,8 @@ int cuda_active_blocks(struct device *device, struct entry *entry, int threads, 
 
 int cuda_active_clusters(struct device *device, struct entry *entry, const struct kernel_launch *launch) {
   struct cuda_device *cuda = cuda_of(device);
-  const CUlaunchConfig config = launch_config(launch, NULL); /* the size that the kernel demands stands */
+  /* a cluster size that the kernel demands takes precedence */
+  const CUlaunchConfig config = launch_config(launch, NULL);
   int clusters = 0;
   if (entry->cluster[0] * entry->cluster[1] * entry->cluster[2] < 2 || enter(cuda, NULL)) return 0;
   if (cuda->driver->active_clusters(&clusters, entry->function, &config)) clusters = 0;
@@ -234,7 +239,8 @@ static int explain_launch(const struct entry *entry, const struct kernel_launch 
 
 enum { LAUNCH_ATTRIBUTES = 2 };
 
-/* Before CUDA 12.0 a driver has no such launches: then nothing overlaps, and the kernel's wait is over at once. */
+/* Drivers before CUDA 12.0 have no overlapping launches: then a launch starts when the one
+   before is over, and the kernel's wait returns at once. */
 static CUresult launch_with(const struct driver *driver, const struct entry *entry,
                             const struct kernel_launch *launch, void **parameters, void *stream) {
   CUlaunchAttribute attributes[LAUNCH_ATTRIBUTES];
@@ -249,7 +255,7 @@ static CUresult launch_with(const struct driver *driver, const struct entry *ent
   return driver->launch_ex(&config, entry->function, parameters, NULL);
 }
 
-/* The stream says which context: nothing has to be made current for a launch. */
+/* The stream determines the context, so a launch needs no current context. */
 int cuda_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch, void **parameters,
                    void *stream, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);

@@ -1,11 +1,13 @@
-/* Memory of the cuda row: of each kind, with guards around it, copied and filled; see cuda_device.h. */
+/* Memory of the cuda row: allocating each kind, guarding, copying and filling; see
+   cuda_device.h. */
 #include <stdlib.h>
 
 #include "cuda_device.h"
 
-/* ---- Memory: what each kind is made of ----------------------------------------------------------------------- */
+/* ---- Memory: allocating each kind ---- */
 
-/* The device's and the host's address of `bytes` fresh bytes; *host stays NULL when the host has none. */
+/* Allocates `bytes` bytes and gives the addresses for the device and for the host; *host stays
+   NULL if the host has no access. */
 typedef int memory_maker(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err);
 
 static int make_device(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
@@ -13,7 +15,7 @@ static int make_device(struct cuda_device *cuda, size_t bytes, CUdeviceptr *devi
   return CHECK(cuda, err, mem_alloc, (device, bytes));
 }
 
-/* With unified addressing (every 64-bit Linux) the device knows pinned memory by the host's own address. */
+/* With unified addressing (every 64-bit Linux) kernels use pinned memory by its host address. */
 static int make_pinned(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host, cugen_error *err) {
   int status = CHECK(cuda, err, host_alloc, (host, bytes, CU_MEMHOSTALLOC_PORTABLE));
   *device = (CUdeviceptr)(uintptr_t)*host;
@@ -36,7 +38,7 @@ static int make_managed(struct cuda_device *cuda, size_t bytes, CUdeviceptr *dev
 
 enum { PAGE = 4096 };
 
-/* From malloc, page-locked and mapped afterwards. */
+/* Allocates with malloc, then page-locks and maps the memory. */
 static int make_registered(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device, void **host,
                            cugen_error *err) {
   const size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
@@ -71,7 +73,7 @@ static void free_registered(const struct driver *driver, void *base) {
 static const struct {
   memory_maker *make;
   void (*free)(const struct driver *driver, void *base);
-  bool host; /* base is the host's address */
+  bool host; /* base is a host address */
 } memory_kinds[MEMORY_KIND_COUNT] = {[MEMORY_DEVICE] = {make_device, free_device, false},
                                      [MEMORY_PINNED] = {make_pinned, free_host, true},
                                      [MEMORY_MAPPED] = {make_mapped, free_host, true},
@@ -80,15 +82,17 @@ static const struct {
 
 /* ---- Memory: guards ------------------------------------------------------------------------------------------ */
 
-/* Zones before and after a guarded buffer. Their 16-bit pattern makes a NaN of every float type, so that a read past
-   a buffer shows in the result too; a write of anything else shows in memory_check. */
+/* Guard zones before and after a buffer. Their 16-bit pattern is a NaN of every float type, so
+   that a read past the buffer shows in the result; memory_check detects a write of any other
+   value. */
 enum { GUARD_BYTES = 64 * 1024, GUARD_PATTERN = 0x7fff };
 
 static unsigned char guard_byte(size_t offset) {
   return (unsigned char)(offset % 2 ? GUARD_PATTERN >> 8 : GUARD_PATTERN & 0xff);
 }
 
-/* Where, in the whole allocation, the zone behind the buffer begins; an odd size begins it one byte early. */
+/* The offset of the zone behind the buffer in the whole allocation; for an odd size it begins
+   one byte early. */
 static size_t tail_offset(const struct memory *memory) {
   return GUARD_BYTES + memory->bytes;
 }
@@ -102,8 +106,8 @@ static int write_guards(struct cuda_device *cuda, const struct memory *memory, c
   return status ? status : sync_stream(cuda, err);
 }
 
-/* How many bytes of the zone (read from `offset` of the allocation) are damaged, and the one nearest to the buffer,
-   as a distance from the zone's edge there. */
+/* The number of damaged bytes in the zone (read from `offset` of the allocation), and the
+   damaged byte nearest to the buffer, as a distance from the zone's edge. */
 static size_t count_damage(const unsigned char *zone, size_t length, size_t offset, bool before, size_t *nearest) {
   size_t damaged = 0;
   for (size_t i = 0; i < length; i++) {
@@ -134,7 +138,7 @@ static bool is_guarded(const struct memory *memory) {
   return memory->base_bytes > memory->bytes && memory->base_bytes >= 2 * (size_t)GUARD_BYTES;
 }
 
-/* Allocations begin at addresses that eight divides. */
+/* Allocations begin at addresses that are divisible by eight. */
 bool cuda_guards(const struct memory *memory, struct memory_guards *out) {
   char *const at = memory->device;
   *out = (struct memory_guards){.before = at - GUARD_BYTES,
@@ -163,13 +167,13 @@ int cuda_memory_check(struct device *device, const struct memory *memory, cugen_
   return status;
 }
 
-/* ---- Memory: making and freeing ------------------------------------------------------------------------------ */
+/* ---- Memory: allocating and freeing ---- */
 
 static int allocate(struct cuda_device *cuda, enum memory_kind kind, size_t bytes, bool guard, struct memory *out,
                     cugen_error *err) {
   CUdeviceptr device = 0;
   void *host = NULL;
-  size_t wanted = bytes ? bytes : 1; /* the driver refuses nothing at all */
+  size_t wanted = bytes ? bytes : 1; /* the driver refuses to allocate 0 bytes */
   size_t total = guard ? wanted + wanted % 2 + 2 * (size_t)GUARD_BYTES : wanted;
   size_t front = guard ? GUARD_BYTES : 0;
   int status = memory_kinds[kind].make(cuda, total, &device, &host, err);
@@ -204,14 +208,15 @@ void cuda_free(struct device *device, struct memory *memory) {
   struct cuda_device *cuda = cuda_of(device);
   if (memory->base) {
     bool entered =
-        enter(cuda, NULL) == CUGEN_OK; /* most calls of a failed device fail; giving back is tried anyway */
+        /* most calls on a failed device fail, but freeing is tried anyway */
+        enter(cuda, NULL) == CUGEN_OK;
     memory_kinds[memory->kind].free(cuda->driver, memory->base);
     if (entered) leave(cuda, CUGEN_OK);
   }
   *memory = (struct memory){0};
 }
 
-enum { PITCH_ELEMENT = 16 }; /* the widest access that a kernel will make: a row is aligned for it */
+enum { PITCH_ELEMENT = 16 }; /* the widest access of a kernel, to which rows are aligned */
 
 int cuda_alloc_pitched(struct device *device, size_t width, size_t rows, size_t *pitch, struct memory *out,
                        cugen_error *err) {
@@ -231,7 +236,7 @@ int cuda_alloc_pitched(struct device *device, size_t width, size_t rows, size_t 
 
 /* ---- Memory: copying ----------------------------------------------------------------------------------------- */
 
-/* The driver tells host from device by the addresses. Ordered after what the stream holds. */
+/* Copies in the order of the stream. The driver tells host from device memory by the addresses. */
 static int copy_bytes(struct device *device, void *to, const void *from, size_t bytes, void *const *stream, bool wait,
                       cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
@@ -276,7 +281,7 @@ int cuda_flush(struct device *device, const struct memory *memory, cugen_error *
   return fill_bytes(cuda_of(device), memory->device, 0, memory->bytes, false, err);
 }
 
-/* Memory that the driver has not seen is the host's own. */
+/* Memory that the driver does not know is ordinary host memory. */
 static CUmemorytype type_of(struct cuda_device *cuda, const void *pointer) {
   unsigned type = 0;
   CUresult result = cuda->driver->pointer_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(pointer));
@@ -284,7 +289,7 @@ static CUmemorytype type_of(struct cuda_device *cuda, const void *pointer) {
 }
 
 static int copy_rows(struct cuda_device *cuda, const CUDA_MEMCPY2D *copy, cugen_error *err) {
-  int status = sync_stream(cuda, err); /* the copy is on the default stream */
+  int status = sync_stream(cuda, err); /* the copy runs on the default stream */
   if (!status) status = CHECK(cuda, err, copy_2d, (copy));
   if (!status) status = CHECK(cuda, err, context_sync, ());
   return status;

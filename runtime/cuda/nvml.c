@@ -1,5 +1,5 @@
-/* NVML through one table; see nvml.h. The prototypes and constants are those of the NVML API Reference Guide (nvml.h
-   is not part of every toolkit). */
+/* NVML through a table of functions; see nvml.h. The prototypes and constants are those of the
+   NVML API Reference Guide, because not every toolkit has nvml.h. */
 #include "nvml.h"
 #include "runtime/compile/toolkit.h"
 
@@ -28,7 +28,8 @@ static const struct toolkit_symbol symbols[] = {
 #undef X
         {"nvmlErrorString", offsetof(struct nvml, error_string), true}};
 
-/* nvmlClocksThrottleReason...; idle (1) and an application's own clock setting (2) are no trouble. */
+/* nvmlClocksThrottleReason...; idle (1) and an application's own clock setting (2) are not
+   reported. */
 static const struct reason {
   uint64_t bits;
   const char *text;

@@ -1,4 +1,4 @@
-/* NVRTC, opened at run time, and compiling with it; see nvrtc.h. */
+/* Opening NVRTC at run time, and compiling with it; see nvrtc.h. */
 #include "nvrtc.h"
 
 #include <dlfcn.h>
@@ -15,8 +15,8 @@
 #include "runtime/compile/toolkit.h"
 #include "runtime/model/cubin.h"
 
-/* member, exact symbol, required, parameters. Written out rather than taken from the header's prototypes, so that
-   the header's version does not decide which symbol is asked for. */
+/* member, exact symbol, required, parameters. The parameters are written out instead of taken
+   from the header's prototypes, so that the header's version does not determine the symbol. */
 #define NVRTC_FUNCTIONS(X)                                                                                           \
   X(version, nvrtcVersion, true, (int *, int *))                                                                     \
   X(arch_count, nvrtcGetNumSupportedArchs, true, (int *))                                                            \
@@ -68,7 +68,8 @@ static int ask_version(struct nvrtc *nvrtc, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Images are looked up by the version that the files beside NVRTC tell; one that is another would be given theirs. */
+/* Checks that NVRTC's version is that of the files beside it, because images in the cache are
+   looked up by the files' version. */
 static int check_version(const struct toolkit *toolkit, const struct nvrtc *nvrtc, cugen_error *err) {
   int told = toolkit_nvrtc_version(toolkit);
   if (!told || told == nvrtc->number) return CUGEN_OK;
@@ -79,8 +80,9 @@ static int check_version(const struct toolkit *toolkit, const struct nvrtc *nvrt
                    told % 1000 / 10);
 }
 
-/* NVRTC opens its builtins by name alone, which the loader finds when a library of that name is in memory already; the
-   wheels' NVRTC has no search path that would lead beside itself. Not being there is left for NVRTC to say. */
+/* Loads the builtins library. NVRTC opens it by name alone, which the loader resolves if a
+   library of that name is already in memory; the NVRTC of the Python wheels has no search path
+   to its own folder. If the library is missing, NVRTC reports that. */
 static int load_builtins(const struct toolkit *toolkit, const struct nvrtc *nvrtc, cugen_error *err) {
   struct text path = {0};
   path_folder(text_get(&toolkit->nvrtc), &path);
@@ -140,8 +142,9 @@ static int unknown_arch(const struct nvrtc *nvrtc, const char *arch, cugen_error
   return CUGEN_ERROR_COMPILE;
 }
 
-/* The highest known architecture not above `number` with its major version; 0: none. A cubin runs on devices of
-   the same major version and an equal or higher minor one (CUDA C++ Programming Guide, "Binary Compatibility"). */
+/* The highest known architecture not above `number` with the same major version; 0: none. A
+   cubin runs on devices of the same major version and an equal or higher minor one (CUDA C++
+   Programming Guide, "Binary Compatibility"). */
 static int nearest_arch(const struct nvrtc *nvrtc, int number) {
   int best = 0;
   for (int i = 0; i < nvrtc->arch_total; i++) {
@@ -151,7 +154,7 @@ static int nearest_arch(const struct nvrtc *nvrtc, int number) {
   return best;
 }
 
-/* "compute_75": PTX, which the driver of any later device compiles for it. */
+/* "compute_75": PTX, which the driver compiles for any later device. */
 static bool is_virtual(const char *arch) {
   return arch && strncmp(arch, "compute_", 8) == 0;
 }
@@ -164,7 +167,8 @@ static bool knows_virtual(const struct nvrtc *nvrtc, const char *arch) {
   return known && (!*end || strcmp(end, "a") == 0 || strcmp(end, "f") == 0);
 }
 
-/* "sm_90a" as it stands when NVRTC knows 90; else the nearest lower one, with a note. */
+/* Takes "sm_90a" as it is if NVRTC knows 90; otherwise takes the nearest lower architecture,
+   with a note. */
 static int choose_arch(const struct nvrtc *nvrtc, const char *arch, struct text *out, struct text *note,
                        cugen_error *err) {
   struct arch known;
@@ -185,7 +189,7 @@ static int choose_arch(const struct nvrtc *nvrtc, const char *arch, struct text 
 
 /* ---- The log ------------------------------------------------------------------------------------------------- */
 
-/* A diagnostic's "file(12): error" becomes "file:12: error", as everywhere else. */
+/* Changes a diagnostic's "file(12): error" to the usual "file:12: error". */
 static void add_diagnostic(const char *line, size_t length, struct text *out) {
   size_t open = 0;
   for (size_t i = 0; i + 2 < length; i++) {
@@ -199,14 +203,15 @@ static void add_diagnostic(const char *line, size_t length, struct text *out) {
   text_add_n(out, line, length);
 }
 
-/* The verbose figures of ptxas, which are no warnings: "ptxas info : ..." and its continuation "ptxas  . ...". */
+/* Whether the line is one of ptxas's verbose figures, not a warning: "ptxas info : ..." or its
+   continuation "ptxas  . ...". */
 static bool is_figure(const char *line) {
   if (strncmp(line, "ptxas ", 6)) return false;
   line += strspn(line + 5, " ") + 5;
   return !strncmp(line, "info", 4) || *line == '.';
 }
 
-/* Appends the log without figures, at most `lines` lines of it. */
+/* Appends at most `lines` lines of the log without the figures. */
 static void add_log(const char *log, int lines, struct text *out) {
   while (*log && lines > 0) {
     size_t length = strcspn(log, "\n");
@@ -226,7 +231,7 @@ struct job {
   const struct compile_request *request;
   nvrtcProgram program;
   struct text arch, note, log;
-  double deadline; /* 0: none */
+  double deadline; /* 0: no deadline */
 };
 
 /* A failure that is the machine's is not remembered as the source's. */
@@ -242,7 +247,8 @@ static int job_error(const struct job *job, nvrtcResult result, const char *doin
                             : "");
 }
 
-/* Called from NVRTC's threads; answers alike once it has said stop, because time only goes on. */
+/* Called from NVRTC's threads. After it has answered stop once, it always does, because time
+   only goes on. */
 static int past_deadline(void *context, void *reserved) {
   (void)reserved;
   const struct job *job = context;
@@ -253,7 +259,7 @@ static bool is_late(const struct job *job) {
   return job->deadline > 0 && clock_seconds() > job->deadline;
 }
 
-/* The program, not compiled yet. */
+/* Creates the program without compiling it. */
 static int job_create(struct job *job, cugen_error *err) {
   const struct nvrtc *nvrtc = job->nvrtc;
   const struct compile_request *request = job->request;
@@ -325,7 +331,7 @@ static int job_refused(struct job *job, nvrtcResult result, cugen_error *err) {
   return err ? err->status : CUGEN_ERROR_COMPILE;
 }
 
-/* The compiler's options, owned here. */
+/* The compiler's options, with their strings. */
 struct options {
   char *list[OPTIONS_MOST];
   int count;
@@ -348,7 +354,7 @@ static void add_folder(struct options *options, const struct text *folder) {
   text_free(&text);
 }
 
-/* Those of the request, in its words; a later --std would be a second one. */
+/* Adds the words of the request's options. A default --std is left out if the request has one. */
 static void add_requested(struct options *options, const char *requested) {
   for (const char *at = requested ? requested : ""; *at; at += strspn(at, " ")) {
     size_t length = strcspn(at, " ");
@@ -357,12 +363,13 @@ static void add_requested(struct options *options, const char *requested) {
   }
 }
 
-/* From then on NVRTC looks in the driver's cache, below the user's home: images that any program may have put there. It would
-   load and start the driver in this process for it. cugen has a cache of its own. */
+/* From this version on NVRTC looks in the driver's cache, below the user's home, for images that
+   any program may have put there, and would load and start the driver in this process to do so.
+   cugen has a cache of its own, so NVRTC's is switched off. */
 enum { CACHES = 12090 };
 static const char no_cache[] = "--no-cache";
 
-/* figures: ptxas is to say what each kernel takes. */
+/* figures: ask ptxas for the resources of each kernel. */
 static void list_options(const struct job *job, bool figures, struct options *out) {
   const char *requested = job->request->options;
   struct text arch = {0};
@@ -379,7 +386,7 @@ static void list_options(const struct job *job, bool figures, struct options *ou
   add_folder(out, &job->request->toolkit->core);
 }
 
-/* 0: what NVRTC says is *result; else there was no memory. */
+/* Returns 0 and NVRTC's result in *result, or an error for lack of memory. */
 static int run_nvrtc(struct job *job, bool figures, nvrtcResult *result, cugen_error *err) {
   struct options options = {.count = 0};
   list_options(job, figures, &options);
@@ -389,7 +396,8 @@ static int run_nvrtc(struct job *job, bool figures, nvrtcResult *result, cugen_e
   return status;
 }
 
-/* With figures asked for, NVRTC 13.0 leaves out of its log what ptxas refuses a source for. So that source is compiled once more. */
+/* When figures are requested, NVRTC 13.0 omits ptxas's reason for refusing a source from its
+   log. Therefore a refused source is compiled again without figures. */
 static int explain(struct job *job, nvrtcResult *result, cugen_error *err) {
   const nvrtcResult refusal = *result;
   job->nvrtc->destroy(&job->program);
@@ -414,7 +422,7 @@ static int check_size(const struct job *job, size_t size, cugen_error *err) {
                    job->request->name, size >> 20, COMPILER_IMAGE_MB);
 }
 
-/* PTX is text with its closing zero. */
+/* An image that is PTX is text with its final zero. */
 static int take_image(struct job *job, struct compiled *out, cugen_error *err) {
   bool ptx = is_virtual(job->request->arch);
   const struct nvrtc *nvrtc = job->nvrtc;
@@ -430,11 +438,12 @@ static int take_image(struct job *job, struct compiled *out, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* The same compile gives both. */
+/* Takes the PTX of the compile that made the image. */
 static int take_ptx(struct job *job, char **out, cugen_error *err) {
   const struct nvrtc *nvrtc = job->nvrtc;
   size_t size = 0;
-  if (!nvrtc->ptx_size || !nvrtc->ptx) return CUGEN_OK; /* who cannot do without says so */
+  /* callers that need PTX report its absence */
+  if (!nvrtc->ptx_size || !nvrtc->ptx) return CUGEN_OK;
   nvrtcResult result = nvrtc->ptx_size(job->program, &size);
   if (result) return job_error(job, result, "give the PTX's size", err);
   int status = check_size(job, size, err);
@@ -444,7 +453,8 @@ static int take_ptx(struct job *job, char **out, cugen_error *err) {
   return (result = nvrtc->ptx(job->program, *out)) ? job_error(job, result, "give the PTX", err) : CUGEN_OK;
 }
 
-/* The text of the kernel in PTX, from its name to the '}' that begins a line; NULL: it has none. */
+/* The text of the kernel in PTX, from its name to the '}' that begins a line; NULL: the PTX has
+   no such kernel. */
 static const char *find_body(const char *ptx, const char *entry, size_t *length) {
   const size_t name = strlen(entry);
   for (const char *at = ptx; (at = strstr(at, ".entry ")) != NULL; at++) {
@@ -456,8 +466,10 @@ static const char *find_body(const char *ptx, const char *entry, size_t *length)
   return NULL;
 }
 
-/* grid.sync() asks whether the launch is cooperative, by two registers that the driver sets, and traps where it is not
-   (cooperative_groups.h: get_grid_workspace, grid_group::sync). A kernel that asks by is_valid() alone does not trap. */
+/* Whether the kernel needs a cooperative launch. grid.sync() asks for one by reading two
+   registers that the driver sets, and traps if the launch is not cooperative
+   (cooperative_groups.h: get_grid_workspace, grid_group::sync). A kernel that only calls
+   is_valid() does not trap. */
 static bool needs_grid(const char *ptx, const char *entry) {
   static const char asks[] = "%envreg2", traps[] = "trap;";
   size_t length = 0;
@@ -466,7 +478,7 @@ static bool needs_grid(const char *ptx, const char *entry) {
   return memmem(body, length, traps, sizeof traps - 1) || (function && strstr(function, traps));
 }
 
-/* Of sources that speak of the group of a whole grid: whether their kernels wait for it. */
+/* Notes which kernels wait for their grid, if the source mentions grid groups. */
 static int note_grids(struct job *job, struct compiled *out, cugen_error *err) {
   const char *source = job->request->source;
   char *ptx = NULL;
@@ -486,7 +498,8 @@ static int take_entry(struct job *job, size_t index, const char *log, struct com
   out->entries[index] = strdup(lowered);
   if (!out->entries[index]) return error_memory(err);
   out->entry_count = index + 1;
-  if (is_virtual(job->request->arch)) return CUGEN_OK; /* what it will take is not known yet */
+  /* the resources are not known before the driver compiles the PTX */
+  if (is_virtual(job->request->arch)) return CUGEN_OK;
   struct kernel_resources *resources = &out->resources[index];
   int status = cubin_resources(out->image, out->image_length, lowered, resources, err);
   if (!status) resources->spill_bytes = ptxas_log_spills(log, lowered);
@@ -494,8 +507,8 @@ static int take_entry(struct job *job, size_t index, const char *log, struct com
   return status;
 }
 
-/* A kernel on wgmma whose instructions wait for each other, or whose sums are in memory, is slower by far than its variant
-   says: no time is to be spent on it. */
+/* Refuses a wgmma kernel whose instructions were serialised or whose accumulators are in memory:
+   it is far slower than its variant suggests, so that measuring it wastes time. */
 static int check_wgmma(const struct job *job, const char *log, const struct compiled *out, cugen_error *err) {
   size_t length;
   const char *loss = ptxas_log_loss(log, &length);

@@ -1,4 +1,4 @@
-/* NVRTC, opened at run time through one table. Several threads may compile at once. */
+/* NVRTC, opened at run time through a table of functions. Several threads may compile at once. */
 #ifndef RUNTIME_CUDA_NVRTC_H
 #define RUNTIME_CUDA_NVRTC_H
 
@@ -7,11 +7,12 @@
 struct nvrtc; /* the loaded library, shared by the process, never unloaded */
 
 int nvrtc_open(const struct toolkit *toolkit, const struct nvrtc **out, cugen_error *err);
-/* 13000 for 13.0 */
+/* 13000 for 13.0. */
 int nvrtc_version(const struct nvrtc *nvrtc);
 
-/* Compiles to a cubin for request->arch and reads its resources; for "compute_75" to PTX, whose resources stay 0. A refusal is CUGEN_ERROR_COMPILE with the first
-   diagnostics; past request->timeout likewise. */
+/* Compiles to a cubin for request->arch and reads the cubin's resources; for "compute_75"
+   compiles to PTX, whose resources stay 0. A refused source is CUGEN_ERROR_COMPILE with the
+   first diagnostics; a compile that exceeds request->timeout is CUGEN_ERROR_COMPILE, too. */
 int nvrtc_compile(const struct nvrtc *nvrtc, const struct compile_request *request, struct compiled *out,
                   cugen_error *err);
 

@@ -1,12 +1,15 @@
 /* Precompiled headers; see precompiled.h.
 
-   NVRTC takes a precompiled header only in front of all else, but variants define their tunables in front of the includes. So the
-   includes are moved to the front, which is the same unless a header looks at what was defined. That is tried, not believed: after
-   some sources with these includes and macros the next one is compiled both ways, and only where the images are equal, bit for bit, are the
-   following ones compiled with the includes in front. A compile that fails there is repeated as the source has it, so that
-   every verdict and every message is of the source as it stands.
+   NVRTC accepts a precompiled header only at the very beginning of a source, but variants define
+   their tunables before the includes. Therefore the includes are moved to the beginning, which
+   changes nothing unless a header looks at those definitions. This is tested, not assumed: after
+   some sources with the same includes and macros, the next one is compiled both ways, and only if
+   the images are equal bit for bit are the following sources compiled with the includes in front.
+   If such a compile fails, the source is compiled again as it is, so that every verdict and every
+   message is about the original source.
 
-   The file is removed as soon as it is open: nobody else sees it, and nothing is left behind. */
+   The file is unlinked as soon as it is open: no other process sees it, and nothing is left
+   behind. */
 #include "precompiled.h"
 
 #include <ctype.h>
@@ -19,21 +22,23 @@
 
 #include "base/system.h"
 
-enum { PRECOMPILED = 12080 /* the NVRTC that has them first */ };
+enum { PRECOMPILED = 12080 /* the first NVRTC with precompiled headers */ };
 
-/* A process a compile thread keeps such a file: where fewer would fit, none is kept. */
+/* Each compile process keeps a file of its own; if fewer than so many would fit on the disk,
+   none is kept. */
 enum { FILES_TO_FIT = 32 };
 
-/* Of the time that a compile may take: two more have to fit into the rest. */
+/* Limit of a compile's time, as a fraction of the timeout: two more compiles have to fit into
+   the rest. */
 static const double share_of_time = 0.2;
 
 enum stage { WAIT, PROVE, USE, REFUSED };
 
 struct precompiled {
-  struct text folder, key; /* key: what the stage is of */
-  int patience, met;       /* met: how many sources of the key */
+  struct text folder, key; /* key: the sources that `stage` and `met` are about */
+  int patience, met;       /* met: number of sources seen with this key */
   enum stage stage;
-  int file; /* of USE; else -1 */
+  int file; /* open in stage USE; else -1 */
 };
 
 int precompiled_open(const char *folder, int patience, struct precompiled **out, cugen_error *err) {
@@ -73,7 +78,7 @@ static const char *skip_blanks(const char *at) {
   return at + strspn(at, " \t");
 }
 
-/* Behind blanks, comments and empty lines; NULL: a comment does not end. */
+/* Skips blanks, comments and empty lines; NULL: a comment does not end. */
 static const char *skip_nothing(const char *at) {
   for (;;) {
     at += strspn(at, " \t\r\n");
@@ -89,13 +94,13 @@ static const char *skip_nothing(const char *at) {
   }
 }
 
-/* The word that begins there. */
+/* Whether this word begins at the place. */
 static bool is_word(const char *at, const char *word) {
   size_t length = strlen(word);
   return strncmp(at, word, length) == 0 && !isalnum((unsigned char)at[length]) && at[length] != '_';
 }
 
-/* Of a line that is continued, the last one's end. */
+/* The end of a line; for a continued line the end of its last part. */
 static const char *line_end(const char *at) {
   for (;;) {
     at += strcspn(at, "\n");
@@ -131,7 +136,7 @@ bool precompiled_find(const char *source, struct text *includes, struct text *ma
 
 /* ---- A compile with the includes in front ---- */
 
-/* option: "create" or "use"; path: of the file. */
+/* option: "create" or "use"; path: the precompiled header. */
 static int compile_moved(const struct nvrtc *nvrtc, const struct compile_request *request,
                          const struct text *includes, const char *option, const char *path, struct compiled *out,
                          cugen_error *err) {
@@ -158,7 +163,7 @@ static bool has_room(const char *path) {
   return room;
 }
 
-/* Makes the file, and holds what came of it against what the source gives as it stands. */
+/* Makes the file, and compares the image with that of the source as it is. */
 static void prove(struct precompiled *h, const struct nvrtc *nvrtc, const struct compile_request *request,
                   const struct text *includes, const struct compiled *as_it_stands) {
   struct text path = {0};
@@ -176,7 +181,7 @@ static void prove(struct precompiled *h, const struct nvrtc *nvrtc, const struct
   text_free(&path);
 }
 
-/* Other includes, macros or options begin anew. */
+/* Counts a source. Other includes, macros or options start from the beginning. */
 static void meet(struct precompiled *h, const struct compile_request *request, const struct text *includes,
                  const struct text *macros) {
   struct text key = {0};

@@ -1,5 +1,5 @@
-/* Headers that take NVRTC seconds to parse (cooperative groups, libcu++, CUB) and stand in front of every variant: parsed once a
-   process, kept as a precompiled header, and used from then on. */
+/* Precompiled headers: headers that take NVRTC seconds to parse (cooperative groups, libcu++,
+   CUB) are included by every variant, so each process parses them once and reuses the result. */
 #ifndef RUNTIME_CUDA_PRECOMPILED_H
 #define RUNTIME_CUDA_PRECOMPILED_H
 
@@ -8,20 +8,22 @@
 
 struct precompiled;
 
-/* folder: where a file may be written, copied; "": nowhere, and every compile parses anew. patience: how many sources that begin
-   alike are compiled as they stand before it is worth while, where a request does not say whether many follow. */
+/* folder: where a file may be written (copied); "": nowhere, and every compile parses the
+   headers again. patience: how many sources with the same beginning are compiled normally before
+   precompiling pays, if a request does not say whether many follow. */
 int precompiled_open(const char *folder, int patience, struct precompiled **out, cugen_error *err);
 void precompiled_close(struct precompiled *headers);
 
-/* Whether a compile like the last one finds them parsed. */
+/* Whether a compile like the last one would use a precompiled header. */
 bool precompiled_in_use(const struct precompiled *headers);
 
-/* As nvrtc_compile, with the same result. */
+/* Like nvrtc_compile, with the same result. */
 int precompiled_compile(struct precompiled *headers, const struct nvrtc *nvrtc, const struct compile_request *request,
                         struct compiled *out, cugen_error *err);
 
-/* The includes that a source begins with, as lines, and the macros that are defined in front of the last of them. False: none of
-   them takes long. What stands under an #if is left where it is. */
+/* Finds the includes that a source begins with, as lines, and the macros that are defined before
+   the last of them. Returns false if none of the headers takes long. Includes under an #if are
+   left in place. */
 bool precompiled_find(const char *source, struct text *includes, struct text *macros);
 
 #endif

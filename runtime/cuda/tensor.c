@@ -1,4 +1,4 @@
-/* Tensor maps of the driver; see tensor.h. */
+/* Encoding tensor maps with the driver; see tensor.h. */
 #include "tensor.h"
 
 _Static_assert(sizeof(struct tensor_map) == sizeof(CUtensorMap), "what the kernel is passed");
@@ -24,7 +24,8 @@ static CUtensorMapSwizzle swizzle_mode(int bytes) {
   }
 }
 
-/* As the driver takes it: distances from the second dimension on, every element. */
+/* An extent as the driver takes it: the pitches from the second dimension on, with every element
+   read. */
 struct driver_extent {
   cuuint64_t shape[KERNEL_MAX_RANK + 1], stride[KERNEL_MAX_RANK + 1];
   cuuint32_t box[KERNEL_MAX_RANK + 1], step[KERNEL_MAX_RANK + 1];

@@ -1,4 +1,4 @@
-/* Texture objects of the driver; see texture.h. */
+/* Making texture objects with the driver; see texture.h. */
 #include "texture.h"
 
 #define CHECK(driver, err, member, arguments) DRIVER_CALL(driver, err, member, arguments)
@@ -18,7 +18,7 @@ static int find_format(const struct kernel_argument *argument, CUarray_format *o
   return error_set(err, CUGEN_ERROR_INTERNAL, "textures have no elements of dtype %s", argument->dtype->name);
 }
 
-/* ---- Over the buffer itself ---------------------------------------------------------------------------------- */
+/* ---- Textures over the buffer itself ---- */
 
 static int check_alignment(const struct driver *driver, CUdevice handle, const struct kernel_argument *argument,
                            const void *buffer, size_t row_bytes, cugen_error *err) {
@@ -54,9 +54,9 @@ static int describe_buffer(const struct driver *driver, CUdevice handle, const s
   return status ? status : check_alignment(driver, handle, argument, buffer, row_bytes, err);
 }
 
-/* ---- Over an array ------------------------------------------------------------------------------------------- */
+/* ---- Textures over an array ---- */
 
-/* A dimension that the argument does not have is 0. */
+/* Dimensions that the argument does not have are 0. */
 static int make_array(const struct driver *driver, const struct kernel_argument *argument, void **out,
                       cugen_error *err) {
   struct texture_extent extent = texture_extent(argument);
@@ -94,15 +94,15 @@ int texture_copy(const struct driver *driver, const struct texture *texture, CUs
   return CHECK(driver, err, copy_3d, (&copy, stream));
 }
 
-/* ---- Both ---------------------------------------------------------------------------------------------------- */
+/* ---- Both kinds ---- */
 
 static const CUaddress_mode address_modes[ADDRESS_KIND_COUNT] = {[ADDRESS_CLAMP] = CU_TR_ADDRESS_MODE_CLAMP,
                                                                  [ADDRESS_BORDER] = CU_TR_ADDRESS_MODE_BORDER,
                                                                  [ADDRESS_WRAP] = CU_TR_ADDRESS_MODE_WRAP,
                                                                  [ADDRESS_MIRROR] = CU_TR_ADDRESS_MODE_MIRROR};
 
-/* Integers stay integers. The hardware repeats and reflects only for coordinates from 0 to 1 (CUDA Driver API,
-   cuTexObjectCreate). */
+/* Integers are not converted to floats. The hardware repeats and reflects only coordinates from
+   0 to 1 (CUDA Driver API, cuTexObjectCreate). */
 static CUDA_TEXTURE_DESC describe_reading(const struct kernel_argument *argument) {
   CUDA_TEXTURE_DESC out = {.filterMode = CU_TR_FILTER_MODE_POINT};
   for (int i = 0; i < 3; i++) out.addressMode[i] = address_modes[argument->address];

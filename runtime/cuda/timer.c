@@ -1,8 +1,9 @@
-/* Timing single launches on an application's streams, without waiting for anything; see device_ops.timer_make.
+/* Timing single launches on an application's streams without waiting; see device_ops.timer_make.
 
-   A stream that is captured records no time, and a query would break a capture that another thread began in global mode. So a timer asks
-   first whether its stream is captured, and looks at its event as a thread that any capture tolerates. Without the driver's
-   functions for that nothing is timed. */
+   A stream under capture records no time, and a query would break a capture that another thread
+   began in global mode. Therefore a timer first asks whether its stream is under capture, and
+   queries its event in the thread mode that every capture tolerates. If the driver lacks the
+   functions for that, nothing is timed. */
 #include <stdlib.h>
 
 #include "cuda_device.h"

@@ -1,5 +1,6 @@
-/* What a cubin says about its kernels, read from its ELF, and what ptxas says about spills in its log. The sections
-   and attributes are those that `cuobjdump -elf` prints; the numbers of .nv.info are NVIDIA's EIATTR_ constants. */
+/* Reading facts about kernels from a cubin's ELF file, and spills from the log of ptxas. The
+   sections and attributes are those that `cuobjdump -elf` prints; the numbers of .nv.info are
+   NVIDIA's EIATTR_ constants. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,25 +8,28 @@
 #include "cubin.h"
 #include "sass.h"
 
-/* Attributes of .nv.info (of the module: with a symbol) and .nv.info.KERNEL. */
+/* Attributes of .nv.info (of the module; with a symbol) and of .nv.info.KERNEL. */
 enum eiattr {
   EIATTR_MAX_THREADS = 0x05, /* x, y, z from __launch_bounds__ */
   EIATTR_REQNTID = 0x10,     /* x, y, z from __block_size__ */
   EIATTR_FRAME_SIZE = 0x11,
-  EIATTR_MIN_STACK_SIZE = 0x12, /* with the functions it calls */
-  EIATTR_KPARAM_INFO = 0x17,    /* one a parameter */
+  EIATTR_MIN_STACK_SIZE = 0x12, /* of the kernel with the functions it calls */
+  EIATTR_KPARAM_INFO = 0x17,    /* one for each parameter */
   EIATTR_REGCOUNT = 0x2f,
   EIATTR_CTA_PER_CLUSTER = 0x3d /* x, y, z from __cluster_dims__ */
 };
 
-enum { EIFMT_SIZED = 0x04 }; /* format byte: a 16-bit size and that many bytes follow; else 16 bits in place */
+/* format byte: a 16-bit size and that many bytes follow; otherwise the value is 16 bits in place */
+enum { EIFMT_SIZED = 0x04 };
 
-/* From sm_90 on .nv.shared.KERNEL begins with what the driver keeps for itself in every block. */
+/* From sm_90 on, .nv.shared.KERNEL begins with shared memory that the driver reserves in every
+   block. */
 enum { RESERVED_SHARED = 1024, FIRST_SM_WITH_RESERVED = 90 };
 
 enum { FIRST_SM_WITH_LONG_CODE = 70 }; /* 16 bytes an instruction */
 
-enum { UNBOUNDED_THREADS = 1024 }; /* a block of every architecture that a cubin can be made for */
+/* the largest block on every architecture that a cubin can be made for */
+enum { UNBOUNDED_THREADS = 1024 };
 
 struct cubin {
   const unsigned char *image;
@@ -81,7 +85,8 @@ static struct span section_span(const struct cubin *cubin, const Elf64_Shdr *sec
   return (struct span){cubin->image + section->sh_offset, section->sh_size};
 }
 
-/* Index of the symbol in .symtab, STT_FUNC: a kernel, STT_OBJECT: a variable; 0: none. NVRTC makes all variables local. */
+/* Index of a symbol in .symtab; type STT_FUNC: a kernel, STT_OBJECT: a variable. 0: not found.
+   NVRTC makes all variables local. */
 static uint32_t symbol_find(const struct cubin *cubin, const char *name, int type, Elf64_Sym *out) {
   Elf64_Shdr table, strings;
   if (!section_find(cubin, ".symtab", "", &table) || !section_at(cubin, table.sh_link, &strings)) return 0;
@@ -93,7 +98,8 @@ static uint32_t symbol_find(const struct cubin *cubin, const char *name, int typ
   return 0;
 }
 
-/* ABI version 8 (CUDA 13) keeps the SM number in the second byte of the flags, earlier ones in the first. */
+/* Up to CUDA 12 the ELF flags have the SM number in the first byte; ABI version 8 (CUDA 13) has
+   it in the second. */
 static int cubin_sm(const struct cubin *cubin) {
   int shift = cubin->header.e_ident[EI_ABIVERSION] >= 8 ? 8 : 0;
   return (int)(cubin->header.e_flags >> shift & 0xff);
@@ -198,7 +204,7 @@ struct sass_facts cubin_code(const void *image, size_t length, const char *entry
   return sass_read(span.data, span.length);
 }
 
-/* Of .nv.info.KERNEL; false: the image has none. */
+/* Finds .nv.info.KERNEL; returns false if the image has none. */
 static bool kernel_attributes(const void *image, size_t length, const char *entry, struct span *out) {
   struct cubin cubin;
   Elf64_Shdr section;
@@ -207,7 +213,7 @@ static bool kernel_attributes(const void *image, size_t length, const char *entr
   return true;
 }
 
-/* False: the image does not say. */
+/* Returns false if the image does not say. */
 static bool read_cluster(const void *image, size_t length, const char *entry, int out[3]) {
   struct span span;
   struct attribute attribute;
@@ -253,7 +259,8 @@ int cubin_parameters(const void *image, size_t length, const char *entry, int *s
 
 /* ---- The log of --ptxas-options=-v --------------------------------------------------------------------------- */
 
-/* The number in front of `label` in the line, as in "16 bytes spill stores"; what no log says counts as the most. */
+/* The number in front of `label` in the line, as in "16 bytes spill stores". Impossible numbers
+   are limited to the greatest plausible one. */
 static int64_t number_before(const char *line, size_t length, const char *label) {
   const char *found = strstr(line, label);
   if (!found || found >= line + length) return 0;
@@ -262,7 +269,7 @@ static int64_t number_before(const char *line, size_t length, const char *label)
   return number < INT32_MAX ? number : INT32_MAX;
 }
 
-/* The line after the one that names the entry's properties; NULL: none. */
+/* The line after the one that names the entry's properties; NULL: not found. */
 static const char *properties_line(const char *log, const char *entry) {
   static const char title[] = "Function properties for ";
   size_t length = strlen(entry);

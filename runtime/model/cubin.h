@@ -1,27 +1,30 @@
-/* What a cubin says of its kernels, read from its ELF, and what ptxas says in its log. */
+/* Facts about kernels from a cubin's ELF file and from the log of ptxas. */
 #ifndef RUNTIME_MODEL_CUBIN_H
 #define RUNTIME_MODEL_CUBIN_H
 
 #include "runtime/device.h"
 
-/* Resources of a kernel (lowered name) from a cubin's ELF. */
+/* Resources of a kernel (by its lowered name) from a cubin's ELF file. */
 int cubin_resources(const void *image, size_t length, const char *entry, struct kernel_resources *out,
                     cugen_error *err);
-/* What its machine code says; nothing: there is none that is understood. */
+/* Facts from the kernel's machine code; all 0 if the code is missing or not understood. */
 struct sass_facts cubin_code(const void *image, size_t length, const char *entry);
-/* Blocks of the clusters that the kernel demands; 1: it has none; 0: the image does not say. */
+/* The number of blocks of the clusters that the kernel demands; 1: no clusters; 0: the image
+   does not say. */
 int cubin_cluster(const void *image, size_t length, const char *entry);
-/* What a launch of the index-th kernel takes. */
+/* The resources that a launch of the index-th kernel needs. */
 void cubin_needs(const struct compiled *compiled, size_t index, struct kernel_needs *out);
-/* How many parameters the kernel takes, and into sizes[0 .. capacity) their bytes; -1: the image does not say. */
+/* The number of parameters that the kernel takes; their sizes in bytes go into sizes[0 ..
+   capacity). -1: the image does not say. */
 int cubin_parameters(const void *image, size_t length, const char *entry, int *sizes, int capacity);
-/* The bytes of a __device__ or __constant__ variable, also of a static one, by its name in the image; 0: there is none, -1: the
-   image is no cubin. */
+/* The size in bytes of a __device__ or __constant__ variable, also of a static one, by its name
+   in the image; 0: there is no such variable, -1: the image is not a cubin. */
 int64_t cubin_variable(const void *image, size_t length, const char *name);
-/* Spill stores + loads in bytes for an entry, from a --ptxas-options=-v log; 0 when it has none. */
+/* Spill stores + loads of an entry in bytes, from a --ptxas-options=-v log; 0 when the log has
+   none. */
 int64_t ptxas_log_spills(const char *log, const char *entry);
-/* The line of the log, and its length, that says that the code is not what was written: wgmma made serial, setmaxnreg
-   ignored (C7508 to C7515); NULL: none. */
+/* The line of the log, with its length, which warns that the code differs from the source: wgmma
+   made serial, setmaxnreg ignored (C7508 to C7515); NULL: there is no such line. */
 const char *ptxas_log_loss(const char *log, size_t *length);
 
 #endif

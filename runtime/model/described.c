@@ -1,4 +1,4 @@
-/* Devices that are not here; see described.h. */
+/* Devices that are not in this machine; see described.h. */
 #include "described.h"
 
 #include <ctype.h>
@@ -25,7 +25,7 @@ static bool fill_facts(int capability, int sm_count, struct device_facts *out) {
   return capability_limits(capability, out);
 }
 
-/* Whole numbers without a sign; *end is behind them. */
+/* Reads a number without a sign; *end is the position after it. */
 static int digits(const char *text, const char **end) {
   char *stop = NULL;
   long value = isdigit((unsigned char)*text) ? strtol(text, &stop, 10) : 0;
@@ -43,7 +43,7 @@ static bool from_arch(const char *text, struct device_description *out) {
   return true;
 }
 
-/* "NAME sm_90 132 SMs"; what predictions are kept under is no device's. */
+/* Reads "NAME sm_90 132 SMs"; refuses the fingerprints that predictions are stored under. */
 static bool from_fingerprint(const char *text, struct device_description *out) {
   if (device_parse(text).predicted) return false;
   const char *mark = NULL, *end;
@@ -72,7 +72,7 @@ void described_model(const struct gpu_model *model, struct device_description *o
 uint64_t described_figures(const struct device_description *device) {
   struct device_facts facts = device->facts;
   uint64_t hash = 0;
-  facts.compute_capability = facts.architecture_specific = 0; /* --arch changes them */
+  facts.compute_capability = facts.architecture_specific = 0; /* --arch changes these facts */
   for (int i = 0; i < DEVICE_FACT_COUNT; i++) {
     int64_t value = device_fact_get(&facts, (enum device_fact)i);
     hash = hash_next(hash, &value, sizeof value);

@@ -1,13 +1,17 @@
-/* Predicting a kernel's time on a GPU that is not here; see model.h, and docs/model.md for how good it is.
+/* Predicting a kernel's time on a GPU that is not in this machine; see model.h, and docs/model.md
+   for the accuracy.
 
-   A roofline with more than two roofs. ptx_walk.c counts what one block asks of each unit of the machine. From the counts, the
-   resources of the image and the GPU's published rates follow seven parts: the time that the launch would take if the GPU had
-   nothing to wait for but instructions, fetching code, L1, latency, L2, memory or handing out blocks (fill_parts). The parts
-   overlap, so the launch takes between the largest and the sum of them: a norm (a^k + b^k + ...)^(1/k) with a k for what overlaps
-   well and one for what does not (combine). Latency and bandwidth bound a closed queue (Little 1961; Denning and Buzen 1978).
+   The model is a roofline with more than two roofs. ptx_walk.c counts what one block asks of each
+   unit of the machine. The counts, the resources of the image and the GPU's published rates give
+   seven parts: the time that the launch would take if the GPU had to wait only for instructions,
+   fetching code, L1, latency, L2, memory or starting blocks (fill_parts). The parts overlap, so the
+   launch takes between the largest part and the sum of all: a norm (a^k + b^k + ...)^(1/k), with
+   one k for parts that overlap well and another for those that do not (combine). Latency and
+   bandwidth bound a closed queue (Little 1961; Denning and Buzen 1978).
 
-   Invariants: no measured time enters; what is no data sheet's is a constant below, with its source or "fitted". Predictions rank
-   variants of one problem on one GPU; a part of 0 is a unit that is not used. What cannot be followed is an error, never a guess. */
+   Invariants: no measured time is an input; a constant that is in no data sheet stands below
+   with its source or as "fitted". Predictions rank variants of one problem on one GPU; a part of
+   0 is a unit that is not used. A kernel that cannot be followed is an error, never a guess. */
 #include "model.h"
 
 #include <math.h>
@@ -22,61 +26,65 @@
 const char *const model_part_names[MODEL_PARTS] = {"instructions", "fetching code", "L1 and shared memory", "latency",
                                                    "L2",           "device memory", "starting blocks"};
 
-/* What is not in any description. Latencies are of all recent GPUs (Jia et al., "Dissecting the NVIDIA Volta GPU
-   Architecture via Microbenchmarking", 2018, table of latencies). */
+/* Constants that no device description has. Latencies are similar on all recent GPUs (Jia et
+   al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018, table of
+   latencies). */
 static const double schedulers = 4, branch_latency = 8, int_latency = 4.5, fp32_latency = 4, fp16_latency = 5,
                     special_latency = 20, tensor_latency = 33, barrier_latency = 25;
 
-/* A multiprocessor has four texture units from Volta on, each one fetch a cycle: whitepapers of V100, Turing, A100, GA102, Ada,
-   H100, tables of the full GPUs. A CUDA array is filled in front of each launch: on an H200 at 0.18 of the memory's bandwidth,
-   counting the bytes that the copy reads and those that it writes. */
+/* From Volta on, a multiprocessor has four texture units with one fetch a cycle each:
+   whitepapers of V100, Turing, A100, GA102, Ada, H100, tables of the full GPUs. A CUDA array is
+   filled before each launch: on an H200 at 0.18 of the memory's bandwidth, counting the bytes
+   read and the bytes written by the copy. */
 static const double texture_units = 4, array_filling = 0.18;
 
 /* Shared memory of another block of a cluster: Luo et al., 2024, "SM-to-SM network": 180 cycles, 3.27 TB/s on an H100 PCIe (114
    multiprocessors at 1755 MHz). */
 static const double cluster_latency = 180, cluster_bytes = 16;
 
-/* A cluster lies within one group of multiprocessors (GPC). An H100 has 132 on of 8 groups of 18 (whitepaper), and which are on
-   differs from chip to chip: groups of these sizes represent them. */
+/* A cluster lies within one group of multiprocessors (GPC). An H100 has 8 groups of 18
+   multiprocessors of which 132 are enabled (whitepaper); which ones differs from chip to chip,
+   so groups of these sizes represent them. */
 static const int group_sizes[] = {14, 16, 18};
 
-/* The rest stands in no data sheet. Which terms there are is the hardware's, how large they are was fitted, roughly, to
-   records of an H200; docs/model.md names the effects that they stand for. */
-static const double sustained_clock = 0.9, /* of the highest */
+/* Constants that are in no data sheet. The terms follow from the hardware; their values were
+   fitted, roughly, to records of an H200. docs/model.md names the effects that they stand for. */
+static const double sustained_clock = 0.9, /* of the highest clock */
     memory_efficiency = 0.91, l2_efficiency = 0.85,
-                    loaded_latency =
-                        2.2,   /* of memory under load and with misses of the TLB, by that of pointer chasing */
-    instruction_cycles = 1.05, /* of the busiest pipe's; no program keeps it full */
-    store_pass =
-        4, /* cycles in which a line that is stored leaves L1, at 32 bytes a cycle; what is loaded passes meanwhile */
-    block_cycles = 150,      /* to start a block where one has ended */
-    block_seconds = 0.05e-9, /* to hand out a block */
-    atomic_seconds = 1.6e-9, /* of a pass over one line: 1.2 to 1.8 on an H200, for 1 to 64 words of it */
+                    loaded_latency = 2.2, /* under load with TLB misses; 1: pointer chasing */
+    instruction_cycles = 1.05,            /* 1: the busiest pipe, which no program keeps full */
+    store_pass = 4,                       /* cycles for a stored line to leave L1 at 32 bytes a cycle */
+    block_cycles = 150,                   /* to start a block when another has ended */
+    block_seconds = 0.05e-9,              /* to hand out a block */
+    atomic_seconds = 1.6e-9,              /* a pass over one line: 1.2 to 1.8 on an H200 */
     first_launch = 2.5e-6, next_launch = 0.7e-6,
-                    usual_length =
-                        1100; /* instructions a warp for which a spilled register is written and read once */
+                    usual_length = 1100; /* instructions a warp for each reload of a spilled register */
 
-/* Instructions are of 16 bytes. Jia et al. found three levels of instruction cache: what does not fit the first is fetched
-   from the second, what does not fit that from L2, by every warp for itself; bytes, and bytes a cycle. */
+/* An instruction has 16 bytes. Jia et al. found three levels of instruction cache: code that
+   does not fit the first is fetched from the second, and code that does not fit the second from
+   L2, by each warp for itself; bytes, and bytes a cycle. */
 static const double code_bytes = 16, near_code = 40e3, near_fetch = 64, far_code = 96e3, far_fetch = 5;
 
-/* A row of DRAM that is open gives more at little cost; opening another, or turning from reading to writing, costs time. Open
-   are a few MB in all (H200: 6 stacks of 32 pseudo channels of 16 to 64 banks of 1 KiB). */
-static const double open_bytes = 8e6, reopening = 0.12, /* of the time of moving, if no row is found open */
-    row_bytes = 1024, opening = 0.005; /* of the time of moving a row, for each one more that is opened */
+/* Reading more from an open row of DRAM costs little; opening another row, or turning from
+   reading to writing, costs time. All open rows together are a few MB (H200: 6 stacks of 32
+   pseudo channels of 16 to 64 banks of 1 KiB). */
+/* of the transfer time, if no row is found open */
+static const double open_bytes = 8e6, reopening = 0.12, row_bytes = 1024,
+                    opening = 0.005; /* of a row's transfer time, for each further row opened */
 
-/* What overlaps; see combine. */
+/* Exponents of the norms; see combine. */
 static const double softness = 4.5, latency_softness = 2.5, stream_softness = 8, store_softness = 1.5;
 
 /* ---- The machine ------------------------------------------------------------------------------------------------- */
 
-/* Since Hopper mma.sync does not reach the tensor cores' rate, wgmma and its successors do: Luo et al., 2024
-   (arXiv:2402.13499), 62.9 % on average. */
+/* From Hopper on, mma.sync does not reach the tensor cores' full rate, but wgmma and its
+   successors do: Luo et al., 2024 (arXiv:2402.13499), 62.9 % on average. */
 static double sync_share(const struct device_facts *facts) {
   return facts->architecture_specific ? 0.63 : 1;
 }
 
-/* An instruction does two for each of 32 lanes. None are done before compute capability 5.3, of bf16 before 8.0. */
+/* An instruction does two operations for each of 32 lanes. There are no f16 pairs before compute
+   capability 5.3, and no bf16 pairs before 8.0. */
 static double pairs(double rate) {
   return rate > 0 ? 2 * 32 / rate : 0;
 }
@@ -114,7 +122,8 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
       .tensor_flops = r->tensor_flops,
       .tensor_sync_share = sync_share(&device->facts),
       .tensor_small_share =
-          device->facts.architecture_specific ? 0.5 : 1, /* Ampere's shape, as an H200 was seen to do it */
+          /* the shape of Ampere's products, as measured on an H200 */
+      device->facts.architecture_specific ? 0.5 : 1,
       .tensor_f64_flops = r->tensor_f64_flops,
       .tensor_tf32_flops = r->tensor_tf32_flops,
       .tensor_fp8_flops = r->tensor_fp8_flops,
@@ -122,14 +131,15 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
   };
 }
 
-/* What one access by its tensor map brings; 0: it has none. */
+/* The bytes that one copy by the argument's tensor map moves; 0: the argument has no map. */
 static double box_bytes(const struct kernel_argument *a) {
   double bytes = a->access == ACCESS_TENSOR ? a->dtype->bytes : 0;
   for (int i = 0; i < a->rank; i++) bytes *= a->box[i];
   return bytes;
 }
 
-/* Buffers lie apart, each at the start of its own region, so that alignment is what a driver gives. */
+/* Places the buffers far apart, each at the start of its own region, so that their alignment is
+   what a driver gives. */
 static int fill_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch, int64_t *out,
                            struct ptx_struct *structs, double *boxes) {
   struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
@@ -153,14 +163,16 @@ struct situation {
   const struct kernel_spec *spec;
   const struct kernel_launch *launch;
   const struct kernel_resources *resources;
-  double distant;              /* of the accesses to a cluster's shared memory those that are to another block's */
-  double clock, blocks, share; /* blocks of the grid that work, and of each multiprocessor that can have some */
-  double idle, idle_cycles;    /* blocks that have nothing to do, and how long one takes */
-  const atomic_bool *stop;     /* NULL, or set to give it up */
-  double until;                /* when it is given up, by clock_seconds; 0: never */
+  /* fraction of accesses to a cluster's shared memory that go to another block */
+  double distant;
+  /* blocks of the grid with work, and their number for each multiprocessor that can have some */
+  double clock, blocks, share;
+  double idle, idle_cycles; /* blocks without work, and the cycles of one */
+  const atomic_bool *stop;  /* NULL, or set to give up the prediction */
+  double until;             /* when the prediction is given up, by clock_seconds; 0: never */
 };
 
-/* What shared memory leaves of L1, for one block. */
+/* The L1 that is left beside shared memory, for one block. */
 static int64_t l1_of_block(const struct situation *s, int resident) {
   const struct device_facts *f = &s->device->facts;
   int64_t block = s->resources->static_shared + s->launch->shared_bytes + f->shared_reserved_per_block;
@@ -168,21 +180,24 @@ static int64_t l1_of_block(const struct situation *s, int resident) {
   return (left > least ? left : least) / (resident > 0 ? resident : 1);
 }
 
-/* The last round of blocks is seldom full; with many rounds it does not matter. */
+/* The number of rounds of blocks. The last round is seldom full, which matters little when there
+   are many rounds. */
 static double rounds(double blocks, double at_once) {
   const double few = 4;
   double exact = blocks / at_once;
   return exact < few ? ceil(exact) : exact;
 }
 
-/* Spilled registers are written and read through L1, about as often as the average instruction runs. */
+/* Spilled registers are written and read through L1, about as often as the average instruction
+   runs. */
 static double spill_passes(const struct situation *s, const struct ptx_counts *c) {
   double warps = ceil(s->launch->block[0] * s->launch->block[1] * s->launch->block[2] / 32.0);
   double registers = (double)s->resources->spill_bytes / 4;
   return registers * warps * fmax(1, c->instructions / warps / usual_length);
 }
 
-/* Of the multiprocessors those that clusters of so many blocks can lie on, if a multiprocessor holds one block. */
+/* The fraction of multiprocessors that clusters of so many blocks can use, if a multiprocessor
+   holds one block. */
 static double usable_by_clusters(int blocks) {
   int usable = 0, all = 0;
   for (size_t i = 0; i < sizeof group_sizes / sizeof *group_sizes; i++) {
@@ -207,9 +222,10 @@ static double fetch_cycles(const struct ptx_counts *c) {
   return code_bytes * c->instructions * (beyond(code, near_code) / near_fetch + beyond(code, far_code) / far_fetch);
 }
 
-/* How much longer memory takes than for one stream. The blocks that are resident work at once on a window of memory, which
-   the order of blocks keeps together; blocks that each go through much of it drift apart. Where all is read no turning
-   from reading to writing breaks the streams. */
+/* How much longer memory takes than for one stream. The resident blocks work at the same time on
+   a window of memory, which the order of blocks keeps together; blocks that each read much
+   memory drift apart. If everything is read, the streams are not broken by turning from reading
+   to writing. */
 static double memory_slowness(const struct situation *s, const struct model_launch *launch, double moved) {
   const struct ptx_counts *c = &launch->counts;
   double resident = fmin(s->blocks, launch->resident * (double)s->device->facts.sm_count);
@@ -237,9 +253,10 @@ static double bytes_of(const struct kernel_spec *spec, bool outputs_only) {
   return bytes;
 }
 
-/* What the blocks fetch and write: each block its own, all of them at most their arguments. A sector that is stored in part is
-   fetched first, unless other blocks store the rest: then no word of the output is left out. Storing every second
-   word took an H200 as long as fetching and writing all of the sectors. */
+/* The bytes that the blocks fetch and write: each block its own, all blocks at most their
+   arguments. A sector that is stored in part is fetched first, unless other blocks store the
+   rest, so that no word of the output is left out. On an H200, storing every second word took as
+   long as fetching and writing all of the sectors. */
 static double footprint(const struct situation *s, const struct ptx_counts *c) {
   const double word = 4, sector = 32;
   const struct ptx_footprint *f = &c->footprint;
@@ -248,7 +265,7 @@ static double footprint(const struct situation *s, const struct ptx_counts *c) {
   return moved + fmin(s->blocks * f->part, fmax(0, left_out) / word * sector);
 }
 
-/* bytes: what has to come from memory or go there, at least; < 0: what the launch moves. */
+/* bytes: the least that has to move to or from memory; < 0: use what the launch moves. */
 static void fill_parts(const struct situation *s, double bytes, struct model_launch *out) {
   const struct ptx_counts *c = &out->counts;
   const struct gpu_rates *r = &s->device->rates;
@@ -273,9 +290,10 @@ static void fill_parts(const struct situation *s, double bytes, struct model_lau
       s->idle / ((double)out->resident * (double)s->device->facts.sm_count) * s->idle_cycles / s->clock;
 }
 
-/* Parts overlap, the less the more of them are large: norms between the sum and the maximum. What comes from memory comes
-   through L2, nearly a maximum. Waiting and moving go together least: as long as a queue is not always full (Denning and
-   Buzen, "The Operational Analysis of Queueing Network Models", 1978) throughput stays below both of their bounds. */
+/* Combines parts that overlap, the less the more of them are large: norms between the sum and
+   the maximum. Data from memory come through L2, which is nearly a maximum. Waiting and moving
+   overlap least: while a queue is not always full (Denning and Buzen, "The Operational Analysis
+   of Queueing Network Models", 1978), throughput stays below both bounds. */
 static double combine(const struct model_launch *launch) {
   const double *parts = launch->parts;
   double moving = norm(parts[MODEL_L2], parts[MODEL_MEMORY], stream_softness);
@@ -285,7 +303,7 @@ static double combine(const struct model_launch *launch) {
   return fmax(all, norm(moving, parts[MODEL_LATENCY], latency_softness));
 }
 
-/* Of an element of the kernel's textures, if it is the same for all. */
+/* Bytes of an element of the kernel's textures, if all have the same size. */
 static int texel_bytes(const struct kernel_spec *spec) {
   int bytes = 0;
   for (size_t i = 0; i < spec->argument_count; i++) {
@@ -340,7 +358,7 @@ static int walk(struct situation *s, const struct ptx_machine *machine, const st
   return status;
 }
 
-/* As on a device that is here: the image says what its kernel takes. */
+/* Like an open device: the image says which parameters its kernel takes. */
 static int check_parameters(const struct kernel_spec *spec, size_t launch, const struct compiled *compiled,
                             size_t entry, cugen_error *err) {
   int sizes[PLAN_MAX_PARAMETERS] = {0};
@@ -379,7 +397,8 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
   return status;
 }
 
-/* Into CUDA arrays, and between symbols and buffers: a symbol's copy costs a launch, and moves its bytes twice. */
+/* Time for filling CUDA arrays and copying between symbols and buffers: a symbol's copy costs a
+   launch, and moves its bytes twice. */
 static double fill_seconds(const struct device_description *device, const struct kernel_spec *spec) {
   double moved = 0, seconds = 0;
   for (size_t i = 0; i < spec->argument_count; i++) {
@@ -392,7 +411,8 @@ static double fill_seconds(const struct device_description *device, const struct
   return seconds + moved / (1e9 * device->rates.memory_gb_per_second);
 }
 
-/* What lies in the host's memory is reached over a bus of which no description says anything. */
+/* Refuses arguments in the host's memory, which is reached over a bus that no description has
+   figures for. */
 static int check_memory(const struct kernel_spec *spec, cugen_error *err) {
   for (size_t i = 0; i < spec->argument_count; i++) {
     const struct kernel_argument *a = &spec->arguments[i];
@@ -404,14 +424,15 @@ static int check_memory(const struct kernel_spec *spec, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* ---- What is asked of memory ------------------------------------------------------------------------------------- */
+/* ---- Requested bytes ---- */
 
 /* NaN: not known. */
 static double launch_requested(const struct model_launch *launch) {
   return launch->counts.unknown > 0 ? NAN : launch->counts.requested * launch->blocks;
 }
 
-/* How long anything takes does not matter; only a product whose rate is 0 would be refused. */
+/* A machine for counting requests, where times do not matter; only a product whose rate is 0
+   would be refused. */
 static const struct ptx_machine any_machine = {.cluster_bytes = 1,
                                                .tensor_flops = 1,
                                                .tensor_f64_flops = 1,
@@ -421,7 +442,8 @@ static const struct ptx_machine any_machine = {.cluster_bytes = 1,
                                                .tensor_sync_share = 1,
                                                .tensor_small_share = 1};
 
-/* Which of spec->launches are walked, and for how many launches of a call each stands; 0: another one stands for it. To be freed. */
+/* Selects the spec's launches that are walked, with the number of a call's launches that each
+   stands for; 0: another launch stands for it. The caller frees the list. */
 static size_t *weigh_launches(const struct kernel_spec *spec, cugen_error *err) {
   size_t counts[KERNEL_MAX_ENTRIES] = {0}, seen[KERNEL_MAX_ENTRIES] = {0}, last[KERNEL_MAX_ENTRIES] = {0},
          kernels = 0;
@@ -465,9 +487,9 @@ double model_requested(const struct device_description *device, const struct ker
   return isnan(sum) ? 0 : sum;
 }
 
-/* ---- All of them ------------------------------------------------------------------------------------------------- */
+/* ---- All launches ---- */
 
-/* The i-th of spec->launches, which stands for so many. */
+/* Adds the time of the i-th of spec->launches, times the number of launches that it stands for. */
 static int add_launch(const struct device_description *device, const struct kernel_spec *spec,
                       const struct compiled *compiled, size_t i, double times, double until,
                       struct model_prediction *out, double *totals, cugen_error *err) {

@@ -1,4 +1,5 @@
-/* Theoretical occupancy; see occupancy.h. The figures are those of the CUDA toolkit's own calculator. */
+/* Theoretical occupancy; see occupancy.h. The CUDA toolkit's own calculator computes the
+   figures. */
 #include "occupancy.h"
 
 #include <cuda_occupancy.h>
@@ -21,8 +22,8 @@ static cudaOccDeviceProp device_properties(const struct device_facts *facts) {
   };
 }
 
-/* With more shared memory than a block gets without asking, the kernel is taken to have asked, as the cuda device
-   does for it. */
+/* For more shared memory than a block gets by default, the kernel is assumed to have requested
+   it, as the cuda device does. */
 static cudaOccFuncAttributes function_attributes(const struct device_facts *facts,
                                                  const struct kernel_resources *resources, int64_t dynamic_shared) {
   bool asks = resources->static_shared + dynamic_shared > facts->shared_per_block;
@@ -37,7 +38,7 @@ static cudaOccFuncAttributes function_attributes(const struct device_facts *fact
   };
 }
 
-/* Several limits often coincide; the one that a person can change most easily is named first. */
+/* Several limits often coincide; the one that a user can change most easily is named first. */
 static const struct {
   unsigned bit;
   const char *name;
@@ -47,7 +48,7 @@ static const struct {
                 {OCC_LIMIT_BARRIERS, "blocks"},
                 {OCC_LIMIT_WARPS, "threads"}};
 
-/* With every thread of the multiprocessor in use it is they that allow no more. */
+/* When every thread of the multiprocessor is in use, threads are the limit. */
 static const char *limiter_of(const cudaOccResult *result, double fraction) {
   if (result->activeBlocksPerMultiprocessor == 0) return "none";
   if (fraction >= 1) return "threads";
@@ -76,7 +77,8 @@ int occupancy_get(const struct device_facts *facts, const struct kernel_resource
   cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &attributes, &state, threads,
                                                                (size_t)dynamic_shared);
   if (error != CUDA_OCC_SUCCESS) return refuse(facts, error, err);
-  if (threads > attributes.maxThreadsPerBlock) return CUGEN_OK; /* the calculator leaves launch bounds aside */
+  /* the calculator ignores launch bounds */
+  if (threads > attributes.maxThreadsPerBlock) return CUGEN_OK;
   int warps = (threads + properties.warpSize - 1) / properties.warpSize;
   out->blocks = result.activeBlocksPerMultiprocessor;
   out->fraction = (double)out->blocks * warps * properties.warpSize / properties.maxThreadsPerMultiprocessor;
@@ -95,7 +97,8 @@ int occupancy_resident(const struct device_facts *facts, const struct kernel_res
   return status ? -1 : occupancy.blocks;
 }
 
-/* cudaOccMaxPotentialOccupancyBlockSizeVariableSMem, whose function of the block size has no context in C. */
+/* Replaces cudaOccMaxPotentialOccupancyBlockSizeVariableSMem, whose callback has no context
+   argument in C. */
 int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources, int carveout,
                          occupancy_shared *shared, void *context, int *threads, cugen_error *err) {
   const int warp = (int)facts->warp_size;
@@ -108,7 +111,8 @@ int occupancy_best_block(const struct device_facts *facts, const struct kernel_r
     const int size = aligned < limit ? aligned : limit;
     struct occupancy occupancy;
     int64_t bytes = 0;
-    if (shared(context, size, &bytes, NULL)) continue; /* it has no value for this size */
+    /* shared memory is not defined for this block size */
+    if (shared(context, size, &bytes, NULL)) continue;
     int status = occupancy_get(facts, resources, size, bytes, carveout, &occupancy, err);
     if (status) return status;
     if (size * occupancy.blocks > most) most = size * occupancy.blocks, *threads = size;

@@ -5,23 +5,28 @@
 #include "runtime/device.h"
 
 struct occupancy {
-  int blocks;          /* resident on one multiprocessor */
-  double fraction;     /* of the multiprocessor's threads */
-  const char *limiter; /* "threads", "blocks", "registers", "shared memory"; "none" when blocks == 0 fits nothing */
+  int blocks;      /* resident on one multiprocessor */
+  double fraction; /* of the multiprocessor's threads */
+  /* "threads", "blocks", "registers", "shared memory"; "none" when blocks == 0 because no block
+     fits */
+  const char *limiter;
 };
 
-/* threads a block; dynamic shared bytes a block; the preferred carveout in percent, -1: the driver decides. */
+/* threads: of a block; shared: dynamic bytes of a block; carveout: the preferred one in percent,
+   -1: the driver decides. */
 int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources, int threads,
                   int64_t dynamic_shared, int carveout, struct occupancy *out, cugen_error *err);
 
-/* The blocks of a cooperative launch that a multiprocessor holds at a time; -1: the launch is none, or that is not known. */
+/* The number of a cooperative launch's blocks that a multiprocessor holds at a time; -1: the
+   launch is not cooperative, or the number is not known. */
 int occupancy_resident(const struct device_facts *facts, const struct kernel_resources *resources,
                        const struct kernel_launch *launch);
 
-/* Dynamic shared bytes of a block of so many threads. */
+/* Dynamic shared memory of a block with that many threads, in bytes. */
 typedef int occupancy_shared(void *context, int threads, int64_t *bytes, cugen_error *err);
-/* The block size with the highest occupancy: the smallest grid of the largest blocks that reaches it, as
-   cudaOccupancyMaxPotentialBlockSizeVariableSMem answers; *threads 0: none fits. An error of `shared` ends it. */
+/* The block size with the highest occupancy: the smallest grid of the largest blocks that
+   reaches it, as cudaOccupancyMaxPotentialBlockSizeVariableSMem answers; *threads 0: no block
+   fits. An error of `shared` ends the search. */
 int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources, int carveout,
                          occupancy_shared *shared, void *context, int *threads, cugen_error *err);
 

@@ -1,5 +1,5 @@
-/* Reading PTX; see ptx.h. Statements end with ';', labels with ':'. Names are resolved at the end, since labels lie
-   ahead. */
+/* Parsing PTX; see ptx.h. Statements end with ';', labels with ':'. Names are resolved at the
+   end, because labels are used before they are defined. */
 #include "ptx.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ struct range { /* .reg .b32 %r<513>: the names %r0 to %r512 */
 struct symbol {
   struct ptx_name name;
   bool is_register;
-  int64_t value; /* slot, address, or a label's instruction */
+  int64_t value; /* a slot, an address, or the instruction of a label */
 };
 
 struct fixup {
@@ -35,9 +35,9 @@ struct reader {
   struct symbol *symbols;
   struct fixup *fixups;
   size_t range_count, symbol_count, fixup_count;
-  int64_t shared, local, other; /* bytes given away */
-  int passed;                   /* .param variables of calls */
-  int file, source_line;        /* by the last .loc */
+  int64_t shared, local, other; /* bytes of memory allocated so far */
+  int passed;                   /* number of .param variables of calls */
+  int file, source_line;        /* place by the last .loc */
   cugen_error *err;
 };
 
@@ -45,7 +45,7 @@ static int refuse(struct reader *r, const char *what, struct ptx_name word) {
   return error_set(r->err, CUGEN_ERROR_COMPILE, "PTX line %d: %s '%.*s'", r->line, what, (int)word.length, word.text);
 }
 
-/* Makes room for one more. */
+/* Grows an array if it has no room for another element. */
 static void *room(struct reader *r, void *array, size_t count, size_t size) {
   void *bigger = array_grow(array, count, size);
   if (!bigger) r->failed = true;
@@ -62,7 +62,7 @@ static bool begins(struct ptx_name word, const char *text) {
 
 /* ---- The text ---------------------------------------------------------------------------------------------------- */
 
-/* Behind the end of a comment. */
+/* Skips to the end of a comment. */
 static void skip_comment(struct reader *r) {
   for (r->at += 2; *r->at && !(r->at[0] == '*' && r->at[1] == '/'); r->at++) r->line += *r->at == '\n';
   if (*r->at) r->at += 2;
@@ -95,13 +95,13 @@ static struct ptx_name next_word(struct reader *r) {
   return word;
 }
 
-/* Behind the next such character, or at the end. */
+/* Skips past the next character of `any`, or to the end. */
 static void skip_behind(struct reader *r, const char *any) {
   while (*r->at && !strchr(any, *r->at)) r->line += *r->at++ == '\n';
   if (*r->at) r->at++;
 }
 
-/* Behind a function: its body, or the end of a declaration. */
+/* Skips a function: its body, or the end of its declaration. */
 static void skip_body(struct reader *r) {
   int depth = 0;
   for (; *r->at; r->at++) {
@@ -128,7 +128,8 @@ static void add_symbol(struct reader *r, struct ptx_name name, bool is_register,
   if (!r->failed) r->symbols[r->symbol_count++] = (struct symbol){name, is_register, value};
 }
 
-/* .func (.param .b32 func_retval0) name: its address is a number like any other. */
+/* Reads .func (.param .b32 func_retval0) name; the function's address is a number like any
+   other. */
 static void read_function(struct reader *r) {
   struct ptx_name name = next_word(r);
   while (begins(name, ".")) name = next_word(r);
@@ -140,7 +141,7 @@ static void read_function(struct reader *r) {
   skip_body(r);
 }
 
-/* %r12 of the range %r<513>; -1: none. */
+/* The slot of a register such as %r12 in the range %r<513>; -1: not found. */
 static int find_in_range(const struct reader *r, struct ptx_name name) {
   size_t letters = name.length;
   while (letters > 0 && isdigit((unsigned char)name.text[letters - 1])) letters--;
@@ -167,7 +168,7 @@ static void add_slots(struct reader *r, int count, bool valueless) {
 
 enum { MOST_REGISTERS = 1 << 20, MOST_CLUSTER = 16, PASSED = 1 << 20 };
 
-/* .reg .b32 %r<513>, %SP; the type may follow at once: .reg.b32 */
+/* Reads .reg .b32 %r<513>, %SP; the type may follow without a blank: .reg.b32. */
 static void read_registers(struct reader *r, struct ptx_name directive) {
   enum { REG = sizeof ".reg" - 1 };
   struct ptx_name type = {directive.text + REG, directive.length - REG};
@@ -193,7 +194,7 @@ static void read_registers(struct reader *r, struct ptx_name directive) {
   }
 }
 
-/* .shared .align 16 .b8 tile[1024]; what lies there does not matter. */
+/* Reads .shared .align 16 .b8 tile[1024]; the initial content is ignored. */
 static void read_variable(struct reader *r, struct ptx_name space) {
   int64_t align = 1, size = 4, elements = 1;
   struct ptx_name word = next_word(r), name = {"", 0};
@@ -212,7 +213,8 @@ static void read_variable(struct reader *r, struct ptx_name space) {
     }
   }
   if (*word.text != ';') skip_behind(r, ";");
-  if (is_word(space, ".param")) { /* what a call is passed, or returns: no parameter of the kernel */
+  /* an argument or result of a call, not a parameter of the kernel */
+  if (is_word(space, ".param")) {
     add_symbol(r, name, false, (int64_t)(PASSED + r->passed++) << PTX_PARAM_SHIFT);
     return;
   }
@@ -237,7 +239,7 @@ static size_t add_operand(struct reader *r, struct ptx_operand operand) {
   return k->operand_count++;
 }
 
-/* A register, a special one, or a name to be looked up at the end. */
+/* Reads a register, a special register, or a name that is resolved at the end. */
 static struct ptx_operand named(struct reader *r, struct ptx_name name) {
   struct symbol *symbol;
   int slot = find_in_range(r, name);
@@ -268,7 +270,8 @@ static struct ptx_operand plain(struct reader *r, struct ptx_name word) {
   return isdigit((unsigned char)*word.text) || *word.text == '-' ? number(r, word) : named(r, word);
 }
 
-/* [%rd1+16], [name+-8], [%rd1, {%r1, %r2}]: a tensor's coordinates are operands after it. */
+/* Reads [%rd1+16], [name+-8], [%rd1, {%r1, %r2}]: a tensor's coordinates become further
+   operands. */
 static void read_address(struct reader *r) {
   size_t at = add_operand(r, (struct ptx_operand){PTX_ADDRESS, -1, 0});
   size_t fixups = r->fixup_count;
@@ -289,7 +292,8 @@ static void read_address(struct reader *r) {
   }
 }
 
-/* Up to the statement's end; *first counts what the first one holds: a vector {a, b}, a pair p|q, or one. */
+/* Reads operands up to the end of the statement; *first is the number of registers in the first
+   operand: a vector {a, b}, a pair p|q, or one. */
 static int read_operands(struct reader *r, int *first) {
   size_t begin = r->out->operand_count;
   int depth = 0;
@@ -318,15 +322,17 @@ static int read_operands(struct reader *r, int *first) {
 
 /* ---- Statements -------------------------------------------------------------------------------------------------- */
 
-/* call (retval0), name, (param0); or of a register. What is passed has names that are not read. */
+/* Reads call (retval0), name, (param0), or a call through a register. The names of arguments are
+   skipped. */
 static void read_call(struct reader *r, struct ptx_instruction *out) {
   const int print_weight =
-      400; /* roughly: it reserves room in a buffer and copies the text's address and the values there */
+      /* roughly: a printf reserves room in a buffer and copies the text's address and the values */
+      400;
   struct ptx_kernel *k = r->out;
   struct ptx_name name = next_word(r);
   if (*name.text == '(') {
     skip_behind(r, ")");
-    next_word(r); /* the comma */
+    next_word(r); /* skips the comma */
     name = next_word(r);
   }
   skip_behind(r, ";");
@@ -357,14 +363,15 @@ static int read_instruction(struct reader *r, struct ptx_name word) {
     status = read_operands(r, &first);
   if (status) return status;
   made.count = (int)(k->operand_count - made.first);
-  if (made.results) made.results = first; /* a vector or pair is its whole first operand */
+  if (made.results) made.results = first; /* a vector or pair is a whole first operand */
   k->instructions = room(r, k->instructions, k->count, sizeof *k->instructions);
   if (r->failed) return error_memory(r->err);
   k->instructions[k->count++] = made;
   return CUGEN_OK;
 }
 
-/* .loc 1 12 3, function_name NAME, inlined_at 1 7 5: of what was inlined the line of its caller. Line 0 is none. */
+/* Reads .loc 1 12 3, function_name NAME, inlined_at 1 7 5. For inlined code the line is that of
+   the caller. Line 0 is ignored. */
 static void read_location(struct reader *r) {
   static const char inlined[] = "inlined_at";
   const size_t length = strcspn(r->at, "\n");
@@ -375,7 +382,8 @@ static void read_location(struct reader *r) {
   r->at += length;
 }
 
-/* .branchtargets $L_1, $L_2;: the table's label stands in front. It leads to an operand that counts the targets' behind it. */
+/* Reads .branchtargets $L_1, $L_2; which follows the table's label. The label's value is an
+   operand with the number of targets, which stand after that operand. */
 static int read_targets(struct reader *r) {
   const size_t first = add_operand(r, (struct ptx_operand){PTX_NUMBER, -1, 0});
   int ignored, status;
@@ -410,7 +418,8 @@ static int read_statement(struct reader *r, struct ptx_name word) {
   return r->failed ? error_memory(r->err) : CUGEN_OK;
 }
 
-/* Labels that were used ahead of their place get their value; what has no such name here may have it further out. */
+/* Resolves labels that were used before they were defined; a name that is not defined in this
+   scope may be defined in the enclosing one. */
 static void leave_scope(struct reader *r, size_t ranges, size_t symbols, size_t fixups) {
   size_t kept = fixups;
   for (size_t i = fixups; i < r->fixup_count; i++) {
@@ -423,7 +432,8 @@ static void leave_scope(struct reader *r, size_t ranges, size_t symbols, size_t 
   r->fixup_count = kept, r->symbol_count = symbols, r->range_count = ranges;
 }
 
-/* Up to the brace that closes it. An inline asm's scope has names of its own, in each of its copies. */
+/* Reads up to the closing brace. The scope of an inline asm has names of its own, in each of its
+   copies. */
 static int read_scope(struct reader *r, int depth) {
   enum { MOST_SCOPES = 64 };
   const size_t ranges = r->range_count, symbols = r->symbol_count, fixups = r->fixup_count;
@@ -442,7 +452,7 @@ static int read_scope(struct reader *r, int depth) {
   return CUGEN_OK;
 }
 
-/* .param .u64 NAME, .param .align 64 .b8 NAME[128] */
+/* Reads .param .u64 NAME, .param .align 64 .b8 NAME[128]. */
 static void read_parameters(struct reader *r) {
   struct ptx_name last = {"", 0};
   for (struct ptx_name word = next_word(r); *r->at; word = next_word(r)) {
@@ -457,8 +467,9 @@ static void read_parameters(struct reader *r) {
   }
 }
 
-/* A short branch over what is straight, or over such branches that lead no further: ptxas makes predicates of it, and what it guards
-   moves among what stands around. */
+/* Whether ptxas will replace a branch by predicates, so that the guarded instructions move among
+   those around: a short branch over straight code, or over other such branches with targets in
+   between. */
 static bool is_predicated(const struct ptx_kernel *k, size_t branch, int64_t target) {
   enum { SHORT = 16 };
   if (k->instructions[branch].guard < 0 || target <= (int64_t)branch || target - (int64_t)branch > SHORT)
@@ -466,7 +477,7 @@ static bool is_predicated(const struct ptx_kernel *k, size_t branch, int64_t tar
   for (size_t i = branch + 1; i < (size_t)target && i < k->count; i++) {
     const struct ptx_instruction *in = &k->instructions[i];
     if (in->op == PTX_BARRIER || in->op > PTX_BRANCH)
-      return false; /* what is behind PTX_BRANCH goes elsewhere, too */
+      return false; /* opcodes above PTX_BRANCH in the enum leave the straight code */
     if (in->op != PTX_BRANCH) continue;
     const int64_t inner = in->guard >= 0 && in->count ? k->operands[in->first].value : 0;
     if (inner <= (int64_t)i || inner > target) return false;
@@ -488,7 +499,7 @@ static void mark_leader(struct ptx_kernel *k, int64_t at) {
   if (at >= 0 && at < (int64_t)k->count) k->instructions[at].leader = true;
 }
 
-/* Where a branch leads, and behind it, a block begins. */
+/* Marks the beginnings of basic blocks: targets of branches, and instructions after a branch. */
 static void mark_leaders(struct ptx_kernel *k) {
   mark_leader(k, 0);
   for (size_t i = 0; i < k->count; i++) {
@@ -497,7 +508,7 @@ static void mark_leaders(struct ptx_kernel *k) {
     const bool alone = in->op == PTX_BRANCH && targets.count && is_predicated(k, i, targets.first[0].value);
     for (size_t j = 0; j < targets.count && !alone; j++) mark_leader(k, targets.first[j].value);
     if (targets.count && !alone) mark_leader(k, (int64_t)i + 1);
-    if (alone) k->instructions[i].weight = 0; /* there is no branch left */
+    if (alone) k->instructions[i].weight = 0; /* the branch is replaced by predicates */
   }
 }
 
@@ -518,7 +529,7 @@ static int resolve(struct reader *r) {
   return CUGEN_OK;
 }
 
-/* .maxntid 256, 1, 1 .reqnctapercluster 2, 1, 1 and the like, up to the body. */
+/* Reads .maxntid 256, 1, 1 .reqnctapercluster 2, 1, 1 and similar directives, up to the body. */
 static void read_directives(struct reader *r) {
   r->out->cluster = 1;
   for (bool counts = false; *r->at;) {
@@ -531,14 +542,15 @@ static void read_directives(struct reader *r) {
   }
 }
 
-/* .file 1 "k.cu" */
+/* Reads .file 1 "k.cu". */
 static void read_file(struct reader *r) {
   struct ptx_kernel *k = r->out;
   struct ptx_file file = {.number = (int)strtol(next_word(r).text, NULL, 10)};
   skip_space(r);
   if (*r->at != '"') return;
   const size_t length = strcspn(r->at + 1, "\"\n");
-  const char *slash = memrchr(r->at + 1, '/', length); /* NVRTC puts the folder of its process in front of the name */
+  /* NVRTC puts the current folder of its process in front of the name */
+  const char *slash = memrchr(r->at + 1, '/', length);
   file.name.text = slash ? slash + 1 : r->at + 1;
   file.name.length = (size_t)(r->at + 1 + length - file.name.text);
   k->files = room(r, k->files, k->file_count, sizeof *k->files);
@@ -558,7 +570,7 @@ static int read_entry(struct reader *r, const char *entry, bool *found) {
   return read_scope(r, 0);
 }
 
-/* The names of files stand at the end. */
+/* File names stand at the end of the module. */
 static int read_module(struct reader *r, const char *entry, bool *found) {
   int status = CUGEN_OK;
   while (!status) {

@@ -1,5 +1,6 @@
-/* PTX read back: the program that NVRTC made of one kernel, parsed just far enough to walk its integer arithmetic, its
-   control flow and its addresses; see ptx_walk.h. PTX ISA 9.0 is the reference for every name here. */
+/* Parsing PTX: the program that NVRTC made of one kernel is parsed just far enough to follow its
+   integer arithmetic, its control flow and its addresses; see ptx_walk.h. All names here are
+   those of the PTX ISA 9.0. */
 #ifndef RUNTIME_MODEL_PTX_H
 #define RUNTIME_MODEL_PTX_H
 
@@ -9,9 +10,10 @@
 
 #include "base/error.h"
 
-/* What an instruction does, as far as walking is concerned. */
+/* What an instruction does, as far as the walk needs to know. */
 enum ptx_op {
-  PTX_FLOAT, /* arithmetic whose values are not followed: nothing that decides an address or a branch */
+  /* arithmetic whose values are not followed, because it decides no address and no branch */
+  PTX_FLOAT,
   PTX_NOTHING,
   PTX_MOV,
   PTX_CVT,
@@ -46,33 +48,34 @@ enum ptx_op {
   PTX_STORE,
   PTX_ATOMIC,
   PTX_TEXTURE,
-  PTX_ASYNC,        /* cp.async: global to shared by each thread */
-  PTX_BULK_LOAD,    /* cp.async.bulk, global to shared */
-  PTX_BULK_STORE,   /* and back */
-  PTX_EXPECT,       /* mbarrier: how many bytes copies will bring */
-  PTX_TENSOR_LOAD,  /* cp.async.bulk.tensor: what its box holds stands in the map; PTX_EXPECT says it */
-  PTX_TENSOR_STORE, /* and back: nothing says it */
+  PTX_ASYNC,      /* cp.async: global to shared by each thread */
+  PTX_BULK_LOAD,  /* cp.async.bulk, global to shared */
+  PTX_BULK_STORE, /* cp.async.bulk, shared to global */
+  PTX_EXPECT,     /* mbarrier: the number of bytes that copies will bring */
+  /* cp.async.bulk.tensor, global to shared; the tensor map has the size, and PTX_EXPECT tells it */
+  PTX_TENSOR_LOAD,
+  PTX_TENSOR_STORE, /* cp.async.bulk.tensor, shared to global; no instruction tells the size */
   PTX_COMMIT,
   PTX_WAIT,
-  PTX_WAIT_BARRIER, /* mbarrier: until what was asked for in bulk is there */
+  PTX_WAIT_BARRIER, /* mbarrier: waits for bulk copies to arrive */
   PTX_MATRIX_LOAD,
   PTX_MATRIX_STORE,
   PTX_MMA,
-  PTX_WGMMA, /* asynchronous, by four warps */
+  PTX_WGMMA, /* asynchronous, executed by four warps */
   PTX_WGMMA_COMMIT,
   PTX_WGMMA_WAIT,
   PTX_BARRIER,
   PTX_BRANCH,
-  PTX_BRANCH_TABLE, /* brx.idx: to one of a table's labels */
+  PTX_BRANCH_TABLE, /* brx.idx: branches to one of a table's labels */
   PTX_EXIT,
-  PTX_FAIL,  /* trap, and what a failed assert calls: never reached by a kernel that is right */
+  PTX_FAIL,  /* trap, or the call of a failed assert: a correct kernel never gets here */
   PTX_PRINT, /* a call of printf */
   PTX_CALL   /* any other call that was not inlined */
 };
 
-/* The units of a multiprocessor that an instruction keeps busy. */
+/* The unit of a multiprocessor that an instruction keeps busy. */
 enum ptx_pipe {
-  PTX_PIPE_NONE, /* costs an issue slot at most */
+  PTX_PIPE_NONE, /* at most an issue slot */
   PTX_PIPE_INT,
   PTX_PIPE_FP32,
   PTX_PIPE_FP64,
@@ -81,23 +84,26 @@ enum ptx_pipe {
   PTX_PIPE_SPECIAL, /* square roots, reciprocals, conversions */
   PTX_PIPE_TENSOR,
   PTX_PIPE_TEXTURE,
-  PTX_PIPE_CONSTANT, /* constants by an index, one word after the other */
+  PTX_PIPE_CONSTANT, /* constants with a variable index, read one word after the other */
   PTX_PIPE_MEMORY,   /* loads and stores: 128 bytes a cycle */
   PTX_PIPE_COUNT
 };
 
-/* PTX_DISTANT: another block's shared memory, or a barrier of all blocks of a cluster. */
+/* PTX_DISTANT: shared memory of another block of the cluster, or a barrier of all blocks of a
+   cluster. */
 enum ptx_space { PTX_GENERIC, PTX_GLOBAL, PTX_SHARED, PTX_LOCAL, PTX_CONST, PTX_PARAM, PTX_DISTANT };
 
 enum ptx_operand_kind { PTX_REGISTER, PTX_NUMBER, PTX_ADDRESS, PTX_SPECIAL, PTX_SINK };
 
 struct ptx_operand {
   enum ptx_operand_kind kind;
-  int slot;      /* register; of an address its base, -1: none; of a special register which one */
-  int64_t value; /* number, or an address's offset */
+  /* register number; for an address that of its base, -1: no base; for a special register its
+     enum */
+  int slot;
+  int64_t value; /* a number, or the offset of an address */
 };
 
-/* Of loads that may be one access the first one in the program's order leads. */
+/* The role of a load in a group that may be one access: the first load in program order leads. */
 enum ptx_part { PTX_ALONE, PTX_LEADS, PTX_FOLLOWS };
 
 enum ptx_compare { PTX_EQ, PTX_NE, PTX_LT, PTX_LE, PTX_GT, PTX_GE };
@@ -107,25 +113,26 @@ struct ptx_instruction {
   enum ptx_pipe pipe;
   enum ptx_space space;
   enum ptx_compare compare;
-  int guard; /* predicate's slot; -1: none */
+  int guard; /* slot of the guard's predicate; -1: no guard */
   bool guard_not;
   bool is_signed, from_signed, is_float, high, wide, left;
-  bool past_l1;             /* ld.global.cg and the like */
-  bool swaps;               /* an atomic compare-and-swap */
-  bool leader;              /* begins a basic block */
-  int size, from_size;      /* bytes of one element */
-  int operand_size;         /* bytes of an element of mma's A */
-  int vector;               /* elements of a lane's access */
-  int weight;               /* instructions that the machine needs for it */
-  int64_t immediate;        /* lop3's table, wait's groups, mma's flops, matrices */
-  size_t first;             /* of its operands */
-  int results, count;       /* operands: results first */
-  enum ptx_part quad, pair; /* whether the load may be part of one of 16 bytes, and of 8: see ptx_join.h */
-  int line;                 /* of the PTX */
-  int file, source_line;    /* of the source, by .loc; 0: the PTX was made without */
+  bool past_l1;        /* ld.global.cg and other loads that bypass L1 */
+  bool swaps;          /* the atomic operation is a compare-and-swap */
+  bool leader;         /* the instruction begins a basic block */
+  int size, from_size; /* bytes of one element */
+  int operand_size;    /* bytes of an element of mma's operand A */
+  int vector;          /* elements in a lane's access */
+  int weight;          /* machine instructions that the PTX instruction becomes */
+  int64_t immediate;   /* lop3's table, wait's groups, mma's flops, matrices */
+  size_t first;        /* index of the first operand */
+  int results, count;  /* numbers of results and of all operands; results come first */
+  /* role of the load in a group of 16 bytes, and in one of 8: see ptx_join.h */
+  enum ptx_part quad, pair;
+  int line;              /* line of the PTX */
+  int file, source_line; /* place in the source, by .loc; 0: the PTX has no lines */
 };
 
-/* A name in the PTX, or in the source. */
+/* A name as a part of the PTX or of the source. */
 struct ptx_name {
   const char *text;
   size_t length;
@@ -141,17 +148,18 @@ struct ptx_kernel {
   size_t count;
   struct ptx_operand *operands;
   size_t operand_count;
-  struct ptx_name *called; /* the functions of PTX_CALL, by its immediate */
+  /* names of the functions that PTX_CALL calls; its immediate is the index */
+  struct ptx_name *called;
   struct ptx_file *files;
   size_t called_count, file_count;
-  int slots;       /* registers */
-  bool *valueless; /* by slot: floats, whose values are not kept */
+  int slots;       /* number of registers */
+  bool *valueless; /* by slot: the register is a float, whose values are not kept */
   int parameters;
-  int cluster; /* blocks, 1: none */
+  int cluster; /* blocks of a cluster, 1: no clusters */
   int64_t static_shared;
 };
 
-/* The special registers that are followed. */
+/* The special registers whose values are followed. */
 enum ptx_special {
   PTX_TID_X,
   PTX_TID_Y,
@@ -170,28 +178,32 @@ enum ptx_special {
   PTX_OTHER_SPECIAL
 };
 
-/* Where symbols lie; a generic address of shared memory carries its tag. Parameter i begins at i << PTX_PARAM_SHIFT. */
+/* Addresses of symbols. A generic address of shared or local memory carries the space's tag.
+   Parameter i begins at i << PTX_PARAM_SHIFT. */
 #define PTX_SHARED_TAG  (INT64_C(1) << 60)
 #define PTX_LOCAL_TAG   (INT64_C(1) << 59)
 #define PTX_CONST_BASE  (INT64_C(1) << 56)
 #define PTX_GLOBAL_BASE (INT64_C(1) << 55)
 enum { PTX_PARAM_SHIFT = 16 };
 
-/* The caller's buffers lie apart: buffer i begins at (i + 1) << PTX_BUFFER_SHIFT. */
+/* Addresses of the caller's buffers, far apart: buffer i begins at (i + 1) << PTX_BUFFER_SHIFT. */
 enum { PTX_BUFFER_SHIFT = 40 };
 
-/* The kernel called entry (as lowered). CUGEN_ERROR_COMPILE names the line of what is not understood. text is kept until ptx_close. */
+/* Parses the kernel with the lowered name `entry`. CUGEN_ERROR_COMPILE names the line of PTX
+   that is not understood. text must live until ptx_close. */
 int ptx_open(const char *text, const char *entry, struct ptx_kernel *out, cugen_error *err);
 void ptx_close(struct ptx_kernel *kernel);
 
-/* The labels that a branch may lead to; 0: it is no branch. Their values are instructions. */
+/* The labels that a branch may jump to, as operands whose values are indices of instructions;
+   count 0: not a branch. */
 struct ptx_targets {
   const struct ptx_operand *first;
   size_t count;
 };
 struct ptx_targets ptx_targets_of(const struct ptx_kernel *kernel, const struct ptx_instruction *in);
 
-/* Adds the instruction's place to an error, ", k.cu:12", where the PTX has lines of the source. */
+/* Adds the instruction's place in the source to an error, ", k.cu:12", if the PTX has lines of
+   the source. */
 void ptx_append_place(const struct ptx_kernel *kernel, const struct ptx_instruction *in, cugen_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Neighbouring loads; see ptx_join.h. */
+/* Joining neighbouring loads; see ptx_join.h. */
 #include "ptx_join.h"
 
 enum { QUAD = 16, PAIR = 8, WORD = 4, MOST = QUAD / WORD };
@@ -11,7 +11,7 @@ static bool is_shared_load(const struct ptx_instruction *in) {
   return in->op == PTX_LOAD && in->space == PTX_SHARED;
 }
 
-/* Words and pairs whose address is a register's or a name's. */
+/* Whether the load is of one or two words at an address in a register or at a name. */
 static bool may_join(const struct ptx_kernel *k, size_t at) {
   const struct ptx_instruction *in = &k->instructions[at];
   return is_shared_load(in) && in->guard < 0 && in->count > in->results && bytes_of(in) >= WORD &&
@@ -23,7 +23,8 @@ static const struct ptx_operand *address_of(const struct ptx_kernel *k, size_t a
   return &k->operands[in->first + (size_t)in->results];
 }
 
-/* Behind it shared memory may hold other values, or other instructions come from elsewhere. */
+/* Whether shared memory may have changed after the instruction, or control may come from
+   elsewhere. */
 static bool ends_group(const struct ptx_instruction *in) {
   bool stores = in->op == PTX_STORE && in->space != PTX_GLOBAL && in->space != PTX_LOCAL;
   return stores || in->leader || in->op == PTX_BARRIER || in->op == PTX_ATOMIC || in->op == PTX_WAIT ||
@@ -41,7 +42,8 @@ static enum ptx_part *part_of(struct ptx_kernel *k, size_t at, int width) {
   return width == QUAD ? &k->instructions[at].quad : &k->instructions[at].pair;
 }
 
-/* The loads of `width` bytes in all that the one at `first` is part of; 0: they are not all there. */
+/* Collects the loads of `width` bytes in all that the load at `first` belongs to; 0: some are
+   missing. */
 static int find_group(const struct ptx_kernel *k, size_t first, int width, size_t *out) {
   const struct ptx_operand *own = address_of(k, first);
   int each = bytes_of(&k->instructions[first]), wanted = width / each, count = 0;

@@ -1,4 +1,4 @@
-/* Coalescing and bank conflicts of one access; see ptx_memory.h. */
+/* The cost of one access: coalescing and bank conflicts; see ptx_memory.h. */
 #include "ptx_memory.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum {
 
 struct ptx_line {
   uint64_t sector;
-  int64_t arrived; /* 0: nothing was here */
+  int64_t arrived; /* 0: the slot is empty */
 };
 
 int ptx_memory_open(int64_t l1_bytes, struct ptx_memory *out, cugen_error *err) {
@@ -38,7 +38,8 @@ void ptx_memory_close(struct ptx_memory *memory) {
   memory->pieces = NULL;
 }
 
-/* Page 0 is no buffer's. Where two share a place the older is forgotten, and would be counted again. */
+/* No buffer has page 0. When two pages share a slot, the older one is dropped and would be
+   counted again. */
 static void touch_page(struct ptx_memory *m, uint64_t page) {
   uint64_t *place = &m->pages[(page ^ page >> 14) % PAGES];
   m->page_count += *place != page;
@@ -57,7 +58,7 @@ static void add_piece(const struct ptx_piece *piece, struct ptx_footprint *to) {
   to->covered += __builtin_popcountll(piece->written);
 }
 
-/* Where two share a place the older is forgotten, as with pages. */
+/* When two pieces share a slot, the older one is dropped, as with pages. */
 static struct ptx_piece *find_piece(struct ptx_memory *m, uint64_t number) {
   struct ptx_piece *piece = &m->pieces[(number ^ number >> 15) % PIECES];
   if (!piece->used || piece->number != number) {
@@ -91,7 +92,7 @@ void ptx_touch(struct ptx_memory *memory, uint64_t address, int64_t bytes, bool 
     touch_page(memory, page);
 }
 
-/* Whether it is in L1; it is from now on. */
+/* Whether the sector is in L1; afterwards it is. */
 static bool look_up(struct ptx_memory *m, uint64_t sector) {
   struct ptx_line *line = &m->lines[(sector ^ sector >> 16) % LINES];
   bool hit = line->arrived && line->sector == sector && m->arrived - line->arrived < m->capacity;
@@ -99,7 +100,7 @@ static bool look_up(struct ptx_memory *m, uint64_t sector) {
   return hit;
 }
 
-/* Adds what is not there yet; the last ones are the likeliest to be met again. */
+/* Adds a value that is not in the list yet; searches from the end, where a match is most likely. */
 static int add_distinct(uint64_t *all, int count, uint64_t value) {
   for (int i = count; i > 0; i--)
     if (all[i - 1] == value) return count;
@@ -130,11 +131,11 @@ void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes,
   }
   for (int i = 0; i < pass_count; i++) touch_page(memory, passes[i] / (PAGE / PASS));
   out->ideal = at_least_one((bytes + SECTOR - 1) / SECTOR);
-  if (out->ideal > out->sectors) out->ideal = out->sectors; /* lanes that read the same */
+  if (out->ideal > out->sectors) out->ideal = out->sectors; /* several lanes read the same bytes */
   out->wavefronts = at_least_one(pass_count);
 }
 
-/* How many of the lanes in `mask` have a lane's address. */
+/* The number of lanes in `mask` with the same address as this lane. */
 static int count_alike(const struct ptx_lanes *lanes, int lane) {
   int count = 0;
   for (uint32_t rest = lanes->mask; rest; rest &= rest - 1)
@@ -175,7 +176,7 @@ int ptx_distinct_words(const struct ptx_lanes *lanes) {
   return at_least_one(count);
 }
 
-/* The most distinct words that one bank is asked for. */
+/* The largest number of distinct words in one bank. */
 static int conflicts(const struct ptx_lanes *lanes, uint32_t mask) {
   uint64_t words[BANKS][PTX_LANES];
   int count[BANKS] = {0}, most = 0;
@@ -190,7 +191,8 @@ static int conflicts(const struct ptx_lanes *lanes, uint32_t mask) {
   return most;
 }
 
-/* Whether each lane asks for what its neighbour at that distance does; lanes that do not take part agree with all. */
+/* Whether each lane's address equals that of its neighbour at the distance; inactive lanes match
+   any address. */
 static bool in_pairs(const struct ptx_lanes *lanes, uint32_t mask, int distance) {
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     int lane = __builtin_ctz(rest), other = lane ^ distance;
@@ -219,7 +221,8 @@ static void count_conflicts(const struct ptx_lanes *lanes, struct ptx_access *ou
   out->ideal = at_least_one(out->ideal);
 }
 
-/* Whether it is the pattern, moved by whole rows of banks; it is from now on. */
+/* Whether the access is the pattern moved by whole rows of banks; afterwards the access is the
+   pattern. */
 static bool recognise(struct ptx_pattern *pattern, const struct ptx_lanes *lanes) {
   uint64_t first = lanes->mask ? lanes->address[__builtin_ctz(lanes->mask)] : 0;
   bool same = pattern->access.wavefronts && pattern->mask == lanes->mask && pattern->bank == first % PASS;

@@ -1,15 +1,16 @@
-/* Opcodes by tables; see ptx_opcode.h. */
+/* Reading opcodes with tables; see ptx_opcode.h. */
 #include "ptx_opcode.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Names up to their first '.', but for those that only more of them tells apart: the longest comes first. */
+/* Opcodes up to the first '.', or longer where only the next words tell them apart; longer names
+   come first. */
 static const struct {
   const char *name;
   enum ptx_op op;
-  enum ptx_pipe pipe; /* of integers */
+  enum ptx_pipe pipe; /* for integers */
   bool result;
 } opcodes[] = {
     {"cp.async.bulk.commit_group", PTX_COMMIT, PTX_PIPE_NONE, false},
@@ -126,7 +127,7 @@ static const struct {
   const char *name;
   int size;
   bool is_signed;
-  enum ptx_pipe pipe; /* of floats */
+  enum ptx_pipe pipe; /* for floats */
 } types[] = {
     {"u8", 1, false, PTX_PIPE_NONE},    {"s8", 1, true, PTX_PIPE_NONE},     {"b8", 1, false, PTX_PIPE_NONE},
     {"u16", 2, false, PTX_PIPE_NONE},   {"s16", 2, true, PTX_PIPE_NONE},    {"b16", 2, false, PTX_PIPE_NONE},
@@ -142,7 +143,7 @@ static bool same(const char *word, size_t length, const char *name) {
   return strlen(name) == length && strncmp(word, name, length) == 0;
 }
 
-/* The first type is what the instruction gives, the second what it takes. */
+/* The first type is that of the result, the second that of the source. */
 static bool take_type(const char *word, size_t length, struct ptx_instruction *out, int *seen) {
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     if (!same(word, length, types[i].name)) continue;
@@ -204,26 +205,30 @@ static void take_word(const char *word, size_t length, struct ptx_instruction *o
     out->immediate = shape_flops(word, length);
 }
 
-/* Divisions and the like are sequences; about so many instructions in what ptxas makes of them. */
+/* The number of machine instructions, roughly; divisions and other complex operations become
+   sequences. */
 static int weight_of(const struct ptx_instruction *in, bool exact) {
   if (in->op == PTX_DIV || in->op == PTX_REM) return in->is_float ? 10 : in->size == 8 ? 70 : 20;
   return in->pipe == PTX_PIPE_SPECIAL && exact ? 8 : 1;
 }
 
-/* Moves between registers of any type are renamed by the compiler; conversions between floats are real. */
+/* Moves between registers of any type are removed by the compiler; conversions between floats
+   are real instructions. */
 static void settle(struct ptx_instruction *out, bool exact) {
   if (!out->size) out->size = out->from_size = 4;
   out->weight = weight_of(out, exact);
   const bool logic = out->op == PTX_AND || out->op == PTX_OR || out->op == PTX_XOR || out->op == PTX_NOT;
   if (logic && out->size == 1)
-    out->weight = 0; /* of predicates: comparisons take one more, and any instruction its negation */
+    /* predicates: a comparison needs one instruction more, and negation is part of any
+       instruction */
+    out->weight = 0;
   if (out->op == PTX_MOV || out->op == PTX_CVTA) out->pipe = PTX_PIPE_NONE;
   if (out->op == PTX_CVT && out->is_float) out->op = PTX_FLOAT, out->pipe = PTX_PIPE_SPECIAL;
   bool arithmetic = out->op >= PTX_ADD && out->op <= PTX_CLZ;
   if (out->is_float && arithmetic) out->op = PTX_FLOAT;
   if (out->op == PTX_MMA || out->op == PTX_WGMMA) out->pipe = PTX_PIPE_TENSOR;
   if (out->op == PTX_TENSOR_LOAD && out->space == PTX_SHARED)
-    out->op = PTX_TENSOR_STORE; /* these name shared memory last */
+    out->op = PTX_TENSOR_STORE; /* in these opcodes the last operand is in shared memory */
 }
 
 void ptx_opcode_read(const char *text, size_t length, struct ptx_instruction *out) {

@@ -1,15 +1,17 @@
-/* Looking for blocks that have nothing to do; see ptx_survey.h. Where the first block works and the last does not, the working ones are
-   mostly those below a limit in each dimension, since `if (index >= n) return` leaves the rest out: bisection finds the limits. A
-   sample of the whole grid says whether that is so, and gives the share where it is not. */
+/* Looking for blocks without work; see ptx_survey.h. If the first block works and the last does
+   not, the working ones are usually those below a limit in each dimension, because `if (index >=
+   n) return` ends the others: bisection finds the limits. A sample of the whole grid checks
+   this, and gives the share of working blocks if it is not so. */
 #include "ptx_survey.h"
 
 #include <string.h>
 
 enum {
-  MOST_STEPS = 1500, /* of a warp: enough to tell work from a return */
-  WORKS = 4,         /* a block works that has this fraction of the busiest block's instructions */
+  MOST_STEPS = 1500, /* instructions of a warp, enough to tell work from an early return */
+  /* a block works if it executes this fraction of the busiest block's instructions */
+  WORKS = 4,
   SAMPLES = 48,
-  AGREE = 44 /* of the samples that must be as the limits say */
+  AGREE = 44 /* number of samples that must agree with the limits */
 };
 
 struct search {
@@ -17,7 +19,7 @@ struct search {
   const struct ptx_machine *machine;
   struct ptx_launch launch;
   long most; /* instructions of the busiest block */
-  long idle; /* and of the last one that was idle */
+  long idle; /* instructions of the last idle block that was found */
   int status;
   cugen_error *err;
 };
@@ -37,7 +39,8 @@ static bool works(struct search *s, const uint32_t at[3]) {
   return !idle;
 }
 
-/* The blocks at the ends of each dimension, the last of all and the middle one; those that are the same are looked at once. */
+/* Lists the blocks at the ends of each dimension, the last block and the middle one, without
+   duplicates. */
 static size_t list_ends(const struct ptx_launch *l, uint32_t out[6][3]) {
   size_t count = 0;
   memset(out, 0, 6 * sizeof *out);
@@ -48,7 +51,7 @@ static size_t list_ends(const struct ptx_launch *l, uint32_t out[6][3]) {
   return count;
 }
 
-/* How many blocks from the first one on work along a dimension. */
+/* The number of working blocks along a dimension, from the first one on. */
 static uint32_t find_limit(struct search *s, int dimension) {
   uint32_t at[3] = {0}, works_at = 0, idle_at = s->launch.grid[dimension];
   at[dimension] = idle_at - 1;
@@ -63,7 +66,7 @@ static uint32_t find_limit(struct search *s, int dimension) {
   return idle_at;
 }
 
-/* Blocks all over the grid, in an order that spreads evenly (Weyl's, by the golden ratio). */
+/* Blocks from the whole grid, in an order that spreads evenly (Weyl's, by the golden ratio). */
 static void place_sample(const struct ptx_launch *l, int index, uint32_t out[3]) {
   const double golden = 0.6180339887498949;
   const double blocks = (double)l->grid[0] * l->grid[1] * l->grid[2], turn = golden * (index + 1);
@@ -73,7 +76,7 @@ static void place_sample(const struct ptx_launch *l, int index, uint32_t out[3])
   out[2] = (uint32_t)(flat / l->grid[0] / l->grid[1] % l->grid[2]);
 }
 
-/* By the limits where the samples agree with them, by the samples where they do not. */
+/* Computes the share from the limits if the samples agree with them, else from the samples. */
 static void find_share(struct search *s, const uint32_t limit[3], struct ptx_survey *out) {
   int agree = 0, working = 0;
   uint32_t found[3] = {0};

@@ -1,18 +1,21 @@
-/* Which blocks of a grid have something to do. Programs launch more than they need, and those that are left over return at once: the
-   block that is walked must not be one of them, and they must not count as if they worked. */
+/* Which blocks of a grid have work. Programs launch more blocks than they need, and the
+   superfluous ones return at once: the walked block must not be one of them, and they must not
+   be counted as working. */
 #ifndef RUNTIME_MODEL_PTX_SURVEY_H
 #define RUNTIME_MODEL_PTX_SURVEY_H
 
 #include "ptx_walk.h"
 
 struct ptx_survey {
-  double working; /* the share of the grid's blocks that have as much to do as the busiest, or a quarter of it */
-  uint32_t at[3]; /* one in the middle of these */
-  double idle;    /* instructions of a warp of the others */
+  /* fraction of the grid's blocks that execute at least a quarter of the busiest block's
+     instructions */
+  double working;
+  uint32_t at[3]; /* a block in the middle of the working ones */
+  double idle;    /* instructions of a warp of an idle block */
 };
 
-/* Some blocks are followed for their first instructions: the middle one and those at the ends, and more where these differ. Looks at
-   launch->grid, and leaves launch->at alone. */
+/* Follows the first instructions of some blocks: the middle one and those at the ends, and more
+   blocks if these differ. Reads launch->grid and leaves launch->at unchanged. */
 int ptx_survey(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
                struct ptx_survey *out, cugen_error *err);
 

@@ -1,4 +1,4 @@
-/* Integer arithmetic by lane; see ptx_value.h. */
+/* Integer arithmetic for each lane; see ptx_value.h. */
 #include "ptx_value.h"
 
 #include <stdlib.h>
@@ -110,7 +110,7 @@ enum ptx_origin ptx_origin_of(const struct ptx_values *v, const struct ptx_kerne
   return most;
 }
 
-/* An address that was made of what is not known, within what it may lie in. */
+/* Keeps an address that comes from unknown values within its memory region. */
 static uint64_t wrap(const struct ptx_values *v, const struct ptx_kernel *kernel, enum ptx_space space,
                      uint64_t address, int bytes) {
   const uint64_t tags = PTX_SHARED_TAG | PTX_LOCAL_TAG, buffer = (address >> PTX_BUFFER_SHIFT) - 1;
@@ -145,19 +145,20 @@ uint32_t ptx_predicate(const struct ptx_values *v, int slot, bool negated) {
 
 /* ---- Arithmetic -------------------------------------------------------------------------------------------------- */
 
-/* The low bytes, with the sign carried on where there is one. */
+/* The low bytes of a value, sign-extended if it is signed. */
 static uint64_t narrow(uint64_t value, int size, bool is_signed) {
   if (size >= 8) return value;
   int unused = 64 - 8 * size;
   return is_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value << unused >> unused;
 }
 
-/* A 64-bit product's upper half. */
+/* For the upper half of a 64-bit product. */
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 unsigned_wide;
 
 static uint64_t multiply(const struct ptx_instruction *in, uint64_t a, uint64_t b) {
-  if (!in->high) return a * b; /* operands carry their sign, so that a wide product is right, too */
+  /* operands are sign-extended, so that a wide product is right, too */
+  if (!in->high) return a * b;
   if (in->size == 8)
     return in->is_signed ? (uint64_t)((wide)(int64_t)a * (int64_t)b >> 64) : (uint64_t)((unsigned_wide)a * b >> 64);
   return (in->is_signed ? (uint64_t)((int64_t)a * (int64_t)b >> 8 * in->size) : a * b >> 8 * in->size);
@@ -208,7 +209,7 @@ static uint64_t extract(const struct ptx_instruction *in, uint64_t a, uint64_t a
   return negative ? bits | ~field(length) : bits;
 }
 
-/* bfi d, a, b, at, length: a's low bits into b. */
+/* bfi d, a, b, at, length: inserts a's low bits into b. */
 static uint64_t insert(uint64_t a, uint64_t b, uint64_t at, uint64_t length) {
   at &= 255, length &= 255;
   if (at > 63) return b;
@@ -261,9 +262,9 @@ static uint64_t compute(const struct ptx_instruction *in, const uint64_t x[5]) {
   }
 }
 
-/* ---- What is not known ---- */
+/* ---- Unknown values ---- */
 
-/* Of what a load brings. An address without a space is shared or local memory's by its tag. */
+/* The origin of a loaded value. The tag of a generic address tells shared and local memory. */
 static enum ptx_origin loaded_from(const struct ptx_values *v, const struct ptx_kernel *kernel,
                                    const struct ptx_instruction *in, uint32_t mask) {
   const int64_t address = ptx_value_of(v, kernel, in, in->results, __builtin_ctz(mask));
@@ -289,7 +290,7 @@ static enum ptx_origin result_origin(const struct ptx_values *v, const struct pt
   return floats && origin == PTX_KNOWN ? PTX_FROM_FLOAT : origin;
 }
 
-/* A register that is written under a guard keeps its other lanes. */
+/* A guarded write leaves the register's other lanes unchanged. */
 static void note_origins(struct ptx_values *v, const struct ptx_kernel *kernel, const struct ptx_instruction *in,
                          uint32_t mask) {
   const struct ptx_operand *operands = &kernel->operands[in->first];
@@ -315,7 +316,7 @@ static void write_operand(struct ptx_values *v, const struct ptx_operand *operan
   if (place >= 0) v->lanes[place][lane] = value;
 }
 
-/* mov.b64 {low, high}, whole; and back. */
+/* mov.b64 {low, high}, whole; and the reverse. */
 static bool move_parts(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
                        int lane) {
   int parts = in->results > 1 ? in->results : in->count - in->results;
@@ -357,7 +358,7 @@ static void compute_lane(struct ptx_values *v, const struct ptx_instruction *in,
     write_operand(v, &operands[i], lane, i ? 0 : narrow(result, kept, in->is_signed));
 }
 
-/* Registers hold what was written to them, so the source is copied before a lane overwrites it. */
+/* Copies the source before a lane overwrites it, because lanes read the registers' old values. */
 static void shuffle(struct ptx_values *v, const struct ptx_instruction *in, const struct ptx_operand *operands,
                     uint32_t mask) {
   uint64_t from[PTX_LANES];
@@ -372,7 +373,7 @@ static void shuffle(struct ptx_values *v, const struct ptx_instruction *in, cons
   }
 }
 
-/* Generic addresses carry their space. */
+/* Generic addresses carry the tag of their space. */
 static void convert_address(struct ptx_values *v, const struct ptx_instruction *in,
                             const struct ptx_operand *operands, uint32_t mask) {
   uint64_t tag = in->space == PTX_SHARED ? PTX_SHARED_TAG : in->space == PTX_LOCAL ? PTX_LOCAL_TAG : 0;
@@ -383,7 +384,7 @@ static void convert_address(struct ptx_values *v, const struct ptx_instruction *
   }
 }
 
-/* Result i of a load from a struct; 0: it is none, or lies outside. */
+/* Result i of a load from a struct parameter; 0: not a struct, or outside of it. */
 static uint64_t load_field(const struct ptx_values *v, const struct ptx_instruction *in, int64_t index,
                            int64_t offset, int i) {
   const struct ptx_launch *launch = v->launch;
@@ -396,9 +397,9 @@ static uint64_t load_field(const struct ptx_values *v, const struct ptx_instruct
   return narrow(bits, in->size, in->is_signed);
 }
 
-/* What stands for a value that is not known: the same for the same place, and different for others. */
+/* The stand-in for an unknown value: equal for equal places, and different for others. */
 static uint64_t stand_in(uint64_t place) {
-  const int bits = 24; /* so that an index by it stays in its buffer's region */
+  const int bits = 24; /* few enough that an index by the value stays in its buffer's region */
   place = (place ^ place >> 32) * UINT64_C(0x9e3779b97f4a7c15);
   return place >> (64 - bits);
 }

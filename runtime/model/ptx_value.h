@@ -1,4 +1,4 @@
-/* The integers of a warp that is walked: registers by lane; see ptx_walk.h. */
+/* The integer registers of a walked warp, by lane; see ptx_walk.h. */
 #ifndef RUNTIME_MODEL_PTX_VALUE_H
 #define RUNTIME_MODEL_PTX_VALUE_H
 
@@ -6,24 +6,29 @@
 
 enum { PTX_LANES = 32 };
 
-/* Where the value of a register comes from that the walk does not know. Of an instruction's operands the greatest origin counts. */
+/* The origin of an unknown value in a register. The result of an instruction has the greatest
+   origin of its operands. */
 enum ptx_origin {
   PTX_KNOWN,
   PTX_FROM_FLOAT, /* floats are not followed */
   PTX_FROM_LOCAL,
   PTX_FROM_SHARED,
   PTX_FROM_CONSTANT,
-  PTX_FROM_GLOBAL,     /* memory of no buffer */
-  PTX_FROM_BUFFER,     /* + the buffer's number, see PTX_BUFFER_SHIFT */
-  PTX_FROM_SWAP = 255, /* an atomic compare-and-swap: what repeats it until it succeeds is taken to succeed at once */
+  PTX_FROM_GLOBAL, /* global memory outside of buffers */
+  PTX_FROM_BUFFER, /* plus the buffer's number, see PTX_BUFFER_SHIFT */
+  /* An atomic compare-and-swap; a loop that repeats it until it succeeds is assumed to succeed
+     at once. */
+  PTX_FROM_SWAP = 255,
 };
 
 struct ptx_values {
-  uint64_t (*lanes)[PTX_LANES]; /* by place */
-  int *place;                   /* by slot; -1: not kept */
-  uint8_t *origin;              /* by slot: enum ptx_origin */
-  bool *by_block; /* by slot: whether the block's place in the grid, or something not known, decides the value */
-  uint8_t stored; /* the origin of what was stored to shared memory first */
+  uint64_t (*lanes)[PTX_LANES]; /* values by place, then lane */
+  /* the place of a slot in lanes; -1: the slot's values are not kept */
+  int *place;
+  uint8_t *origin; /* by slot: enum ptx_origin */
+  /* By slot: the value depends on the block's position in the grid, or on an unknown value. */
+  bool *by_block;
+  uint8_t stored; /* origin of the value that was stored to shared memory first */
   uint32_t thread[PTX_LANES][3], block[3];
   int warp;
   const struct ptx_launch *launch;
@@ -32,13 +37,13 @@ struct ptx_values {
 /* Addresses of the lanes that take part in an access. */
 struct ptx_lanes {
   uint32_t mask;
-  int bytes;     /* of each lane */
-  bool known;    /* false: the addresses are made of values that are not known, and stand for others */
-  bool by_block; /* other blocks go elsewhere */
+  int bytes;     /* bytes of each lane's access */
+  bool known;    /* false: the addresses come from unknown values and are stand-ins */
+  bool by_block; /* other blocks access other addresses */
   uint64_t address[PTX_LANES];
 };
 
-/* Of the index-th warp of the launch's block. */
+/* Values of the index-th warp of the launch's block. */
 int ptx_values_open(const struct ptx_kernel *kernel, const struct ptx_launch *launch, int index,
                     struct ptx_values *out, cugen_error *err);
 void ptx_values_close(struct ptx_values *values);
@@ -48,13 +53,13 @@ uint32_t ptx_predicate(const struct ptx_values *values, int slot, bool negated);
 void ptx_execute(struct ptx_values *values, const struct ptx_kernel *kernel, const struct ptx_instruction *in,
                  uint32_t mask);
 
-/* The instruction's operand at index, for a lane; 0 where there is none. */
+/* The value of the instruction's index-th operand for a lane; 0 if there is no such operand. */
 int64_t ptx_value_of(const struct ptx_values *values, const struct ptx_kernel *kernel,
                      const struct ptx_instruction *in, int index, int lane);
-/* The origin of what the operands from `first` on hold, PTX_KNOWN: all are known. */
+/* The origin of the operands from `first` on; PTX_KNOWN: all values are known. */
 enum ptx_origin ptx_origin_of(const struct ptx_values *values, const struct ptx_kernel *kernel,
                               const struct ptx_instruction *in, int first);
-/* The same where it has to be a number in the text. */
+/* The value of an operand that is a number in the text; `otherwise` if it is not. */
 int64_t ptx_operand_number(const struct ptx_kernel *kernel, const struct ptx_instruction *in, int index,
                            int64_t otherwise);
 void ptx_lanes_read(const struct ptx_values *values, const struct ptx_kernel *kernel,

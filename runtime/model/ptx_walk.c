@@ -1,16 +1,20 @@
-/* Walking PTX; see ptx_walk.h. An interpreter of one block that counts instead of computing: integers, addresses, predicates and
-   branches are exact, lane by lane; floats have no value, loads give zero.
+/* Walking PTX; see ptx_walk.h. The walk is an interpreter of one block that counts instead of
+   computing: integers, addresses, predicates and branches are exact, lane by lane; floats have no
+   value, loads give zero.
 
-   Control flow: lanes of a warp part at a branch and the ones furthest behind go on, which brings them together at the first place
-   that all reach. Warps take turns at backward branches and barriers, so that what one has brought into L1 serves the others.
+   Control flow: lanes of a warp part at a branch, and the lanes furthest behind run first, so that
+   all lanes meet again at the first common place. Warps take turns at backward branches and
+   barriers, so that data which one warp has brought into L1 serve the others.
 
-   Time: each register has a cycle in which it is ready, in two scenarios (what misses in L1 comes from L2, or from memory). An
-   instruction starts when its operands are ready, in any order within a basic block, as ptxas schedules: that is a list schedule
-   without conflicts. What the units can take in a cycle is accounted for apart, at the barrier that ends a phase: a phase takes
-   the longer of its slowest warp's path and its busiest unit's work (end_phase).
+   Time: each register has a cycle in which it is ready, in two scenarios (L1 misses come from L2,
+   or from memory). An instruction starts when its operands are ready, in any order within a basic
+   block, as ptxas schedules: a list schedule without conflicts. The throughput of the units is
+   accounted for separately, at the barrier that ends a phase: a phase takes the longer of its
+   slowest warp's path and its busiest unit's work (end_phase).
 
-   Of long programs only the first warp and some others are walked, and represent the rest by their number (add_counts). Asynchronous
-   copies are queues of the cycles in which they end; a wait takes the oldest. */
+   In long programs only the first warp and some others are walked, and represent the rest by
+   their number (add_counts). Asynchronous copies are queues of the cycles in which they end; a
+   wait takes the oldest. */
 #include "ptx_walk.h"
 
 #include <math.h>
@@ -24,13 +28,13 @@
 
 enum {
   GROUPS = 64,          /* asynchronous groups in flight */
-  FLIGHTS = 256,        /* loads */
-  MOST_STEPS = 4000000, /* of one warp */
-  PROBE_STEPS = 20000,  /* to find out how long a warp is */
-  BLOCK_STEPS = 240000  /* about, for all of them */
+  FLIGHTS = 256,        /* loads in flight */
+  MOST_STEPS = 4000000, /* steps of one warp */
+  PROBE_STEPS = 20000,  /* steps for estimating the length of a warp */
+  BLOCK_STEPS = 240000  /* approximate steps of all walked warps together */
 };
 
-/* When asynchronous copies end, oldest first. */
+/* The times at which asynchronous copies end, oldest first. */
 struct queue {
   double done[GROUPS][PTX_SCENARIOS];
   int first, count;
@@ -39,25 +43,25 @@ struct queue {
 struct warp {
   struct ptx_values values;
   struct ptx_counts counts;
-  uint32_t live, waiting; /* lanes; bit by bit */
+  uint32_t live, waiting; /* a bit for each lane */
   int pc[PTX_LANES];
-  bool together; /* all live lanes are at pc[their first] */
+  bool together; /* all live lanes are at the pc of the first live lane */
   long steps;
-  /* Time: `now` begins the basic block, `last` is the latest start in it. */
+  /* `now` is the beginning of the basic block, `last` the latest start of an instruction in it. */
   double now[PTX_SCENARIOS], last[PTX_SCENARIOS], issued;
   double *ready[PTX_SCENARIOS];
   struct queue groups, bulk, products;
-  double tensor[PTX_SCENARIOS]; /* when the last of the asynchronous products ends */
-  double expected;              /* bytes */
+  double tensor[PTX_SCENARIOS]; /* when the last asynchronous product ends */
+  double expected;              /* bytes that copies are expected to bring */
   /* Registers that loads under way will fill, and when each of these loads ends. */
   struct flight {
     double done[PTX_SCENARIOS];
     int registers;
   } flights[FLIGHTS];
   int first_flight, flight_count, flying;
-  double open[PTX_SCENARIOS]; /* when the copies not yet committed end */
+  double open[PTX_SCENARIOS]; /* when the copies that are not committed yet end */
   bool any_open;
-  /* Since the last barrier. */
+  /* The present phase, since the last barrier. */
   double phase_begin[PTX_SCENARIOS], phase_pipe[PTX_PIPE_COUNT];
   double alone[PTX_SCENARIOS], path[PTX_SCENARIOS];
 };
@@ -70,11 +74,11 @@ struct walk {
   struct ptx_pattern *patterns; /* by instruction */
   struct ptx_counts counts;
   int warps;                     /* in the block */
-  int alike;                     /* of them, that do as each of those that are walked */
-  bool wgmma;                    /* warps are specialised by fours */
-  bool joins_quads, joins_pairs; /* ptxas made one load of several that bring 16 bytes together, or 8 */
+  int alike;                     /* number of the block's warps that each walked warp represents */
+  bool wgmma;                    /* groups of four warps have different tasks */
+  bool joins_quads, joins_pairs; /* ptxas joined loads of 16 or of 8 bytes */
   unsigned char *turns;          /* by instruction: enum turn */
-  /* What cannot be followed, and why: a call, or a loop on what is not known. */
+  /* The instruction that cannot be followed, and why: a call, or a loop on an unknown value. */
   const struct ptx_instruction *refused;
   enum ptx_origin because;
 };
@@ -93,7 +97,7 @@ static void close_basic_block(struct warp *w) {
   w->issued = 0;
 }
 
-/* When the operands are there; results come later. */
+/* Starts an instruction when its operands are ready; results are set later. */
 static void start(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
                   double begin[PTX_SCENARIOS]) {
   const struct ptx_operand *operands = &walk->kernel->operands[in->first];
@@ -121,7 +125,8 @@ static void spend(struct warp *w, enum ptx_pipe pipe, double cycles) {
   w->phase_pipe[pipe] += cycles;
 }
 
-/* A phase is bound by the slowest path through it, or by what all warps ask of one unit. */
+/* The duration of a phase is bound by its slowest path, or by the work that all warps give to
+   one unit. */
 static void end_phase(const struct walk *walk, struct warp *w) {
   double busy = 0;
   close_basic_block(w);
@@ -136,8 +141,8 @@ static void end_phase(const struct walk *walk, struct warp *w) {
   }
 }
 
-/* A load begins when there are registers for what it brings; about a third hold other things. Nor do more go together than
-   in the machine code. */
+/* A load begins when there are free registers for its results; about a third of the registers
+   hold other values. At most as many loads are under way as in the machine code. */
 static void wait_for_registers(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
                                double begin[PTX_SCENARIOS]) {
   int needed = in->results * (in->size > 4 ? in->size / 4 : 1), most = walk->launch->registers * 2 / 3;
@@ -229,7 +234,7 @@ static bool has_index(const struct walk *walk, const struct ptx_instruction *in)
   return walk->kernel->operands[in->first + (size_t)in->results].slot >= 0;
 }
 
-/* Lines of 128 bytes that lanes go to, if they lie side by side or all apart. */
+/* The number of 128-byte lines that the lanes use, if they are side by side or all apart. */
 static double lines_of(const struct ptx_lanes *lanes) {
   const int shift = 7;
   uint64_t least = UINT64_MAX, most = 0;
@@ -247,8 +252,9 @@ static enum ptx_space space_of(const struct ptx_instruction *in, const struct pt
   return first & PTX_SHARED_TAG ? PTX_SHARED : first & PTX_LOCAL_TAG ? PTX_LOCAL : PTX_GLOBAL;
 }
 
-/* What stands at a fixed place is an operand of the machine's instruction. By an index the constant cache gives a word every second
-   cycle, to all lanes that ask for it: measured on an H200 with 1 to 32 words a warp. */
+/* A constant at a fixed address is an operand of the machine instruction. With a variable index,
+   the constant cache gives a word every second cycle, to all lanes that ask for the word:
+   measured on an H200 with 1 to 32 words a warp. */
 static void read_constant(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
                           const struct ptx_lanes *lanes, double latency[PTX_SCENARIOS]) {
   const double word = 2;
@@ -259,14 +265,16 @@ static void read_constant(const struct walk *walk, struct warp *w, const struct 
   both(latency, walk->machine->latency_shared + cycles);
 }
 
-/* Integers are added where they lie, read and written. For floats the machine goes round a loop of compare-and-swap, once for each
-   lane that asks for the same word: 4.7 cycles a round on an H200, twice that for f64. */
+/* Integer atomics in shared memory read and write the word in place. For floats the machine runs
+   a loop of compare-and-swap, once for each lane that uses the word: 4.7 cycles a round on an
+   H200, twice that for f64. */
 static int shared_atomic_passes(const struct ptx_instruction *in, const struct ptx_lanes *lanes) {
   return in->is_float ? 4 * ptx_most_alike(lanes) : 2;
 }
 
-/* The level 2 cache reads and writes a sector in each pass, and gives it back where the result is used. Its atomic unit does the passes
-   over one line one after the other. Of blocks that go to different places nothing is known but how large the buffer is. */
+/* The level 2 cache reads and writes a sector in each pass, and returns the old value if it is
+   used. Its atomic unit makes the passes over one line one after the other. If other blocks use
+   other addresses, only the size of the buffer is known. */
 static void count_atomic(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
                          const struct ptx_lanes *lanes, int sectors) {
   const int64_t line = 128;
@@ -280,7 +288,8 @@ static void count_atomic(const struct walk *walk, struct warp *w, const struct p
   w->counts.crowded += passes / (lanes->by_block || !lanes->known ? lines : fmin(lines, lines_of(lanes)));
 }
 
-/* Words of a lane lie apart by those of its warp, so that each is a line of its own. Stores leave L1 as those to global memory do. */
+/* The words of a lane are interleaved with those of its warp, so that each word of the warp is a
+   line. Stores leave L1 like those to global memory. */
 static void access_local(struct warp *w, const struct ptx_instruction *in, bool load) {
   const double sectors = 4, words = in->vector * (in->size > 4 ? in->size / 4.0 : 1);
   spend(w, PTX_PIPE_MEMORY, words);
@@ -289,7 +298,7 @@ static void access_local(struct warp *w, const struct ptx_instruction *in, bool 
   w->counts.store_sectors += sectors * words;
 }
 
-/* A load, a store, or an atomic operation. */
+/* Counts a load, a store, or an atomic operation. */
 static void access_memory(struct walk *walk, struct warp *w, const struct ptx_instruction *in,
                           const struct ptx_lanes *lanes, double latency[PTX_SCENARIOS]) {
   const struct ptx_machine *m = walk->machine;
@@ -322,7 +331,8 @@ static void access_memory(struct walk *walk, struct warp *w, const struct ptx_in
   from_global(walk, &access, latency);
 }
 
-/* Coordinates are not followed: neighbours read neighbours, and mostly what L1 has. What bounds them is their pipe. */
+/* Texture coordinates are not followed: neighbouring lanes are assumed to read neighbouring
+   texels, mostly from L1. The texture pipe is the bound. */
 static void access_texture(struct walk *walk, struct warp *w, uint32_t mask, double latency[PTX_SCENARIOS]) {
   const struct ptx_access access = {.sectors = 4, .ideal = 4, .misses = 1, .wavefronts = 1};
   count_global(w, &access, &w->counts.load_sectors);
@@ -331,7 +341,7 @@ static void access_texture(struct walk *walk, struct warp *w, uint32_t mask, dou
   both(latency, 3 * walk->machine->latency_l1);
 }
 
-/* A copy may read fewer bytes than it writes; the rest is zero. */
+/* A copy may read fewer bytes than it writes; the rest is filled with zeros. */
 static double copied_bytes(const struct walk *walk, const struct warp *w, const struct ptx_instruction *in,
                            uint32_t mask, int bytes) {
   double sum = 0;
@@ -374,7 +384,8 @@ static double expected_bytes(const struct walk *walk, const struct warp *w, cons
   return bytes > 0 && bytes < 1 << 20 ? (double)bytes : 0;
 }
 
-/* By the tensor's map, whose address is the operand at `index`, where it is the parameter itself; 0: not known. */
+/* The bytes of a tensor map's box, if the operand at `index` is the address of the parameter
+   itself; 0: not known. */
 static double box_bytes(const struct walk *walk, const struct warp *w, const struct ptx_instruction *in, int index,
                         uint32_t mask) {
   int64_t map = ptx_value_of(&w->values, walk->kernel, in, index, __builtin_ctz(mask)) >> PTX_PARAM_SHIFT;
@@ -382,15 +393,16 @@ static double box_bytes(const struct walk *walk, const struct warp *w, const str
   return known ? walk->launch->boxes[map] : 0;
 }
 
-/* Each warp that is walked represents `alike`, of which one asks. */
+/* Adds a request; each walked warp represents `alike` warps, of which one makes the request. */
 static void request_box(const struct walk *walk, struct warp *w, double bytes) {
   request(w, bytes / (walk->wgmma ? walk->alike : 1));
   w->counts.unknown += !(bytes > 0);
 }
 
-/* By a tensor's map: the first of several counts what all will bring. Where warps are specialised one of four asks, and
-   goes on as long as there is room; what it brings other blocks want, too, at about the same time, and L2 is asked about
-   half as often: by multicast to a cluster, or since requests are put together on the way (Nsight Compute's unit "lrc"). */
+/* Loads by a tensor map: the first of several loads counts the bytes of all. Where warps are
+   specialised, one of four makes the requests and continues while there is room. Other blocks
+   want the same data at about the same time, so L2 gets about half the requests: by multicast to
+   a cluster, or because requests are joined on the way (Nsight Compute's unit "lrc"). */
 static void load_tensor(const struct walk *walk, struct warp *w, const double begin[PTX_SCENARIOS]) {
   const double latency[] = {walk->machine->latency_l2, walk->machine->latency_memory}, shared = 0.5;
   double done[PTX_SCENARIOS];
@@ -400,7 +412,7 @@ static void load_tensor(const struct walk *walk, struct warp *w, const double be
   w->expected = 0;
 }
 
-/* One thread asks for a contiguous piece. */
+/* One thread copies a contiguous piece. */
 static void copy_bulk(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask,
                       const double begin[PTX_SCENARIOS]) {
   double latency[PTX_SCENARIOS] = {walk->machine->latency_l2, walk->machine->latency_memory}, done[PTX_SCENARIOS];
@@ -426,7 +438,8 @@ static void access_matrix(struct walk *walk, struct warp *w, const struct ptx_in
   struct ptx_lanes lanes;
   struct ptx_access access;
   int at = in->op == PTX_MATRIX_LOAD ? in->results : 0;
-  mask &= in->vector >= 4 ? 0xffffffffu : (1u << 8 * in->vector) - 1; /* eight lanes name a matrix */
+  /* eight lanes give the addresses of a matrix */
+  mask &= in->vector >= 4 ? 0xffffffffu : (1u << 8 * in->vector) - 1;
   ptx_lanes_read(&w->values, walk->kernel, in, at, mask, 16, &lanes);
   ptx_shared_access(pattern_of(walk, in), &lanes, &access);
   count_shared(w, &access);
@@ -448,7 +461,8 @@ static double tensor_cycles(const struct walk *walk, const struct ptx_instructio
   return (double)in->immediate / tensor_rate(walk->machine, in);
 }
 
-/* Products queue for the tensor cores; all four warps of a group execute the instruction, which is one. */
+/* Products queue for the tensor cores; the four warps of a group execute one instruction
+   together. */
 static void begin_product(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
                           const double begin[PTX_SCENARIOS]) {
   double cycles = tensor_cycles(walk, in);
@@ -458,7 +472,8 @@ static void begin_product(const struct walk *walk, struct warp *w, const struct 
 
 /* ---- One instruction --------------------------------------------------------------------------------------------- */
 
-/* As one access of so many bytes, if that is where they all go: what ptxas knew when it joined them. */
+/* Changes the lanes to one access of so many bytes if all base addresses are aligned to it, as
+   ptxas knew when it joined the loads. */
 static bool widen(const struct walk *walk, const struct ptx_instruction *in, int bytes, struct ptx_lanes *lanes) {
   uint64_t at = (uint64_t)walk->kernel->operands[in->first + (size_t)in->results].value % (uint64_t)bytes;
   for (uint32_t rest = lanes->mask; rest; rest &= rest - 1)
@@ -468,7 +483,8 @@ static bool widen(const struct walk *walk, const struct ptx_instruction *in, int
   return true;
 }
 
-/* Where the lanes of a load, store or atomic operation go. True: the access is one with another's, in front of it. */
+/* Computes the addresses of the lanes of a load, store or atomic operation. Returns true if the
+   access is joined with an earlier one. */
 static bool read_lanes(const struct walk *walk, const struct warp *w, const struct ptx_instruction *in, uint32_t mask,
                        struct ptx_lanes *out) {
   bool accesses = in->op == PTX_LOAD || in->op == PTX_STORE || in->op == PTX_ATOMIC;
@@ -479,7 +495,8 @@ static bool read_lanes(const struct walk *walk, const struct warp *w, const stru
   return false;
 }
 
-/* What it asks of the machine; lanes: of an access; follows: it is one with the access in front of it. */
+/* Counts what the instruction costs. lanes: the addresses of an access; follows: the access is
+   joined with an earlier one. */
 static void perform(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask, bool follows,
                     struct ptx_lanes *lanes, const double begin[PTX_SCENARIOS], double latency[PTX_SCENARIOS]) {
   const struct ptx_machine *m = walk->machine;
@@ -531,7 +548,8 @@ static void issue(const struct walk *walk, struct warp *w, const struct ptx_inst
   w->issued += in->weight;
 }
 
-/* One instruction: what it asks of the machine, and when its results are there. The result of a product comes with its wait. */
+/* Accounts for one instruction: its cost, and when its results are ready. The result of a
+   product is ready at its wait. */
 static void account(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t mask) {
   double begin[PTX_SCENARIOS], latency[PTX_SCENARIOS];
   struct ptx_lanes lanes;
@@ -553,7 +571,8 @@ static void account(struct walk *walk, struct warp *w, const struct ptx_instruct
 
 /* ---- Control flow ------------------------------------------------------------------------------------------------ */
 
-/* The lanes that are furthest behind go on, so that what parted meets again at the first place that it can. */
+/* Chooses the lanes that are furthest behind, so that parted lanes meet again at the first
+   possible place. */
 static uint32_t choose_lanes(struct warp *w, int *pc) {
   uint32_t chosen = 0;
   if (w->together) {
@@ -574,22 +593,24 @@ static void move_lanes(struct warp *w, uint32_t lanes, int pc) {
   for (; lanes; lanes &= lanes - 1) w->pc[__builtin_ctz(lanes)] = pc;
 }
 
-/* What a branch does whose condition is not known. */
+/* The meaning of a branch whose condition is not known. */
 enum turn {
   TURN_UNSEEN,
-  TURN_LOOP,   /* decides how often a loop is gone through */
-  TURN_ALWAYS, /* what follows it fails */
-  TURN_NEVER,  /* where it leads fails, or it leaves out what is counted */
-  TURN_BOTH    /* chooses between two sides: some lanes go to each */
+  TURN_LOOP,   /* decides how often a loop is repeated */
+  TURN_ALWAYS, /* taken, because the code after it fails */
+  TURN_NEVER,  /* not taken, because its target fails or skips counted code */
+  TURN_BOTH    /* chooses between two sides, and some lanes go to each */
 };
 
-/* Whether a kernel that is right never comes to an instruction: straight on from there it fails. */
+/* Whether straight code from this instruction ends in a failure, so that a correct kernel never
+   reaches it. */
 static bool fails(const struct ptx_kernel *k, size_t at) {
   while (at < k->count && k->instructions[at].op < PTX_BRANCH) at++;
   return at < k->count && k->instructions[at].op == PTX_FAIL;
 }
 
-/* Whether a loop's last instruction can be reached without passing its first: what can reach it is part of the loop. */
+/* Whether the loop's last instruction can be reached without passing its first; code from which
+   it can be reached is part of the loop. */
 static bool in_loop(const struct ptx_kernel *k, size_t from, size_t first, size_t last, unsigned char *seen,
                     size_t *left) {
   size_t count = 0;
@@ -609,7 +630,7 @@ static bool in_loop(const struct ptx_kernel *k, size_t from, size_t first, size_
   return false;
 }
 
-/* Whether a branch decides to stay in a loop or to leave it. */
+/* Whether a branch decides to stay in a loop or to leave the loop. */
 static bool leaves_loop(const struct ptx_kernel *k, size_t at, size_t target) {
   unsigned char *seen = malloc(k->count + 1);
   size_t *left = malloc((k->count + 1) * sizeof *left);
@@ -644,8 +665,8 @@ static void refuse(struct walk *walk, struct warp *w, const struct ptx_instructi
   w->live = 0;
 }
 
-/* The lanes that a branch or exit moves, if its guard is not known. Lanes beside each other part: what both sides access stays as
-   spread as it was. */
+/* The lanes that an unknown guard moves at a branch or exit. Neighbouring lanes part, so that
+   the accesses of both sides stay as spread as before. */
 static uint32_t guess_lanes(struct walk *walk, struct warp *w, size_t at, uint32_t mask) {
   const uint32_t every_second = 0x55555555u;
   const struct ptx_instruction *in = &walk->kernel->instructions[at];
@@ -661,7 +682,8 @@ static uint32_t guess_lanes(struct walk *walk, struct warp *w, size_t at, uint32
   }
 }
 
-/* The lanes that an instruction is for. A load or store under a guard that is not known is counted for all. */
+/* The lanes that execute an instruction. A load or store with an unknown guard is counted for
+   all lanes. */
 static uint32_t find_active(struct walk *walk, struct warp *w, size_t at, uint32_t mask) {
   const struct ptx_instruction *in = &walk->kernel->instructions[at];
   if (in->guard < 0) return mask;
@@ -670,7 +692,8 @@ static uint32_t find_active(struct walk *walk, struct warp *w, size_t at, uint32
   return turns ? guess_lanes(walk, w, at, mask) : mask;
 }
 
-/* Each lane to the label that its index chooses; to all of them in turn where it is not known. */
+/* Moves each lane to the label that its index selects; an unknown index selects all labels in
+   turn. */
 static void move_by_table(struct walk *walk, struct warp *w, const struct ptx_instruction *in, uint32_t lanes) {
   const struct ptx_targets targets = ptx_targets_of(walk->kernel, in);
   const bool known = ptx_origin_of(&w->values, walk->kernel, in, 0) == PTX_KNOWN;
@@ -682,7 +705,8 @@ static void move_by_table(struct walk *walk, struct warp *w, const struct ptx_in
   }
 }
 
-/* True when the warp has reached a place where others should go on: behind a backward branch, or at a barrier. */
+/* Executes one instruction. Returns true when other warps should continue: after a backward
+   branch, or at a barrier. */
 static bool step(struct walk *walk, struct warp *w) {
   int pc;
   uint32_t mask = choose_lanes(w, &pc);
@@ -755,7 +779,7 @@ static int check(const struct walk *walk, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* The steps of a warp, at most `most`. */
+/* Counts the steps of a warp, at most `most`. */
 static int probe(const struct walk *walk, int index, long most, long *steps, cugen_error *err) {
   struct walk copy = *walk;
   struct warp w;
@@ -768,7 +792,7 @@ static int probe(const struct walk *walk, int index, long most, long *steps, cug
   return status;
 }
 
-/* In words, with the place. */
+/* The error message for an instruction that cannot be followed, with its place. */
 static int explain(const struct walk *walk, cugen_error *err) {
   static const char *const origins[] = {[PTX_FROM_FLOAT] = "floats that are computed",
                                         [PTX_FROM_LOCAL] = "values in local memory",
@@ -811,7 +835,8 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
   return CUGEN_OK;
 }
 
-/* The first warp often does what the others do not; those that were walked represent the rest. */
+/* Adds the counts of a walked warp, times the number of warps that it represents. The first warp
+   often does what the others do not, so it represents itself alone. */
 static void add_counts(const struct ptx_counts *from, double factor, struct ptx_counts *c) {
   const double more[] = {
       from->instructions,     from->shared_wavefronts, from->shared_ideal,  from->global_wavefronts,
@@ -826,7 +851,8 @@ static void add_counts(const struct ptx_counts *from, double factor, struct ptx_
   for (int p = 0; p < PTX_PIPE_COUNT; p++) c->pipe[p] += factor * from->pipe[p];
 }
 
-/* Groups of warps share the units, and begin when the first tiles are there. */
+/* Joins specialised groups of warps, which share the units and begin when the first tiles have
+   arrived. */
 static void join_groups(struct walk *walk) {
   const double latency[] = {walk->machine->latency_l2, walk->machine->latency_memory};
   for (int s = 0; s < PTX_SCENARIOS; s++) {
@@ -837,7 +863,7 @@ static void join_groups(struct walk *walk) {
   }
 }
 
-/* Of all warps, where some represent the rest. */
+/* Adds the footprint of all warps, when some represent the rest. */
 static void add_footprint(struct walk *walk, double factor) {
   struct ptx_footprint *to = &walk->counts.footprint;
   *to = ptx_footprint_of(&walk->memory);

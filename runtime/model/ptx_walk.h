@@ -1,8 +1,10 @@
-/* Walking a kernel's PTX: what the warps of one block execute, counted, without data. Integers, addresses and control flow are
-   followed exactly for the real launch; loads give zero, floats are not followed. Which registers hold what is not known is
-   followed, too: of a branch on them both sides are counted, addresses made of them are spread over their buffer, and a loop whose
-   trip count they decide is refused. So sectors, bank conflicts and trip counts are those of the machine. A second result is how long a warp takes
-   alone: instructions of a basic block start when their operands are ready, as a scheduling compiler arranges it. */
+/* Walking a kernel's PTX: counting what the warps of one block execute, without data. Integers,
+   addresses and control flow are followed exactly for the real launch; loads give zero, floats
+   are not followed. The walk also tracks which registers hold unknown values: at a branch on an
+   unknown value both sides are counted, unknown addresses are spread over their buffer, and a
+   loop with an unknown trip count is refused. So sectors, bank conflicts and trip counts are
+   those of the machine. A second result is how long a warp takes alone: an instruction of a
+   basic block starts when its operands are ready, as a scheduling compiler arranges it. */
 #ifndef RUNTIME_MODEL_PTX_WALK_H
 #define RUNTIME_MODEL_PTX_WALK_H
 
@@ -10,26 +12,30 @@
 
 #include "ptx.h"
 
-/* Of a multiprocessor; cycles. */
+/* Speeds of a multiprocessor, in cycles. */
 struct ptx_machine {
   double
-      pipe[PTX_PIPE_COUNT]; /* the multiprocessor's cycles for one warp's instruction; PTX_PIPE_NONE: to issue it */
-  double latency[PTX_PIPE_COUNT]; /* of a result; PTX_PIPE_NONE: of a branch */
+      /* cycles of the multiprocessor for one warp's instruction; PTX_PIPE_NONE: to issue the
+         instruction */
+      pipe[PTX_PIPE_COUNT];
+  double latency[PTX_PIPE_COUNT]; /* cycles until a result is ready; PTX_PIPE_NONE: of a branch */
   double latency_shared, latency_l1, latency_l2, latency_memory, latency_barrier, latency_cluster;
-  double cluster_bytes; /* a cycle, of other blocks' shared memory */
-  /* Of the tensor cores, operations a cycle by the type of the operands; 0: they do not do it, or it is not known. */
+  double cluster_bytes; /* bytes a cycle from other blocks' shared memory */
+  /* Operations a cycle of the tensor cores, by the type of the operands; 0: not supported or not
+     known. */
   double tensor_flops, tensor_f64_flops, tensor_tf32_flops, tensor_fp8_flops, tensor_i8_flops;
-  double tensor_sync_share;  /* what mma.sync attains; wgmma and f64 attain all */
-  double tensor_small_share; /* what f64 products of 8 x 8 x 4 attain */
+  /* the fraction of the rate that mma.sync reaches; wgmma and f64 reach all of it */
+  double tensor_sync_share;
+  double tensor_small_share; /* the fraction that f64 products of 8 x 8 x 4 reach */
 };
 
-/* A parameter that is a struct; 0 bytes: it is a number. */
+/* A parameter that is a struct; 0 bytes: the parameter is a number. */
 struct ptx_struct {
   const unsigned char *data;
   int bytes;
 };
 
-/* Memory that the caller passes: where its addresses begin is PTX_BUFFER_SHIFT's. */
+/* A buffer that the caller passes; PTX_BUFFER_SHIFT defines its addresses. */
 struct ptx_buffer {
   const char *name;
   int64_t bytes;
@@ -37,62 +43,76 @@ struct ptx_buffer {
 
 struct ptx_launch {
   uint32_t grid[3], block[3];
-  uint32_t at[3];            /* the block that is walked */
-  int64_t shared_bytes;      /* dynamic */
-  const int64_t *parameters; /* values; addresses of buffers are the caller's to make up, apart from each other */
+  uint32_t at[3];       /* the position of the walked block */
+  int64_t shared_bytes; /* dynamic shared memory of a block */
+  /* values of the parameters; the caller chooses the addresses of buffers, which must not
+     overlap */
+  const int64_t *parameters;
   int parameter_count;
   const struct ptx_buffer *buffers;
   int buffer_count;
-  const struct ptx_struct *structs; /* one for each parameter; NULL: none is a struct */
-  const double *boxes;              /* likewise, of tensor maps the bytes that a copy moves; NULL: there are none */
-  int64_t l1_bytes;                 /* for one block */
-  int registers;                    /* a thread: what bounds the loads in flight, */
-  int in_flight;                    /* as does what ptxas made of them, see sass.h; 0: not known */
-  int shared_quads, shared_pairs;   /* loads of 16 and 8 bytes of shared memory that the machine code has */
-  int texel_bytes;                  /* of an element of its textures; 0: not known */
-  const atomic_bool *stop;          /* NULL, or set to end the walk */
-  double until;                     /* when it ends, by clock_seconds; 0: never */
+  const struct ptx_struct *structs; /* one for each parameter; NULL: no parameter is a struct */
+  /* for each parameter that is a tensor map, the bytes that a copy moves; NULL: there are no
+     tensor maps */
+  const double *boxes;
+  int64_t l1_bytes; /* L1 that one block has */
+  int registers;    /* registers of a thread, which limit the loads in flight */
+  /* loads in flight in the machine code, another limit, see sass.h; 0: not known */
+  int in_flight;
+  /* loads of 16 and of 8 bytes from shared memory in the machine code */
+  int shared_quads, shared_pairs;
+  int texel_bytes;         /* bytes of a texture element; 0: not known */
+  const atomic_bool *stop; /* NULL, or set to end the walk */
+  double until;            /* when the walk gives up, by clock_seconds; 0: never */
 };
 
-/* Scenarios of latency: what misses in L1 comes from L2, or from memory. */
+/* The two latencies of an L1 miss: the data come from L2, or from memory. */
 enum { PTX_FROM_L2, PTX_FROM_MEMORY, PTX_SCENARIOS };
 
-/* What a block asks of device memory, each byte once; bytes. */
+/* The device memory that a block uses, each byte counted once; bytes. */
 struct ptx_footprint {
   double fetched; /* pieces of 64 bytes of which something is loaded */
-  double written; /* sectors of which something is stored, */
-  double part;    /* pieces that have such a sector which is not stored whole, */
-  double covered; /* and what is stored */
+  double written; /* sectors of which something is stored */
+  double part;    /* pieces with such a sector that is not stored completely */
+  double covered; /* bytes that are stored */
 };
 
-/* Of a whole block. Wavefronts are passes of 128 bytes through the memory pipe. */
+/* Counts of a whole block. Wavefronts are passes of 128 bytes through the memory pipe. */
 struct ptx_counts {
-  double instructions;         /* by warps */
-  double pipe[PTX_PIPE_COUNT]; /* the multiprocessor's cycles in each pipe; PTX_PIPE_NONE: of issuing */
+  double instructions; /* executed by warps */
+  /* cycles of the multiprocessor in each pipe; PTX_PIPE_NONE: issue cycles */
+  double pipe[PTX_PIPE_COUNT];
   double shared_wavefronts, shared_ideal;
-  double global_wavefronts, store_wavefronts;            /* of lines; of them the stores' */
-  double global_requests, global_sectors, ideal_sectors; /* of 32 bytes, asked for; needed if all bytes were used */
-  double load_sectors, store_sectors;                    /* that go to L2 */
-  double requested; /* bytes of global memory that lanes and copies ask for, each time anew */
-  double unknown;   /* accesses that ask for nobody knows how many */
-  double pages;     /* of 1 KiB of device memory that the block touches */
-  double atomics;   /* sectors that the level 2 cache has to do with for atomic operations, beyond those of a store */
+  /* of cache lines; the stores' part of them */
+  double global_wavefronts, store_wavefronts;
+  /* sectors of 32 bytes: requested; needed if all their bytes were used */
+  double global_requests, global_sectors, ideal_sectors;
+  double load_sectors, store_sectors; /* sectors that go to L2 */
+  /* bytes of global memory that lanes and copies request, counted at each request */
+  double requested;
+  double unknown; /* accesses of unknown size */
+  double pages;   /* pages of 1 KiB of device memory that the block touches */
+  /* sectors that the level 2 cache processes for atomic operations, beyond those of a store */
+  double atomics;
   double
-      crowded; /* passes of atomic operations over the one line of memory that most go to, if other blocks come after this one */
-  double exchange; /* cycles of reading other blocks' shared memory, if all of it were theirs */
+      /* passes of atomic operations over the most used line of memory, if the other blocks use
+         that line too */
+      crowded;
+  double exchange; /* cycles of reading shared memory, if all of it belonged to other blocks */
   struct ptx_footprint footprint;
   double barriers;
-  double code;                 /* instructions of the program */
-  double alone[PTX_SCENARIOS]; /* cycles of a block that has the multiprocessor for itself */
-  double path[PTX_SCENARIOS];  /* of its slowest warp, if that were the only one */
+  double code;                 /* instructions in the program's text */
+  double alone[PTX_SCENARIOS]; /* cycles of a block that is alone on the multiprocessor */
+  double path[PTX_SCENARIOS];  /* cycles of the block's slowest warp alone */
 };
 
-/* The instructions that warps of a block execute, of its first and its last one, at most `most` of each: what tells blocks that
-   have nothing to do from the others. launch->at names the block. */
+/* The number of instructions that the first and the last warp of a block execute, at most `most`
+   each, which tells idle blocks from working ones. launch->at names the block. */
 int ptx_steps(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
               long most, long *steps, cugen_error *err);
 
-/* CUGEN_ERROR_COMPILE: it cannot be followed (calls, trip counts that depend on data), does not end, or has products whose rate is not known. */
+/* CUGEN_ERROR_COMPILE: the kernel cannot be followed (calls, trip counts that depend on data),
+   does not end, or has matrix products whose rate is not known. */
 int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine, const struct ptx_launch *launch,
              struct ptx_counts *out, cugen_error *err);
 

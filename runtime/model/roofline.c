@@ -1,4 +1,4 @@
-/* Ceilings and what they allow; see roofline.h. */
+/* Peak rates, and the rates that they allow; see roofline.h. */
 #include "roofline.h"
 
 #include <stddef.h>
@@ -6,7 +6,8 @@
 
 #include "base/capability.h"
 
-/* A description has rates of its own; any other GPU those of its compute capability. All 0: not known. */
+/* A described device has rates of its own; any other GPU has those of its compute capability.
+   All 0: not known. */
 static struct gpu_rates rates_of(const struct device_description *device) {
   struct gpu_rates rates = {0};
   if (device->rates.fp32_lanes > 0) return device->rates;
@@ -20,14 +21,14 @@ static double lanes(const struct gpu_rates *rates, const struct dtype *dtype) {
   return strcmp(dtype->name, "bf16") == 0 ? rates->bf16_lanes : rates->fp16_lanes;
 }
 
-/* A clock of all multiprocessors, as often in a second. */
+/* The clock cycles of all multiprocessors together in a second. */
 static double clocks(const struct device_facts *facts) {
   return (double)facts->sm_count * (double)facts->clock_khz * 1e3;
 }
 
 static const struct {
   const char *type;
-  size_t offset; /* in struct gpu_rates */
+  size_t offset; /* of the member in struct gpu_rates */
 } product_types[] = {
     {"f64", offsetof(struct gpu_rates, tensor_f64_flops)},  {"tf32", offsetof(struct gpu_rates, tensor_tf32_flops)},
     {"f16", offsetof(struct gpu_rates, tensor_flops)},      {"bf16", offsetof(struct gpu_rates, tensor_bf16_flops)},
