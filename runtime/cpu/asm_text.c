@@ -1,6 +1,7 @@
-/* Inline assembly of a kernel is PTX: it becomes a call that names its text and operands (shim/inline_ptx.h). What the text says is read
-   here as well where it is written out, so that an instruction without a form here is refused by the compiler: a call of a function
-   whose attribute is that error does no harm in code that is not compiled. */
+/* Inline assembly of a kernel is PTX: it becomes a call with its text and operands
+   (shim/inline_ptx.h). A literal text is also parsed here, so that the compiler refuses an
+   instruction that is not supported: the statement becomes a call of a function with the
+   attribute error, which does no harm in code that is not compiled. */
 #include "asm_text.h"
 
 #include <ctype.h>
@@ -9,10 +10,10 @@
 
 #include "inline_ptx.h"
 
-/* STATEMENT_MOST: bytes that are looked through for the end of one. */
+/* STATEMENT_MOST: bytes that are searched for the end of a statement. */
 enum { WRONG_MOST = 160, STATEMENT_MOST = 16384 };
 
-/* Past blanks, comments and splices. */
+/* Skips blanks, comments and line continuations. */
 static const char *skip(const char *at) {
   for (const char *past;; at = past) {
     while (isspace((unsigned char)*at) || (*at == '\\' && at[1] == '\n')) at++;
@@ -26,7 +27,7 @@ static const char *after_word(const char *at, const char *word) {
   return strncmp(at, word, length) == 0 && !text_is_word(at[length]) ? at + length : NULL;
 }
 
-/* The opening parenthesis behind `asm` and its qualifiers. */
+/* The opening parenthesis after `asm` and its qualifiers. */
 static const char *find_open(const char *at) {
   static const char *const first[] = {"asm", "__asm__", "__asm"}, *const qualifiers[] = {"volatile", "__volatile__",
                                                                                          "inline"};
@@ -88,7 +89,7 @@ static const char *add_literal(const char *at, const char *end, struct text *out
   return at + 1;
 }
 
-/* Literals one after the other; false: something else stands among them, which the preprocessor replaces. */
+/* Reads adjacent literals; false: there is something else, which the preprocessor will replace. */
 static bool read_literals(const char *at, const char *end, struct text *out) {
   for (at = skip(at); at < end; at = skip(at)) {
     if (*at != '"') return false;
@@ -120,7 +121,7 @@ static void keep_lines(const char *at, const char *end, struct text *out) {
   }
 }
 
-/* `"=r"(x), "+r"(y)`: each as a call of that name; false: of another form. */
+/* Writes `"=r"(x), "+r"(y)`, each as a call of that name; false: another form. */
 static bool add_operands(const char *at, const char *end, const char *name, struct text *out) {
   while (skip(at) < end) {
     const char *constraint = skip(at), *past = text_skip_opaque(constraint), *open = skip(past), *close = NULL;
@@ -130,7 +131,7 @@ static bool add_operands(const char *at, const char *end, const char *name, stru
     text_addf(out, ", %s(%.*s, ", name, (int)(past - constraint), constraint);
     text_add_n(out, open, (size_t)(close + 1 - open));
     text_add_char(out, ')');
-    at = skip(close + 1); /* nvcc does not ask for the comma */
+    at = skip(close + 1); /* nvcc accepts a missing comma */
     keep_lines(close + 1, at, out);
     if (at < end && *at == ',') at++;
   }

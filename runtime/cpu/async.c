@@ -1,5 +1,6 @@
-/* What goes on by itself: copies, products of warpgroups, and the barriers that wait for them. Opening, beginning, hooks; the
-   operations stand in files of their own (async.h). */
+/* Asynchronous operations: copies, products of warpgroups, and the barriers that wait for them.
+   This file opens their state and has the table of hooks; the operations are in files of their
+   own (async.h). */
 #include "async.h"
 
 #include <stdlib.h>

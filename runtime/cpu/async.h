@@ -1,12 +1,14 @@
-/* What the asynchronous operations of a launch share: shared_address.c (addresses), mbarrier.c, barriers.c (of some warps, of a
-   cluster), copies.c (the copy engine) and warpgroup.c (products), and above them async.c. */
+/* Declarations shared by the asynchronous operations of a launch: shared_address.c (addresses),
+   mbarrier.c, barriers.c (of some warps, of a cluster), copies.c (the copy engine) and
+   warpgroup.c (matrix products), and above them async.c. */
 #ifndef RUNTIME_CPU_ASYNC_H
 #define RUNTIME_CPU_ASYNC_H
 
 #include "wait_queues.h"
 
 enum {
-  ASYNC_PLACE_BITS = 18, /* of a place in dynamic shared memory; static shared memory lies above */
+  /* bits of an offset in dynamic shared memory; static shared memory has higher addresses */
+  ASYNC_PLACE_BITS = 18,
   ASYNC_BLOCK_SHIFT = 24,
   ASYNC_MOST_MBARRIERS = 128,
   ASYNC_NAMED = 16,
@@ -15,25 +17,29 @@ enum {
 };
 
 struct mbarrier {
-  unsigned address, arrivals; /* how many complete a phase */
+  unsigned address, arrivals; /* number of arrivals that complete a phase */
   unsigned pending, phase;
-  int64_t bytes; /* that are expected and have not come, or the other way around */
-  unsigned sync; /* for the observer: of those who have reached this phase; the next one: of the last phase */
-  unsigned slot; /* who initialised it, */
-  bool fenced;   /* and said so to all who may use it */
+  /* bytes that are expected and have not come yet, or < 0: that have come before they were
+     expected */
+  int64_t bytes;
+  /* For the observer: sync of the threads that have reached this phase; the next number is that
+     of the phase before. */
+  unsigned sync;
+  unsigned slot; /* the thread that initialised the barrier */
+  bool fenced;   /* that thread has made the initialisation visible to the users of the barrier */
   struct wait_queue queue;
 };
 
 struct named_barrier {
   unsigned threads, arrived;
-  unsigned last; /* thread that completed it, in that epoch; 0: nobody has */
+  unsigned last; /* The thread that completed the barrier's last round, in that epoch; 0: none. */
   uint32_t completed;
   struct wait_queue queue;
 };
 
-struct remote_use { /* of a block's shared memory by another block of the cluster: the last one */
+struct remote_use { /* the last use of a block's shared memory by another block of the cluster */
   unsigned slot;
-  uint32_t epoch; /* of the observer; 0: none */
+  uint32_t epoch; /* of the observer; 0: no use */
   const void *site;
 };
 
@@ -47,62 +53,70 @@ struct async {
   unsigned mbarrier_count[FIBERS_BLOCKS];
   struct named_barrier named[FIBERS_BLOCKS][ASYNC_NAMED];
   unsigned cluster_arrived, cluster_phase;
-  unsigned cluster_phase_of[FIBERS_SLOTS]; /* + 1, that the thread arrived for; 0: it has not */
+  /* The phase + 1 that the thread has arrived for; 0: it has not arrived. */
+  unsigned cluster_phase_of[FIBERS_SLOTS];
   struct wait_queue cluster_queue;
-  struct remote_use remote[FIBERS_BLOCKS][FIBERS_BLOCKS]; /* of that block's memory by this one */
+  /* [a][b]: use of block a's memory by block b */
+  struct remote_use remote[FIBERS_BLOCKS][FIBERS_BLOCKS];
   struct copies *copies;
   struct thread_copies *thread_copies;
   struct warpgroup *warpgroups[ASYNC_WARPGROUPS];
-  bool used;                     /* in this cluster */
-  const void *site;              /* of the operation that inline PTX calls next; NULL: it is called by the kernel */
-  struct iptx_program *programs; /* inline PTX that was read */
+  bool used; /* something asynchronous was used in this cluster */
+  /* place of the operation that inline PTX calls next; NULL: the kernel makes the call itself */
+  const void *site;
+  struct iptx_program *programs; /* parsed inline PTX */
 };
 
 int async_open(struct async **out, cugen_error *err);
 void async_close(struct async *async);
-/* Before a cluster's threads begin, and when all have ended. */
+/* Called before a cluster's threads begin, and when all have ended. */
 void async_begin(struct async *async);
 void async_end(struct async *async);
-/* One copy that is on its way arrives. False: there is none. */
+/* Lets one copy that is under way arrive. Returns false if there is none. */
 bool async_step(struct async *async);
-/* A thread has ended, which others may wait for. */
+/* Called when a thread has ended, because other threads may wait for that. */
 void async_ended(struct async *async);
 extern const struct cpu_async async_hooks;
 
 /* ---- shared_address.c ---- */
 
-/* Without the block, which goes to *rank: the own one if it names none. */
+/* The offset within a block's shared memory; *rank becomes the rank of the block, the thread's
+   own if the address names none. */
 unsigned async_place(unsigned address, unsigned *rank);
-/* That many bytes of shared memory; traps where there are not so many. */
+/* The address of that many bytes of shared memory; traps if there are fewer. */
 char *async_shared(unsigned place, unsigned rank, size_t bytes);
-/* Where it lies, for the observer: of static shared memory in the place that the running block has it in. */
+/* The address of the memory for the observer: that of static shared memory is where the running
+   block has it. */
 void *async_raw(unsigned place, unsigned rank);
-/* The current thread uses shared memory of the block of that rank, which is to outlive that. */
+/* Notes that the current thread uses shared memory of the block of that rank, which must not end
+   before. */
 void async_remember_remote(unsigned rank, const void *site);
-/* All blocks have ended: whether each did so after the others' uses of its memory. */
+/* Called when all blocks have ended: checks that each ended after the other blocks' uses of its
+   memory. */
 void async_check_remote(const struct async *async);
-/* A barrier or copy is used wrongly: a finding of a watched kernel; async_trap ends the launch. */
+/* Reports a wrong use of a barrier or copy: a finding of a watched kernel. async_trap ends the
+   launch as well. */
 void async_misuse(cugen_finding_kind kind, const void *site, unsigned slot, const char *what);
 _Noreturn void async_trap(const void *site, const char *what);
 
 /* The site of an operation that was called from that address. */
 const void *async_site(const void *address);
 
-/* Hooks, as in abi.h; so in all that follow. */
+/* Hooks of abi.h, like all functions that follow. */
 unsigned async_address(const void *at);
 void *async_pointer(unsigned address);
 unsigned async_map(unsigned address, unsigned rank);
 
 /* ---- mbarrier.c ---- */
 
-/* What a thread asked the copy engine for has reached a barrier. */
+/* The arrival of a copy of the copy engine at a barrier. */
 struct arrival {
   unsigned rank, barrier, bytes, slot;
-  uint32_t epoch; /* when it began */
+  uint32_t epoch; /* when the copy began */
   const void *site;
 };
 void mbarrier_complete(struct async *async, const struct arrival *arrival);
-/* The current thread makes those known that it has initialised. */
+/* Makes the barriers that the current thread has initialised visible. */
 void mbarrier_fence(struct async *async);
 
 void mbarrier_init(unsigned address, unsigned arrivals);
@@ -113,7 +127,8 @@ void mbarrier_expect(unsigned address, unsigned bytes);
 
 /* ---- barriers.c ---- */
 
-/* Lets all go on when every thread of the cluster that has not ended has reached its barrier. */
+/* Completes the cluster's barrier if every thread of the cluster that has not ended has reached
+   it. */
 void barriers_try_cluster(struct async *async);
 
 void barriers_named(unsigned number, unsigned threads, int wait);

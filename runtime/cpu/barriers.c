@@ -12,7 +12,8 @@ static void describe_named(const void *object, char *out, size_t size) {
 enum { NAMED_SYNCS = 2 * FIBERS_BLOCKS * ASYNC_MOST_MBARRIERS };
 _Static_assert(NAMED_SYNCS + FIBERS_BLOCKS * ASYNC_NAMED <= OBSERVER_SYNCS, "syncs of all barriers");
 
-/* Who comes knows that the round before is over, or might have been taken for one of its threads. */
+/* Checks that a thread that arrives knows the end of the last round; otherwise it might be taken
+   for a thread of that round. */
 static void check_round(const struct named_barrier *barrier, unsigned slot, const void *site) {
   const struct observer *observer = fibers_observer();
   if (!observer || !barrier->completed || observer->ops->knows(observer, slot, barrier->last, barrier->completed))
@@ -27,7 +28,8 @@ static void complete_round(struct named_barrier *barrier, unsigned slot) {
   const struct observer *observer = fibers_observer();
   barrier->arrived = 0;
   barrier->last = slot;
-  if (observer) barrier->completed = observer->ops->now(observer) - 1; /* the release has just counted on */
+  /* the release has just advanced the counter */
+  if (observer) barrier->completed = observer->ops->now(observer) - 1;
   fibers_wake_all(&barrier->queue);
 }
 
@@ -83,7 +85,8 @@ void barriers_cluster(int what) {
   *own = 0;
 }
 
-/* Both kinds make barriers known that the thread initialised; what it wrote only one. */
+/* Both kinds of fence publish the barriers that the thread initialised; only one of them also
+   publishes its writes. */
 void barriers_fence(int kind) {
   const unsigned slot = fibers_current()->slot;
   if (kind == CPU_FENCE_LAUNCH) {

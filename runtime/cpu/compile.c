@@ -1,5 +1,5 @@
-/* Compiling for the cpu device: the compiler, its options, and what it makes; see compile.h. What it is given is unit.c's, what it
-   says diagnostics.c's. */
+/* Compiling for the cpu device: running the compiler, its options, and its output; see
+   compile.h. unit.c writes the compiler's input, diagnostics.c reads its messages. */
 #include "compile.h"
 
 #include <ctype.h>
@@ -25,61 +25,52 @@
 
 extern const char cpu_shim_text[]; /* abi.h and the parts of cuda_shim.h, embedded by the build */
 
-/* -O2: at -O1 a register-blocked matmul compiles in 0.26 s instead of 0.33 s but runs four times longer. Hidden symbols
-   keep a template's __shared__ arrays the object's own. Warnings are NVRTC's business, but -w would keep an array of variable
-   length from being an error; see unit.c and diagnostics.c. */
-static const char *const flags[] = {"-std=c++17",
-                                    "-O2",
-                                    "-march=native",
-                                    "-fPIC",
-                                    "-shared",
-                                    "-nostartfiles", /* what runs by being loaded is the source's: see object.h */
-                                    "-fvisibility=hidden",
-                                    "-fno-semantic-interposition",
-                                    "-Wl,-Bsymbolic", /* an application's own symbols are not the kernel's */
-                                    "-fstack-clash-protection",
-                                    "-fno-strict-aliasing",
-                                    "-ffp-contract=fast",
-                                    "-fno-math-errno",
-                                    "-fno-finite-loops", /* a loop that waits for another thread, whose atomics are plain accesses here, stays */
-                                    "-fno-exceptions",
-                                    "-fno-rtti"};
+/* -O2: at -O1 a register-blocked matmul compiles in 0.26 s instead of 0.33 s but runs four times
+   longer. Hidden symbols keep a template's __shared__ arrays private to the object. NVRTC
+   reports warnings, but -w would accept an array of variable length; see unit.c and
+   diagnostics.c. */
+static const char *const flags[] = {"-std=c++17", "-O2", "-march=native", "-fPIC", "-shared",
+                                    /* the source controls what runs at loading: see object.h */
+                                    "-nostartfiles", "-fvisibility=hidden", "-fno-semantic-interposition",
+                                    /* the kernel does not use an application's symbols */
+                                    "-Wl,-Bsymbolic", "-fstack-clash-protection", "-fno-strict-aliasing",
+                                    "-ffp-contract=fast", "-fno-math-errno",
+                                    /* keeps a loop that waits for another thread, because
+                                       atomics are plain accesses here */
+                                    "-fno-finite-loops", "-fno-exceptions", "-fno-rtti"};
 enum { FLAG_COUNT = sizeof flags / sizeof *flags };
 
-/* Options of g++ for kernels that are not watched. The loop vectoriser of g++ 12.2 reads a whole vector
-   where a loop takes the first part of it at an unknown stride, and so reads past the end of a buffer
-   that the source never leaves, as in two published matrix products. Peeled loops are left to the
-   vectoriser of straight code, which reads no such gap, so register-blocked kernels stay as fast.
-   Without libstdc++, which hardly a kernel calls, a small object is linked in half the time. */
+/* Options of g++ for kernels that are not watched. The loop vectoriser of g++ 12.2 reads a whole
+   vector where a loop uses only its first part at an unknown stride, and so reads past the end
+   of a buffer that the source never leaves, as in two published matrix products. Peeled loops
+   are left to the vectoriser of straight code, which reads no such gap, so register-blocked
+   kernels stay as fast. Without libstdc++, which few kernels call, a small object is linked in
+   half the time. */
 static const char *const gcc_flags[] = {"-fno-tree-loop-vectorize", "-fpeel-loops", "-nodefaultlibs",
                                         "-fno-threadsafe-statics", /* one thread runs a launch */
-                                        /* a division by what is known to be 0 stays one */
+                                        /* keeps a division by a value that is known to be 0 */
                                         "-fno-isolate-erroneous-paths-dereference"};
 enum { GCC_COUNT = sizeof gcc_flags / sizeof *gcc_flags };
 
-/* Of a watched kernel: calls before accesses, which stay whole (no scalar replacement, which would make four of a
-   float4); two barriers stay two; arrays and gaps as the source has them; lines; and none of the libraries that such calls
-   are usually for. */
+/* Options for watched kernels: calls before accesses, which stay whole (no scalar replacement,
+   which would split a float4 into four accesses); barriers are not merged; arrays and gaps stay
+   as the source has them; line tables; and none of the libraries that these calls are usually
+   for. */
 static const char *const watched_flags[] = {
-    "-fsanitize=thread",
-    "--param=tsan-distinguish-volatile=1",
-    "-fsanitize=bounds",
-    "-fno-tree-sra",
-    "-fno-tree-tail-merge",
-    "-fno-crossjumping",
-    "-fno-toplevel-reorder",
-    "-g1",
-    "-fno-threadsafe-statics",
+    "-fsanitize=thread", "--param=tsan-distinguish-volatile=1", "-fsanitize=bounds", "-fno-tree-sra",
+    "-fno-tree-tail-merge", "-fno-crossjumping", "-fno-toplevel-reorder", "-g1", "-fno-threadsafe-statics",
     "-nodefaultlibs",
-    "-Wl,--as-needed", /* Debian's g++ leaves it out where sanitizers are, and the linker then reads what nothing needs */
-    "-fno-delete-null-pointer-checks", /* a write to it stays one */
+    /* Debian's g++ omits this with sanitizers, and then the linker reads libraries that are not
+       needed */
+    "-Wl,--as-needed", "-fno-delete-null-pointer-checks", /* keeps a write to a null pointer */
     "-fno-isolate-erroneous-paths-dereference",
-    "-fno-tree-loop-distribute-patterns" /* no memset that reports nothing */};
+    "-fno-tree-loop-distribute-patterns" /* no memset, which would report nothing */};
 enum { WATCHED_COUNT = sizeof watched_flags / sizeof *watched_flags };
 
-/* The same of clang++, which has no way to keep a float4 whole. What two branches have in common is not made one, which would
-   belong to neither's line. DWARF 4: binutils (2.40) does not find the caller of what was inlined in several pieces by the
-   ranges of 5, and an atomic operation is inlined. */
+/* Options of clang++ for watched kernels; it cannot keep a float4 whole. Common code of two
+   branches is not merged, because it would have neither branch's line. DWARF 4, because binutils
+   (2.40) does not find the caller of code that was inlined in several pieces by the ranges of
+   DWARF 5, and atomic operations are inlined. */
 static const char *const clang_flags[] = {"-fsanitize=thread",
                                           "-fsanitize=array-bounds",
                                           "-mllvm",
@@ -105,35 +96,40 @@ enum {
   OWN_MOST = CLANG_COUNT > WATCHED_COUNT ? CLANG_COUNT : WATCHED_COUNT
 };
 
-/* The calls in front of accesses know of a multiple of 8 at most, and of parts nothing. Where a source has CUDA's own
-   types of several parts their own checks go in: not elsewhere, since they keep the compiler from moving
-   accesses into branches. Nor with clang++, where they lose the lines of barriers. */
+/* The calls before accesses know a multiple of at most 8, and nothing of a vector's parts. For
+   sources with CUDA's vector types the compiler's own checks are added. Other sources go
+   without, because the checks keep the compiler from moving accesses into branches. clang++ goes
+   without too, because the checks lose the lines of barriers. */
 static const char *const wide_types[] = {"char2",  "char4",  "short2",  "short4",  "int2",  "int4",
                                          "float2", "float4", "double2", "double4", "long2", "long4"};
 static const char wide_flag[] = "-fsanitize=alignment";
 
-/* Of a watched kernel whose accesses are to stay at their places: a read that only one branch needs is otherwise read there alone. */
+/* For a watched kernel whose accesses must stay in place: otherwise a read that only one branch
+   needs is moved into that branch. */
 static const char *const at_source_flags[] = {"-fno-tree-sink", wide_flag};
 enum { AT_SOURCE_COUNT = sizeof at_source_flags / sizeof *at_source_flags };
 
-/* Page faults of a growing heap are most of a compile's system time: large pages, and more of them at a time (glibc 2.35). */
+/* Page faults of a growing heap are most of a compile's system time: use large pages, and more
+   of them at a time (glibc 2.35). */
 #define COMPILER_HEAP "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=33554432"
 
-/* For the linker. What is static in a template's function would be visible with it, and unique in the process
-   (STB_GNU_UNIQUE): shared with the kernels loaded later, whose library then is never unloaded, and found instead of theirs. */
+/* For the linker. Static variables in a template's function would be visible with the template,
+   and unique in the process (STB_GNU_UNIQUE): shared with kernels that are loaded later, which
+   would then use the wrong variable and never be unloaded. */
 static const char symbols[] = "{ local: _ZZ*; };\n";
 
 /* ---- A compile ---- */
 
-/* What the pass that moves code towards its use writes about it, one file for each time that it runs. */
+/* The dump files of the passes that move code towards its use, a file for each run of a pass. */
 static const char *const sink_passes[] = {"sink1", "sink2"};
 enum { SINK_PASSES = sizeof sink_passes / sizeof *sink_passes };
 
 struct job {
   struct text folder, headers, source, object, symbols, standard, log;
-  struct text toolkit;            /* its headers, for what the cpu device has no own of */
-  struct text dumps[SINK_PASSES]; /* options */
-  int hold;                       /* of the folder; -1: none */
+  /* headers of the toolkit, for headers that the cpu device does not provide */
+  struct text toolkit;
+  struct text dumps[SINK_PASSES]; /* options for the dump files */
+  int hold;                       /* lock on the folder; -1: none */
 };
 
 static void job_free(struct job *job) {
@@ -172,7 +168,7 @@ static int write_files(const struct compile_request *request, struct job *job, c
 
 /* ---- The compiler ---- */
 
-/* Its first line, as what toolkit_library keeps: a compiler is asked once. */
+/* The compiler's first line, which toolkit_library keeps, so that a compiler is asked once. */
 static int ask_compiler(const struct toolkit *toolkit, void **table, cugen_error *err) {
   const char *const argv[] = {text_get(&toolkit->compiler), "--version", NULL};
   struct text version = {0}, line = {0};
@@ -199,20 +195,21 @@ static bool has_wide_types(const char *source) {
   return false;
 }
 
-/* Of the options the language's version alone means something here: the others are about a GPU's speed, and -ffast-math would
-   let the compiler take NaN for impossible, which poisoned outputs are. */
+/* Takes only the language version from the options: the others concern a GPU's speed, and
+   -ffast-math would let the compiler assume that there are no NaNs, with which outputs are
+   poisoned. */
 static int take_standard(const struct compile_request *request, struct job *job, cugen_error *err) {
   const char *standard = request->options ? strstr(request->options, "--std=") : NULL;
   if (standard) text_add_n(&job->standard, standard + 1, strcspn(standard, " ") - 1);
   return job->standard.failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* A place may be no multiple of what its type needs only where a pointer becomes one of another type. */
+/* Whether the source casts pointers; only then may an address be misaligned for its type. */
 static bool has_casts(const char *source) {
   return strstr(source, "*)") || strstr(source, "reinterpret_cast");
 }
 
-/* Whether it has moved a read of memory: "Sinking # VUSE <.MEM_30>". */
+/* Whether the compiler has moved a read of memory: "Sinking # VUSE <.MEM_30>". */
 static bool has_moved(const struct job *job) {
   static const char mark[] = "Sinking # VUSE ";
   bool moved = false;
@@ -227,7 +224,7 @@ static bool has_moved(const struct job *job) {
   return moved;
 }
 
-/* What the compiler is called with, but for what it makes of the source. */
+/* Adds the compiler's options, except the input and output. */
 static size_t add_flags(const struct compile_request *request, const struct job *job, bool clang, const char **argv) {
   size_t n = 0;
   for (size_t i = 0; i < FLAG_COUNT; i++) argv[n++] = flags[i];
@@ -240,10 +237,11 @@ static size_t add_flags(const struct compile_request *request, const struct job 
     if (has_wide_types(request->source)) argv[n++] = wide_flag;
     for (size_t i = 0; i < SINK_PASSES; i++) argv[n++] = text_get(&job->dumps[i]);
   }
-  /* With a quoted line comes the file that a #line of the source names, whatever that is. */
+  /* Quotes of lines could come from any file that a #line of the source names. */
   argv[n++] = clang ? "-fno-caret-diagnostics" : "-fno-diagnostics-show-caret";
   if (clang) argv[n++] = "-Wno-everything";
-  if (job->standard.length) argv[n++] = text_get(&job->standard); /* of two the later one counts */
+  /* of two options the later one counts */
+  if (job->standard.length) argv[n++] = text_get(&job->standard);
   argv[n++] = "-I";
   argv[n++] = text_get(&job->folder);
   argv[n++] = "-I";
@@ -256,7 +254,7 @@ static int run(const struct compile_request *request, struct job *job, const cha
                cugen_error *err) {
   struct text temporary = {0};
   text_addf(&temporary, "TMPDIR=%s", text_get(&job->folder));
-  /* A cache of compiles wants folders of its own; cugen keeps what was compiled itself. */
+  /* A compile cache needs folders of its own; cugen caches compiled images itself. */
   const char *const also[] = {text_get(&temporary), "CCACHE_DISABLE=1", "LC_ALL=C", /* plain quotes */
                               COMPILER_HEAP, NULL};
   const struct process_limits limits = {.seconds = request->timeout,
@@ -271,7 +269,7 @@ static int run(const struct compile_request *request, struct job *job, const cha
                          request->name, request->timeout);
 }
 
-/* Behind the source, where default ones are left out. */
+/* Libraries, which follow the source because the default ones are left out. */
 static size_t add_libraries(const struct compile_request *request, bool clang, const char **argv) {
   size_t n = 0;
   if (clang && !request->watched) return 0;
@@ -282,7 +280,7 @@ static size_t add_libraries(const struct compile_request *request, bool clang, c
   return n;
 }
 
-/* From the source, or from an assembly. */
+/* Compiles a source, or an assembly, to the object. */
 static int run_whole(const struct compile_request *request, struct job *job, bool clang, const char *input, int jail,
                      int *code, cugen_error *err) {
   const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + SINK_PASSES + AT_SOURCE_COUNT + 16] = {
@@ -299,7 +297,8 @@ static int run_whole(const struct compile_request *request, struct job *job, boo
   return run(request, job, argv, jail, code, err);
 }
 
-/* What it includes is looked at before a word of it is passed on, the assembly before it is assembled. */
+/* Checks the included files before anything of the log is passed on, and the assembly before it
+   is assembled. */
 static int run_unjailed(const struct compile_request *request, struct job *job, bool clang,
                         const struct tool_places *places, int *code, cugen_error *err) {
   const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + SINK_PASSES + AT_SOURCE_COUNT + 16] = {
@@ -322,12 +321,12 @@ static int run_unjailed(const struct compile_request *request, struct job *job, 
   return status;
 }
 
-/* ---- Whose failure it is ---- */
+/* ---- Failures of the surroundings ---- */
 
-/* Has no kernel, and as many bytes as the largest objects of kernels. */
+/* A source without a kernel, with as many bytes as the largest objects of kernels. */
 static const char control[] = "char cugen_control[4 << 20] = {1};\n";
 
-/* How often the kernel has ended a process for want of memory; -1: it does not say. */
+/* How often the kernel has killed a process for lack of memory; -1: not known. */
 static long long memory_kills(void) {
   static const char name[] = "\noom_kill ";
   struct text counters = {0};
@@ -346,8 +345,8 @@ static int fail_without_memory(const struct compile_request *request, cugen_erro
       request->name);
 }
 
-/* The same compiler, options and folder. *works: it has made an object, so that a failure before
-   was the source's. */
+/* Compiles the control source with the same compiler, options and folder. *works: an object was
+   made, so that the earlier failure was due to the source. */
 static int run_control(const struct compile_request *request, struct job *job, bool clang, int jail, bool *works,
                        cugen_error *err) {
   const struct compile_request bare = {.toolkit = request->toolkit,
@@ -367,8 +366,8 @@ static int run_control(const struct compile_request *request, struct job *job, b
   return status == CUGEN_ERROR_COMPILE ? CUGEN_OK : status;
 }
 
-/* A compile has failed. A compiler or a linker that is broken, a full disk, a folder that they
-   cannot use: then a source without a kernel fails, too, and what is said is not the kernel's. */
+/* After a failed compile, checks for a broken compiler or linker, a full disk, or an unusable
+   folder: then the control source fails, too, and the failure is not the kernel's. */
 static int check_surroundings(const struct compile_request *request, struct job *job, bool clang, int jail, int code,
                               long long kills, cugen_error *err) {
   struct text log = job->log;
@@ -391,7 +390,8 @@ static int check_surroundings(const struct compile_request *request, struct job 
   return status ? status : works ? CUGEN_OK : CUGEN_ERROR_IO;
 }
 
-/* What runs a destructor when a library is unloaded needs this symbol, which the start files have. */
+/* Whether the log misses the symbol that code for running destructors at unload needs, which the
+   start files define. */
 static bool needs_destructors(const char *log) {
   return strstr(log, "undefined") && strstr(log, "__dso_handle");
 }
@@ -445,7 +445,8 @@ static int take_image(const struct job *job, bool watched, struct compiled *out,
   return out->image ? CUGEN_OK : error_memory(err);
 }
 
-/* Behind the comments it begins with, which name the problem: the same code at other sizes. One that goes on in the next line stays. */
+/* The text after the comments at the beginning, which name the problem, so that the same code at
+   other sizes has the same key. A comment that a line continuation extends stays. */
 static const char *behind_head(const char *source) {
   for (;;) {
     const size_t length = strcspn(source, "\n");
@@ -460,7 +461,7 @@ static size_t lines_between(const char *at, const char *end) {
   return lines;
 }
 
-/* All that an image depends on, beside the toolkit. */
+/* The hash of everything that an image depends on, besides the toolkit. */
 static int image_key(const struct compile_request *request, struct hash *out, cugen_error *err) {
   struct text key = {0};
   const char *code = behind_head(request->source);
@@ -530,7 +531,8 @@ void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out) {
   struct text shim = {0};
   cpu_add_code(cpu_shim_text, &shim);
   for (const struct cpu_header *header = cpu_headers; header->name; header++) cpu_add_code(header->text, &shim);
-  text_addf(out, " -include %.8s", hash_bytes(text_get(&shim), shim.length).hex); /* what is in front of a source */
+  /* the text in front of each source */
+  text_addf(out, " -include %.8s", hash_bytes(text_get(&shim), shim.length).hex);
   out->failed |= shim.failed;
   text_free(&shim);
 }

@@ -4,13 +4,15 @@
 
 #include "runtime/device.h"
 
-/* The row's compile: the image is a shared object, entry i is "cugen_entry_i". */
+/* The compile function of the row: the image is a shared object, entry i is "cugen_entry_i". */
 int cpu_compile(const struct compile_request *request, struct compiled *out, cugen_error *err);
 
-/* The compiler's name and version, first line of --version, and the flags used. */
+/* Appends the compiler's name and version, the first line of --version, and the flags that are
+   used. */
 void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out);
 
-/* Appends C without comments, empty lines and the spaces at the ends of lines: what a compiler makes of it depends on none of them. */
+/* Appends C code without comments, empty lines and trailing spaces, which do not change the
+   compiled result. */
 void cpu_add_code(const char *text, struct text *out);
 
 #endif

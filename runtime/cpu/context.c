@@ -5,7 +5,8 @@
 #include <string.h>
 
 #ifndef FIBERS_UCONTEXT
-/* Saves the registers that a call preserves on the current stack, its pointer in *from, and goes on from to. */
+/* Saves the registers that a call preserves on the current stack and the stack pointer in *from,
+   and continues on `to`. */
 void cugen_switch_stack(void **from, void *to) __attribute__((visibility("hidden")));
 
 #define FUNCTION(body)                                                                                               \
@@ -15,13 +16,14 @@ void cugen_switch_stack(void **from, void *to) __attribute__((visibility("hidden
 #endif
 
 #if defined(__x86_64__)
-/* Fibers mostly switch at the same place, so that the return stack of the processor guesses right: every call is
-   answered by a return, if on another stack. */
+/* Fibers mostly switch at the same place, so that the processor's return stack predicts
+   correctly: every call is answered by a return, although on another stack. */
 FUNCTION("  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
          "  movq %rsp, (%rdi)\n  movq %rsi, %rsp\n"
          "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
          "  ret\n");
-/* A new stack: six registers, where to go, and a return address that ends backtraces. */
+/* The frame of a new stack: six registers, the address to run, and a return address that ends
+   backtraces. */
 enum { FRAME_WORDS = 8, FRAME_PROGRAM = 6 };
 #elif defined(__aarch64__)
 FUNCTION("  sub sp, sp, #160\n"
@@ -52,7 +54,8 @@ void context_make(struct context *context, char *bottom, size_t bytes, void (*pr
   context->stack_pointer = frame;
 #endif
 #if ADDRESS_SANITIZED
-  __asan_unpoison_memory_region(bottom, bytes); /* of frames that were given up with an earlier mapping */
+  /* poisoned by frames that were abandoned in an earlier mapping */
+  __asan_unpoison_memory_region(bottom, bytes);
   context->bottom = bottom;
   context->bytes = bytes;
 #endif
@@ -61,7 +64,7 @@ void context_make(struct context *context, char *bottom, size_t bytes, void (*pr
 #endif
 }
 
-/* The caller's own stack, before control leaves it. */
+/* Adopts the caller's own stack, before the first switch away from it. */
 void context_adopt(struct context *context) {
   memset(context, 0, sizeof *context);
 #if THREAD_SANITIZED

@@ -1,4 +1,4 @@
-/* What a stack keeps of the processor while it does not run, and going from one stack to another. */
+/* The processor state that a suspended stack keeps, and switching from one stack to another. */
 #ifndef RUNTIME_CPU_CONTEXT_H
 #define RUNTIME_CPU_CONTEXT_H
 
@@ -33,15 +33,17 @@ struct context {
 #endif
 };
 
-/* A stack on which program runs when control first reaches it; the caller's own, before control leaves it. */
+/* context_make: prepares a stack on which `program` runs at the first switch to it.
+   context_adopt: prepares the context of the caller's own stack, before the first switch away
+   from it. */
 void context_make(struct context *context, char *bottom, size_t bytes, void (*program)(void));
 void context_adopt(struct context *context);
 void context_drop(struct context *context);
 
-/* Control comes back when somebody goes on from `from`. Before anything else there stands
+/* Returns when another stack switches back to `from`. The code after a call must begin with
    context_arrive. */
 void context_switch(struct context *from, struct context *to);
-/* First thing on a stack that control has reached from `left`; self is NULL when it is new. */
+/* Must be called first on a stack after a switch from `left`; self is NULL on a new stack. */
 void context_arrive(struct context *left, struct context *self);
 
 #endif

@@ -1,6 +1,7 @@
-/* The copy engine: copies between global and shared memory that go on by themselves. Loads arrive when nobody can go on,
-   stores when they are waited for: as late as a GPU may make them, so that a wait that is missing or too weak shows. PTX
-   ISA, "Data Movement and Conversion Instructions: Tensor copy", "cp.async.bulk". */
+/* The copy engine: asynchronous copies between global and shared memory. Loads arrive when no
+   thread can run, stores when a thread waits for them: as late as a GPU may make them, so that a
+   missing or weak wait has an effect. PTX ISA, "Data Movement and Conversion Instructions:
+   Tensor copy", "cp.async.bulk". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +17,9 @@ struct copy {
   char *global;   /* of a bulk copy */
   unsigned bytes; /* in shared memory */
   unsigned shared, rank;
-  unsigned barrier, blocks;       /* of a load: in which blocks of the cluster it arrives */
-  unsigned slot, group;           /* of a store: of that thread's */
-  uint32_t epochs[FIBERS_BLOCKS]; /* of a load, in each block: when it began, for the observer */
+  unsigned barrier, blocks;       /* of a load: the blocks of the cluster in which it arrives */
+  unsigned slot, group;           /* of a store: the thread and its group */
+  uint32_t epochs[FIBERS_BLOCKS]; /* of a load: when it began in each block, for the observer */
   const void *site;
 };
 
@@ -29,7 +30,7 @@ struct list {
 
 struct copies {
   struct list loads, stores;
-  unsigned groups[FIBERS_SLOTS]; /* that a thread has committed */
+  unsigned groups[FIBERS_SLOTS]; /* groups that a thread has committed */
 };
 
 int copies_open(struct copies **out, cugen_error *err) {
@@ -58,7 +59,7 @@ static struct copy *add(struct list *list) {
   return &list->copies[list->count++];
 }
 
-/* ---- What a watched kernel's copies touch ---- */
+/* ---- Accesses of a watched kernel's copies ---- */
 
 static void use_global(const struct copy *copy) {
   observe_launch_used(fibers_observer(), copy->slot, copy->site);
@@ -88,12 +89,13 @@ static unsigned box_bytes(const struct cpu_tensor *map) {
   return bytes;
 }
 
-/* Pieces of 16 bytes change places within 128 bytes, by bits 7 and up of the address. */
+/* Swizzling: pieces of 16 bytes change places within 128 bytes, by bits 7 and up of the address. */
 static unsigned swizzled(unsigned place, unsigned swizzle) {
   return place ^ ((place >> 7 & (swizzle / CHUNK - 1)) << 4 & (swizzle ? ~0u : 0u));
 }
 
-/* Where the box's line begins in global memory; NULL: outside of the tensor in other dimensions than the first. */
+/* The beginning of the box's line in global memory; NULL: the line is outside of the tensor in a
+   dimension other than the first. */
 static char *line_of(const struct copy *copy, unsigned line) {
   const struct cpu_tensor *map = &copy->map;
   char *at = (char *)(uintptr_t)map->base;
@@ -106,9 +108,10 @@ static char *line_of(const struct copy *copy, unsigned line) {
   return at;
 }
 
-/* A box's piece of 16 bytes, from byte `from` of its line on: which bytes of it lie in the tensor. */
+/* A piece of 16 bytes of a box, from byte `from` of its line on: the bytes that are within the
+   tensor. */
 struct piece {
-  int64_t at; /* in the line of the tensor */
+  int64_t at; /* offset in the line of the tensor */
   int64_t begin, end;
 };
 
@@ -135,7 +138,7 @@ static void load_line(const struct copy *copy, unsigned line, unsigned rank) {
   }
 }
 
-/* A piece that lies in the tensor in part is written whole, as an H200 does it. */
+/* A piece that is partly within the tensor is written whole, as on an H200. */
 static void store_line(const struct copy *copy, unsigned line) {
   const unsigned line_bytes = (unsigned)copy->map.box[0] * copy->map.element;
   char *to = line_of(copy, line);
@@ -282,7 +285,7 @@ void copies_wait(unsigned newest) {
   stores->count = kept;
 }
 
-/* What nobody waited for. */
+/* Completes copies that no thread waited for. */
 void copies_end(struct copies *copies) {
   const struct list *loads = &copies->loads, *stores = &copies->stores;
   for (size_t i = loads->first; i < loads->count; i++)

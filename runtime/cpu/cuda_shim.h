@@ -1,13 +1,15 @@
-/* Turns CUDA C++ into C++17 for the host's compiler. The parts below stand, one after the other as here, between abi.h
-   and the user's source in a translation unit, which unit.c makes; docs/cpu-device.md says what is there and what is
-   not.
+/* Turns CUDA C++ into C++17 for the host's compiler. unit.c puts the parts below, in this order,
+   between abi.h and the user's source in a translation unit. docs/cpu-device.md says what is
+   supported.
 
-   The user's source may define macros of any name, and the only thing expanded after it are the macros of these files:
-   their replacements name nothing but keywords and names that begin with cugen_ or two underscores.
-   Every kernel compile parses them: they include little and say things once, by macros or templates. Most of it is
-   tables of functions, one a line, which clang-format would make three times as long.
+   The user's source may define macros of any name, and only the macros of these files are expanded
+   after it: their replacements use only keywords and names that begin with cugen_ or two
+   underscores. Every kernel compile parses these files, so they include little and avoid repetition
+   by macros and templates. Most of the text is tables of functions, one a line, which clang-format
+   would make three times as long.
 
-   The build reads the order from here (tools/cmake/Embed.cmake) and puts the texts into the binary. */
+   The build reads the order from this file (tools/cmake/Embed.cmake) and embeds the texts in the
+   binary. */
 /* clang-format off */
 #ifndef RUNTIME_CPU_CUDA_SHIM_H
 #define RUNTIME_CPU_CUDA_SHIM_H

@@ -1,5 +1,6 @@
-/* The cpu device: executes CUDA sources on the host's processor, to find out whether they are right, not how fast a GPU
-   would be. What is not known to be right belongs in a process of its own: see cpu/guard.h. */
+/* The cpu device: runs CUDA sources on the host's processor to find out whether they are right,
+   not how fast a GPU would run them. Code that is not known to be right must run in a process of
+   its own: see cpu/guard.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -22,7 +23,8 @@
 #include "runtime/devices.h"
 #include "shared_zone.h"
 
-/* DYNAMIC_SHARED: a block may have as much as on any GPU (compute capability 9.0), though configs may have less. */
+/* DYNAMIC_SHARED: the limit of a block is that of the largest GPU (compute capability 9.0),
+   though configs may have less. */
 enum {
   BUFFER_ALIGNMENT = 4096,
   PITCH_ALIGNMENT = 512,
@@ -35,25 +37,27 @@ struct cpu_device {
   struct device base;
   struct fibers *fibers;
   struct shared_zone shared; /* dynamic shared memory of a cluster's blocks */
-  pthread_mutex_t lock;      /* of the above, and of what loaded objects hold: threadIdx is a variable of theirs */
+  /* protects `fibers` and `shared`, and the variables of loaded objects such as threadIdx */
+  pthread_mutex_t lock;
   bool embedded;
   const atomic_bool *stop;
-  struct watch *watch;                  /* NULL: it was opened without a report */
-  double reversed;                      /* processor seconds for a launch in reverse order; 0: none is */
-  void (*before_launch)(void *context); /* NULL: nothing, or it was called */
+  struct watch *watch; /* NULL: the device was opened without a report */
+  /* processor seconds for a launch in reverse order; 0: usual order */
+  double reversed;
+  void (*before_launch)(void *context); /* NULL: none, or already called */
   void *before_context;
 };
 
 struct loaded {
   void *library;
-  bool watched, aligned;       /* aligned: its shared memory may need more than 16 */
+  bool watched, aligned;       /* aligned: its shared memory may need an alignment above 16 */
   bool cooperative;            /* blocks of a grid may wait for each other */
-  struct observed_image image; /* of a watched one */
-  int file;                    /* that library was loaded from */
+  struct observed_image image; /* of a watched image */
+  int file;                    /* the file that the library was loaded from */
   const struct compiled *compiled;
   struct cpu_builtins *builtins;
   struct entry *entries[KERNEL_MAX_ENTRIES];
-  struct static_array *statics; /* of shared memory, where a kernel has clusters */
+  struct static_array *statics; /* static shared memory, for a kernel with clusters */
   size_t static_count, static_bytes;
 };
 
@@ -62,10 +66,10 @@ struct entry {
   int (*takes)(int *sizes, int capacity);
   struct cpu_builtins *builtins;
   const struct loaded *of;
-  const unsigned *cluster; /* NULL, or the blocks of one, three numbers */
+  const unsigned *cluster; /* NULL, or the cluster's size in three dimensions */
 };
 
-/* ---- What it is ---- */
+/* ---- Describing the device ---- */
 
 static int cpu_count_devices(const struct toolkit *toolkit, cugen_error *err) {
   (void)toolkit;
@@ -78,7 +82,7 @@ static int cpu_count_devices(const struct toolkit *toolkit, cugen_error *err) {
 #endif
 }
 
-/* "model name" of /proc/cpuinfo, else the architecture's name. */
+/* "model name" of /proc/cpuinfo, or the architecture's name. */
 static void processor_name(struct text *out) {
   struct text info = {0};
   cugen_error ignored;
@@ -97,8 +101,9 @@ static void copy_text(char *to, size_t size, const struct text *from) {
   to[length] = '\0';
 }
 
-/* Limits of a mid-size GPU of compute capability 8.6 (CUDA C++ Programming Guide, "Technical Specifications per
-   Compute Capability"), but for the multiprocessors, so that a config finds variants that are valid on most GPUs. */
+/* Limits of a mid-size GPU of compute capability 8.6 (CUDA C++ Programming Guide, "Technical
+   Specifications per Compute Capability"), except for the number of multiprocessors, so that a
+   config's valid variants are valid on most GPUs. */
 static struct device_facts cpu_facts(void) {
   long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
   return (struct device_facts){.compute_capability = 80,
@@ -133,7 +138,7 @@ static int cpu_describe(const struct toolkit *toolkit, int ordinal, struct devic
   cpu_compiler_identity(toolkit, &compiler);
   const char *first_flag = strstr(text_get(&compiler), " -");
   size_t compiler_length = first_flag ? (size_t)(first_flag - text_get(&compiler)) : compiler.length;
-  /* Flags are long and the fingerprint short: their hash represents them. */
+  /* Flags are long and the fingerprint is short, so a hash represents the flags. */
   text_addf(&fingerprint, "cpu %s, %.*s, flags %.8s", text_get(&name), (int)compiler_length, text_get(&compiler),
             hash_bytes(text_get(&compiler), compiler.length).hex);
   bool failed = fingerprint.failed || name.failed;
@@ -162,7 +167,7 @@ static int cpu_open(const struct device_options *options, struct device **out, c
   if (!d) return error_memory(err);
   d->base.ops = &cpu_device_ops;
   d->base.description = (struct device_description){.id = "cpu", .arch = "cpu", .facts = cpu_facts()};
-  d->embedded = true; /* until there are handlers */
+  d->embedded = true; /* until signal handlers are installed */
   d->stop = options->stop;
   d->before_launch = options->before_launch;
   d->before_context = options->before_context;
@@ -181,7 +186,7 @@ static int cpu_open(const struct device_options *options, struct device **out, c
   return CUGEN_OK;
 }
 
-/* ---- Memory: all of it is the host's ---- */
+/* ---- Memory, which is the host's ---- */
 
 static int cpu_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool guarded, struct memory *out,
                      cugen_error *err) {
@@ -224,7 +229,7 @@ static int refuse_stream(cugen_error *err) {
   return error_set(err, CUGEN_ERROR_USAGE, "the cpu device has no streams: pass NULL; work has ended on return");
 }
 
-/* Either side may be a symbol of a kernel that runs. */
+/* Either side may be a symbol of a running kernel. */
 static int cpu_copy(struct device *device, void *to, const void *from, size_t bytes, void *const *stream,
                     cugen_error *err) {
   struct cpu_device *d = (struct cpu_device *)device;
@@ -257,7 +262,8 @@ static int cpu_fill(struct device *device, void *to, unsigned char byte, size_t 
   return CUGEN_OK;
 }
 
-/* All levels, as far as one thread fills them: a server's last one is shared by many. */
+/* The size of all caches, as far as one thread can fill them: many threads share a server's last
+   level. */
 static size_t cpu_cache_bytes(const struct device *device) {
   (void)device;
   const long levels[] = {sysconf(_SC_LEVEL2_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE)};
@@ -267,7 +273,7 @@ static size_t cpu_cache_bytes(const struct device *device) {
   return bytes && bytes < MOST_CACHES ? bytes : MOST_CACHES;
 }
 
-/* Line by line: memset may write past the caches. */
+/* Writes line by line, because memset may bypass the caches. */
 static int cpu_flush(struct device *device, const struct memory *memory, cugen_error *err) {
   (void)device, (void)err;
   volatile unsigned char *bytes = memory->device;
@@ -277,7 +283,7 @@ static int cpu_flush(struct device *device, const struct memory *memory, cugen_e
 
 /* ---- Textures ---- */
 
-/* With the array in the same allocation behind it. */
+/* The texture and its array are in one allocation. */
 static int cpu_texture_make(struct device *device, const struct kernel_argument *argument, void *buffer,
                             struct texture *out, cugen_error *err) {
   (void)device;
@@ -316,7 +322,7 @@ static int cpu_texture_update(struct device *device, const struct texture *textu
   return CUGEN_OK;
 }
 
-/* ---- Tensor maps: what the driver would refuse is refused here ---- */
+/* ---- Tensor maps, refused where the driver would refuse them ---- */
 
 static int refuse_map(const struct kernel_argument *argument, const char *why, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_DEVICE, "tensor map of '%s': %s", argument->name, why);
@@ -366,8 +372,8 @@ static void *find_symbol(struct loaded *loaded, const char *name, cugen_error *e
   return at;
 }
 
-/* dlopen wants a file: one without a name in any folder. It stays open as long as the library, since dlopen takes
-   equal paths for the same library. */
+/* dlopen needs a path, so the image is put into an unnamed file. The file stays open as long as
+   the library, because dlopen takes equal paths for the same library. */
 static int open_image(struct loaded *loaded, cugen_error *err) {
   const struct compiled *compiled = loaded->compiled;
   size_t done = 0;
@@ -398,7 +404,7 @@ static void cpu_unload(struct device *device, struct loaded *loaded) {
   free(loaded);
 }
 
-/* A watched image exports a place for the hooks. */
+/* A watched image exports a variable for the hooks. */
 static int watch_image(const struct cpu_device *d, struct loaded *loaded, cugen_error *err) {
   const struct cpu_watch **hooks = dlsym(loaded->library, "cugen_watch");
   struct link_map *map = NULL;
@@ -460,7 +466,7 @@ static int find_statics(struct loaded *loaded, cugen_error *err) {
   return status;
 }
 
-/* The numbers that the image exports for a kernel with clusters. */
+/* Reads the numbers that the image exports for a kernel with clusters. */
 static int find_cluster(struct loaded *loaded, const char *name, struct entry *entry, cugen_error *err) {
   struct text symbol = {0};
   text_addf(&symbol, "%s_cluster", name);
@@ -508,7 +514,8 @@ static int cpu_symbol(struct device *device, struct loaded *loaded, const char *
   Dl_info info;
   const ElfW(Sym) *symbol = NULL;
   struct link_map *map = NULL;
-  *address = dlsym(loaded->library, name); /* also what is in the libraries that it needs */
+  /* also finds symbols of libraries that the image needs */
+  *address = dlsym(loaded->library, name);
   bool found = *address && dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) == 0 &&
                dladdr1(*address, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) && symbol &&
                (uintptr_t)info.dli_fbase == map->l_addr && ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT;
@@ -521,7 +528,7 @@ static int cpu_symbol(struct device *device, struct loaded *loaded, const char *
 
 /* ---- Running ---- */
 
-/* `timer` for this launch; seconds 0: none. The handlers are guard.c's. */
+/* Sets a timer for this launch; seconds 0: no timer. guard.c has the handlers. */
 static void set_timer(int timer, double seconds) {
   const struct timeval time = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)((seconds - floor(seconds)) * 1e6)};
   const struct timeval again = {.tv_usec = timer == ITIMER_VIRTUAL && seconds > 0 ? 1000 : 0};
@@ -542,7 +549,7 @@ static void begin_running(struct cpu_device *d) {
   if (before) before(d->before_context);
 }
 
-/* What a GPU does and this device does not: no fault of the kernel. */
+/* Refuses what a GPU supports and this device does not, which is not the kernel's fault. */
 static int refuse_together(bool clusters, cugen_error *err) {
   if (clusters)
     return error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
@@ -561,7 +568,7 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
     return error_set(err, CUGEN_ERROR_DEVICE, "a launch of %llu blocks of %llu threads; a block may have 1 to %lld",
                      (unsigned long long)blocks, (unsigned long long)threads,
                      (long long)device->description.facts.max_threads_per_block);
-  /* Where blocks may wait for each other, they are run as one cluster. */
+  /* Blocks that may wait for each other run as one cluster. */
   const bool together = launch->cooperative && entry->of->cooperative;
   if (together && (blocks > FIBERS_BLOCKS || entry->cluster)) return refuse_together(entry->cluster, err);
   const unsigned *cluster = entry->cluster ? entry->cluster : together ? launch->grid : (const unsigned[3]){1, 1, 1};
@@ -590,7 +597,7 @@ static int cpu_launch(struct device *device, struct entry *entry, const struct k
                                       .overlap = launch->overlap,
                                       .reversed = d->reversed > 0};
   begin_running(d);
-  if (fibers.observer) /* which knows more of what leaves it */
+  if (fibers.observer) /* the observer knows more about accesses out of bounds */
     return run_within(d, &fibers, ITIMER_REAL, watch_limit(d->watch), err);
   status = d->reversed > 0 ? run_within(d, &fibers, ITIMER_VIRTUAL, d->reversed, err)
                            : fibers_run(d->fibers, &fibers, err);
@@ -611,7 +618,7 @@ static int cpu_watch(struct device *device, const struct watch_buffer *buffers, 
   return watch_buffers(((struct cpu_device *)device)->watch, buffers, count, err);
 }
 
-/* In a worker alone, whose signal handlers can end a launch. */
+/* Only in a worker, whose signal handlers can end a launch. */
 static void cpu_reverse_blocks(struct device *device, double seconds) {
   struct cpu_device *d = (struct cpu_device *)device;
   d->reversed = d->embedded ? 0 : seconds;

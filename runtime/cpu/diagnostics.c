@@ -1,4 +1,4 @@
-/* What g++ and clang++ say, as a user's error; see diagnostics.h. */
+/* Turning messages of g++ and clang++ into a user's error; see diagnostics.h. */
 #include "diagnostics.h"
 
 #include <ctype.h>
@@ -8,8 +8,9 @@
 #include "runtime/compile/advice.h"
 #include "runtime/compile/toolkit.h"
 
-/* The assembler quotes what it refuses: lines of any file that `.include` in an asm names. Of them stays what the source says
-   itself: the instruction's name. */
+/* The assembler quotes the text that it refuses, which may be lines of any file that an
+   `.include` in an asm names. Keeps only what the source itself contains: the instruction's
+   name. */
 static size_t without_quote(const char *source, const char *line, size_t length) {
   static const char mark[] = ": Error: ";
   const char *at = memmem(line, length, mark, sizeof mark - 1), *end = line + length;
@@ -33,7 +34,8 @@ static void add_line(struct text *out, const char *line, size_t length, const ch
   text_add_char(out, '\n');
 }
 
-/* gcc quotes in UTF-8 where the locale has that; a terminal, or a table that counts bytes, perhaps does not. */
+/* Replaces the UTF-8 quotes that gcc writes in some locales, for terminals and tables that need
+   ASCII. */
 static void plain_quotes(struct text *text) {
   size_t to = 0;
   for (size_t at = 0; at < text->length; at++) {
@@ -45,7 +47,8 @@ static void plain_quotes(struct text *text) {
   if (text->data) text->data[text->length = to] = '\0';
 }
 
-/* "In file included from a.h:3," and its like say where a diagnostic is: of them *from keeps the last place. */
+/* Whether the line gives the place of the next diagnostic, such as "In file included from
+   a.h:3,"; *from becomes the last place. */
 static bool is_context(const char *line, size_t length, struct text *from) {
   static const char *const words[] = {": In function ", ": In member function ", ": At global scope:"};
   static const char mark[] = " from ";
@@ -62,8 +65,9 @@ static bool is_context(const char *line, size_t length, struct text *from) {
   return false;
 }
 
-/* "c++: internal compiler error: File size limit exceeded signal terminated program as", of a part of g++ that a limit ended; what
-   follows asks for a report. NULL: nothing did. */
+/* Finds "c++: internal compiler error: File size limit exceeded signal terminated program as",
+   written when a limit has ended a part of g++ and followed by a request for a report. NULL: not
+   found. */
 static const char *find_crash(const char *log, size_t *length) {
   const char *mark = strstr(log, " signal terminated program ");
   const char *begin = mark;
@@ -80,15 +84,16 @@ static int crashed(const struct compile_request *request, const char *signal, si
                    request->name, (int)(length < 64 ? length : 64), signal, COMPILER_MEMORY_MB);
 }
 
-/* "k.cu:3:7: error: call to 'cugen_refused_0' declared with attribute error: the instruction 'x' has no form": of it what is the
-   user's. */
+/* Keeps the user's part of "k.cu:3:7: error: call to 'cugen_refused_0' declared with attribute
+   error: the instruction 'x' has no form". */
 static void take_refusal(struct text *line) {
   static const char call[] = "call to ";
   const char *text = text_get(line), *begin = strstr(text, call), *name = strstr(text, "cugen_refused_");
   const char *end =
-      begin && name ? strstr(name, ": ") : NULL; /* behind "attribute error" or, of clang++, "'error' attribute" */
+      /* after "attribute error" or, in clang++, "'error' attribute" */
+      begin && name ? strstr(name, ": ") : NULL;
   if (!end) return;
-  const char *column = strstr(text, ": error: "); /* that of the call, which is none of the source's */
+  const char *column = strstr(text, ": error: "); /* the column is that of the generated call */
   struct text out = {0};
   while (column && column > text && isdigit((unsigned char)column[-1])) column--;
   text_add_n(&out, text, column && column > text && column < begin ? (size_t)(column - 1 - text) : 0);
@@ -101,14 +106,15 @@ static bool has(const char *line, size_t length, const char *word) {
   return memmem(line, length, word, strlen(word)) != NULL;
 }
 
-/* The shim's types, by the names that CUDA has for them; the longer spelling of one goes first. */
+/* CUDA's names of the shim's types; a longer spelling comes before a shorter one. */
 static const char *const type_names[][2] = {
     {"cugen_float16<cugen_binary16>::Self", "__half"}, {"cugen_float16<cugen_binary16>", "__half"},
     {"cugen_float16x2<cugen_binary16>", "__half2"},    {"cugen_float16<cugen_brain16>::Self", "__nv_bfloat16"},
     {"cugen_float16<cugen_brain16>", "__nv_bfloat16"}, {"cugen_float16x2<cugen_brain16>", "__nv_bfloat162"},
     {"cugen_float8<3, 7, 126>", "__nv_fp8_e4m3"},      {"cugen_float8<2, 15, 123>", "__nv_fp8_e5m2"}};
 
-/* What is said for what stands at `at`, and how long that is; NULL: it is none of these. " {aka 'cugen_...'}" behind a name goes. */
+/* CUDA's name for the type at `at`, with its length; NULL: not in the table. A following " {aka
+   'cugen_...'}" is dropped. */
 static const char *type_name(const char *at, size_t *length) {
   const bool gcc = strncmp(at, " {aka '", 7) == 0, clang = strncmp(at, " (aka '", 7) == 0;
   const char *end = gcc ? strstr(at, "'}") : clang ? strstr(at, "')") : NULL;
@@ -136,7 +142,8 @@ static void plain_types(struct text *line) {
   *line = out;
 }
 
-/* "k.cu:2:9: error: variable length array 'v' is used [-Werror=vla]": the option is none of the user's. */
+/* Removes the option from "k.cu:2:9: error: variable length array 'v' is used [-Werror=vla]",
+   because the user did not give it. */
 static void take_option(struct text *line) {
   const char *option = strstr(text_get(line), " [-Werror");
   if (!option) return;
@@ -144,7 +151,7 @@ static void take_option(struct text *line) {
   text_add_char(line, '\n');
 }
 
-/* What g++ says without its warnings, their notes and the lines in front of them that say where they come from. */
+/* Copies g++'s log without warnings, their notes, and the context lines of both. */
 static void drop_warnings(const char *log, struct text *out) {
   struct text context = {0};
   bool dropped = false;
@@ -171,7 +178,7 @@ static cugen_cause cause_of(const char *diagnostics) {
   return assembly ? CUGEN_CAUSE_ASSEMBLY : CUGEN_CAUSE_NONE;
 }
 
-/* Its first lines, each with what is known of its cause. */
+/* Appends the first lines, each with advice. */
 static void add_lines(const char *log, const char *folder, struct advice *advice, struct text *text) {
   enum { MOST_LINES = 6 };
   const struct compile_request *request = advice->request;

@@ -1,4 +1,5 @@
-/* The scheduler that runs, and faults: a text that ends the process, or the launch; see scheduler.h. */
+/* The running scheduler, and faults, which end the process or the launch with a text; see
+   scheduler.h. */
 #include <stdlib.h>
 
 #include "fault_text.h"
@@ -7,7 +8,8 @@
 _Thread_local struct fibers *fibers_running;
 static _Atomic(void (*)(cugen_cause, const char *)) fault_handler;
 
-/* Without a handler the launch is given up: its caller goes on and nobody comes back to these stacks. */
+/* Without a handler the launch is given up: control returns to its caller and never to these
+   stacks. */
 _Noreturn void fibers_fault(cugen_cause cause, const char *text) {
   void (*handler)(cugen_cause, const char *) = atomic_load(&fault_handler);
   if (handler) handler(cause, text);

@@ -1,4 +1,4 @@
-/* Fault texts; see fault_text.h. */
+/* Formatting fault texts; see fault_text.h. */
 #include "fault_text.h"
 
 void fault_text_add(struct fault_text *line, const char *string) {

@@ -1,20 +1,21 @@
-/* Fault texts: written by hand, since a signal handler may do nothing else. */
+/* Formatting fault texts without the C library, because only async-signal-safe functions may be
+   called in a signal handler. */
 #ifndef RUNTIME_CPU_FAULT_TEXT_H
 #define RUNTIME_CPU_FAULT_TEXT_H
 
 #include "abi.h"
 
 struct fault_text {
-  char *at, *end; /* the final NUL goes to *at, which never passes *end */
+  char *at, *end; /* the final NUL is written to *at, which never passes *end */
 };
 
 void fault_text_add(struct fault_text *line, const char *string);
 void fault_text_number(struct fault_text *line, unsigned number, unsigned base, int digits);
-/* "block (0,1,0)" */
+/* Appends "block (0,1,0)". */
 void fault_text_position(struct fault_text *line, const char *what, struct cpu_dim3 at);
-/* A mask. */
+/* Appends a lane mask. */
 void fault_text_lanes(struct fault_text *line, unsigned lanes);
-/* "1 of 32" */
+/* Appends "1 of 32". */
 void fault_text_count(struct fault_text *line, unsigned count, const char *what, unsigned of);
 
 #endif

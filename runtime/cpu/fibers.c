@@ -1,23 +1,29 @@
-/* The emulator of CUDA threads; see fibers.h. A fiber is a stack that runs CUDA threads one after the other: a thread that never
-   waits leaves its fiber to the next thread, so that a kernel without barriers needs one stack and no switch. A thread that waits
-   keeps its fiber, and control goes straight to the next thread that can run (scheduler.c). MCUDA (Stratton, Stone and Hwu, LCPC
-   2008) makes loops over threads of what lies between barriers instead; fibers leave the kernel as it is, so that barriers and
-   warp operations may come in any function, branch and loop.
+/* The emulator of CUDA threads; see fibers.h. A fiber is a stack that runs CUDA threads one after
+   the other: a thread that never waits leaves its fiber to the next thread, so that a kernel
+   without barriers needs one stack and no switch. A thread that waits keeps its fiber, and control
+   goes straight to the next thread that can run (scheduler.c). MCUDA (Stratton, Stone and Hwu, LCPC
+   2008) instead turns the code between barriers into loops over threads; fibers leave the kernel
+   unchanged, so that barriers and warp operations may be in any function, branch and loop.
 
-   Who runs next is decided in one order, so that every run of a kernel is the same run: the lowest thread that can go
-   on, else the lowest that has not begun, else lanes that come together go on, else a copy that is on its way arrives, else the next block. The blocks of a
-   cluster run together; their static shared memory changes places when control goes from one to another.
+   The order of threads is deterministic, so that every run of a kernel is the same. The next to run
+   is the lowest thread that can continue, else the lowest that has not begun, else the lanes that
+   wait to converge, else a copy in flight arrives, else the next block begins. The blocks of a
+   cluster run together; their static shared memory is exchanged when control goes from one block to
+   another.
 
-   Invariants, of a block or a cluster that runs:
-   - A thread that has not ended is in one place: not begun (its slot is not below `unstarted`), the current one, ready (its warp's
-     `ready`), or parked: at a warp operation (its warp's `waiting`), where lanes come together (its warp's `converging`), in a wait
-     queue (its `describe`), else at its block's barrier.
-   - A thread that waits keeps its fiber, one that has ended gives it to the next: as many fibers as slots are enough.
-   - Control changes hands where a thread waits or ends, and nowhere else: what lies between is atomic. Whether a GPU would have had
-     to wait there is for the detector to say, not for this order.
-   - Nobody ready, nobody left to begin and no copy on its way, but live threads: a deadlock, and each can be asked what it waits
-     for (positions.c).
-   - threadIdx and its kind are variables of the loaded object (abi.h, cpu_builtins), right for the current thread. */
+   Invariants, for a running block or cluster:
+   - A thread that has not ended is in one of these states: not begun (its slot is not below
+   `unstarted`), current, ready (its warp's `ready`), or parked: at a warp operation (its warp's
+   `waiting`), where lanes converge (its warp's `converging`), in a wait queue (its `describe`), or
+   else at its block's barrier.
+   - A thread that waits keeps its fiber, and one that has ended leaves it to the next, so there are
+   never more fibers than slots.
+   - Control moves only where a thread waits or ends, and code between is atomic. Whether a GPU
+   would have to wait there is checked by the detector, not by this order.
+   - If no thread is ready, none is left to begin and no copy is in flight, but threads are alive,
+   there is a deadlock, and each thread can say what it waits for (positions.c).
+   - threadIdx and the other built-in variables belong to the loaded object (abi.h,
+   cpu_builtins), and have the current thread's values. */
 #include "fibers.h"
 
 #include <stdlib.h>
@@ -53,7 +59,7 @@ static void start_threads(struct fibers *all, unsigned rank) {
   if (rest) warps[whole].live = (1u << rest) - 1;
 }
 
-/* A block, or the cluster that begins with it. */
+/* Starts a block, or the cluster that begins with it. */
 static void start_block(struct fibers *all) {
   const struct fiber_launch *launch = all->launch;
   const struct cpu_dim3 origin = launch->builtins->block;
@@ -72,7 +78,7 @@ static void start_block(struct fibers *all) {
   async_begin(all->async);
 }
 
-/* The number-th block, or cluster of them, is the next one. False: there are not so many. */
+/* Makes the number-th block, or cluster, the next one. Returns false if there are not so many. */
 static bool choose_block(struct fibers *all, uint64_t number) {
   const struct cpu_dim3 *grid = &all->launch->grid, *cluster = &all->cluster;
   const unsigned wide = grid->x / cluster->x, high = grid->y / cluster->y;
@@ -93,7 +99,7 @@ static bool next_block(struct fibers *all) {
   return choose_block(all, next);
 }
 
-/* After a thread ended on this fiber: comes back when the fiber has another thread to run. */
+/* Called after a thread ended on this fiber; returns when the fiber has another thread to run. */
 static void find_work(struct fibers *all, struct fiber *self) {
   struct context *next = &all->caller;
   if (!fibers_any_ready(all) && all->unstarted >= all->slots && all->live) fibers_await(all);
@@ -206,7 +212,7 @@ static int check_cluster(const struct fiber_launch *launch, const struct cpu_dim
       FIBERS_BLOCKS, grid->x, grid->y, grid->z, cluster->x, cluster->y, cluster->z);
 }
 
-/* After a launch that was given up: every stack is as good as new. */
+/* After a launch was given up: resets every stack. */
 static int clear_up(struct fibers *all, cugen_error *err) {
   all->idle_count = 0;
   for (unsigned i = 0; i < all->usable; ++i) {
@@ -261,7 +267,7 @@ static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
   fibers_running = NULL;
 }
 
-/* Static shared memory of all blocks of a cluster begins as it is now. */
+/* In all blocks of a cluster static shared memory begins with the present content. */
 static int prepare_cluster(struct fibers *all, const struct fiber_launch *launch, cugen_error *err) {
   const size_t bytes = all->current.blocks * launch->static_bytes;
   if (all->current.blocks == 1 || bytes <= all->kept_bytes) return CUGEN_OK;
@@ -299,7 +305,7 @@ int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_e
   return fibers->fault.text[0] ? clear_up(fibers, err) : CUGEN_OK;
 }
 
-/* ---- What a loaded object calls ---- */
+/* ---- Hooks of loaded objects ---- */
 
 static _Noreturn void hook_trap(const char *what) {
   fibers_ended(__builtin_return_address(0), what);

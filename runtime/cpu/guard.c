@@ -15,10 +15,11 @@
 
 enum { ALIGNMENT = 16, CANARY = 0xca, MOST_BUFFERS = 1024, FAULT_EXIT = 99 };
 
-/* What a signal handler can reach must be static: handlers are the process's, and so is this. */
+/* State that a signal handler uses must be static; like the handlers, it exists once in a
+   process. */
 static struct {
   struct span {
-    char *start, *end; /* of the buffer itself */
+    char *start, *end; /* of the buffer without its guards */
   } buffers[MOST_BUFFERS];
   const struct shared_zone *shared; /* NULL: none */
   struct fault *fault;
@@ -35,8 +36,8 @@ static size_t page_size(void) {
   return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* A large unreachable zone on both sides: an index that is off by a row, not by one, lands in it too. A soft one is
-   written and read for every variant. */
+/* A large inaccessible zone on both sides also catches an index that is off by a row, not just
+   by one. A soft zone is smaller, because it is written and read for every variant. */
 static size_t zone(bool soft) {
   return (size_t)1 << (soft ? 16 : 20);
 }
@@ -49,7 +50,7 @@ static void remember(char *start, char *end) {
   }
 }
 
-/* What lies around a buffer and can be written: from low to its start, from its end to high. */
+/* The writable bytes around a buffer: from low to its start, from its end to high. */
 struct canaries {
   unsigned char *low, *start, *end, *high;
 };
@@ -66,7 +67,7 @@ static void write_canaries(const struct memory *memory, bool soft) {
   memset(c.end, CANARY, (size_t)(c.high - c.end));
 }
 
-/* Shared: processes that a launch is spread over write to it. */
+/* Shared memory, because a launch may be spread over several processes. */
 int guard_alloc(size_t bytes, bool soft, struct memory *out, cugen_error *err) {
   size_t page = page_size(), inside = (bytes + page) / page * page, whole = inside + 2 * zone(soft);
   char *base = bytes > SIZE_MAX / 2 ? MAP_FAILED
@@ -116,11 +117,11 @@ int guard_check(const struct memory *memory, bool soft, cugen_error *err) {
   return status;
 }
 
-/* ---- Faults: only async-signal-safe functions from here on ---- */
+/* ---- Faults: from here on only async-signal-safe functions ---- */
 
 struct line {
   struct fault fault;
-  size_t length; /* of its text */
+  size_t length; /* length of the text */
 };
 
 static void add(struct line *line, const char *string) {
@@ -150,14 +151,14 @@ static void add_where(struct line *line) {
   add(line, where);
 }
 
-/* trap, assert, deadlock: the text says where already. */
+/* For trap, assert and deadlock, whose text has the place already. */
 static void on_fault(cugen_cause cause, const char *text) {
   struct line line = {.fault.cause = cause};
   add(&line, text);
   die(&line);
 }
 
-/* The buffer nearest to the address, within the zones around it. */
+/* The buffer nearest to the address, if the address is within the zones around it. */
 static const struct span *nearest(const char *address, size_t *distance) {
   const struct span *found = NULL;
   *distance = zone(false) + page_size();
@@ -172,7 +173,7 @@ static const struct span *nearest(const char *address, size_t *distance) {
   return found;
 }
 
-/* False where it cannot be told. */
+/* Returns false if it cannot be told. */
 static bool is_write(const void *context) {
 #if defined(__x86_64__)
   enum { WRITE_BIT = 2 }; /* page-fault error code, Intel SDM vol. 3, 4.7 */
@@ -205,20 +206,20 @@ static const void *program_counter(const void *context) {
 #endif
 }
 
-/* As if the instruction were a call, and this where it returns to. */
+/* The instruction's address in the form of a return address. */
 static const void *site(const void *context) {
   return (const char *)program_counter(context) + 1;
 }
 
 #if defined(__x86_64__)
-/* prefix: of VEX, 0 none, 1 is 66: movaps, movntps; movdqa, movntdq. */
+/* prefix: as in VEX, 0 none, 1 is 66: movaps, movntps; movdqa, movntdq. */
 static bool is_aligned_move(uint8_t opcode, int prefix) {
   return ((opcode == 0x28 || opcode == 0x29 || opcode == 0x2b) && prefix < 2) ||
          ((opcode == 0x6f || opcode == 0x7f || opcode == 0xe7) && prefix == 1);
 }
 
-/* The instruction wants the 16 bytes and more that it accesses in place: one of whole vectors as SSE writes it, or a move that
-   says so (Intel's manual, volume 2, appendix A). */
+/* Whether the instruction needs an aligned address for its 16 bytes or more: an SSE instruction
+   on whole vectors, or an aligned move (Intel's manual, volume 2, appendix A). */
 static bool wants_place(const uint8_t *at) {
   bool wide = false, scalar = false;
   for (; *at == 0x66 || *at == 0xf2 || *at == 0xf3 || (*at & 0xf0) == 0x40; at++) {
@@ -235,8 +236,8 @@ static bool wants_place(const uint8_t *at) {
 }
 #endif
 
-/* What the processor refuses for the place it is at, not for who may touch it. x86 says the same of an address that can be
-   nobody's: the instruction tells. */
+/* Whether the processor refused the address for its alignment, not for its protection. x86
+   reports a non-canonical address in the same way, so the instruction is examined. */
 static bool is_misaligned(const siginfo_t *info, const void *context) {
   if (info->si_signo == SIGBUS) return info->si_code == BUS_ADRALN;
 #if defined(__x86_64__)
@@ -247,7 +248,7 @@ static bool is_misaligned(const siginfo_t *info, const void *context) {
 #endif
 }
 
-/* False: the address is not near dynamic shared memory. */
+/* Returns false if the address is not near dynamic shared memory. */
 static bool describe_shared(struct line *line, const char *address, const void *context) {
   bool before;
   size_t distance;
@@ -299,7 +300,7 @@ static void trap(struct line *line, const void *context, const char *what) {
   fibers_ended(site(context), what);
 }
 
-/* What no kernel can do on a GPU: see base/seccomp.h. */
+/* Describes a system call, which no kernel can make on a GPU: see base/seccomp.h. */
 static void refuse_call(struct line *line, const siginfo_t *info, const void *context) {
   const char *name = seccomp_name(info->si_syscall);
   struct line what = {.length = 0};
@@ -321,7 +322,7 @@ static void handle(int number, siginfo_t *info, void *context) {
   case SIGFPE: trap(&line, context, "integer division by zero"); break;
   case SIGALRM:
     if (fibers_time_is_up()) {
-      alarm(1); /* for a loop that accesses nothing */
+      alarm(1); /* ends a loop that makes no access */
       return;
     }
     add(&line, fibers_hang(site(context)));
@@ -347,7 +348,7 @@ int guard_install(struct fault *fault, cugen_error *err) {
   struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
   sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < SIGNAL_COUNT; i++) sigaction(signals[i], &action, NULL);
-  action.sa_flags |= SA_NODEFER; /* a launch may be left out of its handler */
+  action.sa_flags |= SA_NODEFER; /* the handler may be left by a jump out of the launch */
   sigaction(SIGVTALRM, &action, NULL);
   fibers_on_fault(on_fault);
   guard.installed = true;

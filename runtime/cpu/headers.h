@@ -1,4 +1,5 @@
-/* Headers of CUDA's that the cpu device has as files of its own (shim/headers): large ones, which a source names to have them. */
+/* Large CUDA headers that the cpu device provides as files (shim/headers), for sources that
+   include them. */
 #ifndef RUNTIME_CPU_HEADERS_H
 #define RUNTIME_CPU_HEADERS_H
 

@@ -1,4 +1,5 @@
-/* Arithmetic of inline PTX: integers of 8 to 64 bits, floats of 16 to 64 bits and pairs of the smallest; see inline_ptx.h. */
+/* Arithmetic of inline PTX: integers of 8 to 64 bits, floats of 16 to 64 bits, and pairs of
+   16-bit floats; see inline_ptx.h. */
 #include <math.h>
 #include <string.h>
 
@@ -98,7 +99,8 @@ static double real_tanh(double a, double b, double c) {
   return tanh(a);
 }
 
-/* A sum of a product is rounded once: in float by fmaf, in the smaller types in double, which holds their products. */
+/* A fused multiply-add is rounded once: in float by fmaf, and for the smaller types in double,
+   which holds their products exactly. */
 static double real_fma(double a, double b, double c) {
   return fma(a, b, c);
 }
@@ -235,7 +237,7 @@ static void do_mul(struct iptx_run *run, const struct iptx_instruction *i) {
     iptx_put(run, i, 0, product(run, i));
 }
 
-/* The width of what is added to a wide product. */
+/* The type of the summand of a wide product. */
 static enum iptx_type sum_type(const struct iptx_instruction *i) {
   const enum iptx_type type = type_of(i);
   if (!iptx_has(i, IPTX_W_WIDE)) return type;
@@ -318,7 +320,8 @@ static void do_shf(struct iptx_run *run, const struct iptx_instruction *i) {
   iptx_put(run, i, 0, iptx_has(i, IPTX_W_L) ? (by == 32 ? low : both << by >> 32) : both >> by);
 }
 
-/* A bit of the result for each three bits of the operands, which are a number from 0 to 7. */
+/* The operands' three bits at a place are a number from 0 to 7, which selects a bit of the table
+   as the result. */
 static void do_lop3(struct iptx_run *run, const struct iptx_instruction *i) {
   const uint32_t a = (uint32_t)iptx_get(run, i, 1, IPTX_B32), b = (uint32_t)iptx_get(run, i, 2, IPTX_B32);
   const uint32_t c = (uint32_t)iptx_get(run, i, 3, IPTX_B32), table = (uint32_t)iptx_get(run, i, 4, IPTX_B32);
@@ -351,7 +354,7 @@ static void do_clz(struct iptx_run *run, const struct iptx_instruction *i) {
   iptx_put(run, i, 0, leading_zeros(iptx_get(run, i, 1, type_of(i)), iptx_bits(type_of(i))));
 }
 
-/* The place of the highest bit that is not the sign; none: all ones. */
+/* The position of the highest bit that differs from the sign; all ones if there is none. */
 static void do_bfind(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned width = iptx_bits(type_of(i));
   uint64_t value = iptx_get(run, i, 1, type_of(i));
@@ -396,7 +399,7 @@ static void do_bfi(struct iptx_run *run, const struct iptx_instruction *i) {
 
 /* ---- Moves, conversions, comparisons ---- */
 
-/* Of a vector, parts become one word; into one, a word is taken apart. */
+/* mov from a vector joins its parts into a word; mov to a vector splits a word. */
 static void do_mov(struct iptx_run *run, const struct iptx_instruction *i) {
   const struct iptx_argument *to = &i->arguments[0], *from = &i->arguments[1];
   const enum iptx_type type = type_of(i);
@@ -439,7 +442,8 @@ static uint64_t saturated(uint64_t value, enum iptx_type to, enum iptx_type from
   return to_integer(&plain, real, to);
 }
 
-/* Toward zero and the other directions: the neighbour of what was rounded to nearest, where that went the other way. */
+/* Rounding toward zero and in other directions: the neighbour of the value rounded to nearest,
+   where that was rounded in the other direction. */
 static uint64_t directed(const struct iptx_instruction *i, double value, enum iptx_type to) {
   const uint64_t bits = iptx_from_real(value, to);
   const double near = iptx_real(bits, to);
@@ -447,7 +451,7 @@ static uint64_t directed(const struct iptx_instruction *i, double value, enum ip
   const bool less = iptx_has(i, IPTX_W_RZ) ? (value > 0 ? up : false) : iptx_has(i, IPTX_W_RM) && up;
   const bool more = iptx_has(i, IPTX_W_RZ) ? (value < 0 ? down : false) : iptx_has(i, IPTX_W_RP) && down;
   if (!less && !more) return bits;
-  return (near > 0) == more ? bits + 1 : bits - 1; /* numbers lie in the order of their bits */
+  return (near > 0) == more ? bits + 1 : bits - 1; /* numbers have the order of their bits */
 }
 
 static uint64_t convert(const struct iptx_instruction *i, uint64_t bits, enum iptx_type to, enum iptx_type from) {

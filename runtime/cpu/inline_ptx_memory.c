@@ -1,4 +1,4 @@
-/* Memory in inline PTX: loads, stores, atomics, copies, mbarriers; see inline_ptx.h. */
+/* Memory operations of inline PTX: loads, stores, atomics, copies, mbarriers; see inline_ptx.h. */
 #include <string.h>
 
 #include "async.h"
@@ -40,7 +40,7 @@ static size_t bytes_of(enum iptx_type type) {
 
 /* ---- Loads and stores ---- */
 
-/* Those that other threads may rely on look past caches, as volatile ones; a release or acquire is a fence, too. */
+/* Strong accesses bypass caches, like volatile ones; a release or acquire is also a fence. */
 static unsigned access_kind(const struct iptx_instruction *i) {
   static const enum iptx_word strong[] = {IPTX_W_VOLATILE, IPTX_W_RELAXED, IPTX_W_ACQUIRE,
                                           IPTX_W_RELEASE,  IPTX_W_CG,      IPTX_W_CV};
@@ -113,7 +113,7 @@ static uint64_t load_typed(const char *at, enum iptx_type type) {
   return iptx_kind(type) == 's' && width < 64 ? (uint64_t)((int64_t)(bits << (64 - width)) >> (64 - width)) : bits;
 }
 
-/* One element; gives what was there. */
+/* Performs the operation on one element; returns the old value. */
 static uint64_t exchange(const struct iptx_run *run, const struct iptx_instruction *i, char *at, unsigned first,
                          unsigned part) {
   const enum iptx_type type = type_of(i);
@@ -191,9 +191,10 @@ static void createpolicy(struct iptx_run *run, const struct iptx_instruction *i)
   iptx_put(run, i, 0, 0);
 }
 
-/* ---- Copies of a thread's own ---- */
+/* ---- A thread's own copies ---- */
 
-/* cp.async [shared], [global], bytes{, bytes that are read}; ignore-src as a predicate is not there. */
+/* cp.async [shared], [global], bytes{, bytes that are read}; an ignore-src predicate is not
+   supported. */
 static void copy(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned bytes = (unsigned)iptx_get(run, i, 2, IPTX_U32);
   const bool part = i->count > 3 && !iptx_has(i, IPTX_W_HINT);
@@ -266,7 +267,7 @@ static void mbarrier_more(struct iptx_run *run, const struct iptx_instruction *i
   mbarrier_expect(at, (unsigned)iptx_get(run, i, 1, IPTX_U32));
 }
 
-/* A try is the wait itself: it always succeeds. */
+/* A try is treated as the wait itself, so it always succeeds. */
 static void mbarrier_until(struct iptx_run *run, const struct iptx_instruction *i) {
   const uint64_t state = iptx_get(run, i, 2, IPTX_B64);
   const unsigned at = iptx_shared(run, i, 1);
@@ -275,7 +276,7 @@ static void mbarrier_until(struct iptx_run *run, const struct iptx_instruction *
   iptx_put(run, i, 0, 1);
 }
 
-/* The thread's copies are counted when they are there: now, before the arrival. */
+/* The thread's copies are counted when they have arrived: they are made now, before the arrival. */
 static void copy_arrive(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned at = iptx_shared(run, i, 0);
   finish(run, CPU_COPY_ALL);
@@ -327,7 +328,7 @@ static void bulk_wait(struct iptx_run *run, const struct iptx_instruction *i) {
   copies_wait((unsigned)iptx_get(run, i, 0, IPTX_U32));
 }
 
-/* ---- By the words behind "cp" and "mbarrier" ---- */
+/* ---- Selecting by the words after "cp" and "mbarrier" ---- */
 
 static void cp(struct iptx_run *run, const struct iptx_instruction *i) {
   if (iptx_has(i, IPTX_W_MBARRIER) && iptx_has(i, IPTX_W_ARRIVE) && !iptx_has(i, IPTX_W_BULK))

@@ -1,4 +1,4 @@
-/* Reading PTX: instructions, labels and declarations of registers; see inline_ptx.h. */
+/* Parsing PTX: instructions, labels and declarations of registers; see inline_ptx.h. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "inline_ptx.h"
 
-/* Of a text: instructions and labels are few, and each branch looks through them. */
+/* Limits of a text: instructions and labels are few, so each branch searches all of them. */
 enum { NAME_MOST = 48, INSTRUCTIONS_MOST = 4096 };
 
 static const char *const types[] = {"",
@@ -22,7 +22,7 @@ static const char *const words[] = {
 #undef ROW
 };
 
-/* Words that mean nothing here, by how they begin: where caches keep what was read. */
+/* Words without an effect here, by their beginnings: hints about caches. */
 static const char *const hints[] = {"L1",          "L2",    "evict_",     "cache_hint",   "no_allocate",
                                     "complete_tx", "bytes", "bulk_group", "async_generic"};
 
@@ -32,7 +32,7 @@ struct reader {
   char names[IPTX_REGISTERS][NAME_MOST];
   char *wrong;
   size_t size;
-  bool failed, wgmma; /* wgmma: the instruction that is read is one */
+  bool failed, wgmma; /* wgmma: the present instruction is a wgmma */
 };
 
 static bool is_name(char c) {
@@ -91,7 +91,8 @@ static void read_number(struct reader *r, struct iptx_term *term) {
   const char *at = r->at;
   if (at[0] == '0' && strchr("fFdD", at[1]) && at[1]) {
     term->bits = strtoull(at + 2, &end, 16);
-    if (tolower((unsigned char)at[1]) == 'f') { /* as a double, like a real number that is written out */
+    /* kept as a double, like a real number that is written out */
+    if (tolower((unsigned char)at[1]) == 'f') {
       const uint32_t single = (uint32_t)term->bits;
       float value;
       memcpy(&value, &single, sizeof value);
@@ -115,7 +116,7 @@ static void read_number(struct reader *r, struct iptx_term *term) {
 }
 
 enum { SPECIAL_MOST = 40 };
-/* In the order of enum special of inline_ptx_run.c. */
+/* In the order of enum special in inline_ptx_values.c. */
 static const char *const specials[] = {"tid.x",
                                        "tid.y",
                                        "tid.z",
@@ -167,7 +168,7 @@ static bool read_special(struct reader *r, const char *name, struct iptx_term *t
   return true;
 }
 
-/* %0 is an operand, %%laneid or %laneid a special register, anything else a register that was declared. */
+/* %0 is an operand, %%laneid or %laneid a special register, anything else a declared register. */
 static void read_term(struct reader *r, struct iptx_term *term) {
   *term = (struct iptx_term){.kind = IPTX_NOTHING};
   skip(r);
@@ -196,7 +197,7 @@ static void read_term(struct reader *r, struct iptx_term *term) {
   }
 }
 
-/* Of a wgmma's long list the operand that comes next. */
+/* Adds the next operand to a wgmma's long list. */
 static bool add_to_list(struct reader *r, struct iptx_argument *argument) {
   struct iptx_term term;
   if (!r->wgmma || argument->count == IPTX_LIST) return false;
@@ -252,7 +253,7 @@ static void read_argument(struct reader *r, struct iptx_argument *argument) {
     add_term(r, argument);
 }
 
-/* `p | q`: the second result stands behind the first. */
+/* Reads `p | q` as two results, the second after the first. */
 static void read_arguments(struct reader *r, struct iptx_instruction *i) {
   skip(r);
   if (*r->at == ';') return;
@@ -278,7 +279,7 @@ static bool add_type(struct iptx_instruction *i, const char *at, size_t length) 
   return false;
 }
 
-/* m64n128k16 */
+/* Reads a shape such as m64n128k16. */
 static bool add_shape(struct iptx_instruction *i, const char *at, size_t length) {
   int columns, depth, end = 0;
   if (sscanf(at, "m64n%3dk%3d%n", &columns, &depth, &end) != 2 || (size_t)end != length) return false;
@@ -303,7 +304,7 @@ static bool is_hint(const char *at) {
   return false;
 }
 
-/* ".shared::cta.b32": points and colons part the words. */
+/* Reads ".shared::cta.b32", where points and colons separate the words. */
 static void read_words(struct reader *r, struct iptx_instruction *i, const char *name, size_t whole) {
   while (*r->at == '.') {
     const char *at = ++r->at;
@@ -351,7 +352,7 @@ static struct iptx_instruction *add_instruction(struct reader *r) {
 
 static void read_label(struct reader *r, struct iptx_instruction *i) {
   skip(r);
-  while (*r->at == '%') r->at++; /* %= makes a label unique, and is nothing here */
+  while (*r->at == '%') r->at++; /* %= makes a label unique, and has no effect here */
   i->label = r->at;
   while (is_name(*r->at) || *r->at == '%' || *r->at == '=') r->at++;
   i->label_length = (size_t)(r->at - i->label);
@@ -379,7 +380,7 @@ static void read_instruction(struct reader *r, struct iptx_instruction *i) {
     i->perform = operation->perform;
 }
 
-/* `.reg .pred p, q;` or `.reg .b32 r<4>;`. */
+/* Reads `.reg .pred p, q;` or `.reg .b32 r<4>;`. */
 static void declare(struct reader *r, const char *name, size_t length) {
   if (find_register(r, name, length) >= 0) return;
   if (r->program->registers == IPTX_REGISTERS || !length || length >= NAME_MOST) {
@@ -423,7 +424,8 @@ static void read_declaration(struct reader *r) {
   take(r, ';');
 }
 
-/* A label's place is that of the next instruction: one that does nothing. */
+/* A label becomes an instruction without an effect, so that its place is that of the next
+   instruction. */
 static bool read_definition(struct reader *r) {
   const char *begin = r->at;
   size_t length = 0;
@@ -451,7 +453,8 @@ static void read_statement(struct reader *r) {
   }
 }
 
-/* Branches go to the definition of that name: of several, the next one, since a block may be pasted twice. */
+/* A branch goes to the definition of its label; if a block was pasted twice, to the next
+   definition. */
 static void resolve(struct reader *r) {
   struct iptx_program *p = r->program;
   for (size_t i = 0; i < p->count && !r->failed; i++) {

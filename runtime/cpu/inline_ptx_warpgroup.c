@@ -1,11 +1,12 @@
-/* wgmma of inline PTX: the products of warpgroup.c, whose sums are the registers that the text names one by one. They are found where
-   those lie: one behind the other, as the elements of an array do. See inline_ptx.h. */
+/* wgmma of inline PTX: the products of warpgroup.c, with sums in registers that the text names
+   one by one. The registers must be the elements of an array, one after the other in memory. See
+   inline_ptx.h. */
 #include "async.h"
 #include "inline_ptx.h"
 
 enum { DESCRIPTOR_X = 1, DESCRIPTOR_Y, SCALE, NEGATE_X, NEGATE_Y, ACROSS_X, ACROSS_Y };
 
-/* enum cpu_number; -1: none that has a form here. */
+/* The enum cpu_number of the operands' type; -1: not supported. */
 static int number_of(const struct iptx_instruction *i) {
   static const struct {
     enum iptx_type sum, element;
@@ -19,7 +20,7 @@ static int number_of(const struct iptx_instruction *i) {
   return -1;
 }
 
-/* The array that the sums are: the list's operands follow one another, in the text and in memory. */
+/* The array of the sums: consecutive operands in the text must be consecutive in memory. */
 static void *sums_of(const struct iptx_run *run, const struct iptx_instruction *i) {
   const struct iptx_argument *sums = &i->arguments[0];
   const unsigned first = sums->terms[0].index, stored = sums->count < IPTX_TERMS ? sums->count : IPTX_TERMS;
@@ -35,7 +36,8 @@ static void *sums_of(const struct iptx_run *run, const struct iptx_instruction *
   return run->operands[first].at;
 }
 
-/* Scale, a predicate or a number, then signs, 1 or -1, and of elements of 16 bits whether k is the contiguous dimension. */
+/* Reads the scale, a predicate or a number, then the signs, 1 or -1, and for elements of 16 bits
+   whether k is the contiguous dimension. */
 static int flags_of(const struct iptx_run *run, const struct iptx_instruction *i) {
   int flags = iptx_get(run, i, SCALE, i->arguments[SCALE].terms[0].kind == IPTX_REGISTER ? IPTX_PRED : IPTX_U32)
                   ? CPU_WGMMA_ADD
@@ -47,7 +49,7 @@ static int flags_of(const struct iptx_run *run, const struct iptx_instruction *i
   return flags;
 }
 
-/* An address of static shared memory is too large for a descriptor here (shared_address.c). */
+/* An address of static shared memory is too large for a descriptor (shared_address.c). */
 static uint64_t descriptor_of(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument) {
   const uint64_t descriptor = iptx_get(run, i, argument, IPTX_U64);
   if ((descriptor & 0x3fff) << 4 >= fibers_launch()->dynamic_bytes)

@@ -1,5 +1,5 @@
-/* Asking addr2line; see lines.h. What it reads is an object of a stranger's source, whose asm may write line tables of its own: it
-   is confined as the compiler is. */
+/* Running addr2line; see lines.h. Its input is an object of a stranger's source, whose asm may
+   contain line tables of its own, so it is confined like the compiler. */
 #define _GNU_SOURCE /* memmem */
 #include "lines.h"
 
@@ -12,13 +12,13 @@
 #include "runtime/compile/advice.h"
 #include "tools.h"
 
-/* The compiler puts the current folder before a relative name. */
+/* Removes the current folder, which the compiler puts before a relative name. */
 static const char *without_folder(const char *name) {
   char *folder = getcwd(NULL, 0);
   const size_t length = folder ? strlen(folder) : 0;
   if (length && strncmp(name, folder, length) == 0) {
     if (folder[length - 1] == '/')
-      name += length; /* the root */
+      name += length; /* a folder that is the root */
     else if (name[length] == '/')
       name += length + 1;
   }
@@ -26,7 +26,7 @@ static const char *without_folder(const char *name) {
   return name;
 }
 
-/* What one line of its answer says, "/home/me/templates/copy.cu:12 (discriminator 3)". */
+/* The kinds of answer lines, such as "/home/me/templates/copy.cu:12 (discriminator 3)". */
 enum answer { ANSWER_NOTHING, ANSWER_SHIM, ANSWER_SOURCE };
 
 static enum answer read_place(const char *line, size_t length, char file[LINES_NAME], int *number) {
@@ -47,8 +47,8 @@ static enum answer read_place(const char *line, size_t length, char file[LINES_N
   return ANSWER_SOURCE;
 }
 
-/* A function's code that was inlined is used where it is called from: in the first other file, else in its own file by the outermost
-   caller, which is the kernel. */
+/* The place where inlined code is used is its caller in the first other file, or else the
+   outermost caller in its own file, which is the kernel. */
 static void add_user(struct source_place *place, const char file[LINES_NAME], int number) {
   const bool same = strcmp(place->file, file) == 0;
   if (same && number == place->line) return;
@@ -56,8 +56,8 @@ static void add_user(struct source_place *place, const char file[LINES_NAME], in
   place->user_line = number;
 }
 
-/* The frames of one address, innermost first. Of code that belongs to no line, such as what two branches have in common, the
-   compiler knows the caller at best. */
+/* Adds a frame of an address; frames come innermost first. For code without a line, such as
+   common code of two branches, the compiler knows at best the caller. */
 static void add_frame(struct source_place *place, bool *shim, const char *line, size_t length) {
   char file[LINES_NAME];
   int number = 0;
@@ -76,7 +76,8 @@ static void add_frame(struct source_place *place, bool *shim, const char *line, 
   }
 }
 
-/* What is asked: an address, and whose place it may be. Of several for one place the first that is known counts. */
+/* A question: an address, and the site that it is for. Of several addresses for a site, the
+   first known answer counts. */
 struct question {
   uint64_t address;
   size_t place;
@@ -98,7 +99,7 @@ static void keep_answer(const struct question *question, const struct source_pla
   in_shim[question->place] |= shim;
 }
 
-/* Each address's answer begins with it. */
+/* The text with which each address's answer begins. */
 static void read_answer(const char *text, const struct questions *q, struct source_place *out, bool *in_shim) {
   struct source_place place;
   size_t index = 0;
@@ -118,13 +119,13 @@ static void read_answer(const char *text, const struct questions *q, struct sour
   if (index && index <= q->count) keep_answer(&q->all[index - 1], &place, shim, out, in_shim);
 }
 
-/* What is asked, and where: the image is a file in a folder of its own. */
+/* Where addr2line runs: the image is a file in a folder of its own. */
 struct asked {
   struct text program, folder, image;
-  int jail, hold; /* of the folder */
+  int jail, hold; /* lock on the folder */
 };
 
-/* binutils may be built to fetch what an object names from a server. */
+/* binutils may be built to download what an object names from a server, which is prevented. */
 static int run_program(const struct asked *a, const char *const *argv, struct text *answer, int *code,
                        cugen_error *err) {
   static const char *const also[] = {"DEBUGINFOD_URLS=", "LC_ALL=C", NULL};
@@ -142,7 +143,8 @@ static int ask(const struct asked *a, const struct questions *q, struct source_p
   int code = 0, status = argv && starts ? CUGEN_OK : error_memory(err);
   for (size_t i = 0; i < q->count && !status; i++) {
     starts[i] = addresses.length;
-    text_addf(&addresses, "0x%llx", (unsigned long long)q->all[i].address - 1); /* in the call, not behind it */
+    /* an address within the call, not after it */
+    text_addf(&addresses, "0x%llx", (unsigned long long)q->all[i].address - 1);
     text_add_n(&addresses, "", 1);
   }
   if (!status && addresses.failed) status = error_memory(err);
@@ -160,10 +162,11 @@ static int ask(const struct asked *a, const struct questions *q, struct source_p
   return status;
 }
 
-/* How far in front of code without a line one is looked for: some instructions. */
+/* How many bytes before code without a line are searched for one: some instructions. */
 enum { NEAR = 48 };
 
-/* First of the sites alone; then, of those that have no line, of what is near, or of what represents the shim. */
+/* Asks first about the sites alone, then, for those without a line, about code near them or
+   about the places that represent the shim. */
 static int ask_twice(const struct asked *a, const struct line_site *sites, size_t count, struct source_place *out,
                      cugen_error *err) {
   struct questions q = {.all = calloc(count * (NEAR + 1) + 1, sizeof *q.all)};
@@ -189,7 +192,7 @@ static bool any_site(const struct line_site *sites, size_t count) {
   return i < count;
 }
 
-/* Of another file's debug information. */
+/* Whether the image refers to another file's debug information. */
 static bool names_file(const void *image, size_t length) {
   static const char section[] = ".gnu_debug";
   return memmem(image, length, section, sizeof section - 1) != NULL;

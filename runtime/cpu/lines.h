@@ -1,4 +1,5 @@
-/* From places in a compiled image to lines of the source, by the compiler's line tables; binutils' addr2line reads them. */
+/* Finding the source lines of places in a compiled image, from the compiler's line tables with
+   binutils' addr2line. */
 #ifndef RUNTIME_CPU_LINES_H
 #define RUNTIME_CPU_LINES_H
 
@@ -8,25 +9,26 @@
 
 enum { LINES_NAME = 256, LINES_SECONDS = 10, LINES_MEMORY_MB = 1024 };
 
-/* line 0: not known. Code of a function that was inlined is in two places: `file` is where it was written, `user` where it is called from,
-   "" when that is not known. */
+/* line 0: not known. Code of an inlined function belongs to two places: `file` is where the code
+   was written, `user` is where it is called from, "" if not known. */
 struct source_place {
   char file[LINES_NAME];
   int line;
   char user[LINES_NAME];
   int user_line;
-  int discriminator; /* of the compiler, for what one line has in several branches; 0: it has none */
+  int discriminator; /* the compiler's number for one of several branches on a line; 0: none */
 };
 
-/* Return addresses, from the image's first byte; 0: none. */
+/* A place to look up: return addresses from the image's first byte; 0: none. */
 struct line_site {
   uint64_t site;
-  uint64_t instead; /* where the site turns out to be a function of the shim */
+  uint64_t instead; /* used if `site` turns out to be a function of the shim */
 };
 
-/* A site 0 gives line 0; one that has no line of its own gets that of the code in front of it. Files are called what the source
-   calls them in its #line. CUGEN_ERROR_MISSING: there is no addr2line. It opens the system's files and the image, has the limits
-   below for each of two questions, and what it cannot say is not known. */
+/* Finds the places of sites. A site 0 gives line 0; a site without a line gets the line of the
+   code in front of it. Files have the names of the source's #line. CUGEN_ERROR_MISSING: there is
+   no addr2line. addr2line may open the system's files and the image, and has the limits below
+   for each of two runs; what it does not find is not known. */
 int lines_find(const void *image, size_t length, const struct line_site *sites, size_t count,
                struct source_place *out, cugen_error *err);
 

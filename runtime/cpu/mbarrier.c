@@ -10,7 +10,8 @@ static struct mbarrier *find(struct async *async, unsigned rank, unsigned addres
   return NULL;
 }
 
-/* Initialised, and known to be by whoever uses it. */
+/* Finds a barrier, and checks that it was initialised and that the initialisation is visible to
+   its user. */
 static struct mbarrier *need(struct async *async, unsigned rank, unsigned address, unsigned slot, const void *site) {
   struct mbarrier *barrier = find(async, rank, address);
   if (!barrier) async_trap(site, "uses an mbarrier that was not initialised");

@@ -1,5 +1,6 @@
-/* Reading the dynamic section (System V ABI, "Dynamic Linking"); see object.h. Objects are linked without the compiler's start files,
-   so that what such an entry names comes from the source. */
+/* Reading the dynamic section (System V ABI, "Dynamic Linking"); see object.h. Objects are
+   linked without the compiler's start files, so that anything named by such an entry comes from
+   the source. */
 #include "object.h"
 
 #include <elf.h>
@@ -11,7 +12,7 @@
 struct object {
   const char *bytes;
   size_t length;
-  size_t at, count; /* where the dynamic section lies, and its entries */
+  size_t at, count; /* offset of the dynamic section, and number of its entries */
 };
 
 static const void *part(const struct object *o, uint64_t offset, uint64_t length) {
@@ -48,11 +49,14 @@ static bool runs_code(const Elf64_Dyn *entry) {
   return false;
 }
 
-/* ---- What the loader gets to know --------------------------------------------------------------------------------------
+/* ---- Checking what the loader reads
+   --------------------------------------------------------------------------------------
 
-   An assembler's sections of the source may be merged into the linker's: entries of .dynamic, relocations, symbols. So each
-   entry is one that the linker makes of such an object, once; the tables that they name lie where nothing is written; and a
-   relocation is of a kind that runs no code, and changes neither the entries nor anything outside of the object. */
+   Sections that an asm of the source defines may be merged into the linker's: entries of
+   .dynamic, relocations, symbols. Therefore each entry must be one that the linker makes for
+   such an object, and only once; the tables that entries point to must be in memory that nothing
+   writes to; and a relocation must be of a kind that runs no code, and changes neither the
+   entries nor anything outside of the object. */
 
 static const uint64_t single_tags[] = {
     DT_STRTAB, DT_STRSZ,   DT_SYMTAB,     DT_SYMENT,     DT_HASH,        DT_GNU_HASH,     DT_RELA,
@@ -67,7 +71,7 @@ static const uint64_t read_only_tags[] = {DT_STRTAB, DT_SYMTAB, DT_HASH,   DT_GN
 struct loader {
   const struct object *o;
   Elf64_Ehdr header;
-  Elf64_Addr dynamic; /* its address */
+  Elf64_Addr dynamic; /* address of the dynamic section */
   uint64_t value[SINGLE_TAGS];
   bool has[SINGLE_TAGS];
 };
@@ -88,7 +92,7 @@ static bool segment_at(const struct object *o, const Elf64_Ehdr *header, size_t 
   return at != NULL;
 }
 
-/* The loaded segment that has all of these bytes in memory. */
+/* Finds the loaded segment that contains all of these bytes in memory. */
 static bool find_segment(const struct loader *l, uint64_t address, uint64_t bytes, Elf64_Phdr *out) {
   for (size_t i = 0; segment_at(l->o, &l->header, i, out); i++)
     if (out->p_type == PT_LOAD && address >= out->p_vaddr && bytes <= out->p_memsz &&
@@ -97,7 +101,8 @@ static bool find_segment(const struct loader *l, uint64_t address, uint64_t byte
   return false;
 }
 
-/* What the file has at an address that nothing writes to; NULL: nothing, or it may be written. */
+/* The file's content at an address that nothing writes to; NULL: there is none, or it may be
+   written. */
 static const void *constant_at(const struct loader *l, uint64_t address, uint64_t bytes) {
   Elf64_Phdr segment;
   if (!find_segment(l, address, bytes, &segment) || segment.p_flags & PF_W) return NULL;
@@ -107,7 +112,7 @@ static const void *constant_at(const struct loader *l, uint64_t address, uint64_
              : NULL;
 }
 
-/* Copies, thread-local storage, addresses: neither R_*_COPY nor R_*_IRELATIVE. */
+/* Copies, thread-local storage, addresses; not R_*_COPY or R_*_IRELATIVE. */
 static bool is_plain_relocation(unsigned machine, uint64_t type) {
   static const uint16_t x86[] = {R_X86_64_NONE,     R_X86_64_64,       R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT,
                                  R_X86_64_RELATIVE, R_X86_64_DTPMOD64, R_X86_64_DTPOFF64, R_X86_64_TPOFF64};
@@ -155,7 +160,7 @@ static const char *check_relocations(const struct loader *l, uint64_t table, uin
   return NULL;
 }
 
-/* A library by its name alone: the system's. */
+/* Checks that a needed library is given by its name alone: the system's. */
 static const char *check_needed(const struct loader *l, uint64_t name) {
   const uint64_t bytes = value_of(l, DT_STRSZ);
   const char *strings = constant_at(l, value_of(l, DT_STRTAB), bytes);
@@ -189,7 +194,8 @@ static const char *check_tables(const struct loader *l) {
   return wrong;
 }
 
-/* What the loader gets to know that no linker says of a kernel; NULL: nothing. */
+/* The first thing in the object that the loader would read and no linker makes for a kernel;
+   NULL: none. */
 static const char *find_foreign(const struct object *o) {
   struct loader l = {.o = o};
   Elf64_Phdr segment;
@@ -206,8 +212,9 @@ static const char *find_foreign(const struct object *o) {
   return wrong ? wrong : check_tables(&l);
 }
 
-/* STT_GNU_IFUNC: which code a name means is found by running code, also when dlsym looks for it and no relocation has it: an
-   asm of the source can say so of a kernel's entry. */
+/* Whether there are STT_GNU_IFUNC symbols, whose address is found by running code, even when
+   dlsym looks for one that no relocation uses: an asm of the source can declare a kernel's entry
+   so. */
 static bool has_choosers(const struct object *o) {
   Elf64_Ehdr header;
   memcpy(&header, o->bytes, sizeof header);
@@ -257,7 +264,8 @@ int object_check(const void *image, size_t length, bool watched, cugen_error *er
 
 void object_disarm(const void *image, size_t length, int file) {
   const struct object o = open_object(image, length);
-  static const Elf64_Dyn nothing = {.d_tag = DT_DEBUG}; /* of a library the loader does not look at it */
+  /* the loader ignores this tag in a library */
+  static const Elf64_Dyn nothing = {.d_tag = DT_DEBUG};
   for (size_t i = 0; i < o.count; i++) {
     const Elf64_Dyn entry = entry_at(&o, i);
     if (!runs_code(&entry)) continue;
@@ -265,7 +273,7 @@ void object_disarm(const void *image, size_t length, int file) {
   }
 }
 
-/* RELRO: constants that hold addresses, which are written while the object is loaded. */
+/* RELRO: constants that contain addresses, which are written only while the object is loaded. */
 bool object_is_const(const void *image, size_t length, uint64_t address) {
   const struct object o = {.bytes = image, .length = length};
   Elf64_Ehdr header;
@@ -281,9 +289,9 @@ bool object_is_const(const void *image, size_t length, uint64_t address) {
   return !written;
 }
 
-/* ---- What is said of kernels ---- */
+/* ---- Facts about kernels ---- */
 
-/* The bytes of an object in memory that nothing writes to; NULL: they are in no segment of the file. */
+/* Bytes of an object in memory that nothing writes to; NULL: they are in no segment of the file. */
 static const void *at_address(const struct object *o, uint64_t address, uint64_t bytes) {
   Elf64_Ehdr header;
   Elf64_Phdr segment;
@@ -314,7 +322,7 @@ static void each_symbol(const struct object *o, const Elf64_Shdr *table, const E
   }
 }
 
-/* Of the symbol table that debuggers read, which has what is static, too. */
+/* Reads the symbol table for debuggers, which also has static symbols. */
 static void read_symbols(const struct object *o, take_symbol *take, void *context) {
   Elf64_Ehdr header;
   if (!part(o, 0, sizeof header)) return;

@@ -1,4 +1,5 @@
-/* What a compiled object would run by being loaded and unloaded: constructors, destructors, functions that choose functions. */
+/* Code that a compiled object would run when it is loaded or unloaded: constructors,
+   destructors, functions that select functions. */
 #ifndef RUNTIME_CPU_OBJECT_H
 #define RUNTIME_CPU_OBJECT_H
 
@@ -10,15 +11,17 @@
 #include "base/launch.h"
 #include "runtime/device.h"
 
-/* CUGEN_ERROR_COMPILE: it would run something. watched: one constructor is the compiler's own. */
+/* CUGEN_ERROR_COMPILE: the object would run code. watched: one constructor is the compiler's own
+   and is allowed. */
 int object_check(const void *image, size_t length, bool watched, cugen_error *err);
-/* Always CUGEN_ERROR_COMPILE: the message of that. */
+/* Reports that error; always returns CUGEN_ERROR_COMPILE. */
 int object_refuse(cugen_error *err);
-/* In the file that holds the image, which the loader is to read: nothing is run by loading it. */
+/* Changes the image's file, which the loader will read, so that loading it runs nothing. */
 void object_disarm(const void *image, size_t length, int file);
-/* What the index-th kernel takes, as far as its source says it (shim/entry.h): bounds, clusters, and the constants of all. */
+/* The resources of the index-th kernel as far as its source states them (shim/entry.h): launch
+   bounds, clusters, and the constants of all kernels. */
 void object_needs(const struct compiled *compiled, size_t index, struct kernel_needs *out);
-/* What lies at the address, which is relative to where the object is loaded, can be read only. */
+/* Whether memory at the address, relative to the object's load address, is read-only. */
 bool object_is_const(const void *image, size_t length, uint64_t address);
 
 #endif

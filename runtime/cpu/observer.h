@@ -1,9 +1,11 @@
-/* An observer of launches: a table of functions that the emulator calls. Without one the pointer is NULL, and the helpers below do
-   nothing. Accesses, which are frequent, go from the watched kernel straight to the observer (abi.h, struct cpu_watch). The only
-   observer is the race detector, detector/watch.h.
+/* An observer of launches: a table of functions that the emulator calls. Without an observer the
+   pointer is NULL, and the helpers below do nothing. Accesses are frequent, so the watched kernel
+   reports them directly to the observer (abi.h, struct cpu_watch). The only observer is the race
+   detector, detector/watch.h.
 
-   thread: a slot (wait_queues.h). epoch: a number that the observer gives to what happens, in order; 0 comes before everything.
-   sync: the caller's number of a synchronization object, such as a phase of an mbarrier. site: a return address. */
+   thread: a slot (wait_queues.h). epoch: a number that the observer assigns to events, in order;
+   0 is before all events. sync: the caller's number of a synchronization object, such as a phase
+   of an mbarrier. site: a return address. */
 #ifndef RUNTIME_CPU_OBSERVER_H
 #define RUNTIME_CPU_OBSERVER_H
 
@@ -11,110 +13,125 @@
 #include "base/error.h"
 #include "runtime/watch.h"
 
-/* A loaded image: where it lies, and its arrays of shared memory, from its symbols. */
+/* A loaded image: its address, and its arrays of shared memory, from its symbols. */
 struct observed_image {
-  const void *bytes; /* the file */
+  const void *bytes; /* contents of the file */
   size_t length;
-  uintptr_t base; /* where its first byte was loaded */
+  uintptr_t base; /* where the image's first byte was loaded */
 };
 
 struct observed_launch {
   const struct observed_image *image;
   const struct cpu_builtins *builtins;
   struct cpu_dim3 grid, block;
-  uintptr_t stacks; /* of the threads */
+  uintptr_t stacks; /* address of the threads' stacks */
   size_t stack_bytes;
-  uintptr_t dynamic;                  /* shared memory: how much was asked for, how much there is */
-  size_t dynamic_bytes, dynamic_room; /* of a block; the blocks of a cluster have theirs one after the other */
-  unsigned blocks, padded;            /* of a cluster; a block's threads are numbered from a multiple of padded on */
+  /* dynamic shared memory: its address, and below the requested and the present bytes */
+  uintptr_t dynamic;
+  /* of a block; the blocks of a cluster have theirs one after the other */
+  size_t dynamic_bytes, dynamic_room;
+  /* blocks of a cluster; numbers of a block's threads begin at a multiple of `padded` */
+  unsigned blocks, padded;
   struct cpu_dim3 cluster;
-  bool overlap; /* it may begin before the launch in front of it has ended */
+  bool overlap; /* on a GPU the launch may begin before the one in front has ended */
 };
 
-/* Beside those of enum cpu_access. */
+/* Kinds of access besides those of enum cpu_access. */
 enum observed_kind {
-  OBSERVED_ENGINE = 8, /* by the copy engine, on behalf of the thread */
-  OBSERVED_PROXY = 16  /* by what sees threads' writes after a fence only */
+  OBSERVED_ENGINE = 8, /* made by the copy engine, on behalf of the thread */
+  OBSERVED_PROXY = 16  /* made by a unit that sees threads' writes only after a fence */
 };
 
 /* An access by an asynchronous operation. */
 struct observed_access {
-  const void *at; /* of static shared memory: where the block that runs has it */
+  const void *at; /* for static shared memory, where the running block has it */
   size_t bytes;
-  unsigned kind, thread, rank; /* rank: of the block whose shared memory it is */
+  unsigned kind, thread, rank; /* rank: of the block whose shared memory is accessed */
   const void *site;
 };
 
 enum { OBSERVER_SYNCS = 4096 };
 
-/* Of next_block: the time was up in a process that ran some of the blocks, and the report says where. */
+/* Result of next_block: the time was up in a process that ran some of the blocks, and the report
+   says where. */
 #define OBSERVER_HUNG UINT64_MAX
 
 struct observer {
   const struct observer_ops *ops;
 };
 
-/* All but begin between begin and end, in the launch's thread. */
+/* All functions except begin are called between begin and end, in the launch's thread. */
 struct observer_ops {
   int (*begin)(struct observer *observer, const struct observed_launch *launch, cugen_error *err);
   void (*end)(struct observer *observer);
   void (*block_begins)(struct observer *observer);
-  /* The number of the block (or cluster) that runs next; as many as there are: none. May go on in several processes. */
+  /* The number of the next block (or cluster); the number of blocks: there is none. May split
+     the blocks over several processes. */
   uint64_t (*next_block)(struct observer *observer);
 
-  /* Every live thread of the block, of that rank in its cluster, or of the cluster has reached a barrier. */
+  /* Every live thread of the block with that rank in its cluster, or of the cluster, has reached
+     a barrier. */
   void (*barrier)(struct observer *observer, unsigned rank);
   void (*cluster_barrier)(struct observer *observer);
-  /* Those lanes of a warp have met, which are all that have not ended; orders: so that memory is ordered (__syncwarp). */
+  /* These lanes of a warp have met; all: they are all lanes that have not ended; orders: the
+     meeting orders memory (__syncwarp). */
   void (*warp)(struct observer *observer, unsigned warp, unsigned lanes, bool all, bool orders);
 
-  /* Joins of vector clocks: the sync takes over all that the thread knows, the thread all that the sync knows, one sync all that
-     another knows. */
+  /* Joins of vector clocks: release adds the thread's knowledge to the sync, acquire the sync's
+     knowledge to the thread, and the third a sync's to another sync. */
   void (*release)(struct observer *observer, unsigned thread, unsigned sync);
   void (*acquire)(struct observer *observer, unsigned thread, unsigned sync);
   void (*pass)(struct observer *observer, unsigned to_sync, unsigned from_sync);
-  /* The thread comes after what the other did until that epoch. */
+  /* Orders the thread after everything that the other did until that epoch. */
   void (*follow)(struct observer *observer, unsigned thread, unsigned other, uint32_t epoch);
   uint32_t (*now)(const struct observer *observer);
-  /* Whether the thread comes after what the other did in that epoch. */
+  /* Whether the thread is ordered after what the other did in that epoch. */
   bool (*knows)(const struct observer *observer, unsigned thread, unsigned other, uint32_t epoch);
 
-  /* Whether two threads came to where they are by the same calls, as far as they differ: false, and the calls. */
+  /* Whether two threads reached their places by the same calls; if not, the calls in which they
+     differ. */
   bool (*same_path)(const struct observer *observer, unsigned thread, unsigned other, const void **call,
                     const void **other_call);
-  /* Returns its epoch. */
+  /* Reports an access; returns its epoch. */
   uint32_t (*access)(struct observer *observer, const struct observed_access *access);
-  /* The thread uses what was written last there (an mbarrier), and is to come after that. */
+  /* Reports that the thread uses the object that was last written there (an mbarrier), and must
+     be ordered after that write. */
   void (*use)(struct observer *observer, const struct observed_access *access);
-  /* What the engine began to write in that epoch is there, and counted at the sync. */
+  /* The data that the copy engine began to write in that epoch have arrived, and are counted at
+     the sync. */
   void (*copy_landed)(struct observer *observer, const void *at, size_t bytes, uint32_t epoch);
   void (*copy_counted)(struct observer *observer, unsigned sync, uint32_t epoch);
   void (*proxy_fence)(struct observer *observer, unsigned thread);
-  /* Registers (on the thread's stack) are accumulators of products, until they are released; wgmma.fence. */
+  /* hold: registers (on the thread's stack) are accumulators of products until they are
+     released. fence: wgmma.fence. */
   void (*accumulators_hold)(struct observer *observer, unsigned thread, const void *start, size_t bytes,
                             const void *site);
   void (*accumulators_release)(struct observer *observer, unsigned thread, const void *start);
   void (*accumulators_fence)(struct observer *observer, unsigned thread);
-  /* The thread has waited for the launch in front (griddepcontrol.wait), and uses global memory: by itself, it does without. */
+  /* The thread has waited for the launch in front (griddepcontrol.wait). used: a use of global
+     memory on behalf of the thread, which needs no wait. */
   void (*launch_waited)(struct observer *observer, unsigned thread);
   void (*launch_used)(struct observer *observer, unsigned thread, const void *site);
 
-  /* The rest is async-signal-safe. Something is wrong at a site, of a thread; other_site NULL: no other. */
+  /* The functions from here on are async-signal-safe. finding: a misuse at a site by a thread;
+     other_site NULL: there is no other site. */
   void (*finding)(struct observer *observer, cugen_finding_kind kind, const void *site, unsigned thread,
                   const void *other_site, unsigned other_thread, const char *text);
   /* Two threads of a block wait at different places. */
   void (*diverged)(struct observer *observer, const void *site, unsigned thread, const void *other_site,
                    unsigned other_thread, enum watch_apart apart);
-  /* An access that is nowhere; one that the processor refuses for its address. */
+  /* stray: an access to memory that nobody owns; misaligned: an access that the processor
+     refuses for its alignment. */
   void (*stray)(struct observer *observer, const void *site, const void *address, bool write);
   void (*misaligned)(struct observer *observer, const void *site);
-  /* The launch ends at its next access, as a hang. False: it was to end already. */
+  /* Ends the launch at its next access, as a hang. Returns false if the launch was to end
+     already. */
   bool (*time_is_up)(struct observer *observer);
-  /* The return address, if it is in the kernel, else the place of the last access. */
+  /* The return address if it is in the kernel, else the site of the last access. */
   const void *(*position)(const struct observer *observer, const void *site);
 };
 
-/* ---- What the emulator calls: nothing happens where nobody watches ---- */
+/* ---- Calls of the emulator, which do nothing without an observer ---- */
 
 static inline int observe_begin(struct observer *o, const struct observed_launch *launch, cugen_error *err) {
   return o ? o->ops->begin(o, launch, err) : CUGEN_OK;
@@ -203,7 +220,7 @@ static inline void observe_divergence(struct observer *o, const void *site, unsi
   if (o) o->ops->diverged(o, site, thread, other_site, other_thread, apart);
 }
 
-/* Of one thread at one site. */
+/* Reports a misuse by one thread at one site. */
 static inline void observe_misuse(struct observer *o, cugen_finding_kind kind, const void *site, unsigned thread,
                                   const char *text) {
   observe_finding(o, kind, site, thread, NULL, 0, text);

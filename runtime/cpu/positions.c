@@ -1,4 +1,4 @@
-/* Program positions: where threads are, for fault texts and for the observer; see scheduler.h. */
+/* The positions of threads, for fault texts and for the observer; see scheduler.h. */
 #include "fault_text.h"
 #include "scheduler.h"
 
@@ -93,7 +93,7 @@ static bool waits_in_queue(const struct fibers *all, unsigned slot) {
   return fibers_is_live(all, slot) && all->parked[slot].describe;
 }
 
-/* The first thread of which `waits` is true; slots: there is none. */
+/* The first thread for which `waits` is true; slots: there is none. */
 static unsigned first_waiting(const struct fibers *all, bool (*waits)(const struct fibers *, unsigned)) {
   unsigned slot = 0;
   while (slot < all->slots && !waits(all, slot)) ++slot;
@@ -121,7 +121,7 @@ static void add_thread(const struct fibers *all, unsigned slot, struct fault_tex
   fault_text_add(line, " ");
 }
 
-/* Where a thread waits. */
+/* Appends where a thread waits. */
 static void add_waiting(const struct fibers *all, unsigned slot, struct fault_text *line) {
   const struct block *block = &all->blocks[slot / all->current.padded];
   char text[WATCH_TEXT] = "";
@@ -148,7 +148,8 @@ static void report_deadlock(const struct fibers *all, unsigned slot) {
   observe_misuse(all->launch->observer, CUGEN_FINDING_DEADLOCK, all->parked[slot].site, slot, text);
 }
 
-/* Some thread waits for other than its block's barrier: a block whose live threads have all reached that passes it. */
+/* There is a thread that waits at something other than its block's barrier, because a block
+   passes its barrier when all its live threads have reached it. */
 _Noreturn void positions_deadlock(const struct fibers *all) {
   const unsigned in_warp = first_waiting(all, waits_in_warp), in_queue = first_waiting(all, waits_in_queue);
   char text[FAULT_TEXT];

@@ -1,9 +1,9 @@
-/* Who goes next, and threads that wait; see scheduler.h. */
+/* Choosing the next thread, and threads that wait; see scheduler.h. */
 #include <string.h>
 
 #include "scheduler.h"
 
-/* Puts the static shared memory of one block of the cluster in the place of another's. */
+/* Exchanges the static shared memory of two blocks of the cluster. */
 static void exchange_statics(struct fibers *all, unsigned from, unsigned to) {
   const struct fiber_launch *launch = all->launch;
   char *old = all->kept + from * launch->static_bytes, *new = all->kept + to * launch->static_bytes;
@@ -52,7 +52,8 @@ void fibers_stop_if_asked(const struct fibers *all) {
   if (stop && atomic_load_explicit(stop, memory_order_relaxed)) fibers_fault(CUGEN_CAUSE_NONE, "stopped");
 }
 
-/* The lanes of the lowest warp that wait at the place of its lowest one go on. */
+/* Lets lanes of the lowest waiting warp continue: those that wait at the same place as its
+   lowest lane. */
 static void converge(struct fibers *all) {
   unsigned warp = 0, lanes = 0;
   while (!all->warps[warp].converging) ++warp;
@@ -107,7 +108,7 @@ void fibers_let_others_run(void) {
   fibers_park(all);
 }
 
-/* ---- For operations in files of their own: wait_queues.h ---- */
+/* ---- Functions for operations in other files: wait_queues.h ---- */
 
 const struct current *fibers_current(void) {
   return &fibers_running->current;

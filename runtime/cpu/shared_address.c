@@ -1,9 +1,10 @@
-/* Shared memory by the addresses that PTX has for it (abi.h), of the own block and of others in the cluster. */
+/* Shared memory by PTX addresses (abi.h), in the own block and in other blocks of the cluster. */
 #include "async.h"
 
 enum { STATIC_BIT = 1 << 23, STATIC_REACH = 1 << 22, BASE_ALIGNMENT = 4096 };
 
-/* What static shared memory is counted from: it lies near the other variables of the loaded object. */
+/* The address from which static shared memory is counted; it is near the other variables of the
+   loaded object. */
 static uintptr_t static_base(void) {
   return (uintptr_t)fibers_launch()->builtins / BASE_ALIGNMENT * BASE_ALIGNMENT - STATIC_REACH;
 }
@@ -62,7 +63,8 @@ const void *async_site(const void *address) {
 
 /* ---- Memory of other blocks of the cluster ---- */
 
-/* Another block's memory is there until that block ends: async_check_remote sees whether it knows of this use by then. */
+/* Another block's memory exists until that block ends: async_check_remote checks whether the
+   block was ordered after this use by then. */
 void async_remember_remote(unsigned rank, const void *site) {
   const struct current *current = fibers_current();
   struct observer *observer = fibers_observer();
@@ -81,7 +83,7 @@ void *async_pointer(unsigned address) {
   return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
 }
 
-/* Whether the block had a thread that came after it. */
+/* Whether the block had a thread that was ordered after the use. */
 static bool outlives(unsigned rank, const struct remote_use *use) {
   const struct observer *observer = fibers_observer();
   const struct current *current = fibers_current();

@@ -1,5 +1,5 @@
-/* Laying out dynamic shared memory; see shared_zone.h. Each block's room, SHARED_ROOM bytes, has its memory in the middle, with
-   its end against the middle's page, as near as alignment lets it. */
+/* Laying out dynamic shared memory; see shared_zone.h. The memory of a block is in the middle of
+   its room of SHARED_ROOM bytes, with its end as near to a page's end as alignment permits. */
 #include "shared_zone.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 enum { CANARY = 0xca, UNWRITTEN = 0xff, SOFT = 1 << 14 };
 
-/* What can be written of one block's room: low to start and end to high are canaries. */
+/* The writable bytes of one block's room: low to start and end to high are canaries. */
 struct extent {
   unsigned char *low, *start, *end, *high;
 };

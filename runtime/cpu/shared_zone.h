@@ -1,5 +1,6 @@
-/* Dynamic shared memory of the blocks that run together, between memory that nobody may touch: what leaves it faults. What
-   alignment leaves over, up to the nearest page, has a known content that is compared after a launch. */
+/* Dynamic shared memory of the blocks that run together, surrounded by inaccessible memory: an
+   access outside faults. The bytes that alignment leaves up to the nearest page have a known
+   content that is compared after a launch. */
 #ifndef RUNTIME_CPU_SHARED_ZONE_H
 #define RUNTIME_CPU_SHARED_ZONE_H
 
@@ -9,29 +10,33 @@
 #include "base/error.h"
 
 enum {
-  SHARED_ROOM = 64 << 20, /* from one block's memory to the next one's */
-  SHARED_ZONE_NEAR = 16,  /* what CUDA promises of its start */
-  SHARED_ZONE_FAR = 1024  /* what a source gets that speaks of alignment: the most that an instruction needs */
+  SHARED_ROOM = 64 << 20, /* distance from one block's memory to the next one's */
+  SHARED_ZONE_NEAR = 16,  /* alignment of the start that CUDA guarantees */
+  /* alignment for a source that mentions alignment: the most that an instruction needs */
+  SHARED_ZONE_FAR = 1024
 };
 
 struct shared_zone {
-  char *base;      /* of what is reserved */
-  size_t reserved; /* bytes */
+  char *base;      /* of the reserved address space */
+  size_t reserved; /* bytes of it */
   unsigned blocks;
-  size_t bytes, alignment; /* of each block */
-  bool soft;   /* in an application's process: a zone on both sides is compared, and none is inaccessible */
-  char *start; /* of the first block's; the others' follow at distances of SHARED_ROOM */
+  size_t bytes, alignment; /* of each block's memory */
+  /* for an application's process: zones on both sides are compared, and none is inaccessible */
+  bool soft;
+  /* of the first block's memory; other blocks' memory follows at distances of SHARED_ROOM */
+  char *start;
 };
 
-/* Lays the memory out; keeps what is there when nothing has changed. */
+/* Lays the memory out; keeps the present layout if nothing has changed. */
 int shared_zone_prepare(struct shared_zone *zone, unsigned blocks, size_t bytes, size_t alignment, cugen_error *err);
-/* CUGEN_CAUSE_BOUNDS when something was written around it. */
+/* CUGEN_CAUSE_BOUNDS when the kernel wrote around the memory. */
 int shared_zone_check(struct shared_zone *zone, cugen_error *err);
 void shared_zone_free(struct shared_zone *zone);
-/* Where an address lies that is not in a block's memory but belongs to it. Async-signal-safe; false: it is none of these. */
+/* Finds the block whose memory is near an address outside of it. Async-signal-safe; false: the
+   address is not near any. */
 bool shared_zone_find(const struct shared_zone *zone, const void *address, bool *before, size_t *distance);
 
-/* Behind "... of dynamic shared memory": the way out. */
+/* The hint after "... of dynamic shared memory". */
 #define SHARED_ZONE_HINT ", whose size 'shared' of the implementation sets in the config"
 
 #endif

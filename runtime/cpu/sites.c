@@ -1,5 +1,6 @@
-/* Finding calls in front of accesses; see sites.h. They are direct calls of functions whose names the sanitizer knows: what looks like
-   one in the code and leads to such a function is one. */
+/* Finding the calls in front of accesses; see sites.h. They are direct calls of functions with
+   the sanitizer's names: anything in the code that looks like a call and leads to such a
+   function is taken for one. */
 #include "sites.h"
 
 #include <elf.h>
@@ -14,7 +15,7 @@ struct image {
   size_t length;
   const Elf64_Shdr *sections;
   size_t section_count;
-  uint64_t *targets; /* functions that report */
+  uint64_t *targets; /* addresses of functions that report accesses */
   size_t target_count;
 };
 
@@ -55,7 +56,7 @@ static bool is_target(const struct image *image, uint64_t address) {
   return false;
 }
 
-/* The bytes of a call instruction at `at`, and where it leads; 0: it is none. */
+/* The length of a call instruction at `at`, and its target; 0: not a call. */
 static size_t read_call(unsigned machine, const unsigned char *at, size_t left, uint64_t address, uint64_t *target) {
   if (machine == EM_X86_64 && left >= 5 && *at == 0xe8) { /* CALL rel32 */
     int32_t distance;

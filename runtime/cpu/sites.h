@@ -1,4 +1,4 @@
-/* The places in a watched image at which it reports an access to memory, whether or not they have run. */
+/* Finding all places in a watched image that report an access to memory, executed or not. */
 #ifndef RUNTIME_CPU_SITES_H
 #define RUNTIME_CPU_SITES_H
 
@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 
-/* Return addresses, from the image's first byte, in rising order; *out is to be freed. Of other processors than x86-64 and aarch64
-   none are known. */
+/* Returns the return addresses of the calls, from the image's first byte, in rising order; the
+   caller frees *out. Only x86-64 and aarch64 are supported; other processors give none. */
 int sites_find(const void *image, size_t length, uint64_t **out, size_t *count, cugen_error *err);
 
 #endif

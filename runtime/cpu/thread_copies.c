@@ -1,5 +1,6 @@
-/* Copies of a thread's own from global to shared memory (cp.async), in groups that it waits for. They are remembered here; the thread
-   makes each one itself when it waits for it, as late as a GPU may. PTX ISA, "Non-bulk copy". */
+/* A thread's own copies from global to shared memory (cp.async), in groups that it waits for.
+   This file only records them; the thread makes each copy itself when it waits for it, as late
+   as a GPU may. PTX ISA, "Non-bulk copy". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +15,11 @@ struct queued {
 struct queue {
   struct queued *copies;
   size_t first, count, room;
-  unsigned groups; /* committed */
+  unsigned groups; /* committed groups */
 };
 
 struct thread_copies {
-  unsigned slots; /* in use, since the last beginning */
+  unsigned slots; /* slots in use since the last begin */
   struct queue queues[FIBERS_SLOTS];
 };
 

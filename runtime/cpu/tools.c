@@ -1,4 +1,4 @@
-/* Folders of the system's programs; see tools.h. */
+/* Finding the folders of the system's programs; see tools.h. */
 #include "tools.h"
 
 #include <stdlib.h>
@@ -33,7 +33,8 @@ void tool_places_find(const char *program, const char *folder, int access, struc
       {"/dev/urandom", JAIL_READ},
       {"/proc/cpuinfo", JAIL_READ},
       {"/sys/devices/system/cpu", JAIL_READ},
-      {"/sys/kernel/mm/transparent_hugepage", JAIL_READ}, /* glibc, of what compile.c asks of it */
+      /* read by glibc for the heap that compile.c asks for */
+      {"/sys/kernel/mm/transparent_hugepage", JAIL_READ},
       {text_get(&out->prefix), JAIL_EXECUTE},
       {folder, access},
   };

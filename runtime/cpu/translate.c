@@ -1,5 +1,5 @@
-/* The textual steps of compiling for the cpu device, all on their lines; see translate.h. Words are looked at outside of comments and
-   literals. */
+/* The textual steps of compiling for the cpu device, which keep all lines in place; see
+   translate.h. Words in comments and literals are ignored. */
 #include "translate.h"
 
 #include <ctype.h>
@@ -15,13 +15,13 @@ static const char *skip_space(const char *at) {
   return at;
 }
 
-/* After `word` when it stands at `at` as a whole word, else NULL. */
+/* The text after `word` if that stands at `at` as a whole word, else NULL. */
 static const char *after_word(const char *at, const char *word) {
   size_t length = strlen(word);
   return strncmp(at, word, length) == 0 && !text_is_word(at[length]) ? at + length : NULL;
 }
 
-/* Past what is in parentheses. */
+/* Skips text in parentheses. */
 static const char *skip_parentheses(const char *at) {
   int depth = 0;
   for (; *at; at++) {
@@ -31,7 +31,8 @@ static const char *skip_parentheses(const char *at) {
   return at;
 }
 
-/* Past `__align__(16)`, `alignas(16)`, `__attribute__((...))`: mmap'ed memory is aligned to a page. */
+/* Skips `__align__(16)`, `alignas(16)`, `__attribute__((...))`: mmap'ed memory is aligned to a
+   page anyway. */
 static const char *skip_alignment(const char *at) {
   static const char *const words[] = {"__align__", "alignas", "__attribute__"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -44,12 +45,12 @@ static const char *skip_alignment(const char *at) {
 
 /* ---- Shared memory and launches ---- */
 
-/* Where a word stands. */
+/* The surroundings of a word. */
 struct place {
-  int depth;        /* in how many braces */
-  bool macro;       /* in a directive */
-  unsigned refused; /* things so far that have no form here */
-  int launches;     /* open ones, `<<<` */
+  int depth;        /* number of open braces */
+  bool macro;       /* within a directive */
+  unsigned refused; /* number of refused constructs so far */
+  int launches;     /* number of open launches, `<<<` */
 };
 
 /* The words in front of a type, in any order. */
@@ -58,7 +59,7 @@ struct specifiers {
   int others; /* words besides __shared__ */
 };
 
-/* Reads them at `at`; gives the type's place. */
+/* Reads the specifiers at `at`; returns the beginning of the type. */
 static const char *read_specifiers(const char *at, struct specifiers *out) {
   *out = (struct specifiers){.shared = false};
   for (const char *end;; at = skip_space(end)) {
@@ -83,7 +84,7 @@ static void keep_newlines(const char *at, const char *end, struct text *out) {
     if (*at == '\n') text_add_char(out, '\n');
 }
 
-/* Whether it stands behind the type: `extern float __shared__ name[];`. */
+/* Whether __shared__ follows the type: `extern float __shared__ name[];`. */
 static bool is_shared_later(const char *type) {
   size_t length = strcspn(type, "[;({=\"");
   for (size_t i = 1; type[length] == '[' && i < length; i++)
@@ -100,13 +101,13 @@ static void add_type(const char *type, const char *end, struct text *out) {
   }
 }
 
-/* Past `[4] [8]`. */
+/* Skips `[4] [8]`. */
 static const char *skip_bounds(const char *at) {
   for (const char *end; *(end = skip_space(at)) == '[' && (end = strchr(end, ']'));) at = end + 1;
   return at;
 }
 
-/* Where the declaration ends: its semicolon, or in a macro perhaps the last line. */
+/* The end of the declaration: its semicolon, or in a macro perhaps the end of the last line. */
 static const char *find_end(const char *at, bool macro) {
   const char *end = at + strcspn(at, ";");
   if (!macro) return end;
@@ -115,9 +116,10 @@ static const char *find_end(const char *at, bool macro) {
   return end < line ? end : line;
 }
 
-/* `extern __shared__ float name[];` at `at`, whose type is given: writes its replacement and gives the place after it; NULL
-   when there is no array. Inside a function a plain pointer; at file scope a reference to the pointer, which is set at each
-   launch. Bounds behind the first are the type's: `float name[][8]` is `float (*name)[8]`. */
+/* Translates `extern __shared__ float name[];` at `at`, with the given type; returns the place
+   after it, or NULL if it is not an array. Inside a function the result is a pointer; at file
+   scope it is a reference to the pointer that is set at each launch. Bounds after the first
+   belong to the type: `float name[][8]` is `float (*name)[8]`. */
 static const char *translate_dynamic(const char *at, const char *type, const struct specifiers *specifiers,
                                      const struct place *place, struct text *out) {
   type = skip_alignment(type);
@@ -144,21 +146,23 @@ static const char *translate_dynamic(const char *at, const char *type, const str
   return end;
 }
 
-/* `__shared__ alignas(16) float name[32];`: C++ wants the attribute elsewhere. Gives the place behind it. */
+/* Translates `__shared__ alignas(16) float name[32];`, where C++ wants the attribute in another
+   place. Returns the place after it. */
 static const char *translate_alignment(const char *type, struct text *out) {
   const char *open = after_word(type, "alignas"), *end = open ? skip_parentheses(skip_space(open)) : type;
   if (!open) return type;
   open = skip_space(open);
   const int length = (int)(end - open);
-  /* Of what may be a type, the alignment: of an expression it would be another. */
+  /* If the argument may be a type, uses the type's alignment; an expression needs another form. */
   const bool type_name = length > 3 && !isdigit((unsigned char)open[1]) &&
                          (isdigit((unsigned char)end[-2]) || memchr(open, ':', (size_t)length));
   text_addf(out, type_name ? "__align__(alignof%.*s) " : "__align__%.*s ", length, open);
   return end;
 }
 
-/* A declaration of shared memory that begins at `at`: what the macro __shared__ does not take. That means `static` and, in a
-   watched kernel, for a variable of its own, so that it is to be the first word. NULL: nothing is to be done. */
+/* Translates a declaration of shared memory at `at` in a form that the macro __shared__ cannot
+   handle. The macro means `static` and, in a watched kernel, begins with a variable of its own,
+   so it has to be the first word. NULL: no translation is needed. */
 static const char *translate_shared(const char *at, const struct place *place, struct text *out) {
   struct specifiers specifiers;
   const char *type = read_specifiers(at, &specifiers);
@@ -171,8 +175,9 @@ static const char *translate_shared(const char *at, const struct place *place, s
   return past;
 }
 
-/* A launch by a kernel: what compiles it is refused, by a call of a function whose attribute says so. `k<<<1, 32>>>(x)` becomes
-   `k, ({ refused }), cugen_ignored(1, 32), cugen_ignored(x)`, on its lines. */
+/* A launch by a kernel is refused when it is compiled, by a call of a function with the
+   attribute error. `k<<<1, 32>>>(x)` becomes `k, ({ refused }), cugen_ignored(1, 32),
+   cugen_ignored(x)`, on the same lines. */
 static const char *translate_launch(const char *at, struct place *place, struct text *out) {
   if (!strncmp(at, "<<<", 3)) {
     place->launches++;
@@ -190,7 +195,7 @@ static const char *translate_launch(const char *at, struct place *place, struct 
   return at + 3;
 }
 
-/* No macro of the shim: the host's headers say __attribute__((__noinline__)). */
+/* Not a macro of the shim, because the host's headers say __attribute__((__noinline__)). */
 static const char *translate_noinline(const char *at, struct text *out) {
   static const char attribute[] = "__attribute__((";
   const size_t length = sizeof attribute - 1;
@@ -209,14 +214,15 @@ static const char *translate_word(const char *at, struct place *place, struct te
   return past;
 }
 
-/* Whether the line that `at` begins is a directive's, and not a continued one. */
+/* Whether the line that begins at `at` is a directive and not a continuation. */
 static bool begins_directive(const char *at) {
   while (*at == ' ' || *at == '\t') at++;
   return *at == '#';
 }
 
-/* What NVRTC refuses and g++ ignores: `#pragma unroll items`, where that comes from what is passed at launch. NULL: it is no such
-   directive. Where preprocessing leaves it out, #pragma GCC error says nothing either. */
+/* Refuses `#pragma unroll items` where `items` comes from a value that is passed at launch, like
+   NVRTC and unlike g++. NULL: not such a directive. If preprocessing skips the line, the #pragma
+   GCC error is skipped too. */
 static const char *refuse_unroll(const char *source, const char *at, struct text *out) {
   const char *word = after_word(skip_space(at + 1), "pragma"), *end = at + strcspn(at, "\n");
   const char *count = word ? after_word(skip_space(word), "unroll") : NULL;
@@ -228,13 +234,13 @@ static const char *refuse_unroll(const char *source, const char *at, struct text
 
 /* ---- Declarations outside of functions ---- */
 
-/* Braces that are open, the outer ones of them namespaces; and of the declaration that goes on outside of functions, whether it is
-   of shared memory, or a constant and its name. */
+/* Open braces, the outer ones of namespaces; and for the present declaration outside of
+   functions, whether it is of shared memory, or of a constant with its name. */
 struct scope {
   int depth, spaces;
   bool space; /* the next brace is a namespace's */
   bool shared, constant;
-  bool partial; /* its size is not known there: extern, or a template */
+  bool partial; /* the size is not known there: extern, or a template */
   const char *name;
   size_t name_length;
 };
@@ -256,7 +262,8 @@ static void see_word(struct scope *s, const char *word, const char *end) {
   if (named) s->name = word, s->name_length = length;
 }
 
-/* What a watched kernel's symbols are to say of the declaration that has ended: shim/language.h. */
+/* Appends the symbols that a watched kernel needs about the declaration that has ended:
+   shim/language.h. */
 static void end_declaration(struct scope *s, struct text *out) {
   if (s->shared) text_add(out, " CUGEN_SHARED_END");
   const int length = (int)s->name_length;
@@ -310,9 +317,10 @@ void cpu_translate(const char *source, struct text *out) {
   }
 }
 
-/* ---- What a kernel's declaration says of its launches ---- */
+/* ---- Launch attributes of a kernel's declaration ---- */
 
-/* The kernel whose declaration goes on at `at`: its name, behind its type and other attributes. */
+/* The name of the kernel whose declaration continues at `at`, after its type and other
+   attributes. */
 static const char *kernel_name(const char *at, size_t *length) {
   static const char *const words[] = {"void",   "__global__", "__launch_bounds__", "__cluster_dims__",
                                       "static", "__maxnreg__"};
@@ -328,7 +336,8 @@ static const char *kernel_name(const char *at, size_t *length) {
   return at;
 }
 
-/* A reading of declarations: where the one under way begins, and in how many #if it stands. */
+/* The state of reading declarations: the beginning of the present one, and the number of open
+   #if. */
 struct reading {
   const char *declaration;
   int conditions;
@@ -343,7 +352,7 @@ static const char *read_directive(struct reading *r, const char *at) {
   return at;
 }
 
-/* `template <int n>` in front of the declaration; nothing where it is no template. */
+/* Appends the `template <int n>` in front of the declaration; nothing if it is not a template. */
 static void add_template(const char *declaration, const char *at, struct text *out) {
   const char *begin = skip_space(declaration), *end = at;
   const char *global = memmem(begin, (size_t)(at - begin), "__global__", 10);
@@ -352,7 +361,8 @@ static void add_template(const char *declaration, const char *at, struct text *o
   if (after_word(begin, "template")) text_add_n(out, begin, (size_t)(end - begin));
 }
 
-/* CUGEN_NUMBERS(0, cluster, n, 1, 1), or of a template's instance the numbers of a structure with the template's parameters. */
+/* Appends CUGEN_NUMBERS(0, cluster, n, 1, 1), or for a template's instance the numbers of a
+   structure with the template's parameters. */
 static void add_numbers(const struct reading *r, const char *at, const char *open, const char *past,
                         const char *entry, size_t index, const char *what, struct text *out) {
   struct text parameters = {0};

@@ -1,15 +1,18 @@
-/* CUDA C++ as text that the shim's macros can take: what has no form in C++ is written otherwise. */
+/* Rewriting parts of CUDA C++ that have no form in C++, so that the shim's macros can handle the
+   rest. */
 #ifndef RUNTIME_CPU_TRANSLATE_H
 #define RUNTIME_CPU_TRANSLATE_H
 
 #include "base/text.h"
 
-/* The source with each `extern __shared__ TYPE name[];` as a pointer to the block's dynamic shared memory, launches as refusals, and
-   asm as calls. Lines stay where they are. */
+/* Appends the source with each `extern __shared__ TYPE name[];` as a pointer to the block's
+   dynamic shared memory, launches as refusals, and asm as calls. Line numbers do not change. */
 void cpu_translate(const char *source, struct text *out);
 
-/* What an attribute of the entry's kernel says, `__cluster_dims__(n, 1, 1)`, as numbers for whoever reads the object: shim/entry.h. Its
-   names are known behind the source too. Nothing where the kernel has none. always: also where an #if may have left it out. */
+/* Appends the numbers of an attribute of the entry's kernel, such as `__cluster_dims__(n, 1,
+   1)`, in the form that shim/entry.h exports. The names in the attribute must be known at the
+   end of the source too. Appends nothing if the kernel has no such attribute. always: append the
+   numbers even if an #if may exclude the attribute. */
 void cpu_translate_numbers(const char *source, const char *entry, size_t index, const char *word, const char *what,
                            bool always, struct text *out);
 

@@ -1,4 +1,4 @@
-/* What the C++ compiler is given; see unit.h. */
+/* Writing the input of the C++ compiler; see unit.h. */
 #include "unit.h"
 
 #include <string.h>
@@ -15,13 +15,16 @@ extern const size_t cpu_shim_length;
 
 /* ---- The translation unit ---- */
 
-/* Parts of the shim that take long to parse, and words without which a source has no use for them. */
+/* Parts of the shim that take long to parse, and the words without which a source cannot use
+   them. */
 static const struct {
   const char *macro;
   const char *words[16];
 } parts[] = {
-    {"CUGEN_SMALL_FLOATS", {"half", "bf16", "bfloat16", "fp16", "fp8", "##"}},      /* a name may be pasted */
-    {"CUGEN_SIMD", {"__va", "__vc", "__vh", "__vi", "__vm", "__vn", "__vs", "##"}}, /* not expressions' own "__v_x" */
+    /* a name may be pasted together */
+    {"CUGEN_SMALL_FLOATS", {"half", "bf16", "bfloat16", "fp16", "fp8", "##"}},
+    /* not "__v_x", which expressions use */
+    {"CUGEN_SIMD", {"__va", "__vc", "__vh", "__vi", "__vm", "__vn", "__vs", "##"}},
     {"CUGEN_ATOMICS", {"atomic", "include", "##"}},
     {"CUGEN_WARP", {"_sync", "include", "##"}},
     {"CUGEN_TEXTURES", {"tex", "Tex", "surf", "Surf", "include", "##"}},
@@ -38,7 +41,7 @@ static const struct {
     {"CUGEN_MOVE", {"std::move", "std::forward"}},
 };
 
-/* Headers of the toolkit that compile here as they are, where there is one. */
+/* Headers of the toolkit that compile here unchanged, if there is a toolkit. */
 static const char *const toolkit_words[] = {"curand_kernel", "curand_", NULL};
 
 static bool mentions(const char *text, const char *const *words) {
@@ -60,13 +63,14 @@ static void write_unit(const struct compile_request *request, struct text *out) 
   if (request->options && strstr(request->options, "-DNDEBUG=")) text_add(out, "#define CUGEN_NDEBUG 1\n");
   write_parts(request, out);
   text_add_n(out, cpu_shim_text, cpu_shim_length);
-  text_addf(out, "\n#pragma GCC diagnostic error \"-Wvla\"\n#line 1 \"%s\"\n", request->name); /* as for NVRTC */
+  /* an error, as for NVRTC */
+  text_addf(out, "\n#pragma GCC diagnostic error \"-Wvla\"\n#line 1 \"%s\"\n", request->name);
   cpu_translate(request->source, out);
   text_add(out, "\n#pragma GCC diagnostic ignored \"-Wvla\"\n#line 1 \"" CPU_ENTRIES_NAME "\"\n");
   if (strstr(request->source, "this_grid") || strstr(request->source, "grid_group"))
     text_add(out, "CUGEN_COOPERATIVE\n");
   if (strstr(request->source, "align")) text_add(out, "CUGEN_ALIGNED\n");
-  /* A bound's names are known here, too, unless the source takes one back. */
+  /* A launch bound's names are known here too, unless the source undefines one. */
   const bool bounds = !strstr(request->source, "#undef");
   for (size_t i = 0; i < request->entry_count; i++) {
     text_addf(out, "CUGEN_ENTRY(%zu, %s)", i, request->entries[i]);
@@ -80,7 +84,7 @@ static void write_unit(const struct compile_request *request, struct text *out) 
 
 /* ---- Headers ---- */
 
-/* Headers whose contents the shim has: they resolve, and are empty. */
+/* Headers whose contents the shim provides: they are found, and are empty. */
 static const char *const empty_headers[] = {"cuda_fp16.h",
                                             "cuda_bf16.h",
                                             "cuda_fp8.h",
@@ -98,8 +102,9 @@ static const char *const empty_headers[] = {"cuda_fp16.h",
                                             "cuda.h",
                                             "device_launch_parameters.h",
                                             "math_constants.h"};
-/* In place of the host's, which its other headers include too: NVRTC's. The shim has assertions, which go where NDEBUG is there. The host's
-   mathematics would be in the way of CUDA's functions. */
+/* NVRTC's versions replace these headers of the host, which its other headers include too. The
+   shim has assertions, which NDEBUG switches off. The host's mathematics would conflict with
+   CUDA's functions. */
 static const char *const host_headers[] = {"assert.h", "cassert", "cmath", "math.h"};
 
 static int write_file(const char *folder, const char *name, const struct text *content, cugen_error *err) {
@@ -119,7 +124,8 @@ static int write_plain_header(const char *folder, const char *name, const char *
   return status;
 }
 
-/* One that the source may include: it mentions the folder, or the name in front of ".h". Our own are included by the others. */
+/* Whether the source may include the header: it mentions the folder, or the name before ".h".
+   Our own headers are included by the others. */
 static bool wants_header(const char *source, const char *name) {
   struct text family = {0};
   size_t length = strcspn(name, "/.");
@@ -149,11 +155,12 @@ static int write_header(const char *folder, const struct cpu_header *header, cug
   return status;
 }
 
-/* Those that the source can include: a name is written out (base/includes.h), and making files takes a good part of a small
-   compile. */
+/* Writes only the headers that the source can include, because making files takes a good part of
+   a small compile. The name of an included header is always written out (base/includes.h). */
 static int write_headers(const char *source, const char *folder, cugen_error *err) {
   int status = CUGEN_OK;
-  if (!strstr(source, "include") && !strstr(source, "\\\n")) return CUGEN_OK; /* nor in parts */
+  /* not even in parts */
+  if (!strstr(source, "include") && !strstr(source, "\\\n")) return CUGEN_OK;
   for (size_t i = 0; i < sizeof empty_headers / sizeof *empty_headers && !status; i++)
     if (strstr(source, empty_headers[i])) status = write_plain_header(folder, empty_headers[i], "", err);
   for (size_t i = 0; i < sizeof host_headers / sizeof *host_headers && !status; i++)
@@ -163,7 +170,7 @@ static int write_headers(const char *source, const char *folder, cugen_error *er
   return status;
 }
 
-/* ---- All of it ---- */
+/* ---- The whole input ---- */
 
 bool unit_wants_toolkit(const char *source) {
   return mentions(source, toolkit_words);
@@ -173,7 +180,8 @@ int unit_write(const struct compile_request *request, const char *folder, cugen_
   struct text unit = {0};
   write_unit(request, &unit);
   int status = unit.failed ? error_memory(err)
-                           : includes_check(text_get(&unit), err); /* moving words about may have made one */
+                           /* the translation may have produced an include */
+                           : includes_check(text_get(&unit), err);
   if (!status) status = write_file(folder, CPU_UNIT_NAME, &unit, err);
   if (!status) status = write_headers(request->source, folder, err);
   text_free(&unit);

@@ -1,4 +1,4 @@
-/* What a compiler without a jail has read; see unjailed.h. */
+/* Checking what a compiler without a jail has read; see unjailed.h. */
 #include "unjailed.h"
 
 #include <ctype.h>
@@ -8,7 +8,8 @@
 
 #include "base/system.h"
 
-/* ". /usr/include/stdio.h", a dot for each level: both g++ and clang++. */
+/* The file in ". /usr/include/stdio.h", which has a dot for each level: the format of both g++
+   and clang++. */
 static const char *included(const char *line, size_t length) {
   const size_t dots = strspn(line, ".!x");
   return dots && dots + 1 < length && line[dots] == ' ' ? line + dots + 1 : NULL;
@@ -46,8 +47,9 @@ int unjailed_check_log(struct text *log, const struct jail_place *places, size_t
   return status;
 }
 
-/* .incbin and .include; .macro, .irp, .irpc, .rept and .altmacro, which can spell those; .mri, where they need no dot. The
-   assembler knows them in any case of letters, and compilers write none of them. */
+/* Whether the word is .incbin or .include; .macro, .irp, .irpc, .rept or .altmacro, which can
+   produce those; or .mri, after which they need no dot. The assembler ignores case, and
+   compilers write none of these. */
 static bool reads_or_spells(const char *word) {
   static const char *const words[] = {".inc", ".mac", ".irp", ".irep", ".rep", ".alt", ".mri"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)

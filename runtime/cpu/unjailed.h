@@ -1,15 +1,16 @@
-/* Compiling where the kernel has no Landlock: then nothing keeps a compiler from opening files, and what it opened is
-   looked at before anything is made of it or said about it. */
+/* Compiling where the kernel has no Landlock: the compiler can open any file, so the files that
+   it opened are checked before its output is used or shown. */
 #ifndef RUNTIME_CPU_UNJAILED_H
 #define RUNTIME_CPU_UNJAILED_H
 
 #include "base/jail.h"
 #include "base/text.h"
 
-/* The log of a compiler under -H, which says what it includes: those lines are taken out. CUGEN_ERROR_COMPILE: a file lies
-   outside of the places. */
+/* Checks the log of a compiler with -H, which lists the included files, and removes these lines
+   from the log. CUGEN_ERROR_COMPILE: a file is outside of the places. */
 int unjailed_check_log(struct text *log, const struct jail_place *places, size_t count, cugen_error *err);
-/* The assembly that it made. CUGEN_ERROR_COMPILE: something in it has the assembler read a file, or may spell that. */
+/* Checks the assembly that the compiler made. CUGEN_ERROR_COMPILE: a directive makes the
+   assembler read a file, or may expand to one that does. */
 int unjailed_check_assembly(const char *path, cugen_error *err);
 
 #endif

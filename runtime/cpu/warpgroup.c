@@ -1,6 +1,7 @@
-/* Products of a warpgroup, four warps (wgmma). They go on by themselves: accumulators stay here, and the registers hold none,
-   until the thread has waited for them. Operands are read at the wait. PTX ISA, "Asynchronous Warpgroup Level Matrix
-   Multiply-Accumulate Instructions". */
+/* Matrix products of a warpgroup of four warps (wgmma), which are asynchronous: accumulators are
+   kept here, and the registers are invalid until the thread has waited for them. Operands are
+   read at the wait. PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
+   Instructions". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@ enum {
   THREADS = ASYNC_WARPGROUP,
   ROWS = 64,
   MOST_N = 256,
-  K_BYTES = 32, /* how far along k an instruction reaches */
+  K_BYTES = 32, /* bytes along k that an instruction covers */
   MOST_ACCUMULATORS = 16,
   WIDTH = 4
 };
@@ -19,19 +20,19 @@ enum {
 struct product {
   unsigned long long x, y;
   int number, n, flags;
-  unsigned accumulator, group; /* which of the accumulators */
+  unsigned accumulator, group; /* index of the accumulator */
   const void *site;
 };
 
-/* A thread's accumulators that are not in its registers. */
+/* A thread's accumulators while they are not in its registers. */
 struct held {
   char *registers; /* NULL: none */
   int n;
-  unsigned product; /* the last one that adds to them */
+  unsigned product; /* the last product that adds to them */
 };
 
 struct member {
-  unsigned issued, committed; /* products, groups */
+  unsigned issued, committed; /* number of products, and of groups */
   struct held held[MOST_ACCUMULATORS];
 };
 
@@ -42,7 +43,7 @@ union accumulators {
 
 typedef float vector __attribute__((vector_size(WIDTH * sizeof(float))));
 
-/* Of one product, as numbers. */
+/* The operands of one product as numbers. */
 struct operands {
   vector y[K_BYTES][MOST_N / WIDTH]; /* k, column */
   float x[ROWS][K_BYTES];
@@ -51,11 +52,12 @@ struct operands {
 struct warpgroup {
   struct operands operands;
   struct member members[THREADS];
-  struct product *products; /* those from `done` on; number done is the first */
+  struct product *products; /* products from `done` on; the first one has the number `done` */
   unsigned done, count, room;
   unsigned rank;
   union accumulators *accumulators[MOST_ACCUMULATORS];
-  unsigned leader;         /* its first thread's slot: products are this one's */
+  /* the first thread's slot, whose list of products represents the group's */
+  unsigned leader;
   uint32_t epoch;          /* of the last product that is done, for the observer */
   struct wait_queue queue; /* threads that wait for products that not all threads have committed */
 };
@@ -102,7 +104,7 @@ static float real_at(const unsigned char *at, int number) {
   uint16_t half;
   float value;
   switch (number) {
-  case CPU_TF32: /* what the tensor core takes of a float: 10 bits of its fraction */
+  case CPU_TF32: /* the tensor core uses 10 bits of a float's fraction */
     memcpy(&word, at, sizeof word);
     word &= 0xffffe000u;
     memcpy(&value, &word, sizeof value);
@@ -114,7 +116,7 @@ static float real_at(const unsigned char *at, int number) {
   }
 }
 
-/* ---- Operands: where a descriptor has an element ---- */
+/* ---- Operands: finding an element by its descriptor ---- */
 
 struct operand {
   unsigned start, leading, stride, swizzle;
@@ -157,7 +159,7 @@ static const unsigned char *element_at(const struct operand *o, unsigned line, u
   return (const unsigned char *)async_shared(place_of(o, line, k), o->rank, (size_t)o->element);
 }
 
-/* ---- What a watched kernel's products touch: pieces of 16 bytes ---- */
+/* ---- Accesses of a watched kernel's products, in pieces of 16 bytes ---- */
 
 static struct observed_access touch_of(const struct operand *o, unsigned line, unsigned k, unsigned slot,
                                        const void *site) {
@@ -169,7 +171,7 @@ static struct observed_access touch_of(const struct operand *o, unsigned line, u
                                   .site = site};
 }
 
-/* begins: the product reads from now on, until it is done. */
+/* begins: the product reads the operand from now on, until it is done. */
 static uint32_t touch_operand(const struct operand *o, int lines, unsigned slot, const void *site, bool begins) {
   const int piece = 16 / o->element, line_step = o->across ? piece : 1, k_step = o->across ? 1 : piece;
   uint32_t epoch = 0;
@@ -199,7 +201,7 @@ static void touch_operands(struct warpgroup *w, const struct product *p, bool be
   w->epoch = touch_operand(&pair.y, p->n, w->leader, p->site, begins);
 }
 
-/* Every thread is to have waited for the operands, each on its own; the first piece of them represents all. */
+/* Every thread must have waited for the operands itself; the first piece represents all. */
 static void follow_operands(const struct warpgroup *w, const struct product *p) {
   const struct pair pair = operands_of(w, p);
   const struct observed_access x = touch_of(&pair.x, 0, 0, fibers_current()->slot, p->site);
@@ -272,8 +274,8 @@ static void exchange(union accumulators *accumulators, unsigned thread, const st
   }
 }
 
-/* Which accumulators these registers are: the thread's own numbering, the same in all threads. Registers that are not held yet
-   give theirs up. */
+/* The index of these registers: a thread numbers its accumulators, in the same way in all
+   threads. Other registers give up their accumulators. */
 static unsigned hold(struct warpgroup *w, struct member *self, char *registers, int n) {
   const unsigned thread = (unsigned)(self - w->members);
   unsigned free_one = MOST_ACCUMULATORS;
@@ -342,7 +344,7 @@ void warpgroup_multiply(int number, int n, void *accumulators, unsigned long lon
   if (fibers_observer()) observe_product(w, self, p, accumulators);
 }
 
-/* Products before this one are in groups that all threads have committed. */
+/* The number of products in groups that all threads have committed. */
 static unsigned committed(const struct warpgroup *w) {
   unsigned least = w->members[0].committed, index = 0;
   for (int i = 1; i < THREADS; i++)
@@ -365,7 +367,7 @@ static void describe(const void *object, char *out, size_t size) {
   if (size) memcpy(out, text, size < sizeof text ? size - 1 : sizeof text);
 }
 
-/* Products before that one are done. */
+/* Completes the products before that one. */
 static void finish(struct warpgroup *w, unsigned end) {
   const unsigned wanted = end > w->done ? end - w->done : 0;
   for (unsigned i = 0; i < wanted; i++) run(w, &w->products[i]);

@@ -1,26 +1,30 @@
-/* What a watched kernel calls before each access to memory; see state.h. Of most accesses nothing is to be found, so each place in
-   the program remembers the array or buffer that it accessed last, as an inline cache remembers a method. While it goes on with that
-   one, an access is a look at its words (quick_words.h), and at its trail if its traffic is counted. All else takes the way of
-   access_report: the first access of a place, bytes, atomic operations, clusters, launches that overlap.
+/* The hooks that a watched kernel calls before each access to memory; see state.h. Most accesses
+   have no finding, so each place in the program remembers the array or buffer that it accessed
+   last, as an inline cache remembers a method. While the place stays with that memory, an access
+   costs a check of its words (quick_words.h), and an entry in its trail if its traffic is counted.
+   All other accesses go through access_report: the first access of a place, bytes, atomic
+   operations, clusters, launches that overlap.
 
-   Invariant: a place's access does, by either way, exactly the same to the shadow memory, the counters and the findings. */
+   Invariant: on both ways, an access has exactly the same effect on the shadow memory, the
+   counters and the findings. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "quick_words.h"
 #include "runtime/cpu/fibers.h"
 
-enum { PLACES = 4096, CALL = 4 /* bytes of code, at the least, from one call to the next */ };
+enum { PLACES = 4096, CALL = 4 /* CALL: the least number of code bytes from one call to the next */ };
 
-/* Which look an access takes at shadow memory. */
+/* The kind of check of the shadow memory that an access needs. */
 enum look { LOOK_NONE, LOOK_WORDS, LOOK_CLAIMED, LOOK_FULL };
 
-/* A place in the program, by where its call returns to, and what it accessed last: an array or a buffer; or, without a region,
-   constants of the image, which nobody watches. A line of the cache. */
+/* A place in the program, by the return address of its call, and what it accessed last: an array
+   or a buffer; or, without a region, constants of the image, which are not watched. Has the size
+   of a cache line. */
 struct place {
-  uintptr_t from;        /* 0: none */
-  uintptr_t start, room; /* an access fits in at less than so many bytes behind the start */
-  struct cell *cells;    /* from the start on */
+  uintptr_t from;        /* 0: the entry is empty */
+  uintptr_t start, room; /* an access fits if it begins less than `room` bytes after the start */
+  struct cell *cells;    /* cells from the start on */
   struct read_cell *reads;
   const struct region *region;
   struct traffic_site *counted; /* NULL: not known yet */
@@ -45,9 +49,10 @@ void access_forget(struct watch *w) {
   w->places_kept = false;
 }
 
-/* ---- The full way ---- */
+/* ---- The general way ---- */
 
-/* A thread that does nothing but look at flags waits for another one: all others of its block go on before it does. */
+/* If a thread does nothing but poll flags, it waits for another one: all other threads of its
+   block run before it continues. */
 static void see_progress(struct watch *w, unsigned kind, uintptr_t at) {
   enum { PATIENCE = 4096 };
   const unsigned thread = watch_thread(w);
@@ -63,7 +68,7 @@ static void see_progress(struct watch *w, unsigned kind, uintptr_t at) {
 void access_report(const void *at, unsigned long bytes, unsigned kind, const void *site) {
   struct watch *w = watching;
   const uintptr_t address = (uintptr_t)at;
-  if (!w) return; /* no launch: it says what it takes */
+  if (!w) return; /* without a launch nothing is recorded */
   if (w->passed_over && !w->time_is_up && !(kind & (CPU_ATOMIC | CPU_VOLATILE))) return;
   const bool noted = !site;
   if (noted) site = __builtin_return_address(0);
@@ -122,7 +127,7 @@ static void keep_part(struct watch *w, const struct region_part *part, unsigned 
                                       .unwritten = region->unwritten};
 }
 
-/* Keeps what the place has accessed, if the next access can go by it. */
+/* Remembers what the place has accessed, if that helps the next access. */
 static void keep_place(struct watch *w, uintptr_t at, unsigned bytes, unsigned kind, uintptr_t from) {
   struct region_part part;
   if (w->launch.blocks > 1 || w->launch.overlap) return;
@@ -135,7 +140,7 @@ static void keep_place(struct watch *w, uintptr_t at, unsigned bytes, unsigned k
   keep_part(w, &part, bytes, from);
 }
 
-/* By the full way, and the place is known from then on. */
+/* Takes the general way, and remembers the place. */
 static __attribute__((noinline)) void visit_new(struct watch *w, const void *at, unsigned bytes, unsigned kind,
                                                 uintptr_t from) {
   const uintptr_t address = (uintptr_t)at;
@@ -188,7 +193,7 @@ static inline __attribute__((always_inline)) bool is_settled(struct watch *w, co
                           : quick_read(w, &p->cells[word], &p->reads[word], &now, p->shared, p->unwritten);
 }
 
-/* Of several words, one after the other. */
+/* Checks several words, one after the other. */
 static __attribute__((noinline)) void look_words(struct watch *w, struct place *p, uintptr_t at, unsigned bytes,
                                                  unsigned kind) {
   const size_t first = (at - p->start) / WATCH_WORD;
@@ -199,7 +204,7 @@ static __attribute__((noinline)) void look_words(struct watch *w, struct place *
   if (w->counting) count(w, p, at, bytes, kind);
 }
 
-/* The other functions are called last, so that this one needs no stack. */
+/* Calls the other functions last, so that this one needs no stack. */
 static inline __attribute__((always_inline)) void see(const struct cpu_watch *hooks, const void *pointer,
                                                       unsigned bytes, unsigned kind, const void *caller) {
   struct watch *w = (struct watch *)((uintptr_t)hooks - offsetof(struct watch, hooks));
@@ -209,7 +214,7 @@ static inline __attribute__((always_inline)) void see(const struct cpu_watch *ho
     visit_new(w, pointer, bytes, kind, from);
     return;
   }
-  if (kind & CPU_WRITE) w->strong_run = 0; /* see_progress */
+  if (kind & CPU_WRITE) w->strong_run = 0; /* as in see_progress */
   w->last_site = p->site;
   w->last_at = at;
   w->last_kind = kind;
@@ -255,7 +260,7 @@ static void set_hooks(struct cpu_watch *hooks, bool passed_over) {
   }
 }
 
-/* What a handler does in between comes out the same: it sets time_is_up first. */
+/* A signal handler may run in between with the same result, because it sets time_is_up first. */
 void access_choose_hooks(struct watch *w) {
   set_hooks(&w->hooks, w->passed_over && !w->time_is_up);
   if (w->time_is_up) set_hooks(&w->hooks, false);

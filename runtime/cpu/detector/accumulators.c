@@ -1,5 +1,6 @@
-/* Accumulators of products (wgmma) that go on by themselves: until the wait nobody may touch them, and a wgmma.fence lies
-   between other uses and the next product; see state.h. PTX ISA, "wgmma.fence". */
+/* Accumulators of asynchronous products (wgmma): until the wait no thread may touch them, and a
+   wgmma.fence must lie between other uses and the next product; see state.h. PTX ISA,
+   "wgmma.fence". */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,12 @@
-/* Places that are no multiple of what the access needs; see state.h. */
+/* Checking addresses that are not a multiple of what the access needs; see state.h. */
 #include <stdio.h>
 
 #include "runtime/cpu/fibers.h"
 #include "state.h"
 
-/* Of one access of the type's own width. A compiler that calls one of 16 bytes knows of a multiple of 8 (gcc, tsan.cc,
-   instrument_expr). Copies that go on by themselves need 16, or their width. */
+/* The alignment that an access of the type's own width needs. A compiler that calls a hook for
+   16 bytes guarantees only a multiple of 8 (gcc, tsan.cc, instrument_expr). Asynchronous copies
+   need 16, or their width. */
 static unsigned needed_multiple(const struct access *a, bool noted) {
   if (a->kind & CPU_PACKED || !a->bytes) return 1;
   if (a->bytes > 16) return noted && a->kind & CPU_ASYNC ? 16 : 1;
@@ -13,7 +14,7 @@ static unsigned needed_multiple(const struct access *a, bool noted) {
   return a->bytes == 16 && !noted ? 8 : a->bytes;
 }
 
-/* False: the place is not watched. */
+/* Returns false if the address is not watched. */
 static bool add_misaligned(const struct access *a, unsigned multiple, const char *type) {
   const struct region *region = regions_find(a->watch, a->at);
   struct watch_finding *f = region ? finding_new(a->watch, CUGEN_FINDING_MISALIGNED, a->site, 0, a->thread) : NULL;
@@ -26,7 +27,7 @@ static bool add_misaligned(const struct access *a, unsigned multiple, const char
   return true;
 }
 
-/* A GPU ends the launch. So does this: the host's processor may, too, at the very access. */
+/* Ends the launch like a GPU, also because the host's processor may fault at that access. */
 void alignment_refuse(const struct access *a, unsigned multiple, const char *type) {
   if (add_misaligned(a, multiple, type)) fibers_give_up(CUGEN_CAUSE_TRAP, "misaligned access");
 }

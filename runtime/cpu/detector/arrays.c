@@ -35,8 +35,8 @@ static size_t keep_name(const char *name, size_t length, char out[WATCH_NAME]) {
   return length;
 }
 
-/* The last part of a local variable's name: "tile" of _ZZ9transposePfE4tile (Itanium C++ ABI, <local-name>), with or
-   without a discriminator behind it. */
+/* The last part of a local variable's name: "tile" of _ZZ9transposePfE4tile (Itanium C++ ABI,
+   <local-name>), with or without a discriminator at the end. */
 static bool local_name(const char *symbol, char out[WATCH_NAME]) {
   const char *found = NULL;
   size_t length = 0;
@@ -64,13 +64,14 @@ static bool outer_name(const char *symbol, char out[WATCH_NAME]) {
   return *out;
 }
 
-/* What a symbol may be. */
+/* The meanings of symbols. */
 enum kind { KIND_NONE, KIND_ARRAY, KIND_GAP, KIND_OUTER_GAP, KIND_END_GAP, KIND_OUTER, KIND_CONSTANT, KIND_OTHER };
 
 static enum kind kind_of(const char *symbol, char name[WATCH_NAME]) {
   static const char gap[] = "cugen_gap_", end[] = "cugen_gap_end_", constant[] = "cugen_constant_";
   const bool local = strncmp(symbol, "_ZZ", 3) == 0;
-  if (strncmp(symbol, "_ZGV", 4) == 0) return KIND_OTHER; /* whether a variable of a function has been initialised */
+  /* the guard of a function's static variable */
+  if (strncmp(symbol, "_ZGV", 4) == 0) return KIND_OTHER;
   if (!(local ? local_name(symbol, name) : outer_name(symbol, name))) return KIND_NONE;
   if (strncmp(name, end, sizeof end - 1) == 0) return KIND_END_GAP;
   if (strncmp(name, gap, sizeof gap - 1) == 0) return local ? KIND_GAP : KIND_OUTER_GAP;
@@ -90,7 +91,7 @@ static int by_address(const void *a, const void *b) {
   return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Where a variable lies that is written: in .data or .bss. */
+/* Whether the symbol's section is writable: .data or .bss. */
 static bool is_writable(const struct image *image, const Elf64_Ehdr *header, const Elf64_Shdr *home) {
   const Elf64_Shdr *names = section_at(image, header, header->e_shstrndx);
   const char *text = names ? part(image, names->sh_offset, names->sh_size) : NULL;
@@ -124,7 +125,8 @@ static int read_symbols(const struct image *image, struct symbol **out, size_t *
   return CUGEN_OK;
 }
 
-/* Outside of functions what was declared as shared lies between two gaps, of which the second says so. */
+/* Finds shared arrays outside of functions: they lie between two gaps, of which the second is
+   marked. */
 static void find_outer_arrays(struct symbol *all, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (all[i].kind != KIND_OUTER_GAP) continue;
@@ -142,7 +144,7 @@ static bool is_constant(const struct symbol *all, size_t count, const char *name
   return false;
 }
 
-/* Behind an array, up to where the next thing begins; a gap too. */
+/* The free bytes after an array or a gap, up to the next symbol. */
 static uint64_t free_after(const struct symbol *all, size_t count, size_t i) {
   enum { MOST = 256 };
   uint64_t next = all[i].end + MOST;

@@ -1,5 +1,6 @@
-/* The memory that a watched image brings along, from its symbol table: arrays of shared memory, each behind a gap
-   (shim/language.h), which are static variables of functions or stand outside of them; and __device__ and __constant__ variables. */
+/* The memory of a watched image, from its symbol table: arrays of shared memory, which are
+   static variables inside or outside of functions, each after a gap (shim/language.h); and
+   __device__ and __constant__ variables. */
 #ifndef RUNTIME_CPU_DETECTOR_ARRAYS_H
 #define RUNTIME_CPU_DETECTOR_ARRAYS_H
 
@@ -7,9 +8,9 @@
 #include "runtime/watch.h"
 
 struct shared_array {
-  char name[WATCH_NAME]; /* "": a gap before the next */
-  uintptr_t start, end;  /* where it was loaded */
-  bool touched;          /* in this launch */
+  char name[WATCH_NAME]; /* "": a gap before the next array */
+  uintptr_t start, end;  /* addresses in memory */
+  bool touched;          /* accessed in this launch */
 };
 
 struct image_variable {
@@ -19,12 +20,13 @@ struct image_variable {
 };
 
 struct image_memory {
-  struct shared_array *arrays; /* and gaps */
+  struct shared_array *arrays; /* arrays and gaps */
   struct image_variable *variables;
   size_t array_count, variable_count;
 };
 
-/* Both in order of address; *out is to be freed. bytes: the file; base: where its first byte lies. None is no error. */
+/* Both lists are in order of address; the caller frees *out. bytes: the file; base: where its
+   first byte is loaded. An image without arrays is no error. */
 int arrays_read(const void *bytes, size_t length, uintptr_t base, struct image_memory *out, cugen_error *err);
 void arrays_free(struct image_memory *memory);
 

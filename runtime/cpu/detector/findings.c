@@ -1,4 +1,4 @@
-/* Saying what was found, where, and by whom; see state.h. */
+/* Recording what was found, where, and by which threads; see state.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,14 +21,15 @@ void finding_place(const struct watch *w, struct watch_place *place, uint64_t si
   place->thread[2] = thread / size->x / size->y;
 }
 
-/* NULL: it is known already, or there is no room. */
-/* The shared array that the address is in; NULL: it is in a buffer, or in none. */
+/* Returns NULL if the finding is known already, or if there is no room. */
+/* The shared array that the address is in; NULL: it is in a buffer, or not watched. */
 static const struct shared_array *array_at(const struct watch *w, const struct region *region, uintptr_t at) {
   const uint8_t number = region->arrays ? w->array_of[(at - region->start) / WATCH_WORD] : 0;
   return number ? &w->arrays[number - 1] : NULL;
 }
 
-/* One place may access several arrays, as a function does that is not inlined: each has its own. array: NULL where it is told by the place. */
+/* A place that accesses several arrays, as in a function that is not inlined, has a finding for
+   each. array: NULL if the place tells it. */
 static struct watch_finding *add_new(struct watch *w, cugen_finding_kind kind, uint64_t site, uint64_t other_site,
                                      unsigned thread, const char *array) {
   struct watch_report *report = w->report;
@@ -42,7 +43,8 @@ static struct watch_finding *add_new(struct watch *w, cugen_finding_kind kind, u
     w->known = f;
     return NULL;
   }
-  if (w->speculation && kind != CUGEN_FINDING_HANG) speculation_drop(w->speculation); /* one process finds it again */
+  /* one process will find it again */
+  if (w->speculation && kind != CUGEN_FINDING_HANG) speculation_drop(w->speculation);
   if (report->finding_count == WATCH_MOST_FINDINGS) {
     report->lost++;
     return NULL;
@@ -63,7 +65,7 @@ void finding_text(struct watch_finding *finding, const char *text) {
   memcpy(finding->text, text, strnlen(text, WATCH_TEXT - 1));
 }
 
-/* In the shared array that the address is in, or the buffer. */
+/* Fills in the shared array or the buffer that the address is in. */
 void finding_where(struct watch *w, const struct region *region, uintptr_t at, struct watch_finding *f) {
   const struct shared_array *array = array_at(w, region, at);
   const char *name = array ? array->name : region->name;
@@ -82,7 +84,8 @@ void finding_compare(struct watch *w) {
   watch_look(w);
 }
 
-/* Of two plain writes; those of more bytes are taken to differ. */
+/* Begins to watch the value of a race between two plain writes; writes of more bytes are assumed
+   to change the value. */
 static void begin_overwriting(const struct access *a, const struct last_access *other, struct watch_finding *f,
                               bool known) {
   struct overwriting *o = &a->watch->overwriting;

@@ -1,6 +1,7 @@
-/* Which fence is missing where a flag would order two accesses that race; see state.h. What fences there are, and what follows from
-   them, is release_acquire.c's: it forgets flags that nobody has fenced. Here the last strong write of each block is kept, and what
-   the block that runs has found at its flags lately, with fences or without. */
+/* Finding the fence that is missing where a flag would order two accesses that race; see
+   state.h. release_acquire.c has the fences that exist and their effect, and forgets flags
+   without fences. This file keeps the last strong write of each block, and what the running
+   block has read at its flags lately, with fences or without. */
 #include "base/array.h"
 #include "state.h"
 
@@ -14,7 +15,7 @@ void flags_block(struct watch *w) {
   struct flags *f = &w->flags;
   struct flag_release *grown = array_reserve(f->releases, &f->release_room, f->release_count, sizeof *grown);
   f->use_count = 0;
-  if (!grown) return; /* no place is named for this block */
+  if (!grown) return; /* without memory this block gets no advice */
   f->releases = grown;
   f->releases[f->release_count++] = (struct flag_release){.block_epoch = w->hb.block_epoch};
 }
@@ -30,7 +31,7 @@ static void keep_release(struct watch *w, const struct access *a) {
   last->site = a->site;
 }
 
-/* The last strong write before. */
+/* The last strong write to the word. */
 static const struct last_access *found_at(const struct region *region, const struct cell *cell) {
   const struct last_access *atomic = &shadow_rare(region, cell)->atomic;
   return cell->write.kind & STRONG && cell->write.epoch > atomic->epoch ? &cell->write : atomic;
@@ -46,10 +47,10 @@ void flags_use(const struct access *a, const struct cell *cell) {
     f->uses[f->use_count++ % FLAG_USES] =
         (struct flag_use){.at = a->at, .epoch = w->hb.epoch, .thread = a->thread, .site = a->site, .found = *found};
   if (a->kind & CPU_WRITE) keep_release(w, a);
-  w->hb.epoch++; /* what the thread does next comes behind it */
+  w->hb.epoch++; /* the thread's next action comes after it */
 }
 
-/* The block that did something then: its last strong write. */
+/* The last strong write of the block that acted in that epoch. */
 static const struct flag_release *release_of(const struct watch *w, uint32_t epoch) {
   size_t low = 0, high = w->flags.release_count;
   while (high - low > 1) {
@@ -62,7 +63,7 @@ static const struct flag_release *release_of(const struct watch *w, uint32_t epo
   return high ? &w->flags.releases[low] : NULL;
 }
 
-/* Whether the thread has found something at a flag that was there from `epoch` on, or what that very thread left. */
+/* Whether the thread has read a flag that was written from `epoch` on, or by that very thread. */
 static const struct flag_use *find_use(const struct access *a, uint32_t epoch, const struct last_access *then,
                                        bool here) {
   const struct watch *w = a->watch;

@@ -12,21 +12,21 @@ void hb_close(struct happens_before *hb) {
   hb->begun = NULL;
 }
 
-/* ---- The launch, its blocks ---- */
+/* ---- The launch and its blocks ---- */
 
 void hb_launch(struct happens_before *hb, unsigned blocks, unsigned padded) {
-  vector_clocks_drop(&hb->clocks); /* of another number of threads */
+  vector_clocks_drop(&hb->clocks); /* made for another number of threads */
   hb->blocks = blocks;
   hb->padded = padded;
   hb->launch_epoch = ++hb->epoch;
   hb->begun_count = 0;
   memset(hb->warp_epoch, 0, sizeof hb->warp_epoch);
-  for (int warp = 0; warp < HB_WARPS; warp++) /* a megabyte in all, which hardly a launch uses */
+  for (int warp = 0; warp < HB_WARPS; warp++) /* a megabyte in all, most of which is rarely used */
     if (hb->pairs_used[warp]) memset(hb->pairs[warp], 0, sizeof hb->pairs[warp]);
   memset(hb->pairs_used, 0, sizeof hb->pairs_used);
 }
 
-/* Without memory a finding names an earlier block for a later one. */
+/* Without memory, a finding names an earlier block instead of a later one. */
 static void keep_begun(struct happens_before *hb, uint64_t block) {
   struct begun *grown = array_reserve(hb->begun, &hb->begun_room, hb->begun_count, sizeof *grown);
   if (!grown) return;
@@ -65,7 +65,8 @@ static size_t sync_row(const struct happens_before *hb, unsigned sync) {
   return block_row(hb, hb->blocks) + sync;
 }
 
-/* Rows are made when a launch first needs them: what was before is ordered by barriers of whole blocks. */
+/* Makes the rows when a launch first needs them: everything before was ordered by barriers of
+   whole blocks. */
 static bool need_clocks(struct happens_before *hb) {
   const size_t threads = (size_t)hb->blocks * hb->padded;
   return hb->clocks.words || vector_clocks_make(&hb->clocks, threads, threads + hb->blocks + HB_SYNCS);
@@ -107,7 +108,8 @@ void hb_copy_counted(struct happens_before *hb, unsigned sync, uint32_t epoch) {
 
 /* ---- Barriers ---- */
 
-/* What its threads know of others the whole block knows; in a block of its own, of the copy engine. */
+/* Joins the knowledge of a block's threads; in a block outside of clusters, only that of the
+   copy engine. */
 static void join_block(struct happens_before *hb, unsigned rank) {
   const unsigned first = rank * hb->padded;
   const size_t row = block_row(hb, rank), engine = hb->clocks.row_words - 1;

@@ -1,7 +1,8 @@
-/* The next block, here or in one of several processes that run blocks in parallel on speculation; see speculation.h. */
+/* Choosing the next block, in this process or in one of several that run blocks in parallel on
+   speculation; see speculation.h. */
 #include "state.h"
 
-/* Processes cost some milliseconds: what is left must take longer. */
+/* Starting processes takes some milliseconds, so the remaining blocks must take longer. */
 static bool worth_processes(const struct watch *w, uint64_t next) {
   static const double pays = 0.06;
   if (w->entangled || w->fenced || w->report->processes < 2) return false;
@@ -20,7 +21,7 @@ static void become_process(struct watch *w) {
   for (uint32_t i = 0; i < own->finding_count; i++) own->findings[i].count = 0;
   w->report = own;
   traffic_move(w->traffic, current_counters(w));
-  access_forget(w); /* what is claimed from here on */
+  access_forget(w); /* from here on accesses are claimed */
 }
 
 static uint64_t next_in_process(struct watch *w) {
@@ -30,7 +31,7 @@ static uint64_t next_in_process(struct watch *w) {
   speculation_end(w->speculation);
 }
 
-/* What the processes have written is written for the launches that follow. */
+/* Marks what the processes have written as written, for the next launches. */
 static void take_written(struct watch *w, const struct speculation *speculation) {
   for (size_t i = 0; i < w->region_count; i++)
     for (uintptr_t at = 0; at < w->regions[i].end - w->regions[i].start; at++)
@@ -42,7 +43,8 @@ static void take_report(struct watch *w, const struct watch_report *report, uint
   traffic_add(current_counters(w), &report->launches[slot]);
   w->report->elsewhere += report->elsewhere;
   w->report->dependent |= report->dependent;
-  for (uint32_t i = 0; i < w->report->finding_count; i++) { /* those before: a new one ends the processes */
+  /* only findings from before, because a new one ends the processes */
+  for (uint32_t i = 0; i < w->report->finding_count; i++) {
     w->report->findings[i].count += report->findings[i].count;
     w->report->findings[i].same_value &= report->findings[i].same_value;
   }
@@ -74,7 +76,7 @@ static uint64_t speculate(struct watch *w, uint64_t next, uint64_t step) {
   }
   if (w->counting) traffic_all_met(w->traffic, w->launch.padded);
   if (w->overwriting.finding) finding_compare(w);
-  w->entangled = true; /* once is enough */
+  w->entangled = true; /* speculation is not tried again */
   const int processes = (int)w->report->processes;
   const struct speculation_range range = {next, w->blocks, step, w->fork ? *w->fork : 0};
   const enum speculation_outcome outcome =

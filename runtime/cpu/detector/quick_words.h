@@ -1,7 +1,8 @@
-/* A word's access where nothing can be wrong, which is nearly always: what the full look of shadow_memory.c comes to then, for a plain
-   access of a whole word, in a launch without clusters. An earlier access is settled if its thread is the same, or a barrier of the
-   block lies between. Each function says false, and has done nothing, where it cannot tell. FastTrack's same-epoch path, widened to
-   barriers. */
+/* The fast path for accesses that cannot be wrong, which are nearly all: the result of
+   shadow_memory.c for a plain access of a whole word, in a launch without clusters. An earlier
+   access is settled if it was made by the same thread, or if a barrier of the block lies
+   between. A function returns false without any effect if it cannot decide. This is FastTrack's
+   same-epoch path, extended by barriers. */
 #ifndef RUNTIME_CPU_DETECTOR_QUICK_WORDS_H
 #define RUNTIME_CPU_DETECTOR_QUICK_WORDS_H
 
@@ -11,15 +12,15 @@
 
 enum { QUICK_UNSETTLED = CPU_ASYNC | OBSERVED_ENGINE }; /* kinds that a barrier does not order */
 
-/* The part of a cell behind epoch and site, as one number. */
+/* The fields of a cell after epoch and site, as one number. */
 static inline uint64_t quick_rest(const struct cell *cell) {
   uint64_t rest;
   memcpy(&rest, (const char *)cell + offsetof(struct cell, write.thread), sizeof rest);
   return rest;
 }
 
-/* Whether a cell is of the common sort: nothing goes on, no bytes by themselves, no atomic operations; with written: and all of it
-   was written. */
+/* Whether a cell is common: no operation in flight, no bytes accessed separately, no atomic
+   operations; with `written`, all bytes written. */
 static inline bool quick_is_common(const struct cell *cell, bool written) {
   static const struct cell mask = {
       .write.kind = QUICK_UNSETTLED, .split = UINT8_MAX, .more = CELL_RARE, .written = WATCH_WHOLE_WORD};
@@ -35,8 +36,8 @@ static inline bool quick_is_settled(const struct happens_before *hb, const struc
   return shared || then->epoch < hb->launch_epoch;
 }
 
-/* Of a thread that reads several times in an epoch the last place counts; of several threads the last, and the last one of
-   another warp. */
+/* Of one thread's reads in an epoch the last is kept; of several threads' reads the last, and
+   the last one of another warp. */
 static inline void quick_keep_read(struct read_cell *reads, const struct last_access *now, uint32_t barrier_epoch) {
   struct last_access *last = &reads->last, *other = &reads->other;
   if (last->thread == now->thread && last->epoch == now->epoch) {
@@ -50,7 +51,8 @@ static inline void quick_keep_read(struct read_cell *reads, const struct last_ac
   *last = *now;
 }
 
-/* A read of what has to be written, or need not be, as of a buffer that was filled. */
+/* A read of a word; whether it must have been written before depends on the memory, such as a
+   buffer that was filled. */
 static inline bool quick_read(const struct watch *w, struct cell *cell, struct read_cell *reads,
                               const struct last_access *now, bool shared, bool unwritten) {
   const struct happens_before *hb = &w->hb;

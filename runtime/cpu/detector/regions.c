@@ -1,4 +1,5 @@
-/* Memory regions: an address lies in static or dynamic shared memory, in a buffer, or is not watched; see state.h. */
+/* Memory regions: finding whether an address is in static or dynamic shared memory, in a buffer,
+   or is not watched; see state.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,21 +7,24 @@
 #include "state.h"
 
 enum {
-  ZONE = 1 << 20, /* around a buffer, where nothing else lies: see guard.h */
+  ZONE = 1 << 20, /* free addresses around a buffer: see guard.h */
   NULL_PAGE = 4096
 };
 
-/* By an atomic operation that is more than a load or a store. */
+/* Whether the access is an atomic operation that is neither a load nor a store. */
 static bool is_modified(const struct access *a) {
   return a->kind & CPU_ATOMIC && !(a->kind & CPU_VOLATILE);
 }
 
-/* A buffer's places count from its first byte, as on a GPU, where it is aligned; here its end is. */
+/* Counts an access. A buffer's addresses count from its first byte, which is aligned on a GPU;
+   in this process the buffer's end is. */
 static void count(const struct access *a, const char *array) {
   if (!a->watch->counting) return;
   const uintptr_t at = a->region->shared ? a->at : a->at - a->region->start;
-  const bool engine = a->kind & OBSERVED_PROXY || (a->kind & CPU_ASYNC && a->bytes > 16); /* no warp's request */
-  const bool first = a->thread < a->watch->launch.padded; /* of a cluster's blocks the first represents all */
+  /* not a request of a warp */
+  const bool engine = a->kind & OBSERVED_PROXY || (a->kind & CPU_ASYNC && a->bytes > 16);
+  /* in a cluster the first block represents all */
+  const bool first = a->thread < a->watch->launch.padded;
   if (!first || is_modified(a) || engine) return;
   for (unsigned done = 0; done < a->bytes; done += 16) {
     const unsigned bytes = a->bytes - done < 16 ? a->bytes - done : 16;
@@ -35,7 +39,7 @@ static bool is_gap(const struct shared_array *array) {
   return !array->name[0];
 }
 
-/* The array that an address in a gap, or past an end, is nearest to. */
+/* The array nearest to an address in a gap, or past an end. */
 static const struct shared_array *nearest_array(const struct watch *w, uintptr_t at) {
   const struct shared_array *nearest = NULL;
   uintptr_t distance = UINTPTR_MAX;
@@ -49,7 +53,8 @@ static const struct shared_array *nearest_array(const struct watch *w, uintptr_t
   return nearest;
 }
 
-/* Of the image's own variables; behind one, up to the next, lies nothing that a kernel may touch. */
+/* Finds a variable of the image; a kernel may not touch anything between a variable and the next
+   one. */
 static struct region *find_variable(struct watch *w, uintptr_t at) {
   size_t low = 0, high = w->variable_count;
   while (low < high) {
@@ -62,7 +67,7 @@ static struct region *find_variable(struct watch *w, uintptr_t at) {
   return low && at < w->variables[low - 1].high ? &w->variables[low - 1] : NULL;
 }
 
-/* False: it is not behind a variable. */
+/* Returns false if the address is not after a variable. */
 static bool leave_variable(const struct access *a) {
   struct access access = *a;
   access.region = find_variable(a->watch, a->at);
@@ -84,8 +89,9 @@ static void leave_array(const struct access *a) {
   f->bytes = (int64_t)(array->end - array->start);
 }
 
-/* CUDA C++ Programming Guide, technical specifications per compute capability: what a block has without asking for more, which
-   only dynamic shared memory can. Of a source with several kernels only what this one uses counts. */
+/* Checks the static shared memory of a block, which only dynamic shared memory may exceed (CUDA
+   C++ Programming Guide, technical specifications per compute capability). Of a source with
+   several kernels only the arrays that this kernel uses count. */
 static void touch_array(const struct access *a, struct shared_array *array) {
   enum { STATIC_LIMIT = 48 << 10 };
   struct watch *w = a->watch;
@@ -122,7 +128,8 @@ static void access_static(struct access *a) {
   count(a, array->name);
 }
 
-/* The room around a block's dynamic shared memory is its own: half lies before it. As many as there are blocks: it is none. */
+/* The rank of the block whose dynamic shared memory is near the address; half of a block's room
+   lies before its memory. The number of blocks: none. */
 static uintptr_t dynamic_rank(const struct watch *w, uintptr_t at) {
   const size_t room = w->launch.dynamic_room;
   const uintptr_t offset = at - w->launch.dynamic + room / 2;
@@ -155,13 +162,14 @@ static struct region *find_region(struct watch *w, uintptr_t at) {
   return found < w->region_count ? &w->regions[found] : find_variable(w, at);
 }
 
-/* Blocks run in turn from here on. */
+/* From here on blocks run in one process. */
 static void entangle(struct watch *w) {
   w->entangled = w->report->dependent = true;
   if (w->speculation) speculation_drop(w->speculation);
 }
 
-/* A launch that overlaps with the one in front may touch what that one does once it has waited for its end. */
+/* A launch that overlaps with the one in front may touch that launch's memory only after it has
+   waited for its end. */
 static void need_launch(struct watch *w, unsigned thread, uint64_t site) {
   if (!w->launch.overlap || w->launch_waited[thread]) return;
   if (w->last_waited.epoch && happens_before(&w->hb, &w->last_waited, thread)) return;
@@ -181,7 +189,7 @@ void regions_launch_used(struct watch *w, unsigned thread, const void *site) {
   need_launch(w, thread, finding_site(w, site));
 }
 
-/* A null pointer, or an index of one. */
+/* Reports an access by a null pointer, or by an index from one. */
 static void leave_memory(const struct access *a) {
   struct watch_finding *f = finding_new(a->watch, CUGEN_FINDING_OUT_OF_BOUNDS, a->site, 0, a->thread);
   if (!f) return;
@@ -194,7 +202,8 @@ static bool is_inside(uintptr_t at, const void *start, size_t bytes) {
   return at - (uintptr_t)start < bytes;
 }
 
-/* Of the image: what never changes, or is cugen's own; what the image calls cugen by. */
+/* Whether the address is in memory of the image that needs no watching: constants, cugen's own
+   variables, and the tables of hooks. */
 static bool is_table(const struct watch *w, uintptr_t at) {
   const struct cpu_hooks *hooks = fibers_hooks();
   if (is_inside(at, hooks, sizeof *hooks) || is_inside(at, hooks->async, sizeof *hooks->async)) return true;
@@ -225,7 +234,8 @@ static void access_global(struct access *a) {
     shadow_visit(a);
   else if (a->kind & CPU_WRITE)
     finding_add(a, region->variable ? CUGEN_FINDING_CONSTANT_WRITE : CUGEN_FINDING_INPUT_WRITE, NULL);
-  if (!region->variable || !region->read_only) count(a, region->name); /* constants have a cache of their own */
+  /* constants have a cache of their own */
+  if (!region->variable || !region->read_only) count(a, region->name);
 }
 
 void regions_visit(struct access *a) {
@@ -256,7 +266,7 @@ bool regions_part(struct watch *w, uintptr_t at, struct region_part *out) {
          part_of(r, array->start, array->end, array->name, out);
 }
 
-/* NULL: it is not watched, such as what a thread has of its own. */
+/* Returns NULL if the address is not watched, such as a thread's own stack. */
 const struct region *regions_find(struct watch *w, uintptr_t at) {
   const struct region *shared = &w->shared[0];
   if (at - shared->start < shared->end - shared->start) return shared;
@@ -276,12 +286,12 @@ struct cell *regions_cell(struct watch *w, uintptr_t at) {
   return &r->cells[(at - r->start) / WATCH_WORD];
 }
 
-/* ---- Buffers, an image ---- */
+/* ---- Buffers and images ---- */
 
 int regions_buffers(struct watch *w, const struct watch_buffer *buffers, size_t count, cugen_error *err) {
   for (size_t i = 0; i < w->region_count; i++) shadow_drop(&w->regions[i]);
   w->region_count = w->recent = 0;
-  w->image = (struct observed_image){NULL, 0, 0}; /* another may come to lie in its place */
+  w->image = (struct observed_image){NULL, 0, 0}; /* another image may be loaded at its address */
   for (size_t i = 0; i < count && i < WATCH_MOST_BUFFERS; i++) {
     struct region *r = &w->regions[w->region_count++];
     const uintptr_t start = (uintptr_t)buffers[i].start;
@@ -304,12 +314,12 @@ static void map_arrays(struct watch *w) {
     const uintptr_t start = w->arrays[i].start - w->shared[0].start, end = w->arrays[i].end - w->shared[0].start;
     const uintptr_t first = (start + (is_gap(&w->arrays[i]) ? WATCH_WORD - 1 : 0)) / WATCH_WORD,
                     last = (end + WATCH_WORD - 1) / WATCH_WORD;
-    if (first < last)
-      memset(w->array_of + first, (int)(i + 1), last - first); /* a word is its array's, not the gap's */
+    if (first < last) /* a word that an array and a gap share belongs to the array */
+      memset(w->array_of + first, (int)(i + 1), last - first);
   }
 }
 
-/* Of as many blocks as run together. */
+/* Makes the shadow of shared memory for the blocks that run together. */
 static int make_shared(struct watch *w, cugen_error *err) {
   int status = CUGEN_OK;
   if (!w->array_count) return status;

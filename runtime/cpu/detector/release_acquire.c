@@ -1,40 +1,43 @@
-/* Fences, and what threads release and acquire at flags; see release_acquire.h. All is kept as it happened; what follows from
-   it is searched for when two accesses are ordered by nothing else. */
+/* Fences, and what threads release and acquire at flags; see release_acquire.h. Events are
+   recorded as they happen; their consequences are searched for only when nothing else orders two
+   accesses. */
 #include "release_acquire.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-  MOST_EVENTS = 1 << 22, /* of a launch; from there on all counts as ordered */
-  MOST_STEPS = 1 << 14   /* of one search, likewise */
+  MOST_EVENTS = 1 << 22, /* of a launch; after that everything counts as ordered */
+  MOST_STEPS = 1 << 14   /* of one search; after that the accesses count as ordered */
 };
 
-/* What a fence has behind it: what its thread did before, and what that comes after. */
+/* A fence: it covers what its thread did before, and what that comes after. */
 struct fence {
-  uint32_t epoch, barrier, cluster, warp; /* epoch 0: there was none */
+  uint32_t epoch, barrier, cluster, warp; /* epoch 0: no fence */
 };
 
-/* A release at a word: what is behind the fences. */
+/* A release at a word: it publishes what the fences cover. */
 struct release {
   struct fence device, block;
-  uint32_t epoch, swept;                 /* swept: until then each thread of the block has fenced what it wrote */
-  uint32_t chain;                        /* those that atomic operations have added to one another */
+  /* swept: until then each thread of the block has fenced its writes */
+  uint32_t epoch, swept;
+  uint32_t chain;                        /* releases that are connected by atomic operations */
   uint32_t acquired_first, acquired_end; /* acquires of its block until then */
   uint32_t thread;
-  bool vague; /* other orders than those of barriers were in use */
+  bool vague; /* barriers alone do not describe the order of threads */
 };
 
-/* Somebody has found it there: an acquire, once a fence follows. */
+/* A read of a released word, which becomes an acquire if a fence follows. */
 struct acquire {
-  uint32_t epoch, device, block; /* the thread's next fence, if there was one */
+  uint32_t epoch, device, block; /* the thread's next fence, if any */
   uint32_t release, thread;
-  uint32_t unfenced; /* the thread's acquire before without a fence behind it, + 1 */
+  uint32_t unfenced; /* The thread's earlier acquire without a fence after it, + 1. */
 };
 
-struct synchronizer { /* of a block's threads */
+struct synchronizer { /* of each thread of a block */
   struct fence device, block;
-  uint32_t acquired, unfenced; /* its last acquire, and the last without a fence of the device, + 1 */
+  /* The thread's last acquire, and its last one without a device fence, + 1. */
+  uint32_t acquired, unfenced;
 };
 
 struct events {
@@ -46,13 +49,14 @@ struct events {
 struct release_acquire {
   struct happens_before *hb;
   struct events releases, acquires;
-  uint32_t base;  /* of the launch's first release: words of earlier launches have lower numbers */
-  uint32_t chain; /* the next one's number */
+  /* number of the launch's first release; words of earlier launches have lower numbers */
+  uint32_t base;
+  uint32_t chain; /* number of the next chain */
   uint32_t acquired_first;
   uint32_t swept[HB_BLOCKS];
-  bool fenced; /* somebody has, in this block */
+  bool fenced; /* a thread has used a fence in this block */
   bool lost;
-  uint32_t written[HB_THREADS]; /* when each last wrote to global memory */
+  uint32_t written[HB_THREADS]; /* when each thread last wrote to global memory */
   struct synchronizer threads[HB_THREADS];
 };
 
@@ -80,7 +84,7 @@ static struct acquire *nth_acquire(const struct release_acquire *ra, uint32_t i)
   return (struct acquire *)ra->acquires.all + i;
 }
 
-/* False: there is no room, and nothing is sure any more. */
+/* Returns false if there is no room; then no order can be excluded any more. */
 static bool need_room(struct release_acquire *ra, struct events *events) {
   if (events->count < events->room) return true;
   const uint32_t room = events->room ? 2 * events->room : 64;
@@ -92,7 +96,7 @@ static bool need_room(struct release_acquire *ra, struct events *events) {
   return true;
 }
 
-/* ---- What happens ---- */
+/* ---- Recording ---- */
 
 void ra_launch(struct release_acquire *ra) {
   ra->base += ra->releases.count;
@@ -181,7 +185,7 @@ void ra_use(struct release_acquire *ra, unsigned thread, uint32_t *word, int use
   if (use & RA_WRITE) release(ra, thread, word, use & RA_READ);
 }
 
-/* ---- What follows ---- */
+/* ---- Searching ---- */
 
 static bool behind_fence(const struct release_acquire *ra, const struct fence *fence, unsigned whose,
                          const struct event *then) {
@@ -192,7 +196,7 @@ static bool behind_fence(const struct release_acquire *ra, const struct fence *f
   return then->thread / HB_WARP == whose / HB_WARP && then->epoch < fence->warp;
 }
 
-/* Whether what its block did then is behind the release. */
+/* Whether the release publishes what its block did then. */
 static bool is_behind(const struct release_acquire *ra, const struct release *r, const struct event *then,
                       bool device) {
   const struct fence *fence = device ? &r->device : &r->block;
@@ -201,14 +205,14 @@ static bool is_behind(const struct release_acquire *ra, const struct release *r,
   return r->vague && then->epoch < fence->epoch;
 }
 
-/* For what orders `then`: releases of its block since, which may have it behind them. */
+/* A search for what orders `then`: later releases of its block may publish it. */
 struct search {
   const struct release_acquire *ra;
   struct event then;
   unsigned thread;
   uint32_t first, end;
   bool device, strong;
-  int steps; /* that are left */
+  int steps; /* steps that are left */
 };
 
 static uint32_t first_release(const struct release_acquire *ra, uint32_t epoch) {
@@ -223,7 +227,7 @@ static uint32_t first_release(const struct release_acquire *ra, uint32_t epoch) 
   return low;
 }
 
-/* One of them was found in what the acquire found. */
+/* Whether the acquire has read one of these releases. */
 static bool is_found(struct search *search, const struct acquire *acquire) {
   const struct release_acquire *ra = search->ra;
   const uint32_t chain = nth_release(ra, acquire->release)->chain;
@@ -234,7 +238,7 @@ static bool is_found(struct search *search, const struct acquire *acquire) {
   return false;
 }
 
-/* Or by the block whose release was found, or one before it. */
+/* Whether the block whose release was read, or one before it, had acquired `then`. */
 static bool is_handed_on(struct search *search, const struct acquire *acquire) {
   const struct release_acquire *ra = search->ra;
   const struct release *r = nth_release(ra, acquire->release);
@@ -253,7 +257,7 @@ static bool is_handed_on(struct search *search, const struct acquire *acquire) {
   return false;
 }
 
-/* A fence lies between the acquire and what the thread does now. */
+/* Whether a fence lies between the acquire and the thread's present action. */
 static bool is_fenced_since(const struct search *search, const struct acquire *acquire) {
   const struct release_acquire *ra = search->ra;
   const struct synchronizer *self = &ra->threads[search->thread];

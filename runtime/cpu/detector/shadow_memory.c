@@ -1,5 +1,5 @@
-/* Shadow memory: a cell for each word says who wrote it, who read it and who used an atomic operation on it last, and what
-   follows for the next who does; see state.h, and watch.c for the whole. */
+/* Shadow memory: a cell for each word records who wrote it, read it and used an atomic operation
+   on it last, and is checked at the next access; see state.h, and watch.c for the method. */
 #include <sys/mman.h>
 
 #include "quick_words.h"
@@ -8,13 +8,14 @@ static size_t words_of(const struct region *region) {
   return (region->end - region->start) / WATCH_WORD + 2;
 }
 
-/* Untouched pages cost nothing, and are zero. */
+/* Untouched pages take no memory, and are zero. */
 static void *map_zeros(size_t bytes) {
   void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? NULL : at;
 }
 
-/* Most words of a small region are touched: large pages spare it a fault for each 4 KiB. A large one may be touched here and there. */
+/* Most words of a small region are touched, so large pages save a fault for each 4 KiB. A large
+   region may be touched sparsely. */
 enum { MOST_IN_LARGE_PAGES = 256 << 20 };
 
 static void *map_cells(const struct region *region, size_t size) {
@@ -49,7 +50,7 @@ static struct rare_cell *need_rare(const struct region *region, struct cell *cel
   return &region->rare[cell - region->cells];
 }
 
-/* Whether something orders `then`, of this launch, before the access. */
+/* Whether anything orders `then`, an access of this launch, before the access. */
 static bool ordered(const struct access *a, const struct last_access *then, bool here) {
   const struct watch *w = a->watch;
   const struct event event = {then->epoch, then->thread, then->kind & OBSERVED_ENGINE};
@@ -57,16 +58,17 @@ static bool ordered(const struct access *a, const struct last_access *then, bool
   return ra_orders(w->ra, &event, a->thread, a->kind & STRONG);
 }
 
-/* Somebody has looked at the word until others had to go on. */
+/* Whether a thread has polled the word until other threads had to run. */
 static bool is_waited_for(const struct watch *w, uintptr_t at) {
   for (unsigned i = 0; i < WATCH_WAITED; i++)
     if (w->waited[i] && w->waited[i] / WATCH_WORD == at / WATCH_WORD) return true;
   return false;
 }
 
-/* Accesses that may come at once: atomic operations, and volatile ones of other blocks or on a flag. A flag is a word that is used
-   with fences, that a thread has waited for, or that only one of the two writes in global memory. An atomic operation of a block's
-   scope is no more than a plain access to other blocks. */
+/* Whether two accesses may be concurrent: atomic operations, and volatile ones of different
+   blocks or on a flag. A flag is a word that is used with fences, that a thread has waited for,
+   or that only one of the two writes in global memory. For other blocks, an atomic operation of
+   block scope is only a plain access. */
 static bool may_meet(const struct access *a, const struct cell *cell, const struct last_access *then, bool here) {
   const unsigned padded = a->watch->hb.padded;
   const bool scoped = a->kind & CPU_BLOCK || (then->kind & CPU_ATOMIC && then->kind & CELL_BLOCK);
@@ -78,7 +80,7 @@ static bool may_meet(const struct access *a, const struct cell *cell, const stru
          (!a->region->shared && !writes);
 }
 
-/* An earlier access that may not be ordered: the common orders are tried here. */
+/* Whether an earlier access may be unordered, after a check of the common orders. */
 static inline bool is_open(const struct access *a, const struct last_access *then, unsigned bytes) {
   const struct happens_before *hb = &a->watch->hb;
   if (!(then->bytes & bytes) || then->epoch < (a->region->shared ? hb->block_epoch : hb->launch_epoch)) return false;
@@ -107,7 +109,8 @@ void shadow_check_write(const struct access *a, const struct cell *cell, unsigne
   if (is_open(a, atomic, bytes)) check_last(a, cell, atomic, false);
 }
 
-/* What a thread's own copy reads is in flight for no one: it is in registers. */
+/* Data that a thread's own copy has read are in registers, so they are not in flight for other
+   threads. */
 static void check_read(const struct access *a, const struct cell *cell, const struct last_access *then,
                        unsigned bytes) {
   if (is_open(a, then, bytes)) check_last(a, cell, then, then->kind & CPU_ASYNC && then->kind & OBSERVED_PROXY);
@@ -131,11 +134,11 @@ static void keep_read(const struct access *a, struct cell *cell, const struct la
   quick_keep_read(reads, now, hb->barrier_epoch[now->thread / hb->padded]);
 }
 
-/* ---- Bytes of a word that were accessed by themselves ---- */
+/* ---- Separate bytes of a word ---- */
 
-/* NULL: no memory, and such accesses are known by their word alone. */
+/* Returns NULL without memory; such accesses are then known only by their word. */
 static struct byte_cell *byte_cells(const struct access *a, const struct cell *cell) {
-  struct region *region = (struct region *)(uintptr_t)a->region; /* the watch's own */
+  struct region *region = (struct region *)(uintptr_t)a->region; /* the watch owns the region */
   if (!region->bytes) {
     region->bytes = map_zeros(words_of(region) * WATCH_WORD * sizeof *region->bytes);
   }
@@ -165,8 +168,9 @@ static void keep_byte(struct byte_cell *byte, const struct last_access *now) {
   byte->reads[0] = *now;
 }
 
-/* Atomic operations and what goes on by itself are whole words, or known by theirs. Where neighbours share a word of global
-   memory, only their writes are kept: it is large. */
+/* Atomic and asynchronous operations access whole words, or count for the whole word. Where
+   neighbours share a word of global memory only their writes are kept, because global memory is
+   large. */
 static void keep_bytes(const struct access *a, struct cell *cell, const struct last_access *now) {
   if (now->kind & (CPU_ATOMIC | CPU_ASYNC | OBSERVED_ENGINE)) return;
   if (!a->region->shared && !(now->kind & CPU_WRITE)) return;
@@ -200,19 +204,19 @@ static bool makes_use(const struct access *a) {
   return !(a->kind & CPU_WRITE) || (a->kind & CPU_ATOMIC && !(a->kind & CPU_REPLACES));
 }
 
-/* Where more is read than a word, which may be a struct that is copied, the bytes of a word that nobody has written are taken
-   for padding. */
+/* When more than a word is read, which may be the copy of a struct, unwritten bytes of a word
+   are taken for padding. */
 static void check_written(const struct access *a, const struct cell *cell, unsigned bytes) {
   const bool here = !a->region->shared || last_written(a->region, cell) >= a->watch->hb.block_epoch;
   const unsigned written = here ? cell->written & bytes : 0;
   if (!a->region->unwritten || written == bytes || (written && a->bytes > WATCH_WORD)) return;
-  struct access reads = *a; /* an atomic operation too */
+  struct access reads = *a; /* an atomic operation also reads */
   reads.kind &= ~(unsigned)CPU_WRITE;
   finding_add(&reads, CUGEN_FINDING_UNINITIALISED, NULL);
 }
 
-/* The copy engine and the tensor cores do not see what threads wrote without a fence: by the one who wrote, or the one who
-   asks. */
+/* The copy engine and the tensor cores see writes of threads only after a fence, by the writing
+   thread or by the one that starts the operation. */
 static void check_fence(const struct access *a, const struct last_access *then, unsigned bytes) {
   const struct watch *w = a->watch;
   if (!(then->bytes & bytes) || then->epoch < w->hb.block_epoch) return;
@@ -248,7 +252,7 @@ void shadow_visit_word(const struct access *a, struct cell *cell, unsigned bytes
   if (bytes == WATCH_WHOLE_WORD) cell->split = 0;
 }
 
-/* As a flag, if it is used as one. */
+/* Notes a use of the word as a flag, if it is used as one. */
 static void use_flag(const struct access *a, struct cell *cell) {
   const bool stores = a->kind & CPU_WRITE && (!(a->kind & CPU_ATOMIC) || a->kind & CPU_VOLATILE);
   const int write = a->kind & CPU_WRITE ? RA_WRITE : 0, read = stores ? 0 : RA_READ;

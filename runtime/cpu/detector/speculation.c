@@ -1,4 +1,4 @@
-/* Processes of a launch, their claims to memory; see speculation.h. */
+/* The processes of a speculative launch, and their claims to memory; see speculation.h. */
 #include "speculation.h"
 
 #include <errno.h>
@@ -17,8 +17,9 @@
 
 enum {
   MOST_PROCESSES = 64,
-  MOST_BYTES = 1 << 28, /* that are worth keeping a copy of */
-  /* A claim: the number of the process, from 1, with a bit when it writes; or read by several. */
+  MOST_BYTES = 1 << 28, /* most bytes of memory that are copied */
+  /* A claim: the number of the process, from 1, with a bit for writing; or a value for several
+     readers. */
   WRITTEN = 128,
   BY_SEVERAL = 127
 };
@@ -28,7 +29,7 @@ struct slot {
   struct watch_report report;
 };
 
-/* What the processes have in common. */
+/* Memory that the processes share. */
 struct common {
   atomic_uint_fast64_t next;
   atomic_bool dropped;
@@ -37,8 +38,8 @@ struct common {
 
 struct area {
   struct speculation_memory memory;
-  void *before;         /* a copy */
-  atomic_uchar *claims; /* one a byte */
+  void *before;         /* a copy of the memory as it was */
+  atomic_uchar *claims; /* a claim for each byte */
 };
 
 struct speculation {
@@ -88,7 +89,7 @@ static size_t all_bytes(const struct speculation_memory *memory, size_t count) {
   return sum;
 }
 
-/* NULL: there is no room for it. */
+/* Returns NULL if there is no room. */
 static struct speculation *open_speculation(const struct speculation_memory *memory, size_t count, int processes) {
   if (count > WATCH_MOST_BUFFERS || all_bytes(memory, count) > MOST_BYTES) return NULL;
   struct speculation *s = calloc(1, sizeof *s);
@@ -104,8 +105,8 @@ static struct speculation *open_speculation(const struct speculation_memory *mem
 
 /* ---- Processes ---- */
 
-/* It dies with its parent, has what is left of its parent's time, and its faults are nobody's business: they come again when
-   the parent does the same. */
+/* A child process dies with its parent, has what is left of its parent's time, and reports no
+   faults: they occur again when the parent runs the same block. */
 static void become_process(struct speculation *s, int number, pid_t parent, const struct itimerval *left) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
@@ -172,7 +173,7 @@ enum speculation_outcome speculation_run(const struct speculation_memory *memory
   return SPECULATION_NONE;
 }
 
-/* ---- In a process ---- */
+/* ---- In one of the processes ---- */
 
 struct watch_report *speculation_report(struct speculation *s) {
   return &s->common->slots[s->self - 1].report;
@@ -194,7 +195,7 @@ uint64_t speculation_next(struct speculation *s) {
   return next < s->end ? next : s->end;
 }
 
-/* What a byte's claim becomes; 0: claims meet. */
+/* The new claim of a byte; 0: claims conflict. */
 static uint8_t claimed(uint8_t now, uint8_t self, bool write) {
   if (now == 0 || now == self) return write ? self | WRITTEN : self;
   if (now == (self | WRITTEN)) return now;
@@ -210,7 +211,8 @@ static bool claim(atomic_uchar *at, uint8_t self, bool write) {
   }
 }
 
-/* Four bytes at once that nobody has claimed, or that are this process's already; false: one by one. */
+/* Claims four bytes at once that are free, or already claimed by this process; false: the bytes
+   must be claimed one by one. */
 static bool claim_word(atomic_uchar *claims, uint8_t self, bool write) {
   const uint32_t each = 0x01010101;
   uint32_t now = 0, *at = (uint32_t *)(void *)claims;

@@ -1,4 +1,4 @@
-/* Banks and sectors; see traffic.h. */
+/* Counting bank passes and sectors; see traffic.h. */
 #include "traffic.h"
 
 #include <stdlib.h>
@@ -10,7 +10,8 @@ enum {
   WARP = 32,
   MOST_WARPS = 32,
   MOST_SITES = 1024, /* a power of two */
-  MOST_PASSES = 512, /* of a lane through a site until its warp meets; further ones are not counted */
+  /* passes of a lane through a site until its warp meets; further passes are not counted */
+  MOST_PASSES = 512,
   BANKS = 32,
   SECTOR = 32,
   LINE = 128
@@ -21,7 +22,7 @@ struct instance {
   unsigned lanes;
 };
 
-/* A place in the program, for one warp. */
+/* The passes of one warp through a place in the program. */
 struct trail {
   struct instance *instances;
   unsigned room, used;
@@ -39,14 +40,14 @@ struct traffic_site {
 struct traffic {
   struct traffic_site *sites[MOST_SITES]; /* by hash; NULL: free */
   unsigned site_count;
-  struct traffic_site *used[MOST_WARPS][MOST_SITES]; /* since the warp last met */
+  struct traffic_site *used[MOST_WARPS][MOST_SITES]; /* sites used since the warp last met */
   unsigned used_count[MOST_WARPS];
   struct launch_counters *out;
 };
 
 /* ---- One request ---- */
 
-/* The largest number of distinct words that one bank is asked for. */
+/* The largest number of distinct words in one bank. */
 static unsigned worst_bank(const uintptr_t at[WARP], unsigned lanes, unsigned bytes) {
   uintptr_t words[BANKS][WARP];
   unsigned counts[BANKS] = {0}, worst = 0;
@@ -63,7 +64,7 @@ static unsigned worst_bank(const uintptr_t at[WARP], unsigned lanes, unsigned by
   return worst;
 }
 
-/* Whether each lane reads what its neighbour at that distance reads: lanes that do not take part agree with all. */
+/* Whether each lane reads the same as its neighbour at that distance; inactive lanes match any. */
 static bool in_pairs(const uintptr_t at[WARP], unsigned lanes, unsigned distance) {
   for (unsigned left = lanes; left; left &= left - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(left), other = lane ^ distance;
@@ -72,8 +73,9 @@ static bool in_pairs(const uintptr_t at[WARP], unsigned lanes, unsigned distance
   return true;
 }
 
-/* 32 lanes of 4 bytes, 16 of 8 or 8 of 16 are served together if no bank is asked for two words. Of 8 and 16 bytes twice
-   as many are, where neighbours (or next but one) ask for the same. Measured on an H200: docs/check.md. */
+/* 32 lanes of 4 bytes, 16 of 8 or 8 of 16 are served together if no bank has to give two words.
+   For 8 and 16 bytes, twice as many lanes are served where neighbours (or next but one) read the
+   same. Measured on an H200: docs/check.md. */
 void traffic_banks(const uintptr_t at[WARP], unsigned lanes, unsigned bytes, unsigned *needed, unsigned *ideal) {
   const unsigned group = bytes <= 8 ? 32u : 16u;
   *needed = *ideal = 0;
@@ -95,7 +97,8 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Pieces of so many bytes from one address to another one, without the piece that ends at `end`, where the request has been. */
+/* The number of pieces of so many bytes between two addresses, without the piece that ends at
+   `end`, which was counted before. */
 static unsigned pieces(uintptr_t from, uintptr_t to, uintptr_t end, unsigned size) {
   const unsigned count = (unsigned)((to - 1) / size - from / size) + 1;
   return end && (end - 1) / size == from / size ? count - 1 : count;
@@ -104,7 +107,7 @@ static unsigned pieces(uintptr_t from, uintptr_t to, uintptr_t end, unsigned siz
 struct traffic_touched traffic_sectors(const uintptr_t at[WARP], unsigned lanes, unsigned bytes) {
   uintptr_t sorted[WARP], end = 0;
   unsigned count = 0;
-  bool ascend = true; /* as they mostly do */
+  bool ascend = true; /* addresses mostly ascend */
   struct traffic_touched out = {0};
   for (; lanes; lanes &= lanes - 1, count++) {
     sorted[count] = at[__builtin_ctz(lanes)];
@@ -165,7 +168,7 @@ static struct watch_counter *find_counter(struct launch_counters *out, const cha
   return c;
 }
 
-/* Of one place and array: a copy reads one and writes another at the same place. */
+/* The site of one place and array: a copy reads one array and writes another at the same place. */
 struct traffic_site *traffic_site(struct traffic *t, uint32_t site, const char *array, bool shared, unsigned bytes,
                                   unsigned kind) {
   unsigned slot = (site * 2654435761u) >> 22;
@@ -217,8 +220,8 @@ void traffic_access(struct traffic *t, struct traffic_site *s, unsigned thread, 
 
 /* ---- Adding up ---- */
 
-/* A lane that came less often left a loop earlier, perhaps round after round of an outer one: what it did belongs where it is
-   as far from what the guide did as it was at first. */
+/* A lane with fewer passes left a loop earlier, perhaps in each round of an outer loop. Aligns
+   its passes with those of the guide at which their addresses differ by as much as at first. */
 static void align_lane(struct trail *trail, unsigned lane, unsigned guide) {
   enum { REACH = 8 };
   uintptr_t own[MOST_PASSES];
@@ -238,7 +241,7 @@ static void align_lane(struct trail *trail, unsigned lane, unsigned guide) {
   }
 }
 
-/* The lane nearest to it that came most often. */
+/* The nearest lane among those with the most passes. */
 static unsigned guide_of(const struct trail *trail, unsigned lane) {
   unsigned guide = lane;
   for (unsigned away = 1; away < WARP && guide == lane; away++) {
@@ -253,7 +256,8 @@ static void align(struct trail *trail) {
     if (trail->passes[lane] && trail->passes[lane] < trail->used) align_lane(trail, lane, guide_of(trail, lane));
 }
 
-/* Whether so many passes have the same lanes, each of which goes on where it was, from an aligned place. */
+/* Whether so many passes have the same lanes, and each lane continues where it ended, from an
+   aligned address. */
 static bool side_by_side(const struct instance *first, unsigned passes, unsigned bytes) {
   for (unsigned left = first->lanes; left; left &= left - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(left);
@@ -266,8 +270,9 @@ static bool side_by_side(const struct instance *first, unsigned passes, unsigned
   return true;
 }
 
-/* How many passes NVRTC makes one access of: what a lane reads of shared memory round after round of a loop, up to 16 bytes,
-   since it unrolls the loop. Seen in its code, and in an H200's counters: docs/check.md. */
+/* The number of passes that NVRTC joins into one access: it unrolls a loop and joins a lane's
+   reads of shared memory in successive rounds, up to 16 bytes. Seen in its code, and in an
+   H200's counters: docs/check.md. */
 static unsigned together(const struct traffic_site *s, const struct trail *trail, unsigned pass) {
   if (!s->counter->shared || s->kind & CPU_WRITE) return 1;
   for (unsigned passes = 16 / s->bytes; passes > 1; passes /= 2)

@@ -1,6 +1,6 @@
-/* Counts what the accesses of a warp ask of the banks of shared memory and of the sectors of global memory. The lanes run
-   one after the other here: what belongs together is found by place in the program, and by how often the lane has come
-   there since its warp last met. */
+/* Counts the load of a warp's accesses on the banks of shared memory and the sectors of global
+   memory. Because the lanes run one after the other here, accesses are grouped into requests by
+   their place in the program and by how often the lane has come there since its warp last met. */
 #ifndef RUNTIME_CPU_DETECTOR_TRAFFIC_H
 #define RUNTIME_CPU_DETECTOR_TRAFFIC_H
 
@@ -13,32 +13,34 @@ struct traffic_site;
 int traffic_open(struct traffic **out, cugen_error *err);
 void traffic_close(struct traffic *traffic);
 
-/* Begins a launch, whose figures go into *out. */
+/* Begins a launch, whose counters go into *out. */
 void traffic_begin(struct traffic *traffic, struct launch_counters *out);
-/* A place in the program, of this launch, that reads or writes (kind: of enum cpu_access) so many bytes of an array. array: its
-   name, the same pointer each time. NULL: there is no room for it, and the figures are incomplete. */
+/* The counter of a place in the program that reads or writes (kind: of enum cpu_access) so many
+   bytes of an array. array: its name, the same pointer each time. NULL: there is no room, and
+   the counters are incomplete. */
 struct traffic_site *traffic_site(struct traffic *traffic, uint32_t site, const char *array, bool shared,
                                   unsigned bytes, unsigned kind);
-/* An access of `thread` there; of NULL: none. */
+/* Counts an access of `thread` at the site; does nothing if site is NULL. */
 void traffic_access(struct traffic *traffic, struct traffic_site *site, unsigned thread, uintptr_t at);
 /* The lanes of a warp have met, or its block has ended. */
 void traffic_met(struct traffic *traffic, unsigned warp);
-/* The same of all warps of a block of so many threads. */
+/* All warps of a block of so many threads have met. */
 void traffic_all_met(struct traffic *traffic, unsigned threads);
-/* From here on the figures, beginning with none, go there, which is a copy of where they went. */
+/* From here on counters go to `to`, a copy of the present ones, and begin at zero. */
 void traffic_move(struct traffic *traffic, struct launch_counters *to);
-/* Adds what another process has counted. */
+/* Adds the counters of another process. */
 void traffic_add(struct launch_counters *to, const struct launch_counters *more);
-/* Scales what was counted to the whole grid. */
+/* Scales the counters to the whole grid. */
 void traffic_end(struct traffic *traffic);
 
-/* Passes that the banks need for these accesses, `bytes` each (1 to 16), of the lanes in a mask, and the fewest that so
-   many accesses can do with. */
+/* Passes that the banks need for these accesses, `bytes` each (1 to 16), of the lanes in a mask,
+   and the smallest possible number. */
 void traffic_banks(const uintptr_t at[32], unsigned lanes, unsigned bytes, unsigned *needed, unsigned *ideal);
-/* What they touch of global memory. */
+/* The global memory that the accesses touch. */
 struct traffic_touched {
-  unsigned sectors, lines;       /* of 32 and of 128 bytes */
-  unsigned bytes, sectors_ideal; /* each byte once; the fewest sectors that hold so many */
+  unsigned sectors, lines; /* of 32 and of 128 bytes */
+  /* each byte counted once; the fewest sectors that hold so many bytes */
+  unsigned bytes, sectors_ideal;
 };
 struct traffic_touched traffic_sectors(const uintptr_t at[32], unsigned lanes, unsigned bytes);
 

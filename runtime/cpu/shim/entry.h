@@ -1,4 +1,4 @@
-/* Part of cuda_shim.h: constants, and what stands behind the user's source. */
+/* Part of cuda_shim.h: constants, and the code after the user's source. */
 /* clang-format off */
 /* ---- Constants of math_constants.h ----------------------------------------------------------------------------- */
 
@@ -17,7 +17,7 @@ struct cugen_count_up : cugen_count_up<count - 1, count - 1, index...> {};
 template <unsigned... index> struct cugen_count_up<0, index...> {
   typedef cugen_indices<index...> type;
 };
-/* A thread's parameters are no accesses of the kernel. */
+/* Reading a thread's parameters is not an access of the kernel. */
 #ifdef CUGEN_WATCH
 #define CUGEN_PLAIN __attribute__((__no_sanitize__("thread")))
 #else
@@ -36,8 +36,8 @@ template <class... Parameter> static inline int cugen_describe(void (*)(Paramete
   for (int i = 0; i < (int)sizeof...(Parameter) && i < capacity; ++i) sizes[i] = all[i + 1];
   return sizeof...(Parameter);
 }
-/* CUGEN_ENTRY(0, reduce<4>): runs one CUDA thread; parameters[i] points at the i-th parameter's value. Beside it, how
-   many parameters the kernel takes, and their sizes. */
+/* CUGEN_ENTRY(0, reduce<4>) runs one CUDA thread; parameters[i] points at the i-th parameter's
+   value. A second function gives the number of the kernel's parameters and their sizes. */
 #define CUGEN_ENTRY(number, ...)                                                                                     \
   extern "C" CUGEN_PLAIN __attribute__((__visibility__("default"))) void cugen_entry_##number(                       \
       void **cugen_parameters) {                                                                                     \
@@ -47,8 +47,8 @@ template <class... Parameter> static inline int cugen_describe(void (*)(Paramete
                                                                                          int cugen_capacity) {       \
     return cugen_describe(&__VA_ARGS__, cugen_sizes, cugen_capacity);                                                \
   }
-/* CUGEN_NUMBERS(0, cluster, 2, 1, 1): of a kernel with __cluster_dims__(2, 1, 1). Of the instance of a template:
-   CUGEN_NUMBERS_OF(0, cluster, (template <int n>), (<2>), n, 1, 1). */
+/* CUGEN_NUMBERS(0, cluster, 2, 1, 1) is for a kernel with __cluster_dims__(2, 1, 1). For the
+   instance of a template: CUGEN_NUMBERS_OF(0, cluster, (template <int n>), (<2>), n, 1, 1). */
 #define CUGEN_NUMBERS(number, what, ...)                                                                             \
   extern "C" __attribute__((__visibility__("default"), __used__)) const unsigned cugen_entry_##number##_##what[3] = {__VA_ARGS__};
 #define CUGEN_BARE(...) __VA_ARGS__
@@ -59,7 +59,8 @@ template <class... Parameter> static inline int cugen_describe(void (*)(Paramete
   CUGEN_NUMBERS(number, what, cugen_##what##_of_##number CUGEN_BARE instance ::value[0],                             \
                 cugen_##what##_of_##number CUGEN_BARE instance ::value[1],                                           \
                 cugen_##what##_of_##number CUGEN_BARE instance ::value[2])
-/* Of a source whose blocks may wait for each other. */
+/* For a source whose blocks may wait for each other. */
 #define CUGEN_COOPERATIVE extern "C" __attribute__((__visibility__("default"))) const char cugen_cooperative = 1;
-/* Of a source that speaks of alignment: its dynamic shared memory may need more than CUDA promises of its start. */
+/* For a source that mentions alignment: its dynamic shared memory may need a larger alignment
+   than CUDA guarantees. */
 #define CUGEN_ALIGNED extern "C" __attribute__((__visibility__("default"))) const char cugen_aligned = 1;

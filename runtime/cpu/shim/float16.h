@@ -28,7 +28,8 @@ struct cugen_binary16 {
 #else
     const unsigned sign = (from & 0x8000u) << 16, size = from & 0x7fffu;
     if (size >= 0x7c00u) return cugen_bits<float>(sign | 0x7f800000u | (size & 0x3ffu) << 13);
-    /* As a float with the exponent too small by 112: times 2^112. Exact for subnormal numbers as well. */
+    /* Converted as a float whose exponent is too small by 112, then multiplied by 2^112. Exact
+       for subnormal numbers as well. */
     return cugen_bits<float>(sign | cugen_bits<unsigned>(cugen_bits<float>(size << 13) * 5.192296858534827629e33f));
 #endif
   }
@@ -43,8 +44,9 @@ struct cugen_brain16 {
 };
 
 #ifdef CUGEN_SMALL_FLOATS
-/* Friends inside the class are compiled only when they are used, and found for its arguments alone. */
-/* The functions of one float: hexp for a half, h2exp for two. */
+/* Friends inside the class are compiled only when they are used, and are found only for its
+   arguments. */
+/* Functions of one float: hexp for a half, h2exp for two. */
 #define CUGEN_HALF_FUNCTIONS(add)                                                                                    \
   add(sqrt, sqrtf(x)) add(rsqrt, 1.0f / sqrtf(x)) add(rcp, 1.0f / x) add(exp, expf(x)) add(exp2, exp2f(x))            \
       add(exp10, exp10f(x)) add(log, logf(x)) add(log2, log2f(x)) add(log10, log10f(x)) add(sin, sinf(x))             \

@@ -19,7 +19,8 @@ template <int fraction_bits, int bias, int most> struct cugen_float8 {
   explicit operator float() const {
     const unsigned size = __x & 0x7f, bits = size << (23 - fraction_bits);
     float value;
-    __builtin_memcpy(&value, &bits, sizeof value); /* the factor, 2^120 or 2^112, makes up for the other bias of a float's exponents */
+    /* the factor, 2^120 or 2^112, corrects the different bias of a float's exponents */
+    __builtin_memcpy(&value, &bits, sizeof value);
     value *= bias == 7 ? 1.329227995784915873e36f : 5.192296858534827629e33f;
     if (size > most) value = most == 0x7b && size == 0x7c ? __builtin_inff() : __builtin_nanf("");
     return __x & 0x80 ? -value : value;

@@ -20,7 +20,8 @@ static inline double __hiloint2double(int high, int low) {
   return cugen_bits<double>((unsigned long long)(unsigned)high << 32 | (unsigned)low);
 }
 
-/* Past the ends of the range to the nearest end, NaN to 0 (CUDA C++ Programming Guide; PTX ISA, cvt). */
+/* Values beyond the range become the nearest end, NaN becomes 0 (CUDA C++ Programming Guide; PTX
+   ISA, cvt). */
 template <class To> static inline To cugen_to_integer(double x) {
   const bool is_signed = (To)-1 < (To)0;
   const To low = is_signed ? (To)((To)1 << (sizeof(To) * 8 - 1)) : (To)0, high = (To)~low;
@@ -108,7 +109,7 @@ static inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
   for (int i = 0; i < 32; i += 8) sum += (a >> i & 255u) * (b >> i & 255u);
   return sum;
 }
-/* Two 16-bit numbers by the lower or the upper two 8-bit ones. */
+/* Products of two 16-bit numbers with the lower or the upper two 8-bit numbers. */
 #define CUGEN_DP2A(name, from)                                                                                       \
   static inline int name(int a, int b, int sum) {                                                                     \
     return sum + (short)a * (signed char)(b >> from) + (a >> 16) * (signed char)(b >> (from + 8));                    \
@@ -119,7 +120,8 @@ static inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
 CUGEN_DP2A(__dp2a_lo, 0)
 CUGEN_DP2A(__dp2a_hi, 16)
 #undef CUGEN_DP2A
-/* Sums and extremes in one, since sm_90: of 32 bits, which wrap; the signed ones also with 0 for what is negative. */
+/* Sums and extremes in one operation, since sm_90: of 32 bits, which wrap; the signed ones also
+   with 0 for negative results. */
 #define CUGEN_THREE(type, suffix)                                                                                    \
   static inline type __vimax3_##suffix(type a, type b, type c) { return a > b ? a > c ? a : c : b > c ? b : c; }      \
   static inline type __vimin3_##suffix(type a, type b, type c) { return a < b ? a < c ? a : c : b < c ? b : c; }      \
@@ -152,8 +154,8 @@ static inline long long clock64() {
   return ++ticks;
 #endif
 }
-typedef long clock_t; /* as <time.h> has it */
-/* A template, since <time.h> declares a function of this name. */
+typedef long clock_t; /* as in <time.h> */
+/* A template, because <time.h> declares a function of this name. */
 template <class = void> static inline clock_t clock() { return (clock_t)(int)clock64(); }
 #define CUGEN_EXTREMES(type, prefix)                                                                                 \
   static inline type prefix##min(type x, type y) { return y < x ? y : x; }                                            \

@@ -1,7 +1,7 @@
 /* Part of cuda_shim.h: keywords, vector types, built-in variables. */
 /* clang-format off */
 #include <string.h>
-/* NVRTC knows these without a header, but no int64_t: sources that define their own must not meet another. */
+/* NVRTC declares these without a header, but not int64_t: a source may define such names itself. */
 extern "C" {
 int printf(const char *format, ...);
 void *malloc(size_t bytes) noexcept;
@@ -13,7 +13,7 @@ long long llabs(long long x) noexcept;
 
 #define __CUGEN_CPU__        1
 #define __CUDACC__           1
-#define __CUDACC_RTC__       1 /* what a source hides from NVRTC, host code, is hidden here, too */
+#define __CUDACC_RTC__       1 /* hides the same host code as from NVRTC */
 #define __CUDA_ARCH__        800
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
@@ -23,8 +23,10 @@ long long llabs(long long x) noexcept;
 extern "C" {
 __attribute__((__visibility__("default"))) struct cpu_builtins cugen_builtins;
 __attribute__((__visibility__("default"))) const struct cpu_hooks *cugen_hooks;
-/* The same under names that need no look-up in position-independent code. */
-#ifdef CUGEN_WATCH /* constant, so that what a thread reads of itself is no access that is reported; of unknown value */
+/* Aliases that need no symbol look-up in position-independent code. */
+/* constant, so that a thread's reads of its own built-ins are not reported as accesses; the
+   value is unknown to the compiler */
+#ifdef CUGEN_WATCH
 extern __attribute__((__visibility__("hidden"))) const struct cpu_builtins cugen_own_builtins;
 __asm__(".globl cugen_own_builtins\n.hidden cugen_own_builtins\n.set cugen_own_builtins, cugen_builtins");
 #else
@@ -37,24 +39,27 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const
 
 #define __global__ __attribute__((noinline)) /* compiled once, not again inside its entry */
 #define __host__
-/* Variables are found by their names, which C++ leaves alone at file scope. A compiler flag hides all else. */
+/* Variables are found by their names, which C++ does not mangle at file scope. A compiler flag
+   hides all other symbols. */
 #define __constant__ __attribute__((__visibility__("default")))
 #define __device__   __attribute__((__visibility__("default")))
 #define __managed__  __attribute__((__visibility__("default")))
-/* One block runs at a time, and what it leaves behind the next one finds, as on a GPU. */
+/* One block runs at a time, and finds the values that the block before has left, as on a GPU. */
 #define CUGEN_GLUED(first, second) first##second
 #define CUGEN_GLUE(first, second)  CUGEN_GLUED(first, second)
-/* Outside of functions, behind the constant of that name: that it is one, and how large. */
+/* Stands outside of functions after a constant: marks the variable of that name as a constant,
+   with its size. */
 #define CUGEN_CONSTANT(name, bytes)                                                                                  \
   static const unsigned long long CUGEN_GLUE(cugen_constant_, name) __attribute__((__used__)) = bytes;
-#ifdef CUGEN_WATCH /* with a gap before each, so that what leaves one is not in the next */
+/* with a gap before each array, so that an access past an array's end is not in the next array */
+#ifdef CUGEN_WATCH
 #define CUGEN_GAP(name)            static char CUGEN_GLUE(name, __COUNTER__)[256 << 10] __attribute__((__used__));
-#ifdef __clang__ /* which knows what nobody writes, or reads, and leaves accesses to it out */
+#ifdef __clang__ /* clang++ omits accesses to variables that are never written or never read */
 #define __shared__                 CUGEN_GAP(cugen_gap_) static __attribute__((__used__))
 #else
 #define __shared__                 CUGEN_GAP(cugen_gap_) static
 #endif
-/* Outside of functions this tells what was declared: all between two gaps. */
+/* Outside of functions the declared arrays are those between two gaps. */
 #define CUGEN_SHARED_END           CUGEN_GAP(cugen_gap_end_)
 #else
 #define __shared__ static
@@ -65,7 +70,7 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_hooks"))) const
 #define __maxnreg__(...)
 #define __cluster_dims__(...)
 #define __align__(bytes)      __attribute__((__aligned__(bytes)))
-/* What is used in place of an instruction is part of the line that uses it, also for a debugger. */
+/* A function in place of an instruction belongs to the line that uses it, also for a debugger. */
 #define CUGEN_INLINE          static __inline__ __attribute__((__always_inline__))
 #define __forceinline__       __inline__ __attribute__((__always_inline__))
 #define __nv_pure__           __attribute__((__pure__))
@@ -137,7 +142,7 @@ struct dim3 {
   constexpr operator uint3() const { return {x, y, z}; }
 };
 
-/* Names that the system's headers have for nvcc, too. */
+/* Names that the system's headers declare for nvcc, too. */
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned uint;

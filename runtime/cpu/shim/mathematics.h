@@ -15,7 +15,7 @@ CUGEN_EXTREMES_MIXED(long)
 CUGEN_EXTREMES_MIXED(long long)
 #undef CUGEN_EXTREMES_MIXED
 #undef CUGEN_EXTREMES
-/* Of a number and a NaN, the number. */
+/* Of a number and a NaN, the result is the number. */
 #define CUGEN_EXTREMES(result, first, second)                                                                        \
   static inline result min(first a, second b) { return a != a || b < a ? b : a; }                                    \
   static inline result max(first a, second b) { return a != a || a < b ? b : a; }
@@ -28,8 +28,9 @@ CUGEN_EXTREMES(double, double, float)
 /* ---- Mathematics: the C library's functions with float overloads, and CUDA's own names. As for NVRTC, an integer or two
    different types as arguments are ambiguous. -------------------------------------------------------------------- */
 
-/* Declared here are those that CUDA has too. The library's <math.h> declares a thousand more, which was a quarter of an empty kernel's
-   compile, and since glibc 2.41 also some that CUDA's names below would contradict (sinpi). */
+/* Only functions that CUDA has are declared. The library's <math.h> declares a thousand more,
+   which took a quarter of an empty kernel's compile, and since glibc 2.41 some that conflict
+   with CUDA's names below (sinpi). */
 #define CUGEN_LIBRARY(type, suffix)                                                                                  \
   type fma##suffix(type x, type y, type z) noexcept;                                                                 \
   type ldexp##suffix(type x, int exponent) noexcept;                                                                 \
@@ -126,7 +127,7 @@ static inline long abs(long x) { return labs(x); }
 static inline long long abs(long long x) { return llabs(x); }
 static inline float abs(float x) { return fabsf(x); }
 static inline double abs(double x) { return fabs(x); }
-/* For libstdc++, whose own would declare them again: <cstdlib> and <algorithm> ask for it. */
+/* Keeps libstdc++ from declaring these functions again for <cstdlib> and <algorithm>. */
 #define _GLIBCXX_BITS_STD_ABS_H 1
 namespace std {
 using ::abs;
@@ -139,7 +140,7 @@ static inline int __abs(int x) { return abs(x); }
 #define isnan(x)    __builtin_isnan(x)
 #define isnormal(x) __builtin_isnormal(x)
 #define signbit(x)  __builtin_signbit(x)
-/* As CUDA's headers call them. */
+/* The names in CUDA's headers. */
 #define __isinf(x)     __builtin_isinf_sign(x)
 #define __isinff(x)    __builtin_isinf_sign(x)
 #define __isnan(x)     __builtin_isnan(x)
@@ -184,7 +185,8 @@ static inline double rnorm3d(double x, double y, double z) { return 1.0 / norm3d
 CUGEN_NORMS(float, f, sqrtf)
 CUGEN_NORMS(double, , sqrt)
 #undef CUGEN_NORMS
-/* The modified Bessel functions' series: sums of (x / 2)^(2 k + order) / (k! (k + order)!), whose terms are all positive. */
+/* Series of the modified Bessel functions: sums of (x / 2)^(2 k + order) / (k! (k + order)!),
+   whose terms are all positive. */
 static inline double cugen_bessel_i(int order, double x) {
   double term = order ? x / 2 : 1, sum = term;
   for (int k = 1; k < 2000 && fabs(term) > 1e-17 * fabs(sum); ++k) sum += term *= x / 2 * (x / 2) / (k * (double)(k + order));
@@ -196,7 +198,7 @@ static inline float cyl_bessel_i0f(float x) { return (float)cugen_bessel_i(0, x)
 static inline float cyl_bessel_i1f(float x) { return (float)cugen_bessel_i(1, x); }
 static inline float fdividef(float x, float y) { return x / y; }
 
-#ifdef CUGEN_LONG_DOUBLE /* <complex> and <random> use functions of it, too */
+#ifdef CUGEN_LONG_DOUBLE /* <complex> and <random> use functions of long double, too */
 #define CUGEN_LONG(name) static inline long double name(long double x) { return name((double)x); }
 CUGEN_LONG(log)
 CUGEN_LONG(log10)
@@ -219,7 +221,8 @@ static inline void sincospif(float x, float *s, float *c) {
   sincospi((double)x, &wide_s, &wide_c);
   *s = (float)wide_s, *c = (float)wide_c;
 }
-/* Winitzki's approximation (2008), then Newton's steps; erfc where the result is large, since 1 - y has no digits left there. */
+/* Winitzki's approximation (2008), then Newton's steps; with erfc where the result is large,
+   because 1 - y has no digits left there. */
 static inline double erfcinv(double y) {
   if (!(y > 0 && y < 2)) return y == 0 ? __builtin_inf() : y == 2 ? -__builtin_inf() : __builtin_nan("");
   if (y > 1) return -erfcinv(2 - y);
@@ -240,7 +243,7 @@ static inline float erfinvf(float y) { return (float)erfinv((double)y); }
 static inline float normcdfinvf(float y) { return (float)normcdfinv((double)y); }
 
 static inline float __saturatef(float x) { return x >= 1.0f ? 1.0f : x > 0.0f ? x : 0.0f; }
-/* Macros, since the GNU C library has functions of some of these names. */
+/* Macros, because the GNU C library has functions of some of these names. */
 #define __expf    expf
 #define __exp10f  exp10f
 #define __logf    logf
@@ -254,7 +257,7 @@ static inline float __saturatef(float x) { return x >= 1.0f ? 1.0f : x > 0.0f ? 
 #define __powf    powf
 static inline float __fdividef(float x, float y) { return x / y; }
 
-/* Rounded as they stand: the compiler may not make one instruction of a product and a sum. */
+/* Rounded separately: the compiler may not fuse the product and the sum. */
 #if defined(__x86_64__)
 #define CUGEN_ROUNDED(type, expression)                                                                              \
   type result = expression;                                                                                          \

@@ -1,11 +1,13 @@
 /* Part of cuda_shim.h: arithmetic and conversions with a direction of rounding, where unit.c defines CUGEN_ROUNDING. */
 /* clang-format off */
 #ifdef CUGEN_ROUNDING
-/* The nearest result, moved by one where what it lacks (the sign of `rest`: the exact result less the rounded one) asks for it. */
+/* Rounds the nearest result in the given direction: moves it by one place if the sign of `rest`
+   (the exact result minus the rounded one) requires it. */
 template <class Real> static inline Real cugen_toward(Real rounded, Real rest, int direction) {
   const Real infinite = (Real)__builtin_inf();
   if (rounded != rounded || rest == 0) return rounded;
-  if (rounded == infinite || rounded == -infinite) rest = rounded > 0 ? -1 : 1; /* what was finite has grown too large */
+  /* the finite result overflowed */
+  if (rounded == infinite || rounded == -infinite) rest = rounded > 0 ? -1 : 1;
   else if (rest != rest) return rounded;
   const int wanted = direction ? direction : rounded > 0 ? -1 : rounded < 0 ? 1 : 0; /* 0: toward zero */
   if (wanted > 0 && rest > 0) return nextafter(rounded, infinite);
@@ -13,7 +15,7 @@ template <class Real> static inline Real cugen_toward(Real rounded, Real rest, i
   return rounded;
 }
 template <class Real> static inline bool cugen_finite(Real x, Real y) { return __builtin_isfinite(x) && __builtin_isfinite(y); }
-/* Knuth's two-sum, Dekker's product by a fused operation: both rests are exact. */
+/* Knuth's two-sum, and Dekker's product by a fused operation: both rests are exact. */
 template <class Real> static inline Real cugen_add_toward(Real x, Real y, int direction) {
   volatile Real sum = x + y;
   const Real s = sum;
@@ -39,7 +41,7 @@ template <class Real> static inline Real cugen_root_toward(Real x, int direction
   return x > 0 && __builtin_isfinite(x) ? cugen_toward<Real>(r, fma(-r, r, x), direction) : r;
 }
 static inline float cugen_fused_toward(float x, float y, float z, int direction) {
-  /* The product is exact in double; of the sum, the rest. */
+  /* The product is exact in double; the rest is that of the sum. */
   const double product = (double)x * y, near = product + z;
   if (!__builtin_isfinite(near)) return (float)near;
   const double part = near - product, rest = (product - (near - part)) + (z - part);
@@ -48,7 +50,8 @@ static inline float cugen_fused_toward(float x, float y, float z, int direction)
   return cugen_toward<float>(rounded, lacks > 0 ? 1.0f : lacks < 0 ? -1.0f : 0.0f, direction);
 }
 static inline double cugen_fused_toward(double x, double y, double z, int direction) {
-  const long double exact = (long double)x * y + z; /* 11 bits more: of what is nearer to a number of them nothing is known */
+  /* 11 more bits; a value that is still nearer to a representable number is not distinguished */
+  const long double exact = (long double)x * y + z;
   const double rounded = fma(x, y, z);
   const long double lacks = exact - rounded;
   return cugen_toward<double>(rounded, lacks > 0 ? 1.0 : lacks < 0 ? -1.0 : 0.0, direction);

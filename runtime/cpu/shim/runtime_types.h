@@ -1,5 +1,5 @@
-/* Part of cuda_shim.h: types of the runtime's interface that NVRTC knows, where unit.c defines CUGEN_RUNTIME_TYPES: for the host's
-   fields in what a kernel is given. */
+/* Part of cuda_shim.h: types of the runtime's interface that NVRTC knows, where unit.c defines
+   CUGEN_RUNTIME_TYPES: for structs passed to a kernel that contain the host's fields. */
 /* clang-format off */
 #ifdef CUGEN_RUNTIME_TYPES
 typedef struct CUstream_st *cudaStream_t;

@@ -5,11 +5,11 @@
 
 typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 
-/* The element that a coordinate means along a dimension; -1: none, zero is read. */
+/* The element that a coordinate selects along a dimension; -1: none, and zero is read. */
 CUGEN_INLINE long long cugen_texel_index(const cpu_texture *texture, float at, long long count) {
   const bool unit = texture->address == CPU_ADDRESS_WRAP || texture->address == CPU_ADDRESS_MIRROR;
   const double place = floor(unit ? (double)at * (double)count : (double)at);
-  /* 2^62; hexadecimal literals are C++17's */
+  /* 2^62; hexadecimal literals need C++17 */
   const long long index = !(place > -4611686018427387904.0) ? -1 : !(place < 4611686018427387904.0) ? count : (long long)place;
   const long long period = texture->address == CPU_ADDRESS_MIRROR ? 2 * count : count;
   if (texture->address == CPU_ADDRESS_CLAMP) return index < 0 ? 0 : index < count ? index : count - 1;
@@ -47,7 +47,7 @@ template <class Value> CUGEN_INLINE Value tex1DLayered(cudaTextureObject_t objec
 template <class Value> CUGEN_INLINE Value tex2DLayered(cudaTextureObject_t object, float x, float y, int layer) {
   return tex3D<Value>(object, x, y, (float)layer);
 }
-/* By index; outside of it, zero. */
+/* Reads by index; outside of the texture, zero. */
 template <class Value> CUGEN_INLINE Value tex1Dfetch(cudaTextureObject_t object, int i) {
   const cpu_texture *texture = reinterpret_cast<const cpu_texture *>(object);
   return i < 0 || i >= texture->width ? Value() : cugen_texel<Value>::load(texture, i);

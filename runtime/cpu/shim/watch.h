@@ -1,6 +1,6 @@
-/* Part of cuda_shim.h: what a watched kernel reports. The compiler puts a call before each access to memory
-   (-fsanitize=thread, but the functions are these and not libtsan's), and where an index leaves its array
-   (-fsanitize=bounds). Nothing else of a kernel changes. */
+/* Part of cuda_shim.h: the reports of a watched kernel. The compiler puts a call before each
+   access to memory (-fsanitize=thread, with these functions in place of libtsan's), and where an
+   index is outside of its array (-fsanitize=bounds). The rest of the kernel is unchanged. */
 /* clang-format off */
 
 #ifdef CUGEN_WATCH
@@ -8,7 +8,9 @@ extern "C" __attribute__((__visibility__("default"))) const struct cpu_watch *cu
 const struct cpu_watch *cugen_watch;
 extern "C" {
 extern __attribute__((__visibility__("hidden"), __alias__("cugen_watch"))) const struct cpu_watch *cugen_own_watch;
-#ifdef __clang__ /* whose calls at a function's begin and end go in all the same: up to version 13 there is no attribute against it */
+/* clang++ inserts calls at a function's begin and end; up to version 13 there is no attribute
+   against them */
+#ifdef __clang__
 #if __has_attribute(disable_sanitizer_instrumentation)
 #define CUGEN_UNOPTIMISED noinline, __disable_sanitizer_instrumentation__
 #else
@@ -18,9 +20,10 @@ extern __attribute__((__visibility__("hidden"), __alias__("cugen_watch"))) const
 #define CUGEN_UNOPTIMISED noinline, __optimize__("O0")
 #endif
 
-/* Every object has the functions that the compiler calls, some fifty. Each calls one of the table: those of plain accesses with the
-   table, the others with where they were called from, as the last argument. In assembly, since g++ takes 20 ms to compile them. They
-   jump, so that they leave nothing on a stack, and what they call can see where it returns to. */
+/* Every object has the functions that the compiler calls, about fifty. Each calls a function of
+   the table: those of plain accesses pass the table, the others pass their caller's address as
+   the last argument. They are written in assembly, because g++ takes 20 ms to compile them. They
+   jump, so that nothing is left on the stack, and the called function sees their return address. */
 #ifdef __x86_64__
 #define CUGEN_BYTES(bytes) "movl $" #bytes ", %esi\n"
 #define CUGEN_KIND(kind)   "movl $" #kind ", %edx\n"
@@ -66,7 +69,8 @@ CUGEN_WATCHED_SIZE(8, 80, 120)
 CUGEN_WATCHED_SIZE(16, 88, 128)
 CUGEN_WATCHED(read_range, , 32)
 CUGEN_WATCHED(write_range, , 33)
-/* In C++, so that the table of lines begins with one of this text: binutils (2.40) takes what it begins with for this text's. */
+/* In C++, so that the table of lines begins with this text's line: binutils (2.40) assigns the
+   table's beginning to this text. */
 __attribute__((__used__, __no_sanitize__("thread"), __visibility__("hidden"))) void __tsan_init() {}
 /* The hidden pointer of an object with virtual functions, which its own thread writes. */
 CUGEN_CALLED(__tsan_vptr_update, "ret\n")
@@ -78,9 +82,10 @@ CUGEN_CALLED(__tsan_memmove, CUGEN_SITE_4 CUGEN_JUMP(24))
 CUGEN_CALLED(__tsan_memset, CUGEN_SITE_4 CUGEN_JUMP(32))
 CUGEN_CALLED(__ubsan_handle_type_mismatch_v1, CUGEN_SITE_3 CUGEN_JUMP(40))
 CUGEN_CALLED(__ubsan_handle_out_of_bounds, CUGEN_SITE_3 CUGEN_JUMP(48))
-/* Copies and fills of any length. clang++ calls these from its version 15 on, and before it memcpy, memmove and memset; so it
-   does for loops that it makes one of. g++ would put moves in their place behind where it puts its calls: to it they are inline
-   functions, but for copies of a word, which it makes accesses of. */
+/* Copies and fills of any length. clang++ calls these functions from version 15 on, and memcpy,
+   memmove and memset before; also for loops that it replaces by one. g++ would replace them by
+   moves after it has inserted its calls, so for g++ they are inline functions, except for copies
+   of a word, which become accesses. */
 #ifdef __clang__
 CUGEN_CALLED(memcpy, CUGEN_SITE_4 CUGEN_JUMP(24))
 CUGEN_CALLED(memmove, CUGEN_SITE_4 CUGEN_JUMP(24))
@@ -103,7 +108,7 @@ extern __inline__ __attribute__((__always_inline__, __gnu_inline__, __artificial
   return __tsan_memset(to, byte, bytes);
 }
 #endif
-/* The compiler would make of these what it makes of a plain copy, behind where it puts its calls. */
+/* The compiler would treat these like a plain copy, after it has inserted its calls. */
 #define __builtin_memcpy(...)  memcpy(__VA_ARGS__)
 #define __builtin_memmove(...) memmove(__VA_ARGS__)
 #define __builtin_memset(...)  memset(__VA_ARGS__)
@@ -119,15 +124,16 @@ extern __inline__ __attribute__((__always_inline__, __gnu_inline__, __artificial
 }
 #endif
 
-/* For what reads and writes memory on behalf of an instruction of its own (atomics, cp.async, ldmatrix): it says what it
-   does, then does it by functions that report nothing. In a kernel that is not watched they are plain accesses. */
+/* For functions that access memory on behalf of an instruction (atomics, cp.async, ldmatrix):
+   they report the access, and then make it by functions that report nothing. In a kernel that is
+   not watched they are plain accesses. */
 CUGEN_INLINE void cugen_note(const void *at, size_t bytes, unsigned kind) {
 #ifdef CUGEN_WATCH
   cugen_own_watch->access(at, bytes, kind, 0);
 #endif
   (void)at, (void)bytes, (void)kind;
 }
-/* What was noted as CPU_WRITE | CPU_ASYNC is there now. */
+/* Data that were noted as CPU_WRITE | CPU_ASYNC have arrived. */
 CUGEN_INLINE void cugen_note_arrived(const void *at, size_t bytes) {
 #ifdef CUGEN_WATCH
   cugen_own_watch->arrived(at, bytes, 0);
@@ -147,7 +153,7 @@ CUGEN_INLINE void cugen_note_fence(int device) {
 #endif
 template <class Value> CUGEN_QUIET Value cugen_peek(const Value *at) { return *at; }
 template <class Value> CUGEN_QUIET void cugen_poke(Value *at, Value value) { *at = value; }
-/* from null: zeros. */
+/* from null: writes zeros. */
 CUGEN_QUIET void cugen_copy(void *to, const void *from, size_t bytes) {
 #ifdef CUGEN_WATCH
   if (from) cugen_own_watch->move(to, from, bytes);
