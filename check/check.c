@@ -1,4 +1,5 @@
-/* Carrying out a check; see check.h. Each thread has an instrument of its own and takes runs from one list. */
+/* Carrying out a check; see check.h. Each thread has an instrument of its own and takes runs
+   from one list. */
 #include "check.h"
 
 #include <pthread.h>
@@ -15,7 +16,7 @@
 #include "tune/verify.h"
 #include "waivers.h"
 
-/* Where a variant's traffic was counted; a later one takes the place of those before. */
+/* Where a variant's traffic was counted; a later kind replaces the earlier ones. */
 enum counted { COUNTED_NOT, COUNTED_ELSEWHERE, COUNTED_SIZE, COUNTED_WHOLE_TILES };
 
 struct check {
@@ -23,16 +24,19 @@ struct check {
   const struct check_options *options;
   struct check_list list;
   struct check_result *result;
-  pthread_mutex_t mutex; /* of all that follows, and of result */
+  pthread_mutex_t mutex; /* protects the members that follow, and result */
   pthread_cond_t changed;
   size_t next, done;
-  int running; /* threads */
+  int running; /* number of threads */
   bool *variants_seen, *problems_seen;
   enum counted *variants_counted;
-  bool *variants_lost; /* what makes their data crashes or never ends: not tried again on other sizes */
+  /* variants whose data cannot be made, because that crashes or never ends; not tried on other
+     sizes */
+  bool *variants_lost;
   size_t most_variants;
-  size_t refused_run;   /* whose result->refusal is */
-  size_t fault_variant; /* whose result->fault is, where the config gives it no launch */
+  size_t refused_run; /* the run that result->refusal is about */
+  /* the variant that result->fault is about, if the config has no launch for it */
+  size_t fault_variant;
   const char *latest;
   int status;
   cugen_error error;
@@ -63,8 +67,8 @@ static bool is_race(const struct check_finding *f) {
          f->kind == CUGEN_FINDING_SAME_VALUE || (f->kind == CUGEN_FINDING_MISSING_FENCE && f->raw.fence);
 }
 
-/* How much a finding says of accesses that race: where the same two are a race in one run, they may write the same value in another,
-   or be ordered by chance, by atomics on the very data. */
+/* How much a finding says about two accesses that race: what is a race in one run may in another
+   be a write of the same value, or be ordered by chance, by atomics on the same data. */
 static int race_rank(const struct check_finding *f) {
   if (f->kind == CUGEN_FINDING_SAME_VALUE) return 0;
   return f->kind == CUGEN_FINDING_MISSING_FENCE && same_place(&f->fence, &f->here) ? 1 : 2;
@@ -74,7 +78,8 @@ static bool same_kind(const struct check_finding *a, const struct check_finding 
   return a->kind == b->kind || (is_race(a) && is_race(b) && race_rank(a) != race_rank(b));
 }
 
-/* Two accesses that race are one finding, whichever came first. One line's accesses of two arrays are two. */
+/* Two accesses that race are one finding, in either order. Accesses of one line to two arrays
+   are two findings. */
 static bool same_places(const struct check_finding *a, const struct check_finding *b) {
   if (strcmp(a->raw.array, b->raw.array) != 0) return false;
   if (same_place(&a->here, &b->here) && same_place(&a->other, &b->other)) return true;
@@ -84,12 +89,13 @@ static bool same_places(const struct check_finding *a, const struct check_findin
 
 static bool same_finding(const struct check_finding *a, const struct check_finding *b) {
   if (!same_kind(a, b) || !same_places(a, b)) return false;
-  const size_t length = strcspn(a->variant, " "); /* the implementation */
+  const size_t length = strcspn(a->variant, " "); /* the implementation's name */
   return a->here.line || (strncmp(a->variant, b->variant, length) == 0 && strcspn(b->variant, " ") == length);
 }
 
-/* Whether it is the one to describe: the race before what says less, and the access that stands later in the source before the other. Else
-   the earlier run's: which ended first is chance. */
+/* Whether the finding describes the problem better than the known one: races are preferred, then
+   accesses that stand later in the source, then the earlier run in the list, because it is
+   chance which run ended first. */
 static bool describes_better(const struct check_finding *f, const struct check_finding *known) {
   if (f->kind != known->kind) return race_rank(f) > race_rank(known);
   if (strcmp(f->here.file, known->here.file) == 0 && f->here.line != known->here.line)
@@ -97,7 +103,7 @@ static bool describes_better(const struct check_finding *f, const struct check_f
   return f->run < known->run;
 }
 
-/* Makes one of the two: what it is not described by is left in `f`. */
+/* Joins two findings; the description that is not used is left in `f`. */
 static void join_findings(struct check_finding *known, struct check_finding *f) {
   const uint64_t count = known->count + f->count;
   if (describes_better(f, known)) {
@@ -111,7 +117,7 @@ static void join_findings(struct check_finding *known, struct check_finding *f) 
   known->count = count;
 }
 
-/* Takes over what the finding owns. */
+/* Takes over the finding's memory. */
 static int keep_finding(struct check *c, struct check_finding *f, size_t variant, cugen_error *err) {
   struct check_result *r = c->result;
   if (!f->message || !f->variant || !f->problem) {
@@ -140,7 +146,8 @@ static int keep_finding(struct check *c, struct check_finding *f, size_t variant
   return add_variant(c, &grown[r->finding_count - 1].variants, variant, err);
 }
 
-/* One more that is not checked for the same reason: which of them ended first is chance, so it is named by the first in the list. */
+/* Adds a variant that is skipped for the same reason. The first in the list gives the name,
+   because it is chance which run ended first. */
 static int join_skip(struct check *c, struct check_skip *known, const char *what, size_t number, const char *why,
                      cugen_error *err) {
   if (number < known->first) {
@@ -155,7 +162,8 @@ static int join_skip(struct check *c, struct check_skip *known, const char *what
   return add_variant(c, &known->variants, number, err);
 }
 
-/* One reason, though an expression fails by each variant's own values: `k.lua:6: grid x: in "n / BX": n / BX is 512 / 96, ...`. */
+/* Whether two reasons are alike although an expression fails with each variant's own values:
+   `k.lua:6: grid x: in "n / BX": n / BX is 512 / 96, ...`. */
 static bool is_alike(const char *why, const char *other) {
   const char *expression = strstr(why, ": in \""), *values = expression ? strstr(expression, "\": ") : NULL;
   return values ? strncmp(why, other, (size_t)(values + 3 - why)) == 0 : strcmp(why, other) == 0;
@@ -184,7 +192,7 @@ static int keep_ran(struct check *c, const char *variant, const char *problem, c
   return ran->variant && ran->problem ? CUGEN_OK : error_memory(err);
 }
 
-/* ---- What a run brought ---- */
+/* ---- Results of a run ---- */
 
 enum { SITES = 3 }; /* of a finding */
 
@@ -213,18 +221,19 @@ static void find_places(struct outcome *o) {
              &ignored);
 }
 
-/* The compiler makes two barriers of one where it repeats code, and may forget its line: those of one number in the source
-   are a divergence only on different lines, where its function is called. */
+/* The compiler duplicates a barrier where it repeats code, and may lose its line: two barriers
+   with one number in the source are a divergence only on different lines, those of their
+   function's callers. */
 static bool is_false_alarm(const struct watch_finding *f, const struct source_place *here,
                            const struct source_place *other) {
   if (f->kind != CUGEN_FINDING_DIVERGENCE) return false;
-  if (f->apart == WATCH_APART_AT_CALLS) /* it may have repeated the call as well */
+  if (f->apart == WATCH_APART_AT_CALLS) /* the compiler may have repeated the call as well */
     return !here->line || !other->line || (same_place(here, other) && here->discriminator == other->discriminator);
   if (f->apart == WATCH_APART_AT_BARRIERS) return false;
   return !here->line || !other->line || same_place(here, other);
 }
 
-/* Takes the message of a read of what nobody has written, and adds of an output how it begins. */
+/* Takes the message about a read of unwritten memory; for an output, adds how the output begins. */
 static char *say_beginning(const struct outcome *o, const struct watch_finding *raw, char *message) {
   const struct kernel_spec *spec = o->result->spec;
   struct text text = {0};
@@ -268,7 +277,8 @@ static int add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
   return keep_finding(o->check, &f, o->run->variant, err);
 }
 
-/* What ended the run is a finding of its own unless the watch has said it already. */
+/* Whether the watch has already reported what ended the run; otherwise that is a finding of its
+   own. */
 static bool is_explained(const struct instrument_result *result) {
   const bool wrong = result->outcome == CUGEN_OUTCOME_WRONG;
   for (uint32_t i = 0; i < result->report->finding_count; i++) {
@@ -320,7 +330,7 @@ static void traffic_free(struct check_traffic *t) {
   free(t->entry);
 }
 
-/* Those of a variant's earlier run. */
+/* Drops the counters of an earlier run of the variant. */
 static void drop_counters(const struct outcome *o) {
   struct check_result *r = o->check->result;
   size_t kept = 0;
@@ -345,7 +355,8 @@ static int add_counters(const struct outcome *o, cugen_error *err) {
   return status;
 }
 
-/* The first run's status stays, so that it depends on no thread's speed. */
+/* Keeps the status of the first run in the list, so that the result does not depend on the speed
+   of threads. */
 static int note_refused(const struct outcome *o, int why, cugen_error *err) {
   struct check *c = o->check;
   const size_t run = (size_t)(o->run - c->list.runs);
@@ -382,8 +393,8 @@ static int keep_faulty(const struct outcome *o, cugen_error *err) {
   return status ? status : add_variant(c, &c->result->faulty, o->run->variant, err);
 }
 
-/* The check problem is the config's own: what it gives no launch for there is a mistake of its. Other sizes are made up, and a
-   variant need not be for all of them. */
+/* The check problem is the config's own, so that a missing launch there is the config's mistake.
+   Other sizes are made up, and a variant need not be valid on all of them. */
 static int keep_invalid(const struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
   const struct check_family *family = &c->list.families[o->problem->family];
@@ -396,7 +407,7 @@ static int keep_invalid(const struct outcome *o, cugen_error *err) {
   return status || !own ? status : add_variant(c, &c->result->faulty, o->run->variant, err);
 }
 
-/* Whether the variant was refused with the check problem, and so whatever the sizes are. */
+/* Whether the variant was refused on the check problem, and so for all sizes. */
 static bool is_known_refused(const struct check *c, size_t variant) {
   for (size_t i = 0; i < c->result->finding_count; i++) {
     const struct check_finding *f = &c->result->findings[i];
@@ -405,7 +416,7 @@ static bool is_known_refused(const struct check *c, size_t variant) {
   return false;
 }
 
-/* Of the check problem a finding; sizes that are made up need not go together with blocks and clusters. */
+/* On the check problem a finding; made-up sizes may not fit blocks and clusters. */
 static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
   const struct instrument_result *result = o->result;
@@ -422,7 +433,7 @@ static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
   return keep_finding(c, &f, o->run->variant, err);
 }
 
-/* The variant and the problem have been checked. */
+/* Notes that the variant and the problem have been checked. */
 static void count_run(const struct outcome *o) {
   struct check *c = o->check;
   const struct check_run *run = o->run;
@@ -447,7 +458,7 @@ static enum counted counted_where(const struct check *c, const struct check_prob
   return problem->whole ? COUNTED_WHOLE_TILES : COUNTED_SIZE;
 }
 
-/* It is to be counted where none of the variant's other runs are better for that. */
+/* Whether to count traffic in this run, because no other run of the variant is better for that. */
 static bool wants_traffic(struct check *c, const struct check_run *run) {
   enum counted best = COUNTED_NOT;
   if (c->options->no_traffic) return false;
@@ -473,7 +484,8 @@ static int keep_unwatched(struct check_result *r, const char *what, cugen_error 
   return grown[r->unwatched_count++] ? CUGEN_OK : error_memory(err);
 }
 
-/* What the run has touched, or left, without that anybody looked. */
+/* Notes memory that the run touched without being observed, and findings that were dropped for
+   lack of room. */
 static int note_unwatched(const struct outcome *o, cugen_error *err) {
   struct check_result *r = o->check->result;
   const struct kernel_spec *spec = o->result->spec;
@@ -492,7 +504,8 @@ static int note_unwatched(const struct outcome *o, cugen_error *err) {
   return status;
 }
 
-/* The hang in which a thread waits for a block that runs later: it says of the device what it cannot do, and of the kernel nothing. */
+/* Skips a hang in which a thread waits for a block that runs later, because the device cannot
+   run both; it says nothing about the kernel. */
 static int keep_spin(const struct outcome *o, const struct source_place *at, cugen_error *err) {
   struct text why = {0};
   text_add(
@@ -542,7 +555,7 @@ static int keep_run(struct outcome *o, cugen_error *err) {
 
 /* ---- Threads ---- */
 
-/* Processors for one run: those of threads that have nothing left to do, too. */
+/* Processors for one run, including those of threads that have no more runs. */
 static int processes_now(struct check *c) {
   pthread_mutex_lock(&c->mutex);
   const int each = c->options->threads / (c->running ? c->running : 1);
@@ -550,7 +563,7 @@ static int processes_now(struct check *c) {
   return each;
 }
 
-/* Whether an earlier run has shown that there is no data for the problem. */
+/* Whether an earlier run has shown that the problem's data cannot be made. */
 static bool lacks_data(struct check *c, const struct check_run *run, int *status, cugen_error *err) {
   struct outcome outcome = {.check = c, .problem = &c->list.problems[run->problem], .run = run};
   pthread_mutex_lock(&c->mutex);
@@ -599,7 +612,8 @@ static int carry_out(struct check *c, struct instrument *instrument, struct reac
   return status;
 }
 
-/* The next runs: all of one variant, so that they share a compile; one, where there are fewer variants than threads. */
+/* Takes the next runs: all runs of a variant, so that they share a compile; one run if there are
+   fewer variants than threads. */
 static size_t take(struct check *c, size_t *first) {
   const struct check_list *list = &c->list;
   pthread_mutex_lock(&c->mutex);
@@ -686,7 +700,7 @@ static int run_threads(struct check *c, cugen_error *err) {
   return atomic_load(&c->stop) ? error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request") : CUGEN_OK;
 }
 
-/* ---- All of it ---- */
+/* ---- The whole check ---- */
 
 static int keep_left(void *context, const char *what, size_t variants, const char *why, cugen_error *err) {
   const struct check *c = context;
@@ -702,7 +716,8 @@ static int keep_left(void *context, const char *what, size_t variants, const cha
   return s->what && s->why ? CUGEN_OK : error_memory(err);
 }
 
-/* What the list has for whoever reads the result: of problems those that differ from the check problem in sizes alone first. */
+/* Fills in what the result says about the list; problems that differ from the check problem in
+   sizes alone come first. */
 static int publish_list(struct check *c, cugen_error *err) {
   struct check_result *r = c->result;
   r->done = c->done;

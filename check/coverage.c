@@ -1,4 +1,5 @@
-/* Lines of templates, by number: every line that any source has gets one. See coverage.h. */
+/* Numbering the lines of templates: every line that occurs in any source gets a number. See
+   coverage.h. */
 #include "coverage.h"
 
 #include <stdint.h>
@@ -11,21 +12,21 @@ enum { MOST_FILES = 64 };
 
 struct template_lines {
   char *name;
-  uint32_t *number; /* by line; 0: none yet */
+  uint32_t *number; /* by line; 0: no number yet */
   size_t room;
 };
 
 struct taken {
   uint32_t *lines; /* numbers, rising */
   size_t count;
-  uint64_t files; /* a bit each */
+  uint64_t files; /* a bit for each file */
 };
 
 struct coverage {
   struct template_lines files[MOST_FILES];
   size_t count;
   uint8_t *file_of;     /* by number of a line */
-  uint32_t lines, room; /* numbers given out; 0 is none */
+  uint32_t lines, room; /* numbers in use; 0 is no number */
   struct taken *taken;
   size_t taken_count, taken_room;
 };
@@ -49,7 +50,7 @@ void coverage_close(struct coverage *b) {
 
 /* ---- Reading a source ---- */
 
-/* NULL: no memory, or more files than there is room for. */
+/* Returns NULL without memory, or if there are too many files. */
 static struct template_lines *find_file(struct coverage *b, const char *name, size_t length) {
   for (size_t i = 0; i < b->count; i++)
     if (strncmp(b->files[i].name, name, length) == 0 && !b->files[i].name[length]) return &b->files[i];
@@ -70,7 +71,7 @@ static bool make_room(struct template_lines *file, size_t line) {
   return true;
 }
 
-/* The line's number, a new one if it has none. 0: no memory. */
+/* The number of the line, a new one if it has none. 0: no memory. */
 static uint32_t number_of(struct coverage *b, struct template_lines *file, size_t line) {
   if (!make_room(file, line)) return 0;
   if (file->number[line]) return file->number[line];
@@ -91,7 +92,7 @@ static bool mark(struct coverage *b, struct template_lines *file, size_t line, s
   return true;
 }
 
-/* `#line 12 "templates/a.cu"`: whether this is one; where the text goes on. */
+/* Reads `#line 12 "templates/a.cu"`; returns whether there is one, and where the text continues. */
 static bool read_directive(struct coverage *b, const char *text, struct template_lines **file, size_t *line) {
   char *end;
   if (strncmp(text, "#line ", 6) != 0) return false;
@@ -120,7 +121,7 @@ static int by_number(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* A loop of the template brings a line several times. */
+/* A line within a loop of the template occurs several times. */
 static void sort(struct taken *t) {
   size_t kept = 0;
   if (t->count) qsort(t->lines, t->count, sizeof *t->lines, by_number);
@@ -156,13 +157,13 @@ int coverage_add(struct coverage *b, const char *source, bool *more, cugen_error
 
 /* ---- Choosing ---- */
 
-enum { TIMES = 2 }; /* that a branch is to be taken, in different company */
+enum { TIMES = 2 }; /* how often a branch is to be taken, by different sources */
 
-struct times { /* that a line has come out, and been left out */
+struct times { /* how often a line was contained, and left out */
   uint8_t out, left;
 };
 
-/* How many branches it takes that were not taken often enough; add: they are counted. */
+/* The number of the source's branches that were not taken often enough; add: also counts them. */
 static size_t count_new(const struct coverage *b, const struct taken *t, struct times *times, bool add) {
   size_t count = 0, at = 0;
   for (uint32_t line = 1; line <= b->lines; line++) {
@@ -177,7 +178,8 @@ static size_t count_new(const struct coverage *b, const struct taken *t, struct 
   return count;
 }
 
-/* The one that takes most, the first of several; what each brings only gets less, so `most` bounds it. */
+/* The source with the most new branches, the first of several. The number of new branches of a
+   source never grows, so `most` is an upper bound. */
 static size_t best_of(const struct coverage *b, struct times *times, size_t *most) {
   size_t best = b->taken_count, brings = 0;
   for (size_t i = 0; i < b->taken_count; i++) {

@@ -1,5 +1,6 @@
-/* Which branches of templates sources take: lines that come out, and lines that are left out of a template that others have
-   them of. Known by the #line that expansions carry, so that nothing need be understood of the template. */
+/* Which branches of templates a source takes: the template's lines that it contains, and the
+   lines that other sources contain and it does not. The lines are known from the #line
+   directives of expansions, so that the template need not be parsed. */
 #ifndef CHECK_COVERAGE_H
 #define CHECK_COVERAGE_H
 
@@ -13,11 +14,13 @@ struct coverage;
 int coverage_open(struct coverage **out, cugen_error *err);
 void coverage_close(struct coverage *branches);
 
-/* Takes a source in as the next one, counted from 0. *more: none before took the same branches; else it is not kept. */
+/* Adds a source as the next one, counted from 0. *more: no earlier source took the same
+   branches; otherwise the source is dropped. */
 int coverage_add(struct coverage *branches, const char *source, bool *more, cugen_error *err);
 
-/* Few of those kept that take every branch that any of them takes, and each twice that two of them take; chosen says which and has
-   a place for each. Those that are chosen already stay. */
+/* Chooses few of the kept sources such that they take every branch that any source takes, and
+   take it twice where two sources take it. `chosen` has a place for each source. Sources that
+   are already chosen stay. */
 int coverage_choose(const struct coverage *branches, bool *chosen, cugen_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Watched runs; see instrument.h. */
+/* Observed runs; see instrument.h. */
 #include "instrument.h"
 #include "runtime/devices.h"
 
@@ -10,12 +10,13 @@ struct instrument {
   struct device_description device;
   struct bench bench;
   struct instrument_options options;
-  /* Of the last variant. */
+  /* The last variant. */
   struct kernel_spec spec;
-  struct compiled compiled, at_source; /* each without an image until it is needed */
-  struct hash compiled_image;          /* its source and kernels */
-  struct watch_report report; /* where two runs were needed: what is wrong by the one, the traffic of the other */
-  cugen_error refused;        /* status set: its source does not compile */
+  struct compiled compiled, at_source; /* each has no image until it is needed */
+  struct hash compiled_image;          /* hash of its source and kernels */
+  /* Used when two runs were needed: findings of one, traffic of the other. */
+  struct watch_report report;
+  cugen_error refused; /* status set: the source does not compile */
   struct text text, printed;
 };
 
@@ -83,7 +84,7 @@ static void refuse_launch(struct instrument_result *out, const cugen_error *why)
   text_free(&place);
 }
 
-/* What any GPU, or the one that is checked for, refuses. */
+/* Whether any GPU, or the one that is checked for, refuses the launch. */
 static bool is_refused(struct instrument *p, const struct compiled *compiled, struct instrument_result *out) {
   cugen_error why = {0};
   if (!plan_check_launches(&cpu_device_ops, &p->device.facts, &p->spec, compiled, NULL, &why)) return false;
@@ -91,7 +92,7 @@ static bool is_refused(struct instrument *p, const struct compiled *compiled, st
   return true;
 }
 
-/* What cannot be tried. */
+/* Reports a variant that cannot be tried. */
 static int refuse(struct instrument_result *out, const cugen_error *fault) {
   fail_with(out, CUGEN_OUTCOME_LAUNCH, fault);
   out->fault = fault->status;
@@ -112,7 +113,8 @@ static bool counts(const struct instrument_request *wanted) {
   return wanted->traffic || wanted->count_blocks;
 }
 
-/* Whether what is wrong takes the image whose accesses are at their places: not if the one that counts has moved none. */
+/* Whether findings need the image whose accesses stay in place; not if the optimised image has
+   moved none. */
 static bool is_apart(const struct instrument *p, const struct instrument_request *wanted) {
   return !wanted->count_blocks && (!p->compiled.image || p->compiled.moved);
 }
@@ -135,7 +137,8 @@ static int compile_image(struct instrument *p, bool at_source, cugen_error *err)
   return error_copy(err, &p->refused);
 }
 
-/* What was compiled for the last variant is not compiled again. The image that counts is made only where counts are wanted. */
+/* Compiles what the last variant has not compiled already. The optimised image is made only
+   where traffic is counted. */
 static int compile(struct instrument *p, const struct instrument_request *wanted, cugen_error *err) {
   struct hash image;
   int status = image_hash(&p->spec, &image, err);
@@ -151,8 +154,8 @@ static int compile(struct instrument *p, const struct instrument_request *wanted
   return compile_image(p, true, err);
 }
 
-/* The traffic, of the image in which accesses lie as a GPU's compiler has them; what it says otherwise is known already. Where no
-   block needs another one, only those run that are counted. */
+/* Counts the traffic in the image whose accesses are placed as by a GPU's compiler; its findings
+   are known already. If blocks are independent, only the counted ones run. */
 static int count_traffic(struct instrument *p, struct worker_job *job, struct instrument_result *out,
                          cugen_error *err) {
   struct worker_result result = {0};
@@ -188,7 +191,8 @@ static int run(struct instrument *p, const struct problem *problem, const struct
   if (!status) status = bench_run(&p->bench, &job, &result, err);
   const cugen_error *fault = status ? bench_fault(&p->bench, &p->spec, false) : NULL;
   if (fault && p->target.config->shared_tunable_count) return refuse(out, fault);
-  if (fault && (made || status == CUGEN_ERROR_DEVICE) && status != CUGEN_ERROR_MEMORY) { /* the problem has none */
+  /* the problem has no data */
+  if (fault && (made || status == CUGEN_ERROR_DEVICE) && status != CUGEN_ERROR_MEMORY) {
     fail_with(out, CUGEN_OUTCOME_TIMEOUT, fault);
     out->without_data = true;
     out->fault = fault->status;
@@ -212,7 +216,7 @@ static int run(struct instrument *p, const struct problem *problem, const struct
   return apart && wanted->traffic ? count_traffic(p, &job, out, err) : CUGEN_OK;
 }
 
-/* The variant is known, so that equal reasons are equal texts. */
+/* The message does not name the variant, so that equal reasons are equal texts. */
 static int expand(struct instrument *p, const struct problem *problem, const struct variant *variant,
                   cugen_error *err) {
   kernel_spec_free(&p->spec);
@@ -228,7 +232,7 @@ int instrument_run(struct instrument *p, const struct problem *problem, const st
   variant_print(variant, &p->text);
   *out = (struct instrument_result){.variant = text_get(&p->text), .report = &nothing, .printed = "", .source = ""};
   int status = expand(p, problem, variant, err);
-  if (status == CUGEN_ERROR_CONFIG) { /* what no device launches */
+  if (status == CUGEN_ERROR_CONFIG) { /* no device can launch it */
     fail_with(out, CUGEN_OUTCOME_LAUNCH, err);
     out->invalid = true;
     return CUGEN_OK;

@@ -1,4 +1,4 @@
-/* What a check leaves out; see left_out.h. */
+/* Reporting what a check leaves out; see left_out.h. */
 #include "left_out.h"
 
 #include <stdlib.h>
@@ -10,14 +10,15 @@
 struct telling {
   const struct tune_target *target;
   const struct check_list *list;
-  struct space *whole; /* of the config's own problem; NULL: it is the check problem's, or there is none */
+  /* Of the config's own problem; NULL: it equals the check problem's space, or there is none. */
+  struct space *whole;
   struct text whole_text;
   check_left_keep *keep;
   void *context;
   cugen_error *err;
 };
 
-struct reason { /* that rules variants of an implementation out */
+struct reason { /* a reason that rules out variants of an implementation */
   char *first, *why;
   size_t variants;
 };
@@ -31,7 +32,7 @@ static const struct space_implementation *part_of(const struct space *space, siz
   return &space_implementations(space, &count)[i];
 }
 
-/* How the user gets at a variant that the check problem lacks. */
+/* Appends how the user can check a variant that the check problem lacks. */
 static void add_way_out(const struct telling *t, size_t implementation, const char *variant, struct text *out) {
   text_add(out, "; to check it give the implementation a check { ... } of its own");
   const size_t length = out->length;
@@ -53,7 +54,7 @@ static int add_reason(const struct telling *t, const char *variant, const char *
   return reason->first && reason->why ? CUGEN_OK : error_memory(t->err);
 }
 
-/* Why `home` has no such variant. */
+/* Finds why `home` lacks the variant. */
 static int find_reason(const struct telling *t, const struct space *home, const char *variant,
                        struct reason **reasons, size_t *count) {
   uint64_t ignored;
@@ -86,7 +87,8 @@ static int find_reasons(const struct telling *t, size_t i, struct reason **reaso
   return status;
 }
 
-/* Those of the i-th implementation that the config's own problem has and its check problem has not, by the rule. */
+/* Reports variants of the i-th implementation that the config's own problem has and its check
+   problem lacks, by reason. */
 static int tell_variants(const struct telling *t, size_t i) {
   struct reason *reasons = NULL;
   size_t count = 0;
@@ -110,7 +112,7 @@ static int tell_variants(const struct telling *t, size_t i) {
 
 /* ---- Values ---- */
 
-/* Of the runs of the i-th implementation. */
+/* Collects the values in the runs of the i-th implementation. */
 static int find_covered(const struct telling *t, size_t i, struct check_covered *out) {
   for (size_t r = 0; r < t->list->run_count; r++) {
     const struct check_run *run = &t->list->runs[r];
@@ -141,7 +143,8 @@ static int tell_value(const struct telling *t, size_t i, const struct variant *v
   return status;
 }
 
-/* Variants of the config's own problem with values that no run of the i-th implementation has. */
+/* Reports variants of the config's own problem with values that no run of the i-th
+   implementation has. */
 static int tell_values(const struct telling *t, size_t i) {
   enum { DRAWS = 4000 };
   const struct space_implementation *whole = part_of(t->whole, i);
@@ -162,7 +165,7 @@ static int tell_values(const struct telling *t, size_t i) {
 
 /* ---- Implementations ---- */
 
-/* Whether the user's own --where or --implementation is why there is none of it. */
+/* Whether the user's --where or --implementation excludes the implementation. */
 static bool is_unwanted(const struct telling *t, const struct space_implementation *one) {
   const struct space_filter *filter = t->target->filter;
   if (filter && filter->implementation && !space_list_means(filter->implementation, one->implementation->name))
@@ -184,7 +187,7 @@ static void add_rules(const struct space_implementation *one, struct text *out) 
   }
 }
 
-/* The i-th implementation has no run. */
+/* Reports an implementation without a run. */
 static int tell_implementation(const struct telling *t, size_t i) {
   const struct check_problem *home = home_of(t, i);
   const struct space_implementation *here = part_of(home->space, i);
@@ -206,7 +209,8 @@ static int tell_implementation(const struct telling *t, size_t i) {
 
 /* ---- Sizes ---- */
 
-/* Why the implementation has no variant on the problem: the requirement or the first rule that leaves none. */
+/* Appends why the implementation has no variant on the problem: the requirement or the first
+   rule that leaves none. */
 static void add_refusal(const struct space_implementation *one, struct text *out) {
   if (one->unmet) {
     text_addf(out, "%s:%d: requires \"%s\"", one->unmet->line.path, one->unmet->line.number,
@@ -220,7 +224,8 @@ static void add_refusal(const struct space_implementation *one, struct text *out
   }
 }
 
-/* "n=33", the settings in which the problem differs from its family's first; of that one all. */
+/* Appends "n=33", the settings in which the problem differs from its family's first; for the
+   first problem all settings. */
 static void add_size(const struct telling *t, size_t number, struct text *out) {
   const struct problem *first = &t->list->families[t->list->problems[number].family].base,
                        *other = &t->list->problems[number].problem;
@@ -235,7 +240,7 @@ static void add_size(const struct telling *t, size_t number, struct text *out) {
   }
 }
 
-/* Whether the problem is a size on which the i-th implementation has no variant; why is then set anew. */
+/* Whether the i-th implementation has no variant on this size; then sets `why`. */
 static bool is_refused(const struct telling *t, size_t i, size_t p, struct text *why) {
   const struct check_problem *problem = &t->list->problems[p];
   text_clear(why);
@@ -245,7 +250,8 @@ static bool is_refused(const struct telling *t, size_t i, size_t p, struct text 
   return why->length > 0;
 }
 
-/* All sizes that are refused for the same reason as the p-th problem; nothing where an earlier one is. */
+/* Reports all sizes that are refused for the same reason as the p-th problem; nothing if an
+   earlier problem has this reason. */
 static int tell_refused(const struct telling *t, size_t i, size_t p, const char *reason) {
   enum { FEW = 4 };
   struct text why = {0}, other = {0};
@@ -267,7 +273,8 @@ static int tell_refused(const struct telling *t, size_t i, size_t p, const char 
   return status;
 }
 
-/* Whether it has variants on a size of its check problem: one for other values of what is no size has none on any. */
+/* Whether the implementation has variants on any size of its check problem; an implementation
+   for other values than sizes has none. */
 static bool takes_a_size(const struct telling *t, size_t i) {
   for (size_t p = 0; p < t->list->problem_count; p++) {
     const struct check_problem *problem = &t->list->problems[p];
@@ -278,7 +285,7 @@ static bool takes_a_size(const struct telling *t, size_t i) {
   return false;
 }
 
-/* The sizes that the i-th implementation does not take. */
+/* Reports the sizes that the i-th implementation refuses. */
 static int tell_sizes(const struct telling *t, size_t i) {
   struct text why = {0};
   int status = CUGEN_OK;
@@ -291,7 +298,8 @@ static int tell_sizes(const struct telling *t, size_t i) {
 
 const char check_left_wide_name[] = "index arithmetic in 32 bits";
 
-/* Sizes of a check are small. So what is past 2^31 elements is not seen, such as an index that is an int. */
+/* The sizes of a check are small, so errors beyond 2^31 elements, such as an int as an index, do
+   not show. */
 int check_left_wide(const struct config *config, const struct problem *problem, const struct device_facts *facts,
                     struct text *out, cugen_error *err) {
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
@@ -324,7 +332,7 @@ static int tell_wide(const struct telling *t, const struct problem *whole) {
   return status;
 }
 
-/* ---- All ---- */
+/* ---- All reports ---- */
 
 static int open_whole(struct telling *t, const struct problem *whole) {
   cugen_error why;
@@ -333,7 +341,7 @@ static int open_whole(struct telling *t, const struct problem *whole) {
   if (t->whole_text.failed) return error_memory(t->err);
   int status = space_open_within(t->target->config, whole, &t->target->device->facts, t->target->filter,
                                  t->target->stop, &t->whole, &why);
-  /* On one that cannot be nothing is valid. */
+  /* on an impossible problem nothing is valid */
   return status == CUGEN_ERROR_INTERRUPTED ? error_copy(t->err, &why) : CUGEN_OK;
 }
 

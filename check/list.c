@@ -103,7 +103,7 @@ int check_list_variant(struct check_list *list, size_t number, uint64_t index, s
   return status;
 }
 
-/* The settings in which the problem differs from `first`, as `from` has them. */
+/* Appends the settings in which the problem differs from `first`, in the words of `from`. */
 static void add_sizes_text(const struct tune_target *target, const struct problem *first, const struct problem *other,
                            const struct problem *from, const char *before, struct text *out) {
   for (size_t i = 0; i < first->count; i++) {
@@ -113,7 +113,7 @@ static void add_sizes_text(const struct tune_target *target, const struct proble
   }
 }
 
-/* Of the family's sizes the first that has the variant; NULL: none. */
+/* The first of the family's sizes on which the variant is valid; NULL: none. */
 static const struct problem *size_with(const struct check_list *list, const struct check_family *family,
                                        const char *variant) {
   uint64_t there;

@@ -1,4 +1,4 @@
-/* Saying what was found; see messages.h. */
+/* Describing findings; see messages.h. */
 #include "messages.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static void add_place(struct text *out, const struct source_place *place) {
   if (place->user_line) text_addf(out, " (for %s:%d)", place->user, place->user_line);
 }
 
-/* "C[12]", "byte 1232 of tile_a"; outside: "C[12], but C has 12 elements". */
+/* Appends "C[12]", "byte 1232 of tile_a"; for an access outside: "C[12], but C has 12 elements". */
 static void add_where(struct text *out, const struct watch_finding *f) {
   if (!*f->array && !f->bytes && f->offset >= 0 && f->offset < NULL_PAGE) {
     text_addf(out, "through a null pointer, at address 0x%llx", (unsigned long long)f->offset);
@@ -49,7 +49,7 @@ static void add_access(struct text *out, const struct check_finding *f) {
   add_where(out, &f->raw);
 }
 
-/* The other thread; its block too where that is another one. */
+/* Appends the other thread, with its block if that is another one. */
 static void add_other(struct text *out, const struct check_finding *f) {
   const struct watch_place *other = &f->raw.other;
   const bool blocks = f->raw.kind == CUGEN_FINDING_BLOCK_RACE ||
@@ -205,8 +205,8 @@ char *check_not_emulated(const char *source, cugen_cause cause, const char *refu
   const char *found = NULL;
   for (size_t i = 0; assembly && i < sizeof instructions / sizeof *instructions && !found; i++)
     if (strstr(assembly, instructions[i])) found = instructions[i];
-  const char *error = strstr(refusal, "rror:"), /* the compiler's first; what follows the heading */
-      *told = strchr(refusal, '\n');
+  /* the compiler's first error; the text after the heading */
+  const char *error = strstr(refusal, "rror:"), *told = strchr(refusal, '\n');
   told = told ? told + 1 : refusal;
   const char *named = strstr(refusal, " has no form on the cpu device");
   while (named && named > refusal && named[-1] != '\n') named--;

@@ -1,8 +1,10 @@
-/* Findings of one mistake stand together in a list: the cause, and what follows from it; see order.h.
+/* Sorting and joining findings, so that those of one mistake stand together: the cause, and then
+   its effects; see order.h.
 
-   Threads that meet at other barriers than the source means, or wait for nobody, run in another order from there on: races, reads of
-   memory that nobody has written yet and wrong results follow. So do they from a wrong address. A race, too, may let a read come too
-   early. What a kernel dies of and what comes out wrong are effects. Findings of one kind in one array that lack an order are one. */
+   Threads that meet at wrong barriers, or do not wait, run in another order from there on:
+   races, reads of memory that is not written yet and wrong results follow. They also follow from
+   a wrong address. A race, too, may let a read come too early. Faults and wrong results are
+   effects. Findings of one kind about missing order in one array are one finding. */
 #include "order.h"
 
 #include <stdlib.h>
@@ -57,7 +59,7 @@ void finding_free(struct check_finding *f) {
   free(f->variants.bits);
 }
 
-/* Adds those of `more`. Both are sets of one size. */
+/* Adds the variants of `more`, a set of the same size. */
 static void variants_join(struct check_variants *set, const struct check_variants *more, size_t words) {
   for (size_t i = 0; i < words; i++) {
     set->count += (size_t)__builtin_popcountll(more->bits[i] & ~set->bits[i]);
@@ -69,7 +71,8 @@ void findings_sort(struct check_finding *findings, size_t count) {
   if (count) qsort(findings, count, sizeof *findings, by_cause);
 }
 
-/* Each line with a wrong address is a mistake of its own. One that lacks an order is not: what is missing may be a single barrier. */
+/* Whether the kind is about missing order. Such findings may share one missing barrier, whereas
+   each line with a wrong address is a mistake of its own. */
 static bool is_of_order(cugen_finding_kind kind) {
   return kind == CUGEN_FINDING_UNINITIALISED || kind == CUGEN_FINDING_SAME_VALUE || rank_of(kind) == RANK_UNORDERED;
 }

@@ -1,4 +1,4 @@
-/* Lines that have run; see reached.h. */
+/* Finding the lines that have run; see reached.h. */
 #include "reached.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ void reached_image_free(struct reached_image *image) {
   *image = (struct reached_image){.sites = NULL};
 }
 
-/* Without addr2line no line is known, and none counts. */
+/* Without addr2line no line is known, and none is counted. */
 static int find_places(struct reached_image *image, const struct compiled *compiled, cugen_error *err) {
   struct line_site *sites = calloc(image->count + 1, sizeof *sites);
   cugen_error ignored;

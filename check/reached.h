@@ -1,4 +1,4 @@
-/* Which lines of the templates have run, of those that access memory. */
+/* Which lines of the templates, among those that access memory, have run. */
 #ifndef CHECK_REACHED_H
 #define CHECK_REACHED_H
 
@@ -17,7 +17,8 @@ struct reached {
   size_t count;
 };
 
-/* An image's accesses and their lines: of the last one that was looked at, as runs of one variant have one image. */
+/* The accesses of the last image, with their lines, kept because runs of one variant have one
+   image. */
 struct reached_image {
   struct hash hash;
   uint64_t *sites;
@@ -30,7 +31,7 @@ void reached_image_free(struct reached_image *image);
 
 int reached_add(struct reached *reached, const struct reached_image *image, const struct watch_report *report,
                 cugen_error *err);
-/* By file and line. */
+/* Sorts by file and line. */
 void reached_sort(struct reached *reached);
 void reached_free(struct reached *reached);
 

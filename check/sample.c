@@ -1,4 +1,4 @@
-/* Drawing variants; see sample.h. */
+/* Drawing samples of variants; see sample.h. */
 #include "sample.h"
 
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 enum {
   DRAWS = 400,
   EACH_ELSEWHERE = 1,
-  /* Of branches: variants of an implementation on its family's first problem and on each of the others, and how many others. */
+  /* For branches: draws of an implementation on its family's first problem and on each of the
+     others, and the number of others. */
   DRAWS_HERE = 100,
   DRAWS_ELSEWHERE = 16,
   PROBLEMS = 96
@@ -20,8 +21,8 @@ enum {
 
 /* ---- Every value of every tunable ---- */
 
-/* Of one implementation: the first variant on all sizes, then those with a new value on the first, on one other and on one around
-   their tiles. */
+/* For one implementation: adds the first variant on all sizes, then variants with a new value on
+   the first size, on one other size and on one around their tiles. */
 static int add_covering(struct check_list *list, const struct tune_target *target, size_t family,
                         const struct space_implementation *implementation, uint64_t *state,
                         struct check_covered *covered, cugen_error *err) {
@@ -35,7 +36,8 @@ static int add_covering(struct check_list *list, const struct tune_target *targe
     const bool few = implementation->valid <= DRAWS;
     const uint64_t index = implementation->first + (i == 0 || few ? i : random_next(state) % implementation->valid);
     space_variant(space, index, &variant, values);
-    if (!check_covers_more(&variant, covered) && taken) continue; /* the first has perhaps no tunable */
+    /* the first variant may have no tunables */
+    if (!check_covers_more(&variant, covered) && taken) continue;
     const size_t others = list->families[family].count - 1;
     status = check_list_variant(list, family, index, taken && others ? 1 + taken % others : 0, err);
     if (!status) status = check_sizes_around(target, list, family, index, taken, err);
@@ -45,7 +47,8 @@ static int add_covering(struct check_list *list, const struct tune_target *targe
   return status;
 }
 
-/* A value that the family's first problem rules out may be valid on another of its sizes: it runs there. */
+/* A value that the family's first problem rules out may be valid on another size, and then runs
+   there. */
 static int add_sized(struct check_list *list, size_t implementation, uint64_t state, struct check_covered *covered,
                      cugen_error *err) {
   const struct check_family *family = &list->families[list->family_of[implementation]];
@@ -67,7 +70,8 @@ static int add_sized(struct check_list *list, size_t implementation, uint64_t st
   return status;
 }
 
-/* Elsewhere (another type, another layout) some of each implementation of the family. */
+/* On a problem with another type or layout, adds some variants of each implementation of the
+   family. */
 static int add_elsewhere(struct check_list *list, size_t problem, uint64_t *state, cugen_error *err) {
   size_t count;
   const struct space_implementation *all = space_implementations(list->problems[problem].space, &count);
@@ -122,7 +126,7 @@ static int keep_drawn(struct branch_sample *s, const struct drawn *drawn, cugen_
   return CUGEN_OK;
 }
 
-/* One that does not expand has no source and no branches. */
+/* A variant that does not expand has no source and no branches. */
 static int draw(struct branch_sample *s, const struct drawn *drawn, cugen_error *err) {
   const struct check_problem *p = &s->list->problems[drawn->problem];
   struct variant variant;
@@ -155,7 +159,8 @@ static int draw_some(struct branch_sample *s, size_t problem, uint64_t draws, cu
   return status;
 }
 
-/* A listed value at random; a size as one of the sizes has it; a small count, such as of a batch, one more or one. */
+/* For a listed parameter a random value; for a size that of another problem; for a small count,
+   such as a batch, one more or one. */
 static struct value other_value(const struct branch_sample *s, const struct check_family *family, size_t i) {
   const struct config_problem *p = &s->target->config->problems[i];
   const struct value now = s->list->problems[family->first].problem.values[i];
@@ -180,7 +185,7 @@ static int draw_elsewhere(struct branch_sample *s, size_t number, const struct c
   if (status == CUGEN_OK) status = draw_some(s, at, DRAWS_ELSEWHERE, err);
   if (s->drawn_count == before) check_list_drop(s->list);
   const bool fatal = status == CUGEN_ERROR_MEMORY || status == CUGEN_ERROR_INTERRUPTED;
-  return fatal ? status : CUGEN_OK; /* sizes that do not go together are no problem */
+  return fatal ? status : CUGEN_OK; /* sizes that do not fit together are skipped */
 }
 
 static int draw_all(struct branch_sample *s, const struct check_options *options, cugen_error *err) {
@@ -192,7 +197,7 @@ static int draw_all(struct branch_sample *s, const struct check_options *options
   return status;
 }
 
-/* The first of each implementation, whatever its branches: it is to be among those that run. */
+/* Chooses the first variant of each implementation, so that each implementation runs. */
 static void choose_first(const struct branch_sample *s, bool *chosen) {
   for (size_t i = 0; i < s->drawn_count; i++) {
     size_t before = 0;
@@ -201,7 +206,7 @@ static void choose_first(const struct branch_sample *s, bool *chosen) {
   }
 }
 
-/* On a family's first problem also on another size each time. */
+/* A variant on a family's first problem also runs on another size, a different one each time. */
 static int run_chosen(struct branch_sample *s, const bool *chosen, cugen_error *err) {
   size_t taken = 0;
   int status = CUGEN_OK;
@@ -218,7 +223,8 @@ static int run_chosen(struct branch_sample *s, const bool *chosen, cugen_error *
   return status;
 }
 
-/* Of an implementation none of whose branches is new (it has the template of another one) its first variant. */
+/* Adds the first variant of an implementation without new branches, whose template is that of
+   another one. */
 static int run_unchosen(struct check_list *list, cugen_error *err) {
   size_t count = 1;
   int status = CUGEN_OK;

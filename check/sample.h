@@ -1,13 +1,14 @@
-/* Which variants a check takes when none is named. */
+/* Choosing variants for a check that names none. */
 #ifndef CHECK_SAMPLE_H
 #define CHECK_SAMPLE_H
 
 #include "list.h"
 
-/* Of every implementation so many variants that every value of every tunable is in one, on several problems. */
+/* Adds so many variants of every implementation that each value of every tunable occurs, on
+   several problems. */
 int check_sample_values(struct check_list *list, const struct tune_target *target, uint64_t *state, cugen_error *err);
 
-/* So many that every branch of a template that any of a large sample takes is taken by one of them. */
+/* Adds so many variants that every branch of a template that occurs in a large sample is taken. */
 int check_sample_branches(struct check_list *list, const struct tune_target *target,
                           const struct check_options *options, uint64_t *state, cugen_error *err);
 

@@ -10,7 +10,7 @@
 
 /* ---- Problems ---- */
 
-/* One for each other value of what has a list of them: types, layouts. */
+/* Adds a problem for each other value of a parameter with a list of values: types, layouts. */
 static int add_others(const struct tune_target *target, const struct check_options *options, struct check_list *list,
                       size_t family, cugen_error *err) {
   const struct problem base = list->problems[list->families[family].first].problem;
@@ -33,7 +33,8 @@ static bool same_values(const struct problem *a, const struct problem *b) {
   return i == a->count;
 }
 
-/* The family of the owner's check { }, NULL: of the kernel's; one that is there already has the same values. */
+/* Adds the family of the owner's check { }, NULL: of the kernel's. A family with the same values
+   is used again. */
 static int add_family(const struct tune_target *target, const struct check_options *options, struct check_list *list,
                       const struct config_implementation *owner, size_t *out, cugen_error *err) {
   const size_t number = list->family_count, first = list->problem_count;
@@ -52,13 +53,13 @@ static int add_family(const struct tune_target *target, const struct check_optio
   return status ? status : check_sizes_add(target, options, list, number, err);
 }
 
-/* The implementation that a variant's text names. */
+/* Whether the variant's text names this implementation. */
 static bool is_named(const char *variant, const struct config_implementation *implementation) {
   const size_t length = strcspn(variant, " ");
   return strncmp(variant, implementation->name, length) == 0 && !implementation->name[length];
 }
 
-/* Of the named variant only its own. */
+/* For a named variant only its own family is made. */
 static int make_families(const struct tune_target *target, const struct check_options *options,
                          struct check_list *list, cugen_error *err) {
   const struct config *config = target->config;
@@ -115,7 +116,7 @@ static int add_named(const struct tune_target *target, struct check_list *list, 
   return status ? status : check_sizes_around(target, list, 0, index, 0, err);
 }
 
-/* The number-th of all, on all sizes but of those around its tiles on one. */
+/* Adds the variant with this number among all, on all sizes, and around its tiles on one. */
 static int add_numbered(const struct tune_target *target, struct check_list *list, uint64_t number, size_t only,
                         cugen_error *err) {
   size_t i = 0, count;

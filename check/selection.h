@@ -1,10 +1,10 @@
-/* Which variants are checked, on which problems. */
+/* Choosing the variants to check, and their problems. */
 #ifndef CHECK_SELECTION_H
 #define CHECK_SELECTION_H
 
 #include "list.h"
 
-/* *out is to be freed whatever comes back. */
+/* The caller frees *out in any case. */
 int check_select(const struct tune_target *target, const struct check_options *options, struct check_list *out,
                  cugen_error *err);
 

@@ -1,4 +1,4 @@
-/* Sizes around the check problem's, and around tiles; see sizes.h. */
+/* Choosing sizes around the check problem's, and around tiles; see sizes.h. */
 #include "sizes.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 
-/* ---- Of a family ---- */
+/* ---- Sizes of a family ---- */
 
 static int keep(struct check_list *list, const char *name, int64_t value, const struct size_growth *growth,
                 cugen_error *err) {
@@ -23,7 +23,8 @@ static int keep(struct check_list *list, const char *name, int64_t value, const 
   struct check_kept *kept = &grown[list->kept_count++];
   *kept = (struct check_kept){text_take(&setting), text_take(&why)};
   if (!kept->setting || !kept->why) return error_memory(err);
-  for (size_t i = 0; i + 1 < list->kept_count; i++) { /* another family may keep it as well */
+  /* another family may keep the setting as well */
+  for (size_t i = 0; i + 1 < list->kept_count; i++) {
     if (strcmp(list->kept[i].setting, kept->setting) != 0) continue;
     free(kept->setting);
     free(kept->why);
@@ -52,7 +53,7 @@ static int open_sizes(const struct tune_target *target, const struct check_optio
   return status;
 }
 
-/* Adds problem `values`, the list's last one then. */
+/* Appends a problem with these values to the list. */
 static int add_problem(struct check_list *list, size_t number, const struct value *values, cugen_error *err) {
   const struct check_family *family = &list->families[number];
   struct problem *p = check_list_problem(list, number, &family->base, err);
@@ -76,10 +77,10 @@ int check_sizes_add(const struct tune_target *target, const struct check_options
   return status;
 }
 
-/* ---- Around a variant's tiles ---- */
+/* ---- Sizes around a variant's tiles ---- */
 
-/* So many problems a family has at most. Further variants run on those of them that are around
-   their tiles, too. */
+/* The most problems around tiles in a family. Further variants run on those problems that are
+   around their tiles, too. */
 enum { MOST_AROUND = 48 };
 
 static bool is_problem(const struct check_problem *p, size_t number, const struct value *values) {
@@ -89,8 +90,8 @@ static bool is_problem(const struct check_problem *p, size_t number, const struc
   return i == p->problem.count;
 }
 
-/* The list's problem of these values, which may be a new one; SIZE_MAX in *out: there is none,
-   or there are too many. */
+/* Finds or appends the problem with these values; SIZE_MAX in *out: it is impossible, or there
+   are too many. */
 static int find_problem(const struct tune_target *target, struct check_list *list, size_t number,
                         const struct value *values, size_t *out, cugen_error *err) {
   size_t around = 0;
@@ -108,7 +109,7 @@ static int find_problem(const struct tune_target *target, struct check_list *lis
   if (status == CUGEN_OK) *out = list->problem_count - 1;
   if (status) check_list_drop(list);
   const bool fatal = status == CUGEN_ERROR_MEMORY || status == CUGEN_ERROR_INTERRUPTED;
-  return fatal ? status : CUGEN_OK; /* such sizes are no problem */
+  return fatal ? status : CUGEN_OK; /* impossible sizes are skipped */
 }
 
 static int run_around(const struct tune_target *target, struct check_list *list, size_t number, const char *text,

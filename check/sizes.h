@@ -1,18 +1,18 @@
-/* Sizes around the check problem's, and around tiles. */
+/* Choosing sizes around the check problem's, and around tiles. */
 #ifndef CHECK_SIZES_H
 #define CHECK_SIZES_H
 
 #include "list.h"
 
-/* To the family of that number, whose first problem is open, problems that differ from it in
-   sizes alone, as sizes_plain has them; list->kept says which parameters of the check { } are no
-   sizes, and why. */
+/* Adds to the family of that number, whose first problem is open, problems that differ from it
+   in sizes alone, as sizes_plain chooses them. list->kept records which parameters of the check
+   { } are not sizes, and why. */
 int check_sizes_add(const struct tune_target *target, const struct check_options *options, struct check_list *list,
                     size_t number, cugen_error *err);
 
-/* Runs of the variant, which is `index` on its family's first problem, on the problems around
-   its tiles on which it is valid: on all, or where `only` is no 0 on one, another for each
-   `only`. */
+/* Adds runs of the variant, which has number `index` on its family's first problem, on the
+   problems around its tiles on which it is valid: on all, or if `only` is not 0 on one, which
+   differs with `only`. */
 int check_sizes_around(const struct tune_target *target, struct check_list *list, size_t number, uint64_t index,
                        size_t only, cugen_error *err);
 

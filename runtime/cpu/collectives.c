@@ -2,7 +2,8 @@
 #include "fault_text.h"
 #include "scheduler.h"
 
-/* Tells the observer of threads at another place than the first, and of those that will never come. */
+/* Reports to the observer threads that wait at another place than the first, and threads that
+   will never come. */
 static void observe_arrivals(const struct fibers *all, unsigned rank) {
   struct observer *observer = all->launch->observer;
   const struct block *block = &all->blocks[rank];
@@ -39,7 +40,8 @@ void collective_release(struct fibers *all, unsigned rank) {
   for (unsigned warp = first; warp < first + warps; ++warp) fibers_mark_ready(all, warp, all->warps[warp].live);
 }
 
-/* Safe to ask after a wait: the next barrier is passed only when every live thread has reached it. */
+/* May be called after a wait: the next barrier is passed only when every live thread has reached
+   it. */
 static int barrier_result(const struct block *block, int kind) {
   switch (kind) {
   case CPU_BARRIER_COUNT: return (int)block->released_agreed;
@@ -69,7 +71,7 @@ int collective_barrier(int kind, int predicate) {
   return collective_barrier_at(__builtin_return_address(0), kind, predicate);
 }
 
-/* Whether every lane of the set waits at this very operation; collects their arguments. */
+/* Whether every lane of the set waits at this operation; collects their arguments. */
 static bool gather(const struct parked *lanes, unsigned set, const struct parked *operation, void **slots) {
   for (; set; set &= set - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(set);

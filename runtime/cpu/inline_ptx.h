@@ -1,5 +1,6 @@
-/* Inline PTX: what an `asm` of a kernel says, parsed once and interpreted where it stands. inline_ptx_parse.c reads it; inline_ptx_run.c goes
-   through it, with the operations of inline_ptx_arithmetic.c, inline_ptx_memory.c, inline_ptx_collective.c, inline_ptx_matrix.c and
+/* Inline PTX: the text of a kernel's `asm` is parsed once and interpreted at each execution.
+   inline_ptx_parse.c parses; inline_ptx_run.c executes, with the operations of
+   inline_ptx_arithmetic.c, inline_ptx_memory.c, inline_ptx_collective.c, inline_ptx_matrix.c and
    inline_ptx_warpgroup.c. PTX ISA 9.0. */
 #ifndef RUNTIME_CPU_INLINE_PTX_H
 #define RUNTIME_CPU_INLINE_PTX_H
@@ -11,7 +12,7 @@
 #include "abi.h"
 #include "base/error.h"
 
-/* Words of an instruction behind its name. */
+/* The words of an instruction after its name. */
 /* clang-format off */
 #define IPTX_TYPES(X)                                                                                                \
   X(U8, 8, 'u') X(U16, 16, 'u') X(U32, 32, 'u') X(U64, 64, 'u') X(S8, 8, 's') X(S16, 16, 's') X(S32, 32, 's')        \
@@ -60,14 +61,17 @@ enum iptx_term_kind { IPTX_NOTHING, IPTX_REGISTER, IPTX_OPERAND, IPTX_IMMEDIATE,
 struct iptx_term {
   unsigned char kind;
   bool negated;   /* of a predicate: `!p` */
-  uint16_t index; /* of a register, operand or special register */
-  uint64_t bits;  /* of a number; of a real one, as a double unless it was given in bits */
+  uint16_t index; /* number of a register, operand or special register */
+  uint64_t bits;  /* value of a number; a real number is a double unless it was written as bits */
 };
 
-/* `%1`, `{a, b}`, or `[%1 + 16]`, also `[%1, {x, y}]`, whose coordinates are the terms from the second on. */
+/* `%1`, `{a, b}`, or `[%1 + 16]`, also `[%1, {x, y}]`, whose coordinates are the terms from the
+   second on. */
 struct iptx_argument {
   bool address;
-  unsigned char count; /* of the sums of a wgmma up to IPTX_LIST, of which the first IPTX_TERMS are kept */
+  /* number of terms; a wgmma's sums may be up to IPTX_LIST, of which the first IPTX_TERMS are
+     kept */
+  unsigned char count;
   struct iptx_term terms[IPTX_TERMS];
   int64_t offset;
 };
@@ -78,15 +82,15 @@ typedef void iptx_perform(struct iptx_run *run, const struct iptx_instruction *i
 
 struct iptx_instruction {
   iptx_perform *perform;
-  struct iptx_term guard; /* kind IPTX_NOTHING: always */
+  struct iptx_term guard; /* kind IPTX_NOTHING: no guard */
   uint64_t words[(IPTX_W_COUNT + 63) / 64];
   unsigned char types[IPTX_INSTRUCTION_TYPES], type_count, vector;
   unsigned char count;
-  uint16_t columns; /* of a wgmma: n of m64nNkK */
+  uint16_t columns; /* of a wgmma: the n of m64nNkK */
   uint16_t target;  /* of a branch */
   const char *label;
   size_t label_length;
-  int line; /* of the text, for nothing but order */
+  int line; /* number of the line in the text, used only to order definitions */
   struct iptx_argument arguments[IPTX_ARGUMENTS];
 };
 
@@ -94,23 +98,23 @@ struct iptx_program {
   struct iptx_instruction *instructions;
   size_t count;
   unsigned registers;
-  char *text; /* labels are in it */
+  char *text; /* the text, which label names point into */
   struct iptx_program *next;
 };
 
-/* One call of it. */
+/* One execution of a program. */
 struct iptx_run {
   const struct iptx_program *program;
   const struct cpu_ptx_operand *operands;
   unsigned operand_count;
-  const struct cpu_watch *watch; /* NULL: nobody watches */
+  const struct cpu_watch *watch; /* NULL: the kernel is not watched */
   const void *site;
   const char *where;
   size_t at; /* the next instruction */
   uint64_t registers[IPTX_REGISTERS];
 };
 
-/* NULL: what is wrong stands in `wrong`: "the instruction 'wgmma'". */
+/* Parses a text. Returns NULL with the reason in `wrong`, such as "the instruction 'wgmma'". */
 struct iptx_program *iptx_parse(const char *text, char *wrong, size_t size);
 void iptx_free(struct iptx_program *program);
 
@@ -122,7 +126,7 @@ static inline bool iptx_has(const struct iptx_instruction *i, enum iptx_word wor
 
 uint64_t iptx_read(const struct iptx_run *run, const struct iptx_term *term, enum iptx_type type);
 void iptx_write(struct iptx_run *run, const struct iptx_term *term, uint64_t bits);
-/* Of an argument's first term; sources may be numbers. */
+/* The value of an argument's first term; a source may be a number. */
 static inline uint64_t iptx_get(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument,
                                 enum iptx_type type) {
   return iptx_read(run, &i->arguments[argument].terms[0], type);
@@ -142,12 +146,13 @@ void iptx_call(struct cpu_ptx_place *place, const char *text, const struct cpu_p
 /* ---- The operations ---- */
 
 struct iptx_operation {
-  const char *name;          /* up to the first point */
-  enum iptx_word word;       /* which tells instructions of one name apart; IPTX_W_COUNT: none */
-  unsigned char least, most; /* arguments */
+  const char *name; /* up to the first point */
+  /* the word that tells instructions of one name apart; IPTX_W_COUNT: none */
+  enum iptx_word word;
+  unsigned char least, most; /* number of arguments */
   iptx_perform *perform;
 };
-/* Each ends with a NULL name; of several rows that fit the first counts. */
+/* Tables of operations, each ended by a NULL name; the first row that fits is used. */
 extern const struct iptx_operation iptx_arithmetic[], iptx_memory[], iptx_collective[], iptx_matrix[], iptx_control[],
     iptx_warpgroup[];
 
@@ -155,9 +160,9 @@ unsigned iptx_bits(enum iptx_type type);
 char iptx_kind(enum iptx_type type);
 double iptx_real(uint64_t bits, enum iptx_type type);
 uint64_t iptx_from_real(double value, enum iptx_type type);
-/* Where an address argument leads. */
+/* The memory that an address argument points to. */
 void *iptx_address(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument);
-/* As an address of shared memory. */
+/* The argument as an address of shared memory. */
 unsigned iptx_shared(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument);
 void iptx_note(const struct iptx_run *run, const void *at, size_t bytes, unsigned kind);
 

@@ -15,7 +15,7 @@ static unsigned lane_of_current(void) {
 
 /* ---- Barriers ---- */
 
-/* bar.sync number {, threads}: all threads of the block at number 0 without a count is the block's barrier. */
+/* bar.sync number {, threads}: number 0 without a count is the barrier of the whole block. */
 static void bar(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned number = i->count ? (unsigned)iptx_get(run, i, 0, IPTX_U32) : 0;
   const unsigned all = fibers_current()->padded;
@@ -61,7 +61,7 @@ static void exchange(void **slots, unsigned mask) {
   }
 }
 
-/* The lane that `lane` reads, and whether it lies in range: PTX ISA, shfl.sync. */
+/* The lane that `lane` reads, and whether it is in range: PTX ISA, shfl.sync. */
 static bool shuffle_source(const struct iptx_instruction *i, unsigned lane, unsigned by, unsigned c,
                            unsigned *source) {
   const unsigned segment = c >> 8 & 31, clamp = c & 31, least = lane & segment, most = least | (clamp & ~segment);

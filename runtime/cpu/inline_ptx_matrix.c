@@ -1,7 +1,8 @@
-/* Tensor cores of inline PTX: ldmatrix, stmatrix, mma.sync; see inline_ptx.h. Lane l has, with g = l / 4 and t = l % 4, of A the words
-   t + 4 q of the rows g + 8 h as its register 2 q + h (q alone where there are 8 rows), of B the words t + 4 q of the column g, and of
-   the sums the columns 2 t and 2 t + 1 of the rows g + 8 h. A word has as many elements as fit 4 bytes, or a double. PTX ISA, "Matrix
-   Multiply-Accumulate Operation using mma Instruction". */
+/* Tensor core operations of inline PTX: ldmatrix, stmatrix, mma.sync; see inline_ptx.h. With g =
+   l / 4 and t = l % 4, lane l has of A the words t + 4 q of the rows g + 8 h as its register 2 q
+   + h (q alone where there are 8 rows), of B the words t + 4 q of the column g, and of the sums
+   the columns 2 t and 2 t + 1 of the rows g + 8 h. A word is as many elements as fit 4 bytes, or
+   a double. PTX ISA, "Matrix Multiply-Accumulate Operation using mma Instruction". */
 #include <stdio.h>
 #include <string.h>
 
@@ -91,7 +92,7 @@ static void multiply(void **slots, unsigned mask) {
     if (slots[lane]) multiply_lane(&m, &s, slots[lane], lane);
 }
 
-/* Sums in f16 are two to a register. */
+/* Reads the sums; f16 has two in a register. */
 static void take_sums(const struct iptx_run *run, const struct shape *s, const struct iptx_argument *from,
                       struct member *own) {
   const bool packed = s->sum == IPTX_F16;
@@ -134,7 +135,8 @@ static void mma(struct iptx_run *run, const struct iptx_instruction *i) {
   give_sums(run, &s, &i->arguments[0], &own);
 }
 
-/* ---- ldmatrix, stmatrix: each lane names a row of 16 bytes of 8 x 8 elements of two bytes ---- */
+/* ---- ldmatrix, stmatrix: each lane has the address of a row of 8 x 8 elements of two bytes
+   ---- */
 
 struct rows {
   char *own;
@@ -168,7 +170,7 @@ static void meet_rows(struct iptx_run *run, const struct iptx_instruction *i, un
     if (!rows->of[row]) iptx_trap(run, "ldmatrix or stmatrix without a lane that names a row");
 }
 
-/* Where the halves of a lane's word of a matrix lie. */
+/* The address of half a lane's word of a matrix. */
 static char *half_at(const struct rows *rows, const struct iptx_instruction *i, unsigned matrix, unsigned half) {
   const unsigned lane = fibers_launch()->builtins->linear % LANES;
   if (!iptx_has(i, IPTX_W_TRANS)) return rows->of[matrix * 8 + lane / 4] + lane % 4 * 4 + 2 * half;

@@ -1,4 +1,4 @@
-/* Going through inline PTX; see inline_ptx.h. */
+/* Executing inline PTX; see inline_ptx.h. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@ static bool goes(const struct iptx_run *run, const struct iptx_instruction *i) {
   return i->guard.kind == IPTX_NOTHING || iptx_read(run, &i->guard, IPTX_PRED);
 }
 
-/* The program of this place in the kernel; kept with the launch's other asynchronous state. */
+/* The program for this place in the kernel, kept with the launch's other asynchronous state. */
 static struct iptx_program *program_of(void **cache, const char *text) {
   struct async *async = fibers_async();
   char wrong[160], what[200];

@@ -1,7 +1,9 @@
-/* What the parts of the scheduler share: the threads of a block or a cluster of them, and who can go on. From the bottom up:
-   fault.c ends a launch, positions.c says where threads are when something went wrong, scheduler.c chooses who goes next,
-   collectives.c has barriers and warp operations, and fibers.c runs threads, blocks and grids. Two things that scheduler.c needs
-   lie above it, and are pointers here: what runs on a fresh fiber, and one step of the copies that go on by themselves. */
+/* Declarations shared by the parts of the scheduler: the threads of a block or a cluster of
+   blocks, and which of them can run. From the bottom up: fault.c ends a launch, positions.c says
+   where threads are when something went wrong, scheduler.c chooses the next thread,
+   collectives.c has barriers and warp operations, and fibers.c runs threads, blocks and grids.
+   Two functions that scheduler.c needs belong to higher parts and are pointers here: the program
+   of a fresh fiber, and one step of asynchronous copies. */
 #ifndef RUNTIME_CPU_SCHEDULER_H
 #define RUNTIME_CPU_SCHEDULER_H
 
@@ -12,8 +14,9 @@ enum {
   FIBERS_WARPS = FIBERS_SLOTS / FIBERS_LANES,
   FIBERS_READY_BITS = 64,
   FIBERS_STACK_BYTES = 128 * 1024,
-  /* Stacks at equal distances share the sets of the L1 cache. Their tops are moved apart by an odd number of cache
-     lines, which passes through all 64 lines of a 4 KB way before it repeats. */
+  /* Stacks at equal distances share the sets of the L1 cache. Therefore their tops are moved
+     apart by an odd number of cache lines, which visits all 64 lines of a 4 KB way before it
+     repeats. */
   FIBERS_COLOUR_STEP = 9 * 64,
   FIBERS_COLOUR_BYTES = 4096
 };
@@ -23,71 +26,74 @@ struct fiber {
   bool made;
 };
 
-/* What a thread that waits left behind. */
+/* What a waiting thread waits for. */
 struct parked {
   struct fiber *fiber;
   const void *site; /* in the kernel */
   unsigned mask;    /* of its warp operation */
   void (*combine)(void **slots, unsigned mask);
   void *mine;
-  int barrier;   /* its number in the source, or 0 */
-  unsigned next; /* in the same queue: slot + 1 */
+  int barrier;   /* the barrier's number in the source, or 0 */
+  unsigned next; /* next thread in the queue: slot + 1 */
   describe_wait *describe;
   const void *object;
 };
 
-/* Bits are lanes. A live lane that is in neither set runs, waits at the barrier, or has not begun. */
+/* Bits are lanes. A live lane that is in none of the other sets is running, waits at the
+   barrier, or has not begun. */
 struct warp {
   unsigned live;       /* has not ended */
-  unsigned ready;      /* waited and can go on */
+  unsigned ready;      /* has waited and can continue */
   unsigned waiting;    /* waits at a warp operation */
-  unsigned yielded;    /* can go on, after all others */
+  unsigned yielded;    /* can continue, after all others */
   unsigned converging; /* waits for lanes that come to the same place */
 };
 
-/* One of the cluster's. */
+/* A block of the cluster. */
 struct block {
   struct cpu_dim3 at;
   unsigned live;
-  unsigned arrived, agreed;           /* at the barrier that is filling up; of these, with a true predicate */
-  unsigned released, released_agreed; /* the same of the barrier that was passed last */
+  /* threads at the present barrier; those of them with a true predicate */
+  unsigned arrived, agreed;
+  unsigned released, released_agreed; /* the same two numbers of the barrier that was passed last */
 };
 
 struct fibers {
-  char *stacks; /* FIBERS_SLOTS times a guard page and a stack */
+  char *stacks; /* FIBERS_SLOTS stacks, each with a guard page */
   size_t guard, stride;
   unsigned usable;                   /* stacks that may be written */
   void (*thread_main)(void);         /* runs on a fresh fiber */
-  bool (*step)(struct async *async); /* one copy that is on its way arrives; false: there is none */
+  bool (*step)(struct async *async); /* lets one copy in flight arrive; false: there is none */
   struct fiber fibers[FIBERS_SLOTS];
-  struct fiber *idle[FIBERS_SLOTS]; /* without a thread; the last one is taken first */
+  struct fiber *idle[FIBERS_SLOTS]; /* fibers without a thread; the last one is taken first */
   unsigned idle_count;
   struct cpu_dim3 positions[FIBERS_THREADS]; /* threadIdx by linear number, for positions_of */
   struct cpu_dim3 positions_of;
 
-  /* One launch. */
+  /* The present launch. */
   const struct fiber_launch *launch;
   struct context caller, *active;
-  struct context *left; /* where control came from */
+  struct context *left; /* the context that control came from */
   struct async *async;
-  uint64_t number; /* of the block that runs, or the cluster, in the order of the launch */
-  char *kept;      /* static shared memory of the blocks of a cluster that do not run */
+  uint64_t number; /* number of the running block, or cluster, in the order of the launch */
+  char *kept;      /* static shared memory of the cluster's blocks that are not running */
   size_t kept_bytes;
 
-  /* One block, or a cluster of them. */
+  /* The running block, or cluster of blocks. */
   struct current current;
   unsigned unstarted, slots, live; /* slots: of all blocks */
-  unsigned converging;             /* threads that wait for lanes */
+  unsigned converging;             /* threads that wait for lanes to converge */
   struct block blocks[FIBERS_BLOCKS];
   struct cpu_dim3 cluster;                                /* blocks of a cluster */
-  uint64_t ready_warps[FIBERS_WARPS / FIBERS_READY_BITS]; /* those with a ready lane */
+  uint64_t ready_warps[FIBERS_WARPS / FIBERS_READY_BITS]; /* warps with a ready lane */
   struct warp warps[FIBERS_WARPS];
   bool any_yielded;
   struct parked parked[FIBERS_SLOTS];
   struct fault fault; /* why the launch was given up */
 };
 
-/* Hooks and signal handlers get no context: this is theirs. */
+/* The launch that runs on this thread, because hooks and signal handlers get no context
+   argument. */
 extern _Thread_local struct fibers *fibers_running __attribute__((visibility("hidden")));
 
 static inline bool fibers_is_live(const struct fibers *all, unsigned slot) {
@@ -128,19 +134,21 @@ static inline void fibers_switch_to(struct fibers *all, struct context *to) {
 
 /* ---- positions.c ---- */
 
-/* Some thread waits for other than its block's barrier: a block whose live threads have all reached that passes it. */
+/* Reports a deadlock. There is a thread that waits at something other than its block's barrier,
+   because a block passes its barrier when all its live threads have reached it. */
 _Noreturn void positions_deadlock(const struct fibers *all);
 
 /* ---- scheduler.c ---- */
 
-/* The current thread waits; comes back when it was made ready. */
+/* Suspends the current thread; returns when it is ready again. */
 void fibers_park(struct fibers *all);
-/* The lowest thread that can go on becomes the current one; on its fiber. Precondition: a thread is ready. */
+/* Makes the lowest ready thread the current one, and returns its fiber. Precondition: a thread
+   is ready. */
 struct fiber *fibers_resume_ready(struct fibers *all);
-/* A stack for a thread. There are as many as threads in the largest block so far. */
+/* Takes a stack for a thread. There are as many as threads in the largest block so far. */
 struct fiber *fibers_take_idle(struct fibers *all);
-/* Nobody can go on: as late as that the lanes are known that are at one place together, and copies arrive which go on by
-   themselves, one after the other. */
+/* Called when no thread can run: only then are the lanes known that have converged, and copies
+   in flight arrive, one after the other. */
 void fibers_await(struct fibers *all);
 void fibers_stop_if_asked(const struct fibers *all);
 /* Control goes to another block of the cluster. */
@@ -159,7 +167,7 @@ static inline void fibers_set_current(struct fibers *all, unsigned slot) {
   all->current.slot = slot;
 }
 
-/* The lowest thread that has not begun becomes the current one. */
+/* Makes the lowest thread that has not begun the current one. */
 static inline void fibers_start_next(struct fibers *all, struct fiber *on) {
   const unsigned slot = all->unstarted++;
   if (all->unstarted % all->current.padded == all->current.threads)
@@ -170,7 +178,7 @@ static inline void fibers_start_next(struct fibers *all, struct fiber *on) {
 
 /* ---- collectives.c ---- */
 
-/* site: where the kernel waits; without it, where it called. */
+/* site: where the kernel waits; without a site, the caller. */
 int collective_barrier_at(const void *site, int kind, int predicate);
 /* Gives the lanes that came, in a watched launch. */
 unsigned collective_warp_at(const void *site, unsigned mask, void (*combine)(void **slots, unsigned mask),
@@ -181,7 +189,7 @@ unsigned collective_active_mask(void);
 unsigned collective_converged(void);
 /* All live threads of the block have reached its barrier. */
 void collective_release(struct fibers *all, unsigned rank);
-/* Performs the operation at which a thread waits, when all that it names have come. */
+/* Performs the operation at which a thread waits, when all lanes of its mask have come. */
 bool collective_try_warp(struct fibers *all, unsigned thread);
 
 #endif

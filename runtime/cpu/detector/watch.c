@@ -1,32 +1,39 @@
-/* Race detection: what a watched kernel's accesses (cpu_watch, abi.h) and the emulator (observer.h) report comes in here.
+/* Race detection: the functions that a watched kernel (cpu_watch, abi.h) and the emulator
+   (observer.h) call.
 
-   Each word of shared and global memory has a cell of shadow memory: the last write, the last atomic operation and up to three
-   reads, each an epoch, a thread and a site (state.h). An access is compared with those that touched the same bytes. If one of the
-   two writes, and they are not of a kind that may come at once (both atomic, or volatile on a flag), something must order the
-   earlier one before the later, or they race. Happens-before is FastTrack's (Flanagan and Freund, PLDI 2009), with what orders
-   threads of a GPU, the cheapest first:
+   Each word of shared and global memory has a cell of shadow memory: the last write, the last
+   atomic operation and up to three reads, each an epoch, a thread and a site (state.h). An access
+   is compared with those that touched the same bytes. If one of the two writes, and they are not of
+   a kind that may be concurrent (both atomic, or volatile on a flag), something must order the
+   earlier access before the later, or they race. Happens-before is FastTrack's (Flanagan and
+   Freund, PLDI 2009), with the means by which a GPU orders threads, the cheapest first:
 
-   1. Barriers of a block, a cluster, a warp: the earlier access is ordered if its epoch lies before that of the barrier. Most
-      kernels need nothing else, and no vector clock (happens_before.h).
-   2. mbarriers, named barriers and waits for products: vector clocks, made when a launch first needs them (vector_clocks.c). What
-      the copy engine writes is ordered by the mbarrier that counts it alone.
-   3. Fences with atomic or volatile accesses: release and acquire as the PTX ISA's memory consistency model has them. Only these
-      order blocks that do not run together (release_acquire.c).
+   1. Barriers of a block, a cluster, a warp: the earlier access is ordered if its epoch is before
+   that of the barrier. Most kernels need nothing else, and no vector clock (happens_before.h).
+   2. mbarriers, named barriers and waits for products: vector clocks, made when a launch first
+   needs them (vector_clocks.c). A write of the copy engine is ordered only by the mbarrier that
+   counts it.
+   3. Fences with atomic or volatile accesses: release and acquire as in the PTX ISA's memory
+   consistency model. Only these order blocks that do not run together (release_acquire.c).
 
-   Nearly all accesses are ordered by barriers alone, and access.c tells so by a short look at the cell; what it cannot tell comes by
-   shadow_memory.c.
+   Nearly all accesses are ordered by barriers alone, which access.c decides by a quick check of the
+   cell; all others go through shadow_memory.c.
 
    Invariants:
-   - Epochs never go back while a cell lives; 0 is never. A cell is not cleared between blocks and launches: an access of an
-     earlier launch, or in shared memory of an earlier block, is known by its epoch and races with nothing.
-   - The verdict comes from the order, not from what happened to come first: threads run one after the other (fibers.c), and
-     another order of theirs has the same races, as long as they take the same branches.
-   - Of the readers since the last write three are kept: the last, one of another warp, the last of an earlier block. A race with
-     another reader may go unseen where a vector clock or an acquire orders the writer behind these alone.
-   - A launch that takes long may run its blocks in processes (parallel_blocks.c, speculation.c). A finding in one of them, or a
-     claim to memory that another has claimed, drops them all, and the blocks run here, one after the other: the report is the
-     same.
-   - Hooks run on the kernel's stack, in its launch's thread. What a signal handler calls is marked so in observer.h. */
+   - Epochs never decrease while a cell lives; epoch 0 means never. A cell is not cleared between
+   blocks and launches: an access of an earlier launch, or in shared memory of an earlier block, is
+   recognised by its epoch and races with nothing.
+   - The verdict depends on ordering, not on which access came first: threads run one after the
+   other (fibers.c), and another order has the same races, as long as the threads take the same
+   branches.
+   - Of the readers since the last write three are kept: the last, one of another warp, and the last
+   of an earlier block. A race with another reader may be missed if a vector clock or an acquire
+   orders the writer after these alone.
+   - A long launch may run its blocks in several processes (parallel_blocks.c, speculation.c). A
+   finding in one of them, or conflicting claims to memory, drops the work of all, and the blocks
+   run here, one after the other, with the same report.
+   - Hooks run on the kernel's stack, in its launch's thread. Functions that a signal handler
+   calls are marked in observer.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +143,7 @@ const struct cpu_watch *watch_hooks(const struct watch *watch) {
   return &watch->hooks;
 }
 
-/* ---- A launch ---- */
+/* ---- The launch ---- */
 
 static struct watch *watch_of(struct observer *observer) {
   return (struct watch *)observer;
@@ -161,7 +168,7 @@ static int begin(struct observer *observer, const struct observed_launch *launch
   w->fenced = w->entangled = false;
   w->began = clock();
   w->time_is_up = false;
-  w->last_site = 0; /* of another image */
+  w->last_site = 0; /* that site was of another image */
   w->overwriting.finding = NULL;
   access_forget(w);
   watching = w;
@@ -216,7 +223,7 @@ static bool time_is_up(struct observer *observer) {
   return !already;
 }
 
-/* ---- What orders its threads ---- */
+/* ---- Ordering of threads ---- */
 
 static void barrier(struct observer *observer, unsigned rank) {
   struct watch *w = watch_of(observer);
@@ -345,7 +352,7 @@ static void launch_used(struct observer *observer, unsigned thread, const void *
   regions_launch_used(watch_of(observer), thread, site);
 }
 
-/* ---- What went wrong ---- */
+/* ---- Errors ---- */
 
 static void finding(struct observer *observer, cugen_finding_kind kind, const void *site, unsigned thread,
                     const void *other_site, unsigned other_thread, const char *text) {

@@ -1,12 +1,13 @@
-/* Part of cuda_shim.h: inline PTX, where unit.c defines CUGEN_PTX. It writes `asm volatile("text" : "=r"(x) : "r"(y) : "memory");` as
-   cugen_asm("text", cugen_out("=r", x), cugen_in("r", y)), which hands it to an interpreter. */
+/* Part of cuda_shim.h: inline PTX, where unit.c defines CUGEN_PTX. unit.c writes `asm
+   volatile("text" : "=r"(x) : "r"(y) : "memory");` as cugen_asm("text", cugen_out("=r", x),
+   cugen_in("r", y)), which passes it to an interpreter. */
 /* clang-format off */
 #ifdef CUGEN_PTX
 struct cugen_operand {
   cpu_ptx_operand operand;
-  unsigned long long bits; /* of an input */
+  unsigned long long bits; /* value of an input */
 };
-/* What kind a constraint names is what the value must have: f and d are floats, others are bits. */
+/* A constraint names the kind that the value must have: f and d are floats, others are bits. */
 template <class Value> CUGEN_INLINE cugen_operand cugen_out(const char *, Value &value) {
   return {{(void *)&value, sizeof value, 1}, 0};
 }

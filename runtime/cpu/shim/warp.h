@@ -2,7 +2,7 @@
 /* clang-format off */
 /* ---- Barriers and fences --------------------------------------------------------------------------------------- */
 
-#ifdef __clang__ /* two barriers stay two, so that a watched kernel's can be told apart */
+#ifdef __clang__ /* keeps two barriers separate, so that a watched kernel's can be told apart */
 #define CUGEN_APART [[clang::nomerge]]
 #else
 #define CUGEN_APART
@@ -32,7 +32,7 @@ CUGEN_INLINE void __threadfence() {
 }
 CUGEN_INLINE void __threadfence_system() { __threadfence(); }
 CUGEN_INLINE void __nanosleep(unsigned) {}
-/* Macros, as assert is one, for the line of the source. */
+/* Macros, like assert, because they name the line of the source. */
 #define __trap()  cugen_own_hooks->trap(__FILE__ ":" CUGEN_TEXT(__LINE__) ": __trap() was called")
 #define __brkpt() cugen_own_hooks->trap(__FILE__ ":" CUGEN_TEXT(__LINE__) ": __brkpt() was called")
 
@@ -52,7 +52,8 @@ CUGEN_INLINE void __syncwarp(unsigned mask = 0xffffffffu) { cugen_own_hooks->war
 template <class Value> struct cugen_shuffle {
   Value value, result;
   unsigned source;
-  /* What a lane gets from one that has ended or is not in the mask is undefined: here its own value. */
+  /* A value read from a lane that has ended or is not in the mask is undefined; here it is the
+     lane's own value. */
   static void combine(void **slots, unsigned mask) {
     CUGEN_LANES(lane, mask) {
       cugen_shuffle *to = static_cast<cugen_shuffle *>(slots[lane]);
@@ -70,7 +71,8 @@ template <class Value> struct cugen_shuffle {
   }
 };
 
-/* Segments of `width` lanes; a source outside the segment means the lane itself (PTX ISA, shfl.sync). */
+/* Segments of `width` lanes; a source outside of the segment means the lane itself (PTX ISA,
+   shfl.sync). */
 template <class Value> CUGEN_INLINE Value __shfl_sync(unsigned mask, Value value, int source, int width = 32) {
   const unsigned lane = cugen_lane(), last = (unsigned)width - 1;
   return cugen_shuffle<Value>::run(mask, value, (lane & ~last) | ((unsigned)source & last));

@@ -1,5 +1,6 @@
-/* <cooperative_groups.h> and the headers of that folder. A group within a warp is a mask of lanes, whose operations are the warp's; a
-   group of several warps waits at a barrier by number. Functions are inline at their calls, whose lines the findings name. */
+/* <cooperative_groups.h> and the headers of that folder. A group within a warp is a mask of
+   lanes and uses the warp's operations; a group of several warps waits at a numbered barrier.
+   Functions are inlined, so that findings name the lines of their calls. */
 /* clang-format off */
 #ifndef CUGEN_COOPERATIVE_GROUPS
 #define CUGEN_COOPERATIVE_GROUPS
@@ -10,14 +11,14 @@ namespace cooperative_groups {
 typedef unsigned long long cugen_wide;
 
 namespace details {
-/* The lane that has `rank` lanes of the mask below it. */
+/* The lane with `rank` lanes of the mask below it. */
 CUGEN_GROUP unsigned nth(unsigned mask, unsigned rank) {
   while (rank-- && mask) mask &= mask - 1;
   return mask ? (unsigned)__builtin_ctz(mask) : 32;
 }
 CUGEN_GROUP unsigned below(unsigned mask) { return (unsigned)__builtin_popcount(mask & ((1u << cugen_lane()) - 1)); }
 CUGEN_GROUP unsigned threads() { return cugen_own_builtins.block_size.x * cugen_own_builtins.block_size.y * cugen_own_builtins.block_size.z; }
-/* Lanes that the warp has. */
+/* The lanes of the warp. */
 CUGEN_GROUP unsigned lanes() {
   const unsigned left = threads() - cugen_own_builtins.linear / 32 * 32;
   return left < 32 ? (1u << left) - 1 : ~0u;
@@ -32,7 +33,7 @@ template <class Value> struct plain<Value &&> { typedef Value type; };
 
 enum kinds { one, warp_part, several_warps, block, grid, cluster };
 
-/* All lanes of a mask with the operation of the caller. */
+/* Combines the values of all lanes of a mask with the caller's operation. */
 template <class Value, class Operation> struct fold {
   Value value, result;
   Operation *operation;
@@ -57,7 +58,7 @@ template <class Value, class Operation> struct fold {
 };
 } // namespace details
 
-/* Any group. mask: of a part of a warp; number: of the barrier of several warps. */
+/* Any group. mask: the lanes of a part of a warp; number: the barrier of several warps. */
 class thread_group {
 public:
   int cugen_kind = details::one;
@@ -92,7 +93,8 @@ public:
   static CUGEN_GROUP dim3 group_dim() { return blockDim; }
   static CUGEN_GROUP dim3 dim_threads() { return blockDim; }
   struct arrival_token {};
-  CUGEN_GROUP arrival_token barrier_arrive() const { return arrival_token(); } /* as late as it may: at the wait */
+  /* waits as late as possible: at the wait */
+  CUGEN_GROUP arrival_token barrier_arrive() const { return arrival_token(); }
   CUGEN_GROUP void barrier_wait(arrival_token &&) const { sync(); }
 };
 CUGEN_GROUP thread_block this_thread_block() { return thread_block(); }
@@ -266,7 +268,7 @@ template <class Group, class Label> CUGEN_GROUP coalesced_group labeled_partitio
   return coalesced_group(__match_any_sync(group.cugen_mask, label));
 }
 
-/* ---- What all groups have ---- */
+/* ---- Functions of all groups ---- */
 
 template <class Group> CUGEN_GROUP void sync(const Group &group) { group.sync(); }
 template <class Group> CUGEN_GROUP auto thread_rank(const Group &group) { return group.thread_rank(); }
@@ -309,7 +311,7 @@ CUGEN_GROUP typename details::plain<Value>::type cugen_reduce_lanes(const Group 
   cugen_own_hooks->warp(group.cugen_mask, Fold::reduce, &slot);
   return slot.result;
 }
-/* Of several warps: each its own, then all of them in shared memory. */
+/* For several warps: each warp combines its own values, then all are combined in shared memory. */
 template <class Group, class Value, class Operation>
 CUGEN_GROUP typename details::plain<Value>::type cugen_reduce_warps(const Group &group, Value &&value, Operation &&operation) {
   typedef typename details::plain<Value>::type Plain;

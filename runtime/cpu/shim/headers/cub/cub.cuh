@@ -1,9 +1,10 @@
-/* <cub/cub.cuh>: what blocks and warps have of CUB. Through shared memory and the block's barriers, as CUB's own, so that storage which is
-   used again too early is a race here, too. What only some threads get is left to the others as it was. */
+/* <cub/cub.cuh>: CUB's block and warp functions. They use shared memory and the block's
+   barriers, like CUB, so that storage which is reused too early is a race here, too. A result
+   that only some threads get leaves the other threads' variables unchanged. */
 /* clang-format off */
 #ifndef CUGEN_CUB
 #define CUGEN_CUB
-#include <limits> /* CUB's own headers bring these, and sources rely on it */
+#include <limits> /* CUB's own headers include these, and sources rely on that */
 #include <type_traits>
 #define CUGEN_CUB_CALL __inline__ __attribute__((__always_inline__))
 namespace cub {
@@ -84,7 +85,8 @@ public:
     cugen_barrier(CPU_BARRIER_PLAIN, 0);
     if (thread == 0)
       for (int i = 1; i < valid; ++i) value = operation(value, storage.parts[i]);
-    cugen_note(&storage, valid * sizeof(Value), 0); /* where CUB's own threads look is theirs: a barrier is to stand before the next use */
+    /* CUB's threads may read any part of the storage: a barrier must come before the next use */
+    cugen_note(&storage, valid * sizeof(Value), 0);
     return value;
   }
   template <class Operation> CUGEN_CUB_CALL Value Reduce(Value value, Operation operation) { return Reduce(value, operation, x * y * z); }
@@ -110,7 +112,8 @@ private:
     __shared__ TempStorage all;
     return all;
   }
-  /* Thread 0 makes of each part what comes before it, from `first` on; the last one is all. */
+  /* Thread 0 replaces each part by the combination of the parts before it, beginning with
+     `first`; `all` is the total. */
   template <class Operation> CUGEN_CUB_CALL Value scan(Value value, Operation operation, bool starts, Value first, Value &all) {
     const int thread = (int)cugen_own_builtins.linear;
     storage.parts[thread] = value;
@@ -126,7 +129,8 @@ private:
     }
     cugen_barrier(CPU_BARRIER_PLAIN, 0);
     all = storage.parts[x * y * z];
-    cugen_note(&storage, sizeof storage, 0); /* where CUB's own threads look is theirs: a barrier is to stand before the next use */
+    /* CUB's threads may read any part of the storage: a barrier must come before the next use */
+    cugen_note(&storage, sizeof storage, 0);
     return storage.parts[thread];
   }
   template <class Operation> CUGEN_CUB_CALL Value including(Value value, Operation operation, Value before) {
@@ -154,7 +158,8 @@ public:
   CUGEN_CUB_CALL void ExclusiveSum(Value in, Value &out, Value &all) { ExclusiveScan(in, out, Value(), Sum(), all); }
   CUGEN_CUB_CALL void InclusiveSum(Value in, Value &out) { InclusiveScan(in, out, Sum()); }
   CUGEN_CUB_CALL void InclusiveSum(Value in, Value &out, Value &all) { InclusiveScan(in, out, Sum(), all); }
-  /* Of several values a thread: its own, then what comes before the thread. */
+  /* For several values in each thread: first the thread's own are combined, then those before
+     the thread. */
   template <int count, class Operation> CUGEN_CUB_CALL void InclusiveScan(Value (&in)[count], Value (&out)[count], Operation operation, Value &all) {
     Value sums[count];
     sums[0] = in[0];
@@ -299,7 +304,8 @@ public:
     else StoreDirectBlocked((int)cugen_own_builtins.linear, to, from, rest...);
   }
 };
-/* Values change threads: written where they are, read where they are to be. */
+/* Exchanges values between threads: each value is written at its present place and read at its
+   new one. */
 #define CUGEN_EXCHANGE_WAYS                                                                                           \
   template <class Out> CUGEN_CUB_CALL void BlockedToStriped(Value (&in)[count], Out (&out)[count]) { exchange(in, out, true); } \
   template <class Out> CUGEN_CUB_CALL void StripedToBlocked(Value (&in)[count], Out (&out)[count]) { exchange(in, out, false); } \
@@ -343,7 +349,8 @@ public:
 #undef CUGEN_EXCHANGE
 #undef CUGEN_EXCHANGE_WAYS
 
-/* Each thread counts how many keys belong in front of its own; equal ones keep their order. Bits are those of the keys' order. */
+/* Each thread counts the keys that belong in front of its own; equal keys keep their order. Keys
+   are compared by bits in the keys' order. */
 template <class Key, int x, int count, class Value = NullType, int = 4, bool = false, BlockScanAlgorithm = BLOCK_SCAN_WARP_SCANS, int = 0,
           int y = 1, int z = 1, int = 0>
 class BlockRadixSort {
