@@ -1,5 +1,5 @@
-/* A bench is what all candidates of one run share: the expander, the compile pool, the workers, and the data that variants
-   run on and are compared with. */
+/* A bench holds everything that the candidates of one run share: the expander, the compile pool,
+   the workers, and the datasets that variants run on and are compared with. */
 #ifndef TUNE_BENCH_H
 #define TUNE_BENCH_H
 
@@ -12,20 +12,25 @@ struct bench {
   const struct tune_target *target;
   struct expander *expander;
   struct compile_pool *pool;
-  struct worker_pool *workers; /* NULL: nothing runs */
-  size_t worker;               /* of several the one for what runs alone: bench_run */
-  struct problem check;        /* the check problem, for this dtype and layout */
+  struct worker_pool *workers; /* NULL if the run only predicts, so that no variant is launched */
+  size_t worker;               /* index of the worker that bench_run uses */
+  /* The config's check problem with the dtype and layout of this run. */
+  struct problem check;
   uint64_t seed;
-  struct bench_data *data;                     /* datasets, the one asked for last first */
-  struct kernel_spec kernel_specs[DATA_PARTS]; /* of the data kernels, */
-  struct compile_job *kernels[DATA_PARTS];     /* and their images; NULL: the host does it */
-  size_t data_most; /* results beyond so many bytes are given up, and computed again when they are needed */
+  struct bench_data *data;                     /* list of datasets, most recently requested first */
+  struct kernel_spec kernel_specs[DATA_PARTS]; /* sources of the data kernels (data_kernels.h) */
+  /* Images of the data kernels; NULL: the host fills and compares. */
+  struct compile_job *kernels[DATA_PARTS];
+  /* Limit in bytes for cached reference results; results beyond the limit are dropped and
+     recomputed. */
+  size_t data_most;
   struct unpredicted unpredicted;
-  cugen_error refused; /* the first compile that was refused; status CUGEN_OK: none was */
+  cugen_error refused; /* error of the first compile that failed; CUGEN_OK: no compile failed */
   int64_t next_id;
   double data_timeout;
-  struct bench_fault *faults;      /* data that cannot be made */
-  size_t reached[MEASURE_REACHED]; /* measurements, by what they had reached under load */
+  struct bench_fault *faults; /* list of the datasets that cannot be made, with the reasons */
+  /* Number of sustained measurements by the state that they reached. */
+  size_t reached[MEASURE_REACHED];
   bool (*interrupted)(void *context);
   void *context;
   double until;
@@ -35,9 +40,13 @@ struct bench_options {
   uint64_t seed;
   int threads;
   size_t variants; /* as in compile_pool_options */
-  double timeout;  /* of one compile */
-  double until;    /* as in compile_pool_options; data that is being made then is given up: CUGEN_ERROR_INTERRUPTED */
-  double data_timeout; /* of the values that this process computes, CUGEN_ERROR_DEVICE beyond it; 0: none */
+  double timeout;  /* seconds for one compile */
+  /* Deadline as in compile_pool_options. A dataset still being made at the deadline is given up
+     with CUGEN_ERROR_INTERRUPTED. */
+  double until;
+  /* Seconds for computing the values of one input in this process; a longer computation fails with
+     CUGEN_ERROR_DEVICE. 0: no limit. */
+  double data_timeout;
   bool (*interrupted)(void *context);
   void *context;
 };
@@ -46,34 +55,42 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
                cugen_error *err);
 void bench_close(struct bench *bench);
 
-/* The dataset for a spec: that of its data_hash, made, with its reference and verify kernel, when it is the first of its kind. problem and
-   variant are those that the spec was expanded of. *out lives until two others were asked for. When it cannot be made, that is
-   remembered: bench_fault. */
+/* Gives the dataset for a spec. Specs of equal data_hash share one dataset, which the first call
+   makes together with its reference and verify kernel. The spec was expanded from problem and
+   variant. *out lives until two other datasets have been requested. If the dataset cannot be made,
+   bench_fault returns the reason from then on. */
 int bench_dataset(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
                   const struct variant *variant, const struct dataset_request **out, cugen_error *err);
 
-/* Begins to compile what will make that dataset, if nothing has begun yet: to be called as soon as a variant is going to be built. */
+/* Begins to compile the kernels that make the spec's dataset, unless their compiles have begun.
+   Call this as soon as a variant is going to be built, because the data takes longest. */
 void bench_foresee(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
                    const struct variant *variant);
 
-/* As worker_run, of one worker. Data that it cannot make is remembered: bench_fault. */
+/* Like worker_run, on the worker numbered bench->worker. If the worker cannot make the data,
+   bench_fault returns the reason from then on. */
 int bench_run(struct bench *bench, const struct worker_job *job, struct worker_result *out, cugen_error *err);
 
-/* The same side by side, of several workers; see worker_pool.h. The job's data stays meanwhile. */
+/* Starts a job on the given worker while other workers run theirs; see worker_pool.h. The job's
+   data stays alive until bench_take. */
 void bench_start(struct bench *bench, size_t worker, const struct worker_job *job);
-/* Of a job that has ended. *failed: data that this worker could not make. That is not remembered yet. */
+/* Takes the result of a job that has ended. *failed becomes the dataset that the worker could not
+   make, or NULL; such a failure is not remembered before bench_give_up_data. */
 int bench_take(struct bench *bench, size_t worker, const struct worker_job *job, struct worker_result *out,
                const struct dataset_request **failed, cugen_error *err);
-/* Remembers that nobody can make this data, for the reason in err. Gives that, or that there is no memory for it. */
+/* Remembers that no worker can make this dataset, with err as the reason. Returns the status of
+   err, or CUGEN_ERROR_MEMORY. */
 int bench_give_up_data(struct bench *bench, const struct dataset_request *failed, cugen_error *err);
-/* Whether a worker is just making the job's data for the first time: others are to wait, so that the reference is computed once. */
+/* Returns true if some worker is making the job's data for the first time. Other workers then wait,
+   so that the reference is computed only once. */
 bool bench_awaits_data(struct bench *bench, const struct worker_job *job);
 
-/* Why there is no data for the spec, as far as that was found out; NULL: nothing is known against it. It is the fault of what makes the
-   data (a list, a file, a generator, the reference, the verify kernel), and so of all variants on that data. */
+/* Returns the known reason why the spec's dataset cannot be made, or NULL if no reason is known.
+   The fault lies in what makes the data (a list, a file, a generator, the reference, the verify
+   kernel), so that all variants on this dataset share it. */
 const cugen_error *bench_fault(const struct bench *bench, const struct kernel_spec *spec, bool timed);
 
-/* From now on no data is too late. */
+/* Removes the deadline for making data. */
 void bench_lift_limit(struct bench *bench);
 
 #endif

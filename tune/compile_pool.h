@@ -1,5 +1,6 @@
-/* A pool of compile threads. Equal sources share one compile, also one that ended long ago; what is finished is picked up by the coordinator, the
-   only thread that calls these functions. */
+/* A pool of compile threads. Specs of equal source share one compile, including a compile that
+   ended long ago. Finished jobs are picked up by the coordinator, which is the only thread that
+   calls these functions. */
 #ifndef TUNE_COMPILE_POOL_H
 #define TUNE_COMPILE_POOL_H
 
@@ -8,21 +9,21 @@
 struct compile_pool;
 
 struct compile_job {
-  bool finished;  /* read it through compile_job_finished */
-  double seconds; /* that its compile took, once it is finished; 0: the image was here */
-  int status;     /* CUGEN_OK, or why there is no image */
+  bool finished;  /* written by a compile thread; read with compile_job_finished */
+  double seconds; /* duration of the finished compile; 0: the image was cached */
+  int status;     /* CUGEN_OK, or the reason why there is no image */
   cugen_error error;
   struct compiled compiled;
   int references;
-  size_t bytes;     /* that it holds, once it is finished */
-  struct hash hash; /* of the source */
+  size_t bytes;     /* memory that the finished job holds */
+  struct hash hash; /* hash of the source */
   char *source, *options, *name;
   char *entries[KERNEL_MAX_ENTRIES];
   size_t entry_count;
-  struct compile_job *next; /* in the pool's list of all, newest first */
-  bool taken;               /* by a thread */
-  bool awaited;             /* by compile_pool_finish */
-  bool kept;                /* its image is in the cache */
+  struct compile_job *next; /* next in the pool's list of all jobs, newest first */
+  bool taken;               /* a compile thread has begun the job */
+  bool awaited;             /* compile_pool_finish waits for the job */
+  bool kept;                /* the image is stored in the cache */
 };
 
 struct compile_pool_options {
@@ -30,53 +31,59 @@ struct compile_pool_options {
   const struct toolkit *toolkit;
   struct compilers *compilers; /* as in compile_request */
   const char *arch;
-  double timeout; /* of one compile; 0: none */
+  double timeout; /* seconds for one compile; 0: no limit */
   bool keep_ptx;
   int threads;
-  size_t variants; /* that may be tried; 0: not known */
-  double
-      until; /* of clock_seconds: no compile is begun that would take longer than this, by those before it; 0: never */
+  size_t variants; /* number of variants that may be tried; 0: not known */
+  /* Deadline on clock_seconds. No compile begins that would end later, judged by the mean duration
+     of the earlier compiles. 0: no deadline. */
+  double until;
 };
 
 int compile_pool_open(const struct compile_pool_options *options, struct compile_pool **out, cugen_error *err);
-/* All jobs must have been released. */
+/* Closes the pool. All jobs must have been released before. */
 void compile_pool_close(struct compile_pool *pool);
-/* Begins no more compiles, and returns when those under way have ended: compilers are killed, but for NVRTC in this process. */
+/* Begins no more compiles, and returns when the compiles under way have ended. Compiler processes
+   are killed; NVRTC in this process cannot be. */
 void compile_pool_stop(struct compile_pool *pool);
 
-/* Starts compiling the spec, or joins an equal source's job. Give it back with compile_job_release. */
+/* Starts to compile the spec, or joins the job of an equal source. The caller releases the job with
+   compile_job_release. */
 int compile_pool_request(struct compile_pool *pool, const struct kernel_spec *spec, struct compile_job **out,
                          cugen_error *err);
-/* The same, but it joins none: there may be one without PTX. */
+/* Like compile_pool_request, but always starts a new job, because an existing job may lack the
+   PTX. */
 int compile_pool_request_anew(struct compile_pool *pool, const struct kernel_spec *spec, struct compile_job **out,
                               cugen_error *err);
-/* Compiles the spec at once, in this thread, with the source's lines in the PTX. */
+/* Compiles the spec at once in the calling thread, with the source's line numbers in the PTX. */
 int compile_pool_with_lines(struct compile_pool *pool, const struct kernel_spec *spec, struct compiled *out,
                             cugen_error *err);
-/* The same for an image that is in the cache; takes over *compiled. */
+/* Like compile_pool_request for an image that was found in the cache; takes over *compiled. */
 int compile_pool_adopt(struct compile_pool *pool, const struct kernel_spec *spec, struct compiled *compiled,
                        struct compile_job **out, cugen_error *err);
 void compile_job_release(struct compile_pool *pool, struct compile_job *job);
 bool compile_job_finished(struct compile_pool *pool, const struct compile_job *job);
-/* Whether its compile was begun. */
+/* Returns true if a thread has begun to compile the job. */
 bool compile_job_begun(struct compile_pool *pool, const struct compile_job *job);
-/* Returns when it is finished, however late that is. */
+/* Waits until the job has finished, even after the pool's deadline. */
 void compile_pool_finish(struct compile_pool *pool, struct compile_job *job);
 
-/* The same for so many seconds at most; whether it is finished. */
+/* Waits at most `seconds` for the job. Returns true if it has finished. */
 bool compile_pool_await(struct compile_pool *pool, struct compile_job *job, double seconds);
 
-/* Returns when any job finishes, or after that many seconds. */
+/* Returns when any job finishes, or after `seconds`. */
 void compile_pool_wait(struct compile_pool *pool, double seconds);
-/* How many jobs have finished, and calls of compile_pool_note were made: what a look at them now has seen. */
+/* Returns the number of events so far: finished jobs plus calls of compile_pool_note. Pass the
+   number to compile_pool_wait_beyond, so that no event in between is missed. */
 size_t compile_pool_events(struct compile_pool *pool);
-/* Something else happened for which somebody waits here. From any thread. */
+/* Counts an event other than a finished compile, such as the end of a worker's job, and wakes the
+   coordinator. Any thread may call this. */
 void compile_pool_note(struct compile_pool *pool);
-/* Returns when there are more events than those, or after that many seconds. */
+/* Returns when more than `events` events have occurred, or after `seconds`. */
 void compile_pool_wait_beyond(struct compile_pool *pool, size_t events, double seconds);
-/* Nothing is under way, and nothing will be: the time is too short. */
+/* Returns true if no compile is under way and none will begin before the deadline. */
 bool compile_pool_over(struct compile_pool *pool);
-/* Compiles carried out so far. */
+/* Returns the number of compiles carried out so far. */
 size_t compile_pool_count(struct compile_pool *pool);
 
 #endif

@@ -1,5 +1,6 @@
-/* Counting what a variant's loads and stores ask for (runtime/model/model.h), on a thread of its own while the device runs it. It takes
-   less than a millisecond or more than a second: what nobody waits for that long is left uncounted. */
+/* Counts the bytes that a variant's loads and stores request (runtime/model/model.h), on a thread
+   of its own while the device runs the variant. Counting takes between less than a millisecond and
+   more than a second. A count that is not ready in time is left out of the record. */
 #ifndef TUNE_COUNTING_H
 #define TUNE_COUNTING_H
 
@@ -7,10 +8,13 @@
 
 struct counting;
 
-/* All is borrowed until it ends. NULL: there is nothing to count, or no thread. */
+/* Begins to count. All arguments are borrowed until the counting ends. Returns NULL if there is
+   nothing to count or no thread can be started. */
 struct counting *counting_begin(const struct device_description *device, const struct kernel_spec *spec,
                                 const struct compiled *compiled);
-/* Waits so many seconds at most. True: it has ended and is gone, *requested has the bytes, 0: not known. False: it goes on. */
+/* Waits at most `patience` seconds. Returns true if the counting has ended and its memory is freed;
+   *requested is then the number of bytes, or 0 if not known. Returns false if the counting goes
+   on. */
 bool counting_wait(struct counting *counting, double patience, double *requested);
 void counting_stop(struct counting *counting);
 

@@ -1,6 +1,7 @@
-/* Which variant a launch of an application takes, so that its own launches tell which is the fastest. The alternatives get at most a
-   stated share of them, and the choice that all other launches take changes only where an alternative is shown to be faster. Pure
-   arithmetic: who launches and who looks at the clock is for others to know. */
+/* Chooses which variant each launch of an application takes, so that the application's own launches
+   show which variant is the fastest. Alternatives get at most a given share of the launches. The
+   current variant, which all other launches take, changes only if an alternative is shown to be
+   faster. This file is pure arithmetic: the caller launches and reads the clock. */
 #ifndef TUNE_EXPLORE_H
 #define TUNE_EXPLORE_H
 
@@ -9,26 +10,27 @@
 #include "race.h"
 
 struct explore {
-  struct race race; /* runner 0: the variant that the plan began with */
-  double share;     /* of launches that alternatives get at most */
-  size_t current;   /* what all other launches take */
-  size_t turn;      /* of this round: how many runners had their turn */
+  struct race race; /* runner 0 is the variant that the plan began with */
+  double share;     /* largest share of launches that alternatives may get */
+  size_t current;   /* runner that all other launches take */
+  size_t turn;      /* number of runners that have had their turn in this round */
   int round;
-  uint64_t explored; /* launches of others than the current one */
-  bool settled;      /* nothing is explored any more */
+  uint64_t explored; /* number of launches that took an alternative */
+  bool settled;      /* the exploration has ended */
 };
 
-/* count: runners, 1 to RACE_MOST. */
+/* Begins with `count` runners, 1 to RACE_MOST. */
 void explore_begin(struct explore *explore, size_t count, double share);
-/* The runner that is timed next. Not once it is settled. */
+/* Returns the runner that is timed next. Do not call this once `settled` is true. */
 size_t explore_runner(const struct explore *explore);
-/* From which launch on, counted from 0, it may be: the current one at any. */
+/* Returns the number of the first launch, counted from 0, that may take explore_runner. The current
+   runner may take any launch. */
 uint64_t explore_due(const struct explore *explore);
-/* That it was launched, instead of the current one where it is another. */
+/* Counts a launch of the runner, which may be the current one or an alternative. */
 void explore_launched(struct explore *explore, size_t runner);
-/* What the launch of the runner took. */
+/* Adds the measured time of one launch of the runner. */
 void explore_note(struct explore *explore, size_t runner, double seconds);
-/* It cannot be launched, and takes no more part. */
+/* Removes a runner that cannot be launched. */
 void explore_drop(struct explore *explore, size_t runner);
 
 #endif

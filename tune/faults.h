@@ -1,12 +1,13 @@
-/* Faults that variants may share: a template that does not expand, data that cannot be made. One bad value of a tunable is
-   the end of the variants that have it; what is wrong with all of them ends the run. */
+/* Finds faults that variants may share, such as a template that does not expand or data that cannot
+   be made. If only the variants with one bad value of a tunable have the fault, the run goes on
+   without them; if all variants have it, the run ends. */
 #ifndef TUNE_FAULTS_H
 #define TUNE_FAULTS_H
 
 #include "candidate.h"
 
-/* Whether every variant of those implementations (as in space_list_means; NULL: all) is faulty as far as is known now: of many, of some
-   that are spread over the space. Compiles and runs nothing. */
+/* Sets *everywhere to whether every variant of those implementations (as in space_list_means; NULL:
+   all) is faulty. A space that is too large is sampled. Nothing is compiled or run. */
 int faults_everywhere(struct bench *bench, const char *implementations, bool *everywhere, cugen_error *err);
 
 #endif

@@ -1,18 +1,20 @@
-/* Test data that a kernel makes: an input's generator is run, and what it wrote is checked and brought to where the input's
-   data lies. */
+/* Test data that a kernel makes: runs an input's generator, checks what the generator wrote, and
+   copies it to the place of the input's data. */
 #ifndef TUNE_GENERATED_H
 #define TUNE_GENERATED_H
 
 #include "dataset.h"
 
-/* Runs the generator of an argument. memory has its inputs, as they are to be, by their numbers, and an unused place for the
-   argument itself. Into `to`, as the argument's buffer has it. CUGEN_ERROR_CONFIG when it leaves an element unwritten or
-   writes a number that the input's type cannot hold. */
+/* Runs the generator of an argument. `memory` has the generator's inputs by their numbers, already
+   filled, and an unused entry for the argument itself. The data is written to `to` in the layout of
+   the argument's buffer. CUGEN_ERROR_CONFIG if the generator leaves an element unwritten, or writes
+   a number that the input's type cannot hold. */
 int generated_make(struct device *device, const struct kernel_argument *argument,
                    const struct dataset_generator *generator, struct memory *memory, void *to, cugen_error *err);
 
-/* The same on the device alone, by its data kernels: into `to`, which lies there. *done false: something is to be found fault with, which
-   is for the other function. Nothing of the input's size crosses the bus. */
+/* Like generated_make, but with the data kernels and a `to` in device memory, so that no data
+   crosses the bus. *done is false if an element may be wrong; generated_make then finds the error
+   and reports it. */
 int generated_make_there(struct device *device, struct data_kernels *kernels, const struct kernel_argument *argument,
                          const struct dataset_generator *generator, struct memory *memory, void *to, bool *done,
                          cugen_error *err);

@@ -4,9 +4,9 @@
 
 #include "runtime/device.h"
 
-/* A descriptor, closed by whoever opened it; -1 where there is nothing to lock. */
+/* Returns a descriptor that the caller closes, or -1 if the device needs no lock. */
 int gpu_lock_open(const struct device_description *device);
-/* Waits for it. */
+/* Waits until this process holds the lock. */
 void gpu_lock_take(int lock);
 void gpu_lock_give(int lock);
 

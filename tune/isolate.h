@@ -1,5 +1,6 @@
-/* A step of the worker in a process of its own, forked for it. What the step leaves behind ends with that process: open files,
-   limits, rounding, signals, threads, its folder, static data. Only for a worker process, without threads. */
+/* Runs a step of the worker in a forked process of its own. Whatever the step changes ends with
+   that process: open files, limits, rounding mode, signals, threads, working folder, static data.
+   Call this only in a worker process, which has no threads. */
 #ifndef TUNE_ISOLATE_H
 #define TUNE_ISOLATE_H
 
@@ -8,20 +9,22 @@
 
 #include "base/error.h"
 
-/* What the step's process writes to stdout and stderr. */
+/* The text that the step's process writes to stdout and stderr. */
 struct isolate_output {
-  uint64_t bytes; /* in all; what does not fit the text is dropped */
-  uint64_t first; /* how many of them came before isolate_mark */
+  uint64_t bytes; /* number of bytes written; bytes that do not fit into the text are dropped */
+  uint64_t first; /* number of bytes written before isolate_mark */
   uint64_t marked;
   char text[2040];
 };
 
-/* The step writes its result into `result`, which is copied back. It has no open file but these outputs, which are added to *output, and `kept` (-1: none).
-   When the step's process dies, so does this one, in the same way: to whoever started it, the worker has died of the step. */
+/* Runs the step, which writes its result into `result`; the result is copied back. The step's open
+   files are its output streams, which are appended to *output, and the descriptor `kept` (-1:
+   none). If the step's process dies, this process dies in the same way, so that the coordinator
+   sees the worker die of the step. */
 int isolate(void (*step)(void *context, void *result), void *context, void *result, size_t bytes,
             struct isolate_output *output, int kept, cugen_error *err);
 
-/* For a step: tells what it has written until now from what follows. */
+/* Called by a step: separates the output written so far from the output that follows. */
 void isolate_mark(void);
 
 #endif

@@ -1,66 +1,73 @@
-/* How long does it take? Batches sized to the clock's resolution, over buffer sets that rotate past the L2, as a
-   median with its spread; in one of the ways of base/measure_way.h. */
+/* Times a variant: batches sized to the clock's resolution run over buffer sets that rotate past
+   the L2 cache, and the result is a median with its spread. base/measure_way.h lists the ways of
+   timing. */
 #ifndef TUNE_MEASURE_H
 #define TUNE_MEASURE_H
 
 #include "base/measure_way.h"
 #include "runtime/plan.h"
 
-/* What MEASURE_SUSTAINED had reached when it began to count. */
+/* The state that MEASURE_SUSTAINED had reached when its samples began to count. */
 enum measure_reached {
-  MEASURE_NOT_LOADED,  /* another way, or the variant was dropped before */
-  MEASURE_POWER_CAP,   /* the board was at its power limit, and times were steady */
-  MEASURE_STEADY,      /* clocks, power and times were steady below it */
-  MEASURE_NOT_SETTLED, /* none of it in the time that it had */
+  MEASURE_NOT_LOADED,  /* another way of timing, or the variant was dropped before */
+  MEASURE_POWER_CAP,   /* the board was at its power limit, and the times were steady */
+  MEASURE_STEADY,      /* clocks, power and times were steady below the power limit */
+  MEASURE_NOT_SETTLED, /* no steady state was reached within the time limit */
   MEASURE_REACHED
 };
 
 struct measurement {
   int samples;
-  double seconds, minimum, p20, p80; /* of one run of the plan */
-  struct device_clock clock;         /* just after the last batch */
-  double energy, energy_resolution;  /* joules of one run, and what they are uncertain by; 0: not measured */
-  bool dropped;                      /* slower than `best`: stopped as soon as that was clear */
+  double seconds, minimum, p20, p80; /* seconds of one run of the plan */
+  struct device_clock clock;         /* clock of the device just after the last batch */
+  double energy, energy_resolution;  /* joules of one run, and their uncertainty; 0: not measured */
+  /* The measurement stopped early because the variant is slower than `best`. */
+  bool dropped;
   enum measure_reached reached;
 };
 
-/* Writes buffer set `set` as it was given, before each launch on it and outside of the time. */
+/* A function that writes buffer set `set` as the inputs were given. It is called before each launch
+   on the set and is not timed. */
 struct measure_renewal {
   int (*run)(void *context, size_t set, cugen_error *err);
   void *context;
 };
 
 struct measure_options {
-  double best;    /* seconds that would be as good as the best variant so far; 0: none */
-  double seconds; /* to spend at most, about */
-  int samples;    /* wanted */
-  bool few;       /* three are enough of long launches that agree */
-  double seen;    /* seconds that a run took when it was verified; 0: not known */
-  double energy;  /* seconds to measure its energy for; 0: it is not asked for */
+  /* Seconds of a run that would be as good as the best variant so far; 0: no best variant yet. */
+  double best;
+  double seconds; /* approximate limit of the measuring time */
+  int samples;    /* number of samples */
+  bool few;       /* three samples are enough if launches are long and the samples agree */
+  double seen;    /* seconds of the run when it was verified; 0: not known */
+  double energy;  /* seconds to spend on measuring the energy; 0: the energy is not measured */
   enum measure_way way;
-  double load; /* for MEASURE_SUSTAINED: seconds at most to reach a steady state; 0: measure_most_load */
+  double load; /* for MEASURE_SUSTAINED: most seconds until a steady state; 0: measure_most_load */
 };
 
-/* Seconds of load that usually end in a steady state, and after which it is given up. */
+/* Seconds of load that usually lead to a steady state, and seconds after which reaching one is
+   given up. */
 extern const double measure_least_load, measure_most_load;
 
-/* What of a variant's time limit may be spent on that. */
+/* Returns the part of a variant's timeout that may be spent on reaching a steady state. */
 double measure_load_limit(double timeout);
 
-/* CUGEN_ERROR_USAGE or _DEVICE when the device has no such way. Needs no open device. */
+/* CUGEN_ERROR_USAGE or CUGEN_ERROR_DEVICE if the device cannot time in this way. The device need
+   not be open. */
 int measure_check(const struct device_ops *ops, const struct toolkit *toolkit, enum measure_way way,
                   cugen_error *err);
 
-/* Whether more samples cannot change that it is slower than the best: least and most are the fastest and the slowest of so many. best 0:
-   there is none. */
+/* Returns true if a variant is slower than the best and more samples cannot change that. least and
+   most are the fastest and the slowest of `samples` samples. best 0: there is no best variant. */
 bool measure_is_beaten(int samples, double least, double most, double best);
 
-/* calls: one for each buffer set, used in turn. renewal NULL: a launch may find what the one before it left. */
+/* calls: one for each buffer set, used in turn. renewal NULL: a launch may find the buffers as the
+   launch before it left them. */
 int measure_calls(struct device *device, struct call *const *calls, size_t count,
                   const struct measure_renewal *renewal, const struct measure_options *options,
                   struct measurement *out, cugen_error *err);
 
-/* Sorts times[0 .. count), count at least 1, and fills in the first five of *out. */
+/* Sorts times[0 .. count), count at least 1, and sets the first five fields of *out. */
 void measure_summarise(double *times, int count, struct measurement *out);
 
 #endif

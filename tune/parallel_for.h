@@ -1,4 +1,4 @@
-/* Shares of a large piece of work on data, one a thread. */
+/* Divides a large piece of work on data into parts, each run by one thread. */
 #ifndef TUNE_PARALLEL_FOR_H
 #define TUNE_PARALLEL_FOR_H
 
@@ -7,12 +7,14 @@
 
 enum { PARALLEL_MOST = 16 };
 
-/* How many for so many elements: one a processor, but at least 2^18 elements each. */
+/* Returns the number of parts for so many elements: one for each processor, but at least 2^18
+   elements in each part. */
 int parallel_count(int64_t elements);
-/* Where the part begins, in units of which there are `all`; part `count` begins where the last one ends. */
+/* Returns where a part begins, for `all` units divided into `count` parts. Part `count` begins at
+   the end of the last part. */
 int64_t parallel_begin(int64_t all, int part, int count);
-/* Calls run with each of `count` parts, which lie `size` bytes apart. The first is the caller's, and so is one whose thread
-   cannot be started. */
+/* Calls run for each of `count` parts, which are stored `size` bytes apart. The calling thread runs
+   the first part, and every part whose thread cannot be started. */
 void parallel_for(void (*run)(void *part), void *parts, size_t size, int count);
 
 #endif

@@ -1,4 +1,5 @@
-/* How fast data moves between host and device: from and to every kind of host memory, small and large. */
+/* Measures how fast data moves between host and device, for every kind of host memory and for small
+   and large sizes. */
 #ifndef TUNE_TRANSFER_H
 #define TUNE_TRANSFER_H
 
@@ -8,43 +9,53 @@ enum transfer_kind {
   TRANSFER_PAGEABLE,   /* malloc; the driver copies through pinned memory of its own */
   TRANSFER_REGISTERED, /* malloc, page-locked afterwards */
   TRANSFER_PINNED,     /* page-locked from the start */
-  TRANSFER_COMBINED,   /* pinned and write-combined: past the processor's caches */
-  TRANSFER_PITCHED,    /* pinned, 2-D: packed rows of 255 floats to and from rows as the driver pitches them */
-  TRANSFER_PITCHED_3D, /* the same in slices of 15 rows, to and from slices of 16 */
-  TRANSFER_DEFAULT,    /* pinned; the driver tells the direction from the addresses */
-  TRANSFER_MAPPED,     /* zero-copy: a kernel reads or writes the host's memory */
-  TRANSFER_MANAGED,    /* pages move when a kernel, or the host, touches them */
-  TRANSFER_PREFETCH,   /* managed; they are moved ahead of that */
+  TRANSFER_COMBINED,   /* pinned and write-combined: host writes bypass the processor's caches */
+  /* Pinned, 2-D: packed rows of 255 floats on the host, rows of the driver's pitch on the
+     device. */
+  TRANSFER_PITCHED,
+  /* Like TRANSFER_PITCHED, in slices of 15 rows on the host and 16 rows on the device. */
+  TRANSFER_PITCHED_3D,
+  /* Pinned, copied by cuMemcpy: the driver finds the direction from the addresses. */
+  TRANSFER_DEFAULT,
+  TRANSFER_MAPPED,   /* zero-copy: a kernel reads or writes the host memory directly */
+  TRANSFER_MANAGED,  /* managed memory: pages move when a kernel or the host touches them */
+  TRANSFER_PREFETCH, /* managed memory, prefetched before a kernel or the host touches it */
   TRANSFER_KIND_COUNT
 };
 
-extern const char *const transfer_kind_names[TRANSFER_KIND_COUNT + 1]; /* ends with NULL */
+/* Names by kind, terminated by NULL. */
+extern const char *const transfer_kind_names[TRANSFER_KIND_COUNT + 1];
 
 struct transfer_row {
   enum transfer_kind kind;
   bool to_host;
-  const char *unavailable; /* NULL, or why the kind was not measured; then there is one row of it, without figures */
-  size_t size, bytes;      /* asked for, and moved */
-  double alone;            /* seconds of one transfer that is waited for */
-  struct measurement many; /* seconds of one of many in a row, or of one alone where each needs preparing */
+  /* Reason why the kind was not measured, in a single row without figures; NULL: it was
+     measured. */
+  const char *unavailable;
+  size_t size, bytes; /* bytes requested by the options, and bytes moved */
+  double alone;       /* seconds of one transfer that the host waits for */
+  /* Seconds per transfer of many in a row; of single transfers if each needs preparing. */
+  struct measurement many;
 };
 
 struct transfer_options {
   bool kinds[TRANSFER_KIND_COUNT];
-  const size_t *sizes; /* bytes, each 1 or more */
+  const size_t *sizes; /* sizes in bytes, each at least 1 */
   size_t size_count;
-  double seconds;                /* to spend on a row, about */
-  const struct compiled *copier; /* templates/transfer_copy.cu; NULL: no kernel can run, */
-  const char *why;               /* for this reason */
-  int (*done)(const struct transfer_row *row, void *context); /* after each; a status other than CUGEN_OK ends it */
+  double seconds;                /* approximate seconds to spend on a row */
+  const struct compiled *copier; /* image of templates/transfer_copy.cu; NULL: kernels cannot run */
+  const char *why;               /* reason why `copier` is NULL */
+  /* Called after each row; a status other than CUGEN_OK ends the measurement. */
+  int (*done)(const struct transfer_row *row, void *context);
   void *context;
 };
 
-/* How many rows there will be at most. */
+/* Returns an upper bound of the number of rows. */
 size_t transfer_count(const struct transfer_options *options);
 
-/* In the device's primary context, alone on the GPU as far as cugen goes. The bytes that arrive are compared with those
-   that left, up to 16 MiB of them: CUGEN_ERROR_WRONG. */
+/* Measures in the device's primary context, while no other cugen process measures on the GPU. Up to
+   16 MiB of the bytes that arrive are compared with the bytes that were sent; a difference is
+   CUGEN_ERROR_WRONG. */
 int transfer_measure(const struct toolkit *toolkit, int ordinal, const struct transfer_options *options,
                      cugen_error *err);
 

@@ -1,4 +1,5 @@
-/* Single variants, verified and timed one after the other on one worker. Nothing is remembered. */
+/* Runs single variants, one after the other on one worker, verified and timed. Nothing is stored in
+   the cache. */
 #ifndef TUNE_TRIAL_H
 #define TUNE_TRIAL_H
 
@@ -9,23 +10,26 @@ struct trial;
 
 struct trial_options {
   uint64_t seed;
-  double compile_timeout;             /* 0: 60 */
-  bool (*interrupted)(void *context); /* NULL: never */
+  double compile_timeout;             /* seconds for one compile; 0: 60 */
+  bool (*interrupted)(void *context); /* called while waiting; true: give up; NULL: never called */
   void *context;
 };
 
-/* target and what it points at are borrowed until trial_close. Between two runs its problem and space may become others of the config. */
+/* Opens a trial. target and what it points at are borrowed until trial_close. Between two runs, its
+   problem and space may be replaced by others of the same config. */
 int trial_open(const struct tune_target *target, const struct trial_options *options, struct trial **out,
                cugen_error *err);
-/* As worker_makes_data. */
+/* Like worker_makes_data. */
 bool trial_makes_data(const struct trial *trial);
-/* What the kernels of the last run printed; see worker_printed. */
+/* Appends what the kernels of the last run printed; see worker_printed. */
 void trial_printed(const struct trial *trial, bool all, struct text *out);
 void trial_close(struct trial *trial);
 
-/* A variant of target->space on target->problem, which may be smaller than the space's: what it does not allow there is a
-   record of a launch that is refused. What is no variant's own fault, as a template that does not expand or data that cannot be made, is
-   an error. timeout of the run, 0: 10. The caller frees the record. */
+/* Runs a variant of target->space on target->problem, which may be smaller than the space's
+   problem. If the smaller problem does not allow the variant, the record says that the launch is
+   refused. A fault that is not the variant's own, such as a template that does not expand or data
+   that cannot be made, is an error. timeout: seconds of the run, 0: 10. The caller frees the
+   record. */
 int trial_run(struct trial *trial, uint64_t index, double timeout, const struct measure_options *measure,
               struct cache_record *out, cugen_error *err);
 

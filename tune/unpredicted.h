@@ -1,5 +1,6 @@
-/* Why the model has no time for a variant, with the line of the source. Code is compiled without its lines, so that equal code is
-   equal: what the model refuses is compiled once more with them, the first of each implementation and reason. */
+/* Finds the source line behind the model's refusal to predict a variant. Images are compiled
+   without line numbers, so that equal code is equal. A refused variant is therefore compiled once
+   more with line numbers, but only the first of each implementation and reason. */
 #ifndef TUNE_UNPREDICTED_H
 #define TUNE_UNPREDICTED_H
 
@@ -7,12 +8,13 @@
 
 struct unpredicted {
   struct unpredicted_reason {
-    char *of, *placed; /* "IMPLEMENTATION: reason", and the reason with its place */
+    char *of, *placed; /* the key "IMPLEMENTATION: reason", and the reason with its source line */
     struct unpredicted_reason *next;
   } * reasons;
 };
 
-/* Adds the place to *why, the model's refusal of the spec. What cannot be compiled with its lines has none. */
+/* Adds the source line to *why, which is the model's reason for refusing the spec. *why stays as it
+   is if the spec does not compile with line numbers. */
 void unpredicted_place(struct unpredicted *unpredicted, const struct device_description *device,
                        struct compile_pool *pool, const struct kernel_spec *spec, cugen_error *why);
 void unpredicted_free(struct unpredicted *unpredicted);

@@ -1,5 +1,6 @@
-/* The worker as a thread of this process, for tuning in place: the same service over the same socket, but nothing can
-   end it from outside. */
+/* Runs a worker as a thread of this process, for tuning in place. The thread serves the same
+   messages over the same kind of socket as a worker process, but it cannot be ended from
+   outside. */
 #ifndef TUNE_WORKER_THREAD_H
 #define TUNE_WORKER_THREAD_H
 
@@ -9,10 +10,11 @@
 
 struct worker_thread;
 
-/* context: as device_options.context. The caller closes *socket, and then ends the thread. */
+/* Starts the thread. context: as device_options.context. The caller closes *socket first and ends
+   the thread afterwards. */
 int worker_thread_start(void *context, struct worker_thread **out, int *socket, cugen_error *err);
-/* Asks it to stop what it does and waits so many seconds. False: it did not end, and is left to itself until it
-   does. It is gone for the caller in either case. */
+/* Asks the thread to stop, and waits at most `seconds`. Returns false if it has not ended; it then
+   goes on until it ends by itself. In both cases the caller must not use the thread any more. */
 bool worker_thread_end(struct worker_thread *thread, double seconds);
 
 #endif

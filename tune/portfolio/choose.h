@@ -1,19 +1,21 @@
-/* Which few kernels serve many problems best, launched in which ways. */
+/* Chooses the few kernels, and the ways to launch them, that together serve many problems best. */
 #ifndef TUNE_PORTFOLIO_CHOOSE_H
 #define TUNE_PORTFOLIO_CHOOSE_H
 
 #include "base/error.h"
 #include "matrix.h"
 
-/* The sum over the problems of the least portfolio_choice_cost that one of the chosen has. rows: only these problems; NULL: all. */
+/* Returns the sum over the problems of the least portfolio_choice_cost among the chosen variants.
+   rows: only these problems; NULL: all. */
 double portfolio_sum(const struct portfolio_matrix *matrix, const bool *rows, const size_t *chosen, size_t count);
 
-/* How many variants are chosen at most of so many kernels. */
+/* Returns the most variants that are chosen for `most` kernels. */
 size_t portfolio_most_variants(const struct portfolio_matrix *matrix, size_t most);
 
-/* Into chosen (room for portfolio_most_variants): variants of at most `most` kernels, of the least sum, rising. Exact where few combinations are
-   possible, else greedy and improved by exchange. Fewer where the rest would gain next to nothing; none serves nothing. Equal input, equal
-   output. */
+/* Chooses variants of at most `most` kernels with the least portfolio_sum, in rising order;
+   `chosen` has room for portfolio_most_variants. The choice is exact if few combinations are
+   possible, and otherwise greedy and improved by exchange. Fewer variants are chosen if more would
+   gain next to nothing, and none if no variant serves anything. The choice is deterministic. */
 int portfolio_choose(const struct portfolio_matrix *matrix, const bool *rows, size_t most, size_t *chosen,
                      size_t *count, cugen_error *err);
 

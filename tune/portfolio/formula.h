@@ -1,4 +1,5 @@
-/* How long a variant takes, as a formula over the sizes of a problem: waves of tiles, steps, bytes. */
+/* The time of a variant as a formula over the sizes of a problem, made of waves of tiles, steps and
+   bytes. */
 #ifndef TUNE_PORTFOLIO_FORMULA_H
 #define TUNE_PORTFOLIO_FORMULA_H
 
@@ -13,35 +14,38 @@ enum {
   FORMULA_WAYS = 2
 };
 
-/* A condition under which it is slower, or faster: a size, or one of several, is no multiple. */
+/* A condition that changes the time by a factor: a size, or one of several sizes, is no multiple of
+   `of`. */
 struct portfolio_ragged {
-  uint64_t sizes; /* bits */
+  uint64_t sizes; /* the sizes as bits */
   int of;
   double factor;
 };
 
 struct portfolio_formula {
-  bool known;  /* false: there is too little to fit one to */
-  size_t a, b; /* the sizes that are cut into tiles; b: PORTFOLIO_NO_SIZE: a alone */
+  bool known;  /* false: there are too few measurements to fit a formula */
+  size_t a, b; /* The sizes that are cut into tiles; b is PORTFOLIO_NO_SIZE if only a is. */
   int64_t tile_a, tile_b;
-  uint64_t rest;               /* bits: the other sizes that differ */
-  double terms[FORMULA_TERMS]; /* of formula.c's table, none negative */
+  uint64_t rest;               /* the other sizes that differ between problems, as bits */
+  double terms[FORMULA_TERMS]; /* coefficients of the terms in formula.c's table, none negative */
   struct portfolio_ragged ragged[FORMULA_MOST_RAGGED];
   size_t ragged_count;
 };
 
 #define PORTFOLIO_NO_SIZE ((size_t)-1)
 
-/* Fits it to what is known of the variant on the problems of rows (NULL: all), in both ways: [0] fits the terms, then the factors; [1] then the
-   terms again to what the factors leave. */
+/* Fits a formula to the variant's measurements on the problems of rows (NULL: all), in two ways:
+   out[0] fits the terms and then the factors; out[1] then fits the terms again to what the factors
+   leave. */
 int portfolio_formula_fit(const struct portfolio_matrix *matrix, const bool *rows, size_t variant,
                           struct portfolio_formula out[FORMULA_WAYS], cugen_error *err);
 
-/* In the unit of matrix->best. INFINITY: it is not known. */
+/* Returns the time in the unit of matrix->best; INFINITY: not known. */
 double portfolio_formula_of(const struct portfolio_formula *formula, const struct portfolio_matrix *matrix,
                             const int64_t *sizes);
 
-/* As an expression of the config language, which gives the same number: "0.0123 * ceil_div(M, 64) * K + 1.5". */
+/* Prints the formula as an expression of the config language that gives the same number: "0.0123 *
+   ceil_div(M, 64) * K + 1.5". */
 void portfolio_formula_print(const struct portfolio_formula *formula, const struct portfolio_matrix *matrix,
                              struct text *out);
 

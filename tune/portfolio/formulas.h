@@ -1,23 +1,26 @@
-/* The formulas of a portfolio's variants, and which of them is the least on each problem. */
+/* The formulas of a portfolio's variants, and the variant of the least formula on each problem. */
 #ifndef TUNE_PORTFOLIO_FORMULAS_H
 #define TUNE_PORTFOLIO_FORMULAS_H
 
 #include "formula.h"
 
 struct portfolio_formulas {
-  struct portfolio_formula (*of)[FORMULA_WAYS]; /* of each of the chosen, */
-  size_t way;                                   /* fitted in this way */
-  size_t *least;  /* by problem: the one of the chosen that is a variant and whose formula is least; */
-  size_t *honest; /* the same by formulas that do not know the problem. NULL: problems are too few for formulas */
+  struct portfolio_formula (*of)[FORMULA_WAYS]; /* formulas of each chosen variant */
+  size_t way;                                   /* the way of fitting that is used */
+  size_t *least; /* by problem: the chosen variant that is valid and whose formula is least */
+  /* Like `least`, but by formulas fitted without the problem. NULL: there are too few problems for
+     formulas. */
+  size_t *honest;
 };
 
-/* Fits them to the problems of rows (NULL: all), in the way that is best for problems that it does not know. To be freed whatever comes
-   back. */
+/* Fits formulas to the problems of rows (NULL: all), in the way that predicts problems left out of
+   the fit best. Call portfolio_formulas_free even after an error. */
 int portfolio_formulas_fit(const struct portfolio_matrix *matrix, const bool *rows, const size_t *chosen,
                            size_t count, struct portfolio_formulas *out, cugen_error *err);
 void portfolio_formulas_free(struct portfolio_formulas *formulas);
 
-/* Deals `count` problems into parts, at random, so that no regular order of theirs falls together with the parts; the same for equal arguments. */
+/* Deals `count` problems into parts at random, so that a regular order of the problems cannot
+   coincide with the parts. Equal arguments give equal parts. */
 void portfolio_deal(size_t count, size_t parts, uint64_t seed, size_t *part);
 
 #endif

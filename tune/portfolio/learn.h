@@ -1,5 +1,5 @@
-/* Learning a portfolio: at most so many variants, a rule that says which of them serves a problem, and how good both are. Pure: of a
-   matrix alone, and equal input gives equal output. */
+/* Learns a portfolio: a limited number of variants, a rule that says which of them serves a
+   problem, and how good both are. The result depends only on the matrix and is deterministic. */
 #ifndef TUNE_PORTFOLIO_LEARN_H
 #define TUNE_PORTFOLIO_LEARN_H
 
@@ -7,29 +7,39 @@
 #include "base/text.h"
 #include "matrix.h"
 
-/* What problems lose by it: their cost by that of their best variant. NAN: not known. */
+/* What problems lose by a portfolio: the cost of the variant that serves them, divided by the cost
+   of their best variant. NAN: not known. */
 struct portfolio_loss {
-  double mean, worst; /* geometric mean */
-  size_t known;       /* of so many problems */
-  size_t missed;      /* problems that nothing serves */
+  double mean, worst; /* geometric mean, and largest loss */
+  size_t known;       /* number of problems whose loss is known */
+  size_t missed;      /* number of problems that no variant serves */
 };
 
 struct portfolio_learnt {
-  /* Variants. What the rule gives is an index here. Where that is no variant, the one of the least time that is one serves; without times the
-     first. */
+  /* The chosen variants; the rule gives an index into them. If that variant is not valid for a
+     problem, the valid one of the least time serves it; without times, the first valid one does. */
   size_t *chosen;
-  size_t count, most, kernels; /* kernels: that they are */
-  struct text rule;            /* an expression over the sizes: "select(M * N <= 4096, 0, least)" */
-  struct text *times;          /* of each variant, an expression too: what "least" compares; empty: it comes last */
+  /* Count of variants, limit of kernels, and count of kernels among the chosen. */
+  size_t count, most, kernels;
+  struct text rule; /* an expression over the sizes: "select(M * N <= 4096, 0, least)" */
+  /* For each variant, the expression of its time, by which "least" is found; an empty expression
+     comes last. */
+  struct text *times;
   size_t leaves;
-  double doubted; /* PORTFOLIO_DOUBTED; 0: what the rule names serves, whatever its formula says */
-  size_t *given;  /* for each problem what serves it, of chosen; count: nothing does */
-  double *tuned,
-      *held; /* for each problem what it loses; held: where it was left out of the learning. NAN: not known */
-  struct portfolio_loss tuned_loss, held_loss, alone_loss; /* alone: of `tuned`, without the rule's exceptions */
+  /* PORTFOLIO_DOUBTED; 0: the rule's variant serves even if its formula is much larger than the
+     least. */
+  double doubted;
+  /* By problem: index of the variant in `chosen` that serves it; count: none does. */
+  size_t *given;
+  /* By problem: the loss; `held` is the loss when the problem was left out of the learning. NAN:
+     not known. */
+  double *tuned, *held;
+  /* Losses summed up; alone_loss: of `tuned`, without the rule's exceptions. */
+  struct portfolio_loss tuned_loss, held_loss, alone_loss;
 };
 
-/* most: kernels, 1 to PORTFOLIO_MOST. To be freed whatever comes back. With no variant that serves anything count is 0, and the rule empty. */
+/* Learns a portfolio of at most `most` kernels, 1 to PORTFOLIO_MOST. Call portfolio_learnt_free
+   even after an error. If no variant serves any problem, count is 0 and the rule is empty. */
 int portfolio_learn(const struct portfolio_matrix *matrix, size_t most, struct portfolio_learnt *out,
                     cugen_error *err);
 void portfolio_learnt_free(struct portfolio_learnt *learnt);

@@ -1,4 +1,5 @@
-/* The rule of a portfolio: a decision tree over features of the sizes, grown to serve well rather than to guess the best right. */
+/* The rule of a portfolio: a decision tree over features of the sizes. It is grown to lose little
+   time, not to name the best variant as often as possible. */
 #ifndef TUNE_PORTFOLIO_TREE_H
 #define TUNE_PORTFOLIO_TREE_H
 
@@ -7,36 +8,44 @@
 struct portfolio_node {
   size_t feature;
   double threshold;
-  size_t low, high; /* nodes: the feature is at most the threshold, or more; 0: this is a leaf */
-  size_t choice; /* of a leaf, or as if it were one: which of the chosen; their count: the one of the least formula */
+  /* Child nodes for a feature of at most the threshold and of more; 0: this node is a leaf. */
+  size_t low, high;
+  /* The index of the chosen variant that this node gives as a leaf, or would give if it were cut to
+     a leaf; the number of chosen variants stands for the one of the least formula. */
+  size_t choice;
 };
 
 struct portfolio_tree {
   struct portfolio_feature *features;
   size_t feature_count;
-  struct portfolio_node *nodes; /* the first is the root; in the order in which they were split */
+  struct portfolio_node *nodes; /* the root first, in the order in which the nodes were split */
   size_t count;
 };
 
-/* What is given where the rule says `choice`: that, or where it is none or no variant there, what least names for the problem. least NULL: the
-   first of the chosen that is one. count: none is. */
+/* Returns the chosen variant that serves a problem when the rule says `choice`: that one if it is
+   valid, otherwise least[problem]. least NULL: the first chosen variant that is valid. Returns
+   count if none is valid. */
 size_t portfolio_given(const struct portfolio_matrix *matrix, size_t problem, const size_t *chosen, size_t count,
                        size_t choice, const size_t *least);
 
-/* Grows it on the problems of rows (NULL: all), up to so many leaves. With fewer it is the same, cut after fewer splits. least: for each
-   problem the one of the chosen whose formula is least and that is a variant, as told without that problem; a leaf may then say just
-   that. NULL: there are no formulas. To be freed whatever comes back. */
+/* Grows a tree on the problems of rows (NULL: all), up to `leaves` leaves. A tree with fewer leaves
+   is the same tree, cut after fewer splits. least: for each problem the valid chosen variant of the
+   least formula, by formulas fitted without the problem; a leaf may then say just "least". NULL:
+   there are no formulas. Call portfolio_tree_free even after an error. */
 int portfolio_tree_grow(const struct portfolio_matrix *matrix, const bool *rows, const size_t *chosen, size_t count,
                         const size_t *least, size_t leaves, struct portfolio_tree *out, cugen_error *err);
 void portfolio_tree_free(struct portfolio_tree *tree);
 
-/* How many leaves it has; what it says of the problem when it has `leaves` of them. */
+/* portfolio_tree_leaves returns the number of leaves. portfolio_tree_says returns the choice for a
+   problem when the tree is cut to `leaves` leaves. */
 size_t portfolio_tree_leaves(const struct portfolio_tree *tree);
 size_t portfolio_tree_says(const struct portfolio_tree *tree, size_t leaves, const struct portfolio_matrix *matrix,
                            size_t problem);
-/* Sets used[choice] for each that the tree of so many leaves gives, with a place for "least", too. */
+/* Sets used[choice] for each choice that the tree cut to `leaves` leaves can give; the last entry
+   of `used` stands for "least". */
 void portfolio_tree_choices(const struct portfolio_tree *tree, size_t leaves, bool *used);
-/* "select(M * N <= 4096, 0, K <= 64, 2, least)", of the tree of so many leaves, where count is of the chosen. */
+/* Prints the tree cut to `leaves` leaves as "select(M * N <= 4096, 0, K <= 64, 2, least)". count:
+   the number of chosen variants. */
 void portfolio_tree_print(const struct portfolio_tree *tree, size_t leaves, const struct portfolio_matrix *matrix,
                           size_t count, struct text *out);
 

@@ -1,4 +1,5 @@
-/* The space of a config as strategies see it: one axis for each tunable's name, over all implementations. */
+/* The space of a config as strategies see it: one axis for each name of a tunable, over all
+   implementations. */
 #ifndef TUNE_SEARCH_AXES_H
 #define TUNE_SEARCH_AXES_H
 
@@ -6,10 +7,11 @@
 
 struct axes;
 
-/* NULL: no memory. The space lives as long. */
+/* Opens the axes of a space, which must outlive them. Returns NULL if there is no memory. */
 struct axes *axes_open(const struct space *space);
 void axes_close(struct axes *axes);
-/* Sets all of *out that says where variants lie: neighbours, axes, their functions and the context. */
+/* Sets the members of *out that describe where variants are: neighbours, axes, the functions on
+   them, and the context. */
 void axes_describe(const struct axes *axes, struct strategy_space *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* What results say about variants that were not tried yet: see model.c. */
+/* Predicts the results of variants that were not tried yet from the results so far: see model.c. */
 #ifndef TUNE_SEARCH_MODEL_H
 #define TUNE_SEARCH_MODEL_H
 
@@ -6,25 +6,26 @@
 
 struct model;
 
-/* NULL: no memory. The space has axes. */
+/* Opens a model over a space that has axes. Returns NULL if there is no memory. */
 struct model *model_open(const struct strategy_space *space, uint64_t seed);
 void model_close(struct model *model);
-/* A variant whose result is awaited. */
+/* Announces a variant whose result is awaited. */
 void model_expect(struct model *model, uint64_t index);
-/* As a strategy's report; the variant need not be an expected one. */
+/* Adds a result, like a strategy's report. The variant need not have been announced. */
 void model_learn(struct model *model, uint64_t index, double cost, double seconds);
-/* How many variants it knows or expects. */
+/* Returns the number of variants that the model knows or expects. */
 size_t model_rows(const struct model *model);
-/* Enough was learnt for scores. */
+/* Returns true if the model has learnt enough results for scores. */
 bool model_ready(const struct model *model);
-/* How many results came since the last one that was clearly better than all before it. Those that were under way then do not count, nor as many
-   again: they were chosen without knowing it. */
+/* Returns how many results came since the last result that was clearly better than all before it.
+   Results under way at that time do not count, nor do as many again, because their variants were
+   chosen without knowing it. */
 size_t model_idle(const struct model *model);
-/* How much a variant promises: the higher, the better. turn: that of the choice. From turn to turn the same model goes more by what
-   it knows, or more by what it does not. */
+/* Returns how promising a variant is; higher is better. turn: number of the choice. By turns, the
+   score of the same model relies more on the predicted mean or more on the uncertainty. */
 double model_score(const struct model *model, uint64_t index, size_t turn);
-/* How far a variant is from the nearest that the model knows or expects, by the model's numbers: the square of it. Infinity: there
-   is none. */
+/* Returns the squared distance of a variant from the nearest variant that the model knows or
+   expects, in the model's columns. Infinity: there is none. */
 double model_distance(const struct model *model, uint64_t index);
 
 #endif

@@ -1,4 +1,4 @@
-/* The best variants so far, and children of two of them. */
+/* The best variants so far, and new variants made by crossing two of them. */
 #ifndef TUNE_SEARCH_POPULATION_H
 #define TUNE_SEARCH_POPULATION_H
 
@@ -14,12 +14,13 @@ struct population {
   size_t count;
 };
 
-/* Failures do not belong to it. */
+/* Adds a variant if it is among the best. Failures must not be added. */
 void population_add(struct population *population, uint64_t index, double cost);
-/* A number below `end`, which is above 0. */
+/* Returns a random number below `end`, which is above 0. */
 uint64_t population_draw(uint64_t *state, uint64_t end);
-/* Uniform crossover of two variants: each position is one of theirs, or, one time in `mutation`, any. False: there is no such
-   variant. The space has axes. */
+/* Uniform crossover of two variants: each position is the one of either parent, or, one time in
+   `mutation`, any position. Returns false if there is no variant at these positions. The space has
+   axes. */
 bool population_cross(const struct strategy_space *space, uint64_t mother, uint64_t father, uint64_t mutation,
                       uint64_t *state, uint64_t *child);
 

@@ -1,5 +1,6 @@
-/* What strategies have in common: the variants that are asked for, counted through, which of them were given already, and one
-   random order of them. A strategy's own struct begins with this one. Only tune/search includes it. */
+/* The common part of all strategies: the variants asked for, numbered through, the variants already
+   given, and one random order of all. The struct of each strategy begins with a struct strategy.
+   Only tune/search includes this header. */
 #ifndef TUNE_SEARCH_SEARCH_H
 #define TUNE_SEARCH_SEARCH_H
 
@@ -7,40 +8,48 @@
 
 struct strategy {
   struct strategy_space space;
-  struct strategy_span *spans; /* without empty ones */
+  struct strategy_span *spans; /* spans of implementations that have variants */
   size_t span_count;
-  uint64_t *firsts;                          /* what is given before all else, */
-  size_t known_count, first_count, first_at; /* the first known_count before the priors */
+  /* The variants given before the strategy's own choices: remembered ones, then the first variant
+     of each implementation. */
+  uint64_t *firsts;
+  /* The first known_count of `firsts` come before the priors; first_at: next position in
+     `firsts`. */
+  size_t known_count, first_count, first_at;
   struct strategy_prior *priors;
   size_t prior_count, prior_at;
-  bool rests; /* a prior was given last: the next one is another's choice */
+  /* The last variant given was a prior, so that the next one is the strategy's own choice. */
+  bool rests;
   struct {
-    size_t known;        /* results of its variants, */
-    double best, others; /* the best of these, and of all other variants */
+    size_t known;        /* results of the source's own variants */
+    double best, others; /* least cost of the source's own variants, and of all other variants */
   } sources[STRATEGY_SOURCES];
-  uint64_t total, at; /* at: position in the order of this strategy */
-  unsigned half_bits; /* of the random order's domain, 2^(2 * half_bits) >= total */
-  uint64_t *given;    /* a bit for each variant */
+  uint64_t total, at; /* number of variants; at: next position in the random order */
+  unsigned half_bits; /* the random order is a permutation of 2^(2 * half_bits) >= total numbers */
+  uint64_t *given;    /* a bit for each variant that was given */
 };
 
-/* Zeroed memory of `bytes`, which begin with a struct strategy, filled in. NULL: no memory. */
+/* Allocates `bytes` of zeroed memory, which begin with a struct strategy, and initialises that
+   struct. Returns NULL if there is no memory. */
 struct strategy *search_open(const struct strategy_space *space, size_t bytes);
 void search_close(struct strategy *s);
 
-/* The n-th variant in the config's order. */
+/* Returns the n-th variant in the config's order. */
 uint64_t search_variant(const struct strategy *s, uint64_t n);
-/* True the first time; false also of what is in no span. */
+/* Marks a variant as given. Returns false if it was given before or is in no span. */
 bool search_give(struct strategy *s, uint64_t index);
-/* As a strategy's taken. */
+/* The `taken` function of a strategy. */
 void search_taken(struct strategy *s, uint64_t index);
-/* Whether search_give would be true. */
+/* Returns true if search_give would return true. */
 bool search_is_new(const struct strategy *s, uint64_t index);
-/* What comes before a strategy's own choice: firsts, then priors and each implementation's first variant in turn. Between two priors the
-   strategy chooses, where no implementation's first is left. False: it is the strategy's turn. Once for each variant. */
+/* Gives the variants that come before a strategy's own choices, each once: `firsts`, then priors
+   and each implementation's first variant in turn. Once all implementations had their first
+   variant, priors alternate with the strategy's own choices. Returns false when the strategy has to
+   choose. */
 bool search_first(struct strategy *s, uint64_t *index);
-/* As a strategy's report: by it priors are judged. */
+/* The `report` function of a strategy, by which priors are judged. */
 void search_report(struct strategy *s, uint64_t index, double cost);
-/* A random order, without what was given; false: none is left. */
+/* Gives the next variant in a random order that was not given yet; false: none is left. */
 bool search_random(struct strategy *s, uint64_t *index);
 
 #endif
