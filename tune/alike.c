@@ -1,8 +1,10 @@
-/* Whether one error refuses every variant; see tuner_run.h. A misspelt name refuses them all, and the budget would go by with the
-   same line again and again. No number of failures proves that: a variant that nobody tried may compile. So the run ends early
-   only where the evidence is broad. At least ENOUGH variants failed, none came further, and all have the same first diagnostic
-   with a line. Together they had every implementation and every value of every tunable. A diagnostic that is about values
-   (static_assert, #error) never ends a run, and a run without a budget tries all. */
+/* Decides whether one error refuses every variant, such as a misspelt name; the budget would pass
+   with the same error again and again. No number of failures proves this, because a variant that
+   nobody tried may compile. So the run ends early only if the evidence is broad: at least ENOUGH
+   variants failed, none came further, all have the same first diagnostic with a source line, and
+   together they had every implementation and every value of every tunable. A diagnostic about
+   values (static_assert, #error) never ends a run, and a run without a budget tries all
+   variants. */
 #include "tuner_run.h"
 
 #include <ctype.h>
@@ -11,10 +13,11 @@
 
 enum {
   ENOUGH = 16,
-  SAMPLES = 4096 /* of the space, to see which values its variants have */
+  SAMPLES = 4096 /* variants of the space that are sampled to see which values occur */
 };
 
-/* "k.cu:12: error: ..." or "k.cu:12:3: error: ..." in a compiler's log: the first line with an error; NULL: it has no place. */
+/* Returns the first line with an error in a compiler's log, "k.cu:12: error: ..." or "k.cu:12:3:
+   error: ...". NULL: the log has no error with a source line. */
 static const char *first_diagnostic(const char *log, size_t *length) {
   const char *error = strstr(log, "error: "), *line = error, *colon;
   if (!error) return NULL;
@@ -32,7 +35,7 @@ static bool is_about_values(const char *line, size_t length) {
   return false;
 }
 
-/* The same as those before, if there were any. */
+/* Returns true if the record has the same diagnostic as the earlier records, if any. */
 static bool is_alike(struct tuner_alike *alike, const struct cache_record *record) {
   size_t length;
   const char *line = record->outcome == CUGEN_OUTCOME_COMPILE ? first_diagnostic(record->reason, &length) : NULL;
@@ -41,7 +44,7 @@ static bool is_alike(struct tuner_alike *alike, const struct cache_record *recor
   return alike->diagnostic && strlen(alike->diagnostic) == length && memcmp(alike->diagnostic, line, length) == 0;
 }
 
-/* A position beyond 63 shares another one's mark. */
+/* Positions from 64 on share a bit with position % 64. */
 static void mark_values(const struct tuner *t, uint64_t index, uint64_t *marks) {
   struct strategy_space space = {0};
   uint16_t positions[STRATEGY_MAX_AXES];
@@ -58,7 +61,8 @@ static void mark_space(const struct tuner *t, uint64_t *marks) {
   for (size_t i = 0; i < count; i++) {
     const uint64_t valid = tuner_wants(t, &all[i]) ? all[i].valid : 0;
     const uint64_t samples = valid < SAMPLES ? valid : SAMPLES;
-    /* not always at the same place of its part, so that the inner tunables take all values */
+    /* Each sample is drawn from a varying place of its part, so that inner tunables take all
+       values. */
     for (uint64_t k = 0; k < samples; k++) {
       const uint64_t part = valid / samples;
       mark_values(t, all[i].first + k * part + (k * UINT64_C(0x9e3779b97f4a7c15) >> 32) % part, marks);
@@ -72,8 +76,8 @@ void tuner_note_end(struct tuner *t, uint64_t index, const struct cache_record *
   alike->other = !is_alike(alike, record);
   alike->count++;
   if (!alike->other) mark_values(t, index, alike->seen);
-  if (t->result->alike)
-    t->result->alike = alike->other ? 0 : alike->count; /* what was compiled when the search ended */
+  /* Count also the variants that were compiled when the search ended. */
+  if (t->result->alike) t->result->alike = alike->other ? 0 : alike->count;
 }
 
 bool tuner_is_alike(struct tuner *t) {

@@ -12,8 +12,10 @@
 #include "results.h"
 #include "runtime/compile/toolkit.h"
 
-/* What is kept of reference results and inputs' data, in main memory, and of datasets at all: a reference that depends on shared tunables
-   has results for each of their values. An eighth of the machine's memory, and no less than DATA_BYTES. */
+/* Limits of the reference results and inputs' data kept in main memory, and of the number of
+   datasets. There can be many, because a reference that depends on shared tunables has results for
+   each of their values. The limit of memory is 1/DATA_SHARE of the machine's memory, and no less
+   than DATA_BYTES. */
 enum { DATA_BYTES = 1 << 29, DATA_SHARE = 8, DATA_ENTRIES = 128, DATA_IN_USE = 2 };
 
 static size_t data_most(void) {
@@ -22,7 +24,7 @@ static size_t data_most(void) {
   return share > DATA_BYTES ? share : DATA_BYTES;
 }
 
-/* One dataset and what it owns. */
+/* A dataset request with everything that it points to. */
 struct bench_data {
   struct dataset_request request;
   struct hash key;
@@ -31,20 +33,20 @@ struct bench_data {
   struct bench_generator *generators;
   struct text reference_name, verify_name;
   size_t shared_bytes;
-  bool made;    /* false: its kernels are being compiled */
-  bool ready;   /* a worker has made it */
-  size_t users; /* jobs under way */
+  bool made;    /* false: the dataset's kernels are still being compiled */
+  bool ready;   /* a worker has made the dataset */
+  size_t users; /* number of jobs under way with this dataset */
   struct bench_data *next;
 };
 
-/* The kernel that makes the data of one input. */
+/* The generator kernel of one input. */
 struct bench_generator {
   struct text name;
   struct kernel_spec spec;
   struct compile_job *build;
 };
 
-/* Data that cannot be made. */
+/* The reason why a dataset cannot be made. */
 struct bench_fault {
   struct hash key;
   bool timed;
@@ -59,7 +61,8 @@ static int image_key(const struct bench *bench, const struct kernel_spec *spec, 
   return cache_image_key(spec, device_target(t->device, t->arch), t->ops->kind, t->nvrtc_version, out, err);
 }
 
-/* Another run may have compiled it. */
+/* Requests the image of a reference, generator or verify kernel. Another run may have stored it in
+   the shared cache. */
 static int request_build(struct bench *bench, const struct kernel_spec *spec, struct compile_job **out,
                          cugen_error *err) {
   struct text key = {0};
@@ -77,7 +80,8 @@ static int request_build(struct bench *bench, const struct kernel_spec *spec, st
   return status;
 }
 
-/* One that cannot be kept is compiled again. */
+/* Stores the image in the cache that runs share. An image that cannot be stored is compiled again
+   by the next run. */
 static void keep_image(const struct bench *bench, const struct kernel_spec *spec, struct compile_job *build) {
   struct text key = {0};
   cugen_error ignored;
@@ -89,7 +93,8 @@ static void keep_image(const struct bench *bench, const struct kernel_spec *spec
 
 /* ---- The bench ---- */
 
-/* What the worker does with data is done on a GPU by kernels. Begun first: the reference takes longer. */
+/* Requests the data kernels, by which a worker on a GPU fills and compares. Requested before the
+   reference, which takes longer. */
 static int request_kernels(struct bench *bench, cugen_error *err) {
   int status = CUGEN_OK;
   if (!(bench->target->ops->capabilities & DEVICE_EXECUTES_ON_GPU) || bench->target->predicted) return CUGEN_OK;
@@ -105,7 +110,8 @@ static void note_end(void *context) {
   compile_pool_note(bench->pool);
 }
 
-/* One that runs kernels of the cpu device forks, which no process may that has started CUDA. */
+/* The worker that listed the GPUs has started CUDA. Only workers for GPUs can be made of it,
+   because workers for the cpu device fork, which a process must not do once CUDA is started. */
 static bool takes_looked(const struct tune_target *target) {
   return target->ops->capabilities & DEVICE_EXECUTES_ON_GPU && !target->in_process;
 }
@@ -198,13 +204,14 @@ void bench_close(struct bench *bench) {
 
 /* ---- Datasets ---- */
 
-/* What data is made for. variant NULL: there are no shared tunables. */
+/* The problem and the variant that a dataset is made for. variant NULL: there are no shared
+   tunables. */
 struct situation {
   const struct problem *problem;
   const struct variant *variant;
 };
 
-/* What the arguments see. */
+/* Returns the slots that expressions of arguments read: parameters and shared tunables. */
 static struct value *shared_slots(const struct bench *bench, const struct situation *in) {
   const struct tune_target *t = bench->target;
   struct value *slots = calloc(config_slot_count(t->config, NULL) + 1, sizeof *slots);
@@ -215,14 +222,14 @@ static struct value *shared_slots(const struct bench *bench, const struct situat
   return slots;
 }
 
-/* Whether it is time to give up data that is still being made. */
+/* Returns true if data that is still being made has to be given up. */
 static bool is_late(void *context) {
   struct bench *bench = context;
   return (bench->interrupted && bench->interrupted(bench->context)) ||
          (bench->until > 0 && clock_seconds() > bench->until);
 }
 
-/* Another dataset with the same inputs, which are made; NULL: there is none. */
+/* Returns another dataset whose inputs are equal and already made, or NULL. */
 static const struct bench_data *find_alike(const struct bench *bench, const struct bench_data *data) {
   const struct bench_data *other = bench->data;
   while (other &&
@@ -240,7 +247,8 @@ static bool copy_shared(const struct bench_data *other, const struct bench_data 
   return true;
 }
 
-/* The inputs' data that this process makes. It does not depend on the reference, as far as buffers_hash is equal. */
+/* Makes the inputs' data that this process makes, or copies it from another dataset with an equal
+   buffers_hash; the data does not depend on the reference. */
 static int fill_shared(struct bench *bench, struct bench_data *data, const struct situation *in, cugen_error *err) {
   const struct tune_target *t = bench->target;
   const struct bench_data *other = find_alike(bench, data);
@@ -278,7 +286,7 @@ static int make_shared(struct bench *bench, struct bench_data *data, const struc
   return fill_shared(bench, data, in, err);
 }
 
-/* Waits for it; nothing can be run without `what`. */
+/* Waits for a compile without whose image nothing can run; `what` names it in errors. */
 static int finish_build(struct bench *bench, struct compile_job *build, const struct text *what, cugen_error *err) {
   while (!compile_pool_await(bench->pool, build, 0.05))
     if (is_late(bench)) return error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still being compiled", text_get(what));
@@ -294,7 +302,8 @@ static int finish(struct bench *bench, const struct kernel_spec *spec, struct co
   return status;
 }
 
-/* Their images; none where one of them has none: then the host does it. */
+/* Waits for the images of the data kernels. If one of them fails to compile, the host fills and
+   compares. */
 static int finish_kernels(struct bench *bench, struct dataset_request *request, cugen_error *err) {
   const struct text what = {.data = (char *)(uintptr_t) "what compares data", .length = 18};
   int status = CUGEN_OK;
@@ -396,7 +405,7 @@ static int finish_verify(struct bench *bench, struct bench_data *data, cugen_err
   return CUGEN_OK;
 }
 
-/* Only the plain part of the arguments is kept; their names and files live in the config. */
+/* Copies the plain part of the arguments. Their names and files remain owned by the config. */
 static int copy_arguments(const struct kernel_spec *from, const struct config *config, struct kernel_spec *to,
                           cugen_error *err) {
   *to = (struct kernel_spec){.variant = (char *)(uintptr_t) "",
@@ -413,14 +422,15 @@ static int copy_arguments(const struct kernel_spec *from, const struct config *c
   return CUGEN_OK;
 }
 
-/* The link to the dataset of that key, or to the end. */
+/* Returns the link to the dataset of that key, or the link at the end of the list. */
 static struct bench_data **find_data(struct bench *bench, const struct hash *key, bool timed) {
   struct bench_data **at = &bench->data;
   while (*at && ((*at)->request.timed != timed || strcmp((*at)->key.hex, key->hex) != 0)) at = &(*at)->next;
   return at;
 }
 
-/* Gives up what was not asked for in a long time; never what a job has, or one that is being put together may have asked for. */
+/* Drops the datasets that were requested least recently. A dataset with jobs under way is kept, and
+   so are the first DATA_IN_USE, which a job being prepared may have requested. */
 static void evict(struct bench *bench) {
   size_t count = 0, bytes = 0;
   for (struct bench_data **at = &bench->data; *at;) {
@@ -436,7 +446,8 @@ static void evict(struct bench *bench) {
   }
 }
 
-/* A processor's pages are taken as they are touched: without this the system would end a process halfway. A driver refuses by itself. */
+/* Refuses arguments larger than the machine's memory. On a processor, pages are allocated when
+   touched, so that the system would kill a process halfway; a GPU's driver refuses by itself. */
 static int check_room(const struct bench *bench, const struct kernel_spec *spec, cugen_error *err) {
   const struct device_facts *facts = &bench->target->device->facts;
   double bytes = 0;
@@ -449,7 +460,7 @@ static int check_room(const struct bench *bench, const struct kernel_spec *spec,
                    bench->target->config->path, 1e-9 * bytes, 1e-9 * (double)facts->memory_bytes);
 }
 
-/* Begins to compile what makes the data. */
+/* Begins to compile the kernels that make the dataset. */
 static int request_data(struct bench *bench, const struct kernel_spec *spec, const struct situation *in, bool timed,
                         struct bench_data **out, cugen_error *err) {
   const struct config *config = bench->target->config;
@@ -483,12 +494,12 @@ static int finish_data(struct bench *bench, struct bench_data *d, const struct s
 
 /* ---- Data that cannot be made ---- */
 
-/* What lies in this process, and what was stopped, is nobody's fault. */
+/* A lack of memory, an interruption and an internal error are not faults of the data. */
 static bool is_fault(int status) {
   return status != CUGEN_ERROR_INTERRUPTED && status != CUGEN_ERROR_INTERNAL && status != CUGEN_ERROR_MEMORY;
 }
 
-/* The error again, or that there is no memory to remember it. */
+/* Remembers the error for bench_fault. Returns its status, or CUGEN_ERROR_MEMORY. */
 static int note_fault(struct bench *bench, const struct hash *key, bool timed, cugen_error *err) {
   struct bench_fault *fault = calloc(1, sizeof *fault);
   if (!fault) return error_memory(err);
@@ -503,7 +514,7 @@ const cugen_error *bench_fault(const struct bench *bench, const struct kernel_sp
   return fault ? &fault->why : NULL;
 }
 
-/* NULL: it has none, or it is not the bench's. */
+/* Returns the dataset of a request; NULL: the request is NULL or not of this bench. */
 static struct bench_data *data_of(const struct bench *bench, const struct dataset_request *request) {
   struct bench_data *data = request ? bench->data : NULL;
   while (data && &data->request != request) data = data->next;
@@ -565,7 +576,7 @@ void bench_lift_limit(struct bench *bench) {
 void bench_foresee(struct bench *bench, const struct kernel_spec *spec, const struct problem *problem, bool timed,
                    const struct variant *variant) {
   struct bench_data *d;
-  cugen_error ignored; /* bench_dataset fails the same way, and has somebody to tell */
+  cugen_error ignored; /* bench_dataset fails in the same way and reports the error */
   if (*find_data(bench, &spec->data_hash, timed) || bench_fault(bench, spec, timed)) return;
   if (request_data(bench, spec, &(struct situation){problem, variant}, timed, &d, &ignored)) return;
   d->next = bench->data;

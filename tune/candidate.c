@@ -15,14 +15,15 @@
 
 /* ---- Candidates ---- */
 
-/* An expression that fails says no. */
+/* Returns true if the expression is true. An expression that fails counts as false. */
 static bool holds(const struct expr *expr, const struct value *slots) {
   cugen_error ignored;
   bool met;
   return !expr_eval_bool(expr, slots, &met, &ignored) && met;
 }
 
-/* Of the variant's requirements and restrictions the first that the check problem does not satisfy; NULL: it does. */
+/* Sets *out to the first of the variant's requirements and restrictions that the check problem does
+   not satisfy; NULL: it satisfies all. */
 static int unmet_on_check(const struct bench *bench, const struct variant *variant, const struct expr **out,
                           cugen_error *err) {
   const struct tune_target *t = bench->target;
@@ -54,8 +55,8 @@ struct hash candidate_refusal(const char *variant, const char *why) {
   return hash;
 }
 
-/* What the config describes but no device launches (an empty grid, too large a block) is a refused variant, kept with
-   its text so that it is remembered as such. */
+/* Marks the candidate as refused. A variant that the config describes but no device can launch (an
+   empty grid, too large a block) is kept with its text, so that the refusal is recorded. */
 static int refuse(struct candidate *c, const struct variant *variant, const cugen_error *why, cugen_error *err) {
   struct text text = {0};
   variant_print(variant, &text);
@@ -104,7 +105,8 @@ static int check_launches(const struct bench *bench, const struct kernel_spec *s
   return plan_check_launches(t->ops, &t->device->facts, spec, compiled, known ? occupancy_resident : NULL, err);
 }
 
-/* Before it goes to a worker, which has no source and so no line of it. */
+/* Checks the launches here rather than in the worker, because the worker has no source lines for
+   the message. */
 static bool can_launch(const struct bench *bench, struct candidate *c) {
   if (check_launches(bench, &c->real, &c->real_build->compiled, &c->refused)) return false;
   if (!c->check_build || !check_launches(bench, &c->check, &c->check_build->compiled, &c->refused)) return true;
@@ -184,7 +186,8 @@ int candidate_keep_image(struct bench *bench, const struct candidate *c, cugen_e
   return status;
 }
 
-/* Before the variant itself: its data takes longer to make than the variant to run. */
+/* Begins to compile the data's kernels before the variant itself, because making the data takes
+   longer than running the variant. */
 static int foresee_data(struct bench *bench, const struct candidate *c, cugen_error *err) {
   struct variant variant;
   struct value *values = variant_values(bench, c->index, &variant);
@@ -223,7 +226,8 @@ double candidate_compile_seconds(const struct candidate *c) {
   return (c->real_build ? c->real_build->seconds : 0) + (c->check_build && !shared ? c->check_build->seconds : 0);
 }
 
-/* What of a spec the device would run and hold a result against, its source aside. */
+/* Adds the parts of a spec, other than its source, that decide what the device runs and what the
+   result is compared with. */
 static void add_identity(struct text *out, const struct kernel_spec *spec, const struct compile_job *build) {
   if (!build) return;
   text_addf(out, "%s %s %s %s %s\n", build->compiled.image_hash.hex, spec->launches_hash.hex,
@@ -287,13 +291,14 @@ static void record_resources(const struct bench *bench, const struct candidate *
   record_occupancy(bench, launch, out);
 }
 
-/* The compiler's verdict comes before the device's. */
+/* Returns the error of a failed compile, or NULL. A compile error is reported before an error of
+   the device. */
 static const cugen_error *compile_failure(const struct candidate *c) {
   if (c->real_build->status) return &c->real_build->error;
   return c->check_build && c->check_build->status ? &c->check_build->error : NULL;
 }
 
-/* The job of one that was built, with its data. */
+/* Makes the job of a candidate that is compiled and has its data. */
 static int make_job(struct bench *bench, const struct candidate *c, bool verify,
                     const struct measure_options *measure, double timeout, struct worker_job *job, cugen_error *err) {
   const struct tune_target *t = bench->target;
@@ -315,7 +320,8 @@ static int make_job(struct bench *bench, const struct candidate *c, bool verify,
   return status;
 }
 
-/* A prediction in place of a measurement; what bounds it is its reason. */
+/* Fills the record with a prediction in place of a measurement. The reason of the record says what
+   bounds the variant. */
 static int predict(struct bench *bench, struct candidate *c, struct cache_record *out, cugen_error *err) {
   struct model_prediction prediction;
   cugen_error why;
@@ -335,7 +341,8 @@ static int predict(struct bench *bench, struct candidate *c, struct cache_record
   return record_reason(out, CUGEN_OUTCOME_OK, model_part_names[prediction.bound], err);
 }
 
-/* Counting takes a good part of a compile's time, or longer: it is done while the device is at work. */
+/* Counting takes about as long as a compile, or longer. Therefore it runs while the device is at
+   work. */
 void candidate_count(struct bench *bench, struct candidate *c) {
   if (!bench->target->predicted && !c->counting && c->real_build && !c->real_build->status)
     c->counting = counting_begin(bench->target->device, &c->real, &c->real_build->compiled);
@@ -361,7 +368,8 @@ bool candidate_counted(struct bench *bench, struct candidate *c, double patience
   return true;
 }
 
-/* Elements and counts of the reason may be of the check problem, not of the one that the user gave. */
+/* Takes over the reason of a result. If the run was on the check problem, the reason says so, because
+   its elements and counts are not those of the user's problem. */
 static int record_run_reason(const struct bench *bench, const struct candidate *c, const struct worker_result *result,
                              struct cache_record *out, cugen_error *err) {
   struct text reason = {0};
@@ -382,13 +390,13 @@ int candidate_refuse(struct bench *bench, struct candidate *c, struct cache_reco
                                       : record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
 }
 
-/* What says without a run how it ends. */
+/* Completes the record of a candidate whose outcome is known without a run. */
 static int end_early(struct bench *bench, struct candidate *c, struct cache_record *out, cugen_error *err) {
   if (!candidate_has_data(bench, c)) return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
   const cugen_error *refused = compile_failure(c);
   if (!refused) return predict(bench, c, out, err);
-  if (refused->status != CUGEN_ERROR_COMPILE) /* no compiler, no memory: not this variant's fault */
-    return error_copy(err, refused);
+  /* No compiler or no memory: not the variant's fault. */
+  if (refused->status != CUGEN_ERROR_COMPILE) return error_copy(err, refused);
   if (!bench->refused.status) bench->refused = *refused;
   return record_reason(out, CUGEN_OUTCOME_COMPILE, refused->message, err);
 }

@@ -7,8 +7,8 @@
 
 #define BIT(value) (1u << (unsigned)(value))
 
-/* What the run of a variant that was compiled can end as, and why. The coordinator itself says that a time is up, and what a compiler
-   says comes from the compiler. */
+/* The outcomes and causes that the run of a compiled variant can have. Timeouts are not among them,
+   because the coordinator itself finds them, nor are the outcomes of a compiler. */
 static const struct {
   unsigned outcomes, causes;
 } possible[] = {
@@ -66,7 +66,7 @@ void claim_read(const struct claim *claim, struct worker_result *out) {
                                                 .dropped = claim->dropped != 0}};
   memcpy(out->reason, claim->reason, sizeof out->reason - 1);
   if (out->outcome != CUGEN_OUTCOME_OK)
-    out->measurement = (struct measurement){0}; /* nobody asks how fast it failed */
+    out->measurement = (struct measurement){0}; /* the time of a failure is not used */
 }
 
 void claim_record(const struct worker_result *result, uint64_t seed, struct cache_record *out) {
@@ -88,19 +88,19 @@ void claim_record(const struct worker_result *result, uint64_t seed, struct cach
   snprintf(out->throttle, sizeof out->throttle, "%s", m->clock.throttle);
 }
 
-/* No device launches a kernel faster. */
+/* Least plausible time of a launch in seconds; no device launches a kernel faster. */
 static const double least_time = 1e-8;
 
 static const char *times_wrong(const struct measurement *m, double process) {
   if (m->samples <= 0) return "it has no samples";
   if (!(m->seconds >= least_time)) return "its time is below 10 ns";
   if (!(m->minimum <= m->p20 && m->p20 <= m->seconds && m->seconds <= m->p80)) return "its times are in no order";
-  /* Half of the samples took the median or longer. */
+  /* Half of the samples took at least the median. */
   if (m->seconds * ((double)m->samples + 1) / 2 > process) return "its times are longer than its process ran";
   return NULL;
 }
 
-/* What no record has a column for. */
+/* Checks the fields of a result that a record does not store. */
 static const char *fields_wrong(const struct worker_result *result, const struct claim_bounds *bounds) {
   const bool right = result->outcome == CUGEN_OUTCOME_OK;
   if (!is_among(possible[bounds->on_gpu].outcomes, (int)result->outcome)) return "no run ends with such an outcome";
@@ -124,7 +124,8 @@ bool claim_is_possible(const struct worker_result *result, const struct claim_bo
     snprintf(why, size, "%s", wrong);
     return false;
   }
-  if (result->outcome == CUGEN_OUTCOME_OK && !bounds->timed) return true; /* it becomes no record */
+  /* The result of an untimed run becomes no record. */
+  if (result->outcome == CUGEN_OUTCOME_OK && !bounds->timed) return true;
   memset(record.hash.hex, '0', sizeof record.hash.hex - 1);
   claim_record(result, 0, &record);
   wrong = cache_record_wrong(&record, &column);
@@ -144,7 +145,8 @@ void claim_make_error(int status, const cugen_error *why, struct claim_error *ou
   if (status) memcpy(out->message, why->message, strnlen(why->message, sizeof out->message - 1));
 }
 
-/* An interruption, a defect of cugen and a lost device would end more than the data that the step makes. */
+/* Returns true if a step may report this error. An interruption, an internal error or a lost device
+   would end more than the data that the step makes. */
 static bool is_a_steps(const struct claim_error *claim) {
   static const int statuses[] = {CUGEN_OK,          CUGEN_ERROR_CONFIG, CUGEN_ERROR_DEVICE, CUGEN_ERROR_MISSING,
                                  CUGEN_ERROR_WRONG, CUGEN_ERROR_MEMORY, CUGEN_ERROR_IO,     CUGEN_ERROR_USAGE};

@@ -9,18 +9,19 @@
 #include "base/system.h"
 #include "runtime/plan.h"
 
-/* Finished jobs that nobody holds are kept: a later variant may differ in its launch alone, and the fastest run again at the end.
-   The oldest go when all of them have so many bytes. */
+/* Limit in bytes of finished jobs that no candidate holds. They are kept because a later variant
+   may differ only in its launch, and because the fastest variants run again at the end. The oldest
+   are freed beyond the limit. */
 static const size_t most_idle = (size_t)128 << 20;
 
 struct compile_pool {
   struct compile_pool_options options;
   pthread_mutex_t mutex;
-  pthread_cond_t work, done; /* something to compile, or stop; something finished */
+  pthread_cond_t work, done; /* work: a job to compile, or stop; done: a job has finished */
   struct compile_job *all;
   bool stop;
-  size_t begun, under_way, ended; /* those that were stopped do not count as ended */
-  double seconds;                 /* that those which ended took */
+  size_t begun, under_way, ended; /* stopped compiles do not count as ended */
+  double seconds;                 /* total duration of the ended compiles */
   size_t events;
   pthread_t *threads;
   int thread_count;
@@ -35,16 +36,18 @@ static void job_free(struct compile_job *job) {
   free(job);
 }
 
-/* Whether a compile like the ones before it would end in time; until one has ended, any may try. Mutex held. */
+/* Returns true if a compile of average duration would end before the deadline. Until a compile has
+   ended, every compile may begin. Called with the mutex held. */
 static bool in_time(const struct compile_pool *b) {
   double expected = b->ended ? b->seconds / (double)b->ended : 0;
   return b->options.until <= 0 || clock_seconds() + expected <= b->options.until;
 }
 
-/* So many later compiles of a process are worth precompiled headers. */
+/* Precompiled headers pay off for a process that has so many further compiles to do. */
 enum { WORTH = 4 };
 
-/* Whether a thread will carry out so many more, by what is left to try and by the time that is left. Mutex held. */
+/* Estimates whether a thread will carry out WORTH more compiles, from the variants left to try and
+   the time left. Called with the mutex held. */
 static enum compile_more more_to_come(const struct compile_pool *b) {
   const size_t left = b->options.variants > b->begun ? b->options.variants - b->begun : 0;
   if (!b->options.variants || !b->ended) return COMPILE_UNKNOWN;
@@ -53,7 +56,7 @@ static enum compile_more more_to_come(const struct compile_pool *b) {
   return b->options.until <= 0 || clock_seconds() + needed <= b->options.until ? COMPILE_MANY : COMPILE_FEW;
 }
 
-/* The oldest waiting job: the list has the newest first. Called with the mutex held. */
+/* Returns the oldest waiting job; the list has the newest first. Called with the mutex held. */
 static struct compile_job *next_work(struct compile_pool *b) {
   struct compile_job *found = NULL;
   bool any = in_time(b);
@@ -94,7 +97,7 @@ static void compile(struct compile_pool *b, struct compile_job *job, enum compil
   job->seconds = clock_seconds() - begin;
 }
 
-/* A finished one. */
+/* Returns the memory of a finished job. */
 static size_t job_bytes(const struct compile_job *job) {
   const struct compiled *c = &job->compiled;
   return sizeof *job + strlen(job->source) + c->image_length + (c->ptx ? strlen(c->ptx) : 0);
@@ -208,7 +211,8 @@ static struct compile_job *job_new(const struct kernel_spec *spec) {
   return NULL;
 }
 
-/* Same source, and every entry this spec launches, in its order. */
+/* Returns true if the job has the same source and every entry that this spec launches, in the same
+   order. */
 static bool serves(const struct compile_job *job, const struct kernel_spec *spec) {
   const char *entries[KERNEL_MAX_ENTRIES];
   size_t count = plan_entries(spec, entries);
@@ -268,7 +272,8 @@ int compile_pool_adopt(struct compile_pool *b, const struct kernel_spec *spec, s
   return CUGEN_OK;
 }
 
-/* Frees the oldest idle jobs beyond the limit, and those nobody waits for any more. Mutex held. */
+/* Frees the oldest idle jobs beyond the limit, and waiting jobs that nobody holds any more. Called
+   with the mutex held. */
 static void tidy(struct compile_pool *b) {
   size_t idle = 0;
   for (struct compile_job **at = &b->all; *at;) {

@@ -15,7 +15,7 @@ struct entry {
 
 struct compiled_store {
   pthread_mutex_t mutex;
-  struct entry *entries; /* the oldest first */
+  struct entry *entries; /* oldest first */
   size_t count, room, bytes;
 };
 

@@ -16,7 +16,8 @@
 
 enum { MOST_FILES = 64, MOST_FOLDERS = 16 };
 
-/* Where the C++ compiler's libraries are found; an object itself has no name in any folder. */
+/* Opens the ruleset for the folders of the C++ compiler's libraries. The object itself needs no
+   rule, because it is a file without a name. */
 void confinement_open(struct confinement *out) {
   const char *path = getenv("LD_LIBRARY_PATH");
   char *own = strdup(path ? path : ""), *rest = NULL;
@@ -35,7 +36,7 @@ void confinement_close(struct confinement *c) {
   c->files = -1;
 }
 
-/* Of what this process has mapped; 0: not known. */
+/* Returns how many bytes this process has mapped; 0: not known. */
 static rlim_t mapped_bytes(void) {
   unsigned long pages = 0;
   FILE *file = fopen("/proc/self/statm", "re");
@@ -50,7 +51,7 @@ static void limit(__rlimit_resource_t which, rlim_t most) {
   if (getrlimit(which, &now) == 0 && now.rlim_max >= most) setrlimit(which, &wanted);
 }
 
-/* On top of what is mapped, half of the machine's memory. */
+/* Limits memory to the current mappings plus half of the machine's RAM. */
 static void limit_memory(void) {
   const rlim_t mapped = mapped_bytes(), half = (rlim_t)sysconf(_SC_PHYS_PAGES) / 2 * (rlim_t)sysconf(_SC_PAGESIZE);
   if (!SANITIZED && mapped) limit(RLIMIT_AS, mapped + half);
@@ -64,18 +65,19 @@ void confine_loading(struct confinement *c, bool spreads) {
   limit_memory();
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   jail_enter(c->files);
-  confinement_close(c); /* of this process */
+  confinement_close(c); /* closes the confinement in this process only */
   seccomp_enter(&(const struct seccomp_rules){.loading = true, .fork = c->fork});
 }
 
-/* What was open to load from: an object's own file above all, which a kernel could write to. */
+/* Closes all files that were open for loading, above all the object's own file, which a kernel
+   could overwrite. */
 static void close_files(void) {
   for (int fd = STDERR_FILENO + 1; fd < MOST_FILES; fd++) close(fd);
 }
 
 void confine_running(const struct confinement *c) {
   close_files();
-  limit(RLIMIT_FSIZE, 0); /* not before: an object is written into a file without a name */
-  /* A sanitizer reads /proc as a handler ends the process, with locks held. */
+  limit(RLIMIT_FSIZE, 0); /* only now, because the object was written into a file without a name */
+  /* A sanitizer reads /proc while it ends the process, so that it cannot run under seccomp. */
   if (!SANITIZED) seccomp_enter(&(const struct seccomp_rules){.fork = c->fork});
 }

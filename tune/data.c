@@ -1,5 +1,6 @@
-/* Data of inputs; see data.h. Each kind of data is one function that gives the elements of a part of the logical indices, in
-   their order; they are stored where layout and pitch have them, by several threads. */
+/* Makes the data of inputs; see data.h. Each kind of data is one function that makes the elements
+   of a range of logical indices in order. Several threads each make one range, and store the
+   elements by the argument's layout and row pitch. */
 #include "data.h"
 
 #include <pthread.h>
@@ -20,11 +21,13 @@ struct making {
   const struct kernel_argument *argument;
   const struct config_data *data;
   char *to;
-  struct expr_buffer buffers[KERNEL_MAX_ARGUMENTS]; /* of the arguments that it reads */
-  void *made[KERNEL_MAX_ARGUMENTS];                 /* of these, what was made for this alone */
+  /* Buffers of the arguments that the expression reads. */
+  struct expr_buffer buffers[KERNEL_MAX_ARGUMENTS];
+  /* The buffers that were made only for this expression. */
+  void *made[KERNEL_MAX_ARGUMENTS];
   struct expr *bound;
   int slot_count;
-  double begin; /* by the clock */
+  double begin; /* clock_seconds at the beginning */
   pthread_t caller;
   atomic_bool stopped;
   cugen_error *err;
@@ -72,7 +75,7 @@ static void walk_next(struct walk *w) {
 
 /* ---- values = "expression" ---- */
 
-enum { LOOK_EVERY = 1 << 16 }; /* elements: at the clock */
+enum { LOOK_EVERY = 1 << 16 }; /* elements between two looks at the clock */
 
 struct part {
   struct making *making;
@@ -89,7 +92,8 @@ static int refuse_element(struct part *part, const struct walk *w, int status) {
   return status;
 }
 
-/* What a type cannot hold is no data: it would be another number, or infinity. */
+/* Stores a value. A number that the type cannot hold is an error, because it would become another
+   number or infinity. */
 static int store_value(struct part *part, struct walk *w, const struct value *value) {
   struct text text = {0};
   bool number = value->type == VALUE_INT || value->type == VALUE_FLOAT;
@@ -108,7 +112,7 @@ static int check_time(struct part *part) {
                    "not computed within %g s; a longer timeout or a smaller problem may help", timeout);
 }
 
-/* The user's callback is for the caller's thread. */
+/* Polls the user's callback. Only the caller's thread may do so. */
 static int check_stop(struct part *part) {
   struct making *m = part->making;
   const struct data_request *request = m->request;
@@ -144,7 +148,8 @@ static void evaluate_part(void *context) {
     part->status = error_memory(&part->error);
     return;
   }
-  for (int i = 0; i < m->slot_count; i++) slots[i] = value_int(0); /* the others are in the program */
+  /* The program contains the values of the other slots. */
+  for (int i = 0; i < m->slot_count; i++) slots[i] = value_int(0);
   part->status = evaluate_range(part, slots);
   free(slots);
 }
@@ -186,7 +191,7 @@ static int open_buffer(struct making *m, size_t k, const char *shared) {
   return CUGEN_OK;
 }
 
-/* With all but the element's own slots put in. */
+/* Compiles the expression with the values of all slots other than the element's own. */
 static int bind_values(struct making *m) {
   int first = config_data_slot(m->request->config);
   m->slot_count = first + 1 + KERNEL_MAX_RANK;
@@ -232,7 +237,7 @@ static int make_list(struct making *m) {
 
 /* ---- file = "points.npy" ---- */
 
-/* A boolean is a byte. */
+/* Returns true if the file's type is the argument's. A boolean is a byte. */
 static bool same_type(const struct dtype *dtype, const struct npy *npy) {
   return strcmp(npy->type, dtype->npy) == 0 || (strcmp(npy->type, "b1") == 0 && dtype->id == DTYPE_u8);
 }
@@ -258,7 +263,7 @@ static int check_npy(struct making *m, const struct npy *npy) {
   return error_append(m->err, "; a file has as many dimensions, each at least as large: its leading part is taken");
 }
 
-/* A buffer that lies as the file does. */
+/* Returns an argument whose buffer has the layout of the file. */
 static struct kernel_argument file_layout(const struct kernel_argument *a, const struct npy *npy) {
   struct kernel_argument out = {.rank = npy->rank, .dtype = a->dtype};
   int64_t stride = 1;
@@ -270,27 +275,29 @@ static struct kernel_argument file_layout(const struct kernel_argument *a, const
   return out;
 }
 
-/* A part of a file that is being read. Elements that lie side by side in the file and in the buffer are a run, which is read at once;
-   runs and single elements that do not lie so are gathered from `gathered`, the whole of what is wanted of the file. */
+/* A range of a file that is being read. Elements that are contiguous in both the file and the
+   buffer form a run, which is read in one call. If runs are short, the needed part of the file is
+   read at once into `gathered`, and elements are copied from there. */
 struct reading {
   struct making *making;
   const struct source_data *file;
-  size_t offset; /* of the elements */
+  size_t offset; /* offset of the elements in the file */
   const struct kernel_argument *layout;
-  const char *gathered;     /* NULL: runs are read in their place */
-  int64_t run, first, last; /* runs */
+  const char *gathered;     /* NULL: each run is read into its place */
+  int64_t run, first, last; /* length of a run, and range of runs */
   int status;
   cugen_error error;
 };
 
-/* Where the file has the element that the walk is at. */
+/* Returns the offset in the file of the element that the walk is at. */
 static int64_t file_offset(const struct reading *r, const struct walk *w) {
   int64_t offset = 0;
   for (int i = 0; i < w->argument->rank; i++) offset += w->at[i] * r->layout->stride[i];
   return offset;
 }
 
-/* How many elements, from each multiple of it on, lie side by side on both sides. */
+/* Returns the length of runs: that many elements, from each multiple of it on, are contiguous in
+   both the file and the buffer. */
 static int64_t common_run(const struct kernel_argument *a, const struct kernel_argument *layout) {
   int64_t run = 1;
   for (int i = a->rank - 1; i >= 0 && a->stride[i] == run && layout->stride[i] == run; i--) run *= a->shape[i];
@@ -332,7 +339,8 @@ static int read_parts(const struct reading *whole, void (*run)(void *part), int6
   return CUGEN_OK;
 }
 
-/* Runs so short that as many calls would take longer than bringing all of it here; so long that threads share one. */
+/* Runs shorter than SHORT_RUN are not read one by one, because the calls would take longer than
+   reading the whole range. Several threads share a run longer than LONG_RUN. */
 enum { SHORT_RUN = 4096, LONG_RUN = 1 << 18 };
 
 static int copy_elements(struct making *m, const struct source_data *file, size_t offset,
@@ -367,7 +375,7 @@ static int copy_npy(struct making *m, const struct source_data *file) {
   return copy_elements(m, file, npy.offset, &layout);
 }
 
-/* The elements in row-major order, nothing around them. */
+/* Reads a raw file, which has the elements in row-major order and nothing else. */
 static int copy_raw(struct making *m, const struct source_data *file) {
   const struct kernel_argument *a = m->argument;
   struct npy npy = {.rank = a->rank};
@@ -396,7 +404,7 @@ static int make_file(struct making *m) {
 /* ---- All ---- */
 
 static int make_one(struct making *m, const char *shared) {
-  if (m->argument->elements != element_count(m->argument)) /* what lies between rows */
+  if (m->argument->elements != element_count(m->argument)) /* zero the padding between rows */
     memset(m->to, 0xff, (size_t)kernel_argument_bytes(m->argument));
   switch (m->argument->data) {
   case DATA_VALUES: return make_values(m, shared);

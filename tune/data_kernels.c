@@ -7,17 +7,18 @@
 
 #include "elements.h"
 
-extern const char data_kernels_text[]; /* made by tools/cmake/EmbedFiles.cmake of data_layout.h and data_kernels.cu */
+/* data_layout.h and data_kernels.cu as a string, made by tools/cmake/EmbedFiles.cmake. */
+extern const char data_kernels_text[];
 
 enum { THREADS = 256, WARP = 32, BLOCKS_PER_SM = 8, BLOCKS_OF_HOST = 2 };
 
-/* The numbers that data_kernels.cu knows them by. */
+/* data_kernels.cu uses these enumerators as plain numbers. */
 _Static_assert(DTYPE_FLOAT == 0 && DTYPE_SMALL == 1 && DTYPE_SIGNED == 2 && DTYPE_UNSIGNED == 3, "kinds of dtypes");
 _Static_assert(FILL_UNIFORM == 0 && FILL_IDENTITY == 1 && FILL_INDEX == 2 && FILL_ONES == 3 && FILL_ZERO == 4,
                "fills");
 _Static_assert(DATA_RANK >= KERNEL_MAX_RANK, "dimensions");
 
-/* name, which part of the source has it */
+/* Name of each entry, and the part of the source that contains it. */
 #define DATA_ENTRIES(X)                                                                                              \
   X(fill, 0)                                                                                                         \
   X(widen, 1)                                                                                                        \
@@ -34,11 +35,11 @@ struct data_kernels {
   struct loaded *loaded[DATA_PARTS];
   struct entry *entries[ENTRY_COUNT];
   unsigned most_blocks;
-  uint64_t key, odd;     /* of digests */
-  struct memory tallies; /* one a question, */
-  struct memory fresh;   /* and what they begin with */
-  struct memory partial; /* sums of each block */
-  struct memory answers; /* pinned */
+  uint64_t key, odd;     /* random key of the digests */
+  struct memory tallies; /* one tally for each question */
+  struct memory fresh;   /* initial values of the tallies */
+  struct memory partial; /* partial sums of each block */
+  struct memory answers; /* the tallies in pinned host memory */
   size_t asked;
 };
 
@@ -65,7 +66,7 @@ static int alloc(struct data_kernels *k, enum memory_kind kind, size_t bytes, st
   return k->device->ops->alloc(k->device, kind, bytes, false, out, err);
 }
 
-/* What every tally begins with. */
+/* Uploads the initial values of the tallies. */
 static int upload_fresh(struct data_kernels *k, cugen_error *err) {
   struct data_tally *tallies = calloc(DATA_MOST_QUESTIONS, sizeof *tallies);
   if (!tallies) return error_memory(err);
@@ -106,7 +107,7 @@ int data_kernels_open(struct device *device, const struct compiled *const *compi
   if (!k) return error_memory(err);
   k->device = device;
   k->most_blocks = facts->is_gpu ? (unsigned)facts->sm_count * BLOCKS_PER_SM : BLOCKS_OF_HOST;
-  /* A kernel under test could not forge what it cannot know. */
+  /* The key is random, so that a kernel under test cannot forge a digest. */
   if (getrandom(&k->key, sizeof k->key, 0) < 0 || getrandom(&k->odd, sizeof k->odd, 0) < 0)
     k->key = 0, k->odd = 0x9e3779b97f4a7c15u;
   k->odd |= 1;
@@ -130,7 +131,7 @@ void data_kernels_close(struct data_kernels *k) {
 
 /* ---- Launching ---- */
 
-/* As many threads as there is work, within what fills the device. */
+/* Returns enough blocks for one thread per unit of work, limited to what fills the device. */
 static unsigned blocks_for(const struct data_kernels *k, int64_t work) {
   const int64_t blocks = (work + THREADS - 1) / THREADS;
   return blocks < 1 ? 1 : blocks > k->most_blocks ? k->most_blocks : (unsigned)blocks;
@@ -155,7 +156,7 @@ static struct data_type type_of(const struct dtype *dtype) {
                             .exponent_bits = dtype->format.exponent_bits,
                             .fraction_bits = dtype->format.fraction_bits,
                             .infinities = dtype->format.infinities,
-                            .low = is_signed ? -end : 0, /* as element_clamp */
+                            .low = is_signed ? -end : 0, /* as in element_clamp */
                             .high = digits > 53 ? end - end * 0x1p-53 : end - 1,
                             .largest = dtype_largest(dtype)};
 }
@@ -167,7 +168,8 @@ static bool joins(const struct data_layout *l, int64_t stride, int64_t weight, i
   return last >= 0 && l->stride[last] == shape * stride && l->weight[last] == shape * weight;
 }
 
-/* One more dimension, within those before it; one with the last where they lie like one. */
+/* Adds a dimension after the others, merged with the last one if both together are contiguous like
+   one dimension. */
 static void add_dimension(struct data_layout *l, int64_t shape, int64_t stride, int64_t weight) {
   if (shape == 1) return;
   if (!joins(l, stride, weight, shape)) {
@@ -180,13 +182,14 @@ static void add_dimension(struct data_layout *l, int64_t shape, int64_t stride, 
   l->weight[at] = weight;
 }
 
-/* In the order of the flat index, or of memory, so that threads side by side touch what lies side by side. */
+/* Makes the layout in the order of the flat index, or by_memory in the order of memory, so that
+   neighbouring threads touch neighbouring elements. */
 static struct data_layout layout_of(const struct kernel_argument *a, bool by_memory) {
   struct data_layout out = {0};
   int order[KERNEL_MAX_RANK];
   int64_t weight[KERNEL_MAX_RANK], all = 1;
   for (int i = a->rank - 1; i >= 0; all *= a->shape[i--]) order[i] = i, weight[i] = all;
-  for (int i = 1; by_memory && i < a->rank; i++) { /* the largest stride first */
+  for (int i = 1; by_memory && i < a->rank; i++) { /* sort by stride, the largest first */
     const int moved = order[i];
     int to = i;
     for (; to > 0 && a->stride[order[to - 1]] < a->stride[moved]; to--) order[to] = order[to - 1];
@@ -212,7 +215,7 @@ int data_kernels_fill(struct data_kernels *k, const struct kernel_argument *a, u
   int64_t count = element_count(a);
   memcpy(shape.shape, a->shape, (size_t)a->rank * sizeof *a->shape);
   int status = CUGEN_OK;
-  if (a->elements != count) /* what lies between rows */
+  if (a->elements != count) /* fill the padding between rows */
     status = k->device->ops->fill(k->device, to, 0xff, (size_t)kernel_argument_bytes(a), err);
   void *parameters[] = {&to, &layout, &shape, &type, &make, &stream, &count};
   return status ? status : launch(k, ENTRY_fill, count, parameters, err);
@@ -268,7 +271,7 @@ int data_kernels_narrow(struct data_kernels *k, const struct kernel_argument *a,
   uint64_t word = poison * UINT64_C(0x0101010101010101);
   int64_t count = element_count(a);
   int status = CUGEN_OK;
-  if (a->elements != count) /* what lies between rows */
+  if (a->elements != count) /* the padding between rows is not compared */
     status = k->device->ops->fill(k->device, to, 0xff, (size_t)kernel_argument_bytes(a), err);
   void *parameters[] = {&from, &wide, &to, &layout, &type, &word, &count, &tally};
   return status ? status : launch(k, ENTRY_narrow, count, parameters, err);

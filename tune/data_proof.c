@@ -22,7 +22,7 @@ static int download(struct proof *p, cugen_error *err) {
                                   err);
 }
 
-/* The same bytes. */
+/* A fill by the kernels has the same bytes as a fill by the host. */
 static int prove_fill(struct proof *p, enum fill_kind fill, cugen_error *err) {
   const size_t bytes = (size_t)kernel_argument_bytes(&p->argument);
   p->argument.fill = fill;
@@ -33,7 +33,7 @@ static int prove_fill(struct proof *p, enum fill_kind fill, cugen_error *err) {
   return status;
 }
 
-/* A byte that changes shows, and none does. */
+/* A digest changes with a single byte, and is equal for equal bytes. */
 static int prove_digest(struct proof *p, cugen_error *err) {
   const size_t bytes = (size_t)kernel_argument_bytes(&p->argument) - 1;
   const struct data_tally *tallies;
@@ -50,7 +50,7 @@ static int prove_digest(struct proof *p, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* The same digest of the elements, which lie in rows. */
+/* The digest of elements in rows equals the host's. */
 static int prove_bits(struct proof *p, cugen_error *err) {
   const struct data_tally *tallies;
   int status = data_kernels_begin(p->kernels, err);
@@ -60,7 +60,7 @@ static int prove_bits(struct proof *p, cugen_error *err) {
   return status;
 }
 
-/* What was filled is compared with itself, and with itself but for one element. */
+/* A filled buffer is compared with itself, and with a copy that differs in one element. */
 static int prove_comparison(struct proof *p, cugen_error *err) {
   const struct kernel_argument *a = &p->argument;
   const struct dtype *wide = a->dtype->wide;
@@ -93,7 +93,8 @@ static int prove_comparison(struct proof *p, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* What was filled, in the wide type, of its elements in reverse: samples are looked up, too. */
+/* The elements of a filled buffer are converted to the wide type in reverse order, so that the
+   look-up of samples is tested as well. */
 static int prove_widening(struct proof *p, cugen_error *err) {
   const struct kernel_argument *a = &p->argument;
   const int64_t count = element_count(a);
@@ -107,7 +108,8 @@ static int prove_widening(struct proof *p, cugen_error *err) {
   return status;
 }
 
-/* What was filled comes back from the wide type, byte for byte; two elements that it cannot be are counted. */
+/* A filled buffer is converted from the wide type back, and must have the same bytes; two elements
+   that the type cannot hold must be counted. */
 static int prove_narrowing(struct proof *p, cugen_error *err) {
   const struct kernel_argument *a = &p->argument;
   const struct dtype *wide = a->dtype->wide;

@@ -66,8 +66,9 @@ static int reference_step(void *context, cugen_error *err) {
   return results_compute(l->device, l->dataset, l->request, err);
 }
 
-/* What variants are held against, where no process can write it, whatever it asks for: it is mapped from a file that is open for
-   reading alone. */
+/* Makes the shared memory read-only: it has the results that variants are compared with, and a
+   process in the jail must not be able to change them. It is mapped from a descriptor that is open
+   for reading only, so that mprotect cannot make it writable again. */
 static void seal_shared(const struct dataset *d, int descriptor) {
   struct text path = {0};
   text_addf(&path, "/proc/self/fd/%d", descriptor);
@@ -85,7 +86,8 @@ static void drop_wanted(struct device *device, struct dataset *d) {
     if (both[i]->device) device->ops->free(device, both[i]);
 }
 
-/* Room for what outputs are compared with, on the device. Where there is none, the host compares. */
+/* Allocates device memory for the reference's results and the samples. If the device has no room,
+   the host compares. */
 static void alloc_wanted(struct device *device, struct dataset *d) {
   const size_t list = d->samples.flat ? (size_t)d->samples.count * sizeof *d->samples.flat : 0;
   cugen_error no_room;
@@ -99,8 +101,9 @@ static int upload_wanted(struct device *device, struct dataset *d, bool results,
   return status || !list ? status : device->ops->upload(device, d->sampled.device, d->samples.flat, list, err);
 }
 
-/* Where there are kernels and nothing is found fault with, results stay on the device. Only those that take longer to compute than to bring are brought
-   here as well, where the next worker finds them, and this one when they are wanted again. */
+/* Computes the reference on the device, where the results stay. Results that took longer to compute
+   than to copy are also copied to the shared memory, for the next worker and for later use. *done
+   is false if an element may be missing; the host then has to find it. */
 static int compute_there(struct device *device, const struct dataset_request *request, struct dataset *d, bool *done,
                          cugen_error *err) {
   bool slow = false;
@@ -130,7 +133,7 @@ static int take_results(struct device *device, const struct dataset_request *req
   return status || !d->wanted.device ? status : upload_wanted(device, d, !there, err);
 }
 
-/* Whether it can be loaded. */
+/* Tests in the step's process that the verify kernel can be loaded. */
 static int verifier_step(void *context, cugen_error *err) {
   const struct loading *l = context;
   struct verifier *verifier;
@@ -144,7 +147,7 @@ int dataset_load(struct device *device, struct dataset *d, cugen_error *err) {
   return verifier_open(device, d, d->late, &d->verifier, err);
 }
 
-/* What judges the variants. */
+/* Prepares the reference's results and the verify kernel. */
 static int take_proofs(struct device *device, const struct dataset_request *request, struct dataset *d,
                        cugen_error *err) {
   int status = take_results(device, request, d, err);
@@ -228,7 +231,7 @@ void dataset_close(struct device *device, struct dataset *d) {
 
 /* ---- The verdict on a run ---- */
 
-/* The verify kernel sees the inputs as they were given, also those that the kernel may overwrite. */
+/* Runs the verify kernel, after restoring the inputs that the kernel under test may overwrite. */
 static int judge(struct device *device, struct dataset *d, double *error, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++)
@@ -270,7 +273,7 @@ static int check_kept_zero(struct device *device, struct dataset *d, cugen_error
   return CUGEN_OK;
 }
 
-/* By the host, which the outputs are brought to. */
+/* Verifies on the host, to which the outputs are copied. */
 static int verify_here(struct device *device, struct dataset *d, const struct kernel_spec *spec, double *error,
                        cugen_error *err) {
   int status = dataset_guards(device, d, err);
@@ -288,7 +291,7 @@ static int verify_here(struct device *device, struct dataset *d, const struct ke
   return status ? status : check_kept_zero(device, d, err);
 }
 
-/* ---- The same on the device: all questions, then the answers in the order in which the host looks ---- */
+/* ---- Verifying on the device: all questions first, then the answers in the host's order ---- */
 
 static int ask_output(struct dataset *d, const struct kernel_argument *a, size_t i, const char *want,
                       cugen_error *err) {
@@ -318,7 +321,7 @@ static int ask_all(struct dataset *d, const struct kernel_spec *spec, size_t *gu
   return status;
 }
 
-/* Only the first wrong element is brought here. */
+/* Copies only the first wrong element to the host. */
 static int read_output(struct device *device, struct dataset *d, const struct kernel_argument *a, size_t i,
                        const struct data_tally *tallies, const char *want, double *error, cugen_error *err) {
   if (tallies[0].first != UINT64_MAX) return verify_gap_written(a, (int64_t)tallies[0].first, err);
@@ -352,7 +355,8 @@ static int verify_there(struct device *device, struct dataset *d, const struct k
   int status = ask_all(d, spec, &guards, err);
   if (!status) status = data_kernels_await(d->kernels, &tallies, err);
   if (status) return status;
-  memcpy(answers, tallies, sizeof answers); /* what follows may ask, too */
+  /* Copied, because the following calls may ask further questions. */
+  memcpy(answers, tallies, sizeof answers);
   if (!guards || !dataset_are_whole(at, guards)) status = dataset_guards(device, d, err);
   at += guards;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {

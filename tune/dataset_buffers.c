@@ -1,4 +1,5 @@
-/* A dataset's buffers: what lies in them, and how it is made, kept and made whole; see dataset_buffers.h. */
+/* A dataset's buffers: their contents, and how they are filled, kept and restored; see
+   dataset_buffers.h. */
 #include "dataset_buffers.h"
 
 #include <stdio.h>
@@ -14,17 +15,16 @@ static bool has_input(const struct kernel_argument *a) {
   return a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT || a->kind == CUGEN_ARGUMENT_CONSTANT;
 }
 
-/* What a kernel may not change. */
+/* Returns true for an argument that a kernel must not change. */
 static bool is_input(const struct kernel_argument *a) {
   return has_input(a) && a->kind != CUGEN_ARGUMENT_INOUT && !a->overwrite;
 }
 
-/* What is written anew before a run that is compared. */
+/* Returns true for an argument that is restored before a run that is compared. */
 static bool is_restored(const struct kernel_argument *a) {
   return a->kind == CUGEN_ARGUMENT_INOUT || a->overwrite;
 }
 
-/* Zero before the first launch, and kept so by the kernel; other scratch may hold anything. */
 bool dataset_is_kept_zero(const struct kernel_argument *a) {
   return a->kind == CUGEN_ARGUMENT_SCRATCH && a->fill == FILL_ZERO;
 }
@@ -56,12 +56,14 @@ bool dataset_has_shared_data(const struct kernel_spec *spec) {
   return dataset_results_offset(spec) > dataset_data_offset(spec, 0);
 }
 
-/* Whether the memory holds the argument's data: a generator's is there when its worker says so. */
+/* Returns true if the shared memory holds the argument's data. A generator's data is there once the
+   worker has set the flag. */
 static bool holds(const struct kernel_argument *a, const struct shared_head *head, size_t i) {
   return a->data && (a->data != DATA_GENERATOR || head->generated[i]);
 }
 
-/* A part of what is copied; touching new pages takes longer than the copy, and threads share it. */
+/* A thread's part of a copy. Threads share the copy, because touching new pages takes longer than
+   copying. */
 struct copied {
   const char *from;
   char *to;
@@ -104,7 +106,8 @@ void dataset_end(char *doing) {
 
 /* ---- Inputs ---- */
 
-/* An input as it is to be, in *made (the caller frees it) unless it lies there already. NULL: no memory. */
+/* Returns the original contents of an input: in place if they exist, or in *made, which the caller
+   frees. NULL: out of memory. */
 static const void *input_data(const struct dataset *d, size_t i, void **made) {
   const struct kernel_argument *a = &d->spec.arguments[i];
   *made = NULL;
@@ -118,7 +121,7 @@ static bool is_host(const struct device *device) {
   return !(device->ops->capabilities & DEVICE_EXECUTES_ON_GPU);
 }
 
-/* On the host data of a fill are made where they are to lie. */
+/* On the host, the data of a fill is made directly in the buffer. */
 static bool is_made_there(const struct device *device, const struct kernel_argument *argument) {
   return is_host(device) && argument->data == DATA_FILL;
 }
@@ -150,7 +153,8 @@ static int digest_of(const struct dataset *d, size_t i, const struct memory *mem
   return status;
 }
 
-/* A kernel may have written to the copy, too: then the host has it. */
+/* Restores an argument from its kept copy on the device. A kernel may have overwritten the copy as
+   well; then the host's data is used. */
 static int write_from_kept(struct device *device, const struct dataset *d, size_t i, const struct memory *to,
                            cugen_error *err) {
   const struct memory *kept = &d->kept[i];
@@ -170,7 +174,7 @@ int dataset_write_input(struct device *device, const struct dataset *d, size_t i
   return write_from_host(device, d, i, to, err);
 }
 
-/* Into set 0, as it is to be. */
+/* Writes the original contents of an input into set 0. */
 static int write_input(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
   return dataset_write_input(device, d, i, &d->sets[0][i], err);
 }
@@ -182,7 +186,7 @@ int dataset_run_apart(const struct loading *l, int (*step)(void *context, cugen_
   return l->request->apart ? l->request->apart(l->request->apart_context, step, context, err) : step(context, err);
 }
 
-/* A thread's part of pages that nobody has touched. */
+/* A thread's part of fresh pages, which it touches. */
 struct fresh_pages {
   volatile char *begin, *end;
 };
@@ -193,7 +197,8 @@ static void touch_pages(void *context) {
   for (volatile char *at = part->begin; at < part->end; at += LEAST_PAGE) *at = 0;
 }
 
-/* A download would touch fresh pages one after the other, which takes longer than the transfer. */
+/* Downloads into fresh pages, which threads touch first: a download would touch them one after the
+   other, which takes longer than the transfer. */
 static int download_fresh(struct device *device, void *to, const void *from, size_t bytes, cugen_error *err) {
   enum { UNIT = 64 };
   struct fresh_pages parts[PARALLEL_MOST];
@@ -206,7 +211,8 @@ static int download_fresh(struct device *device, void *to, const void *from, siz
   return device->ops->download(device, to, from, bytes, err);
 }
 
-/* memory: its inputs. Where there are data kernels and nothing is found fault with, set 0 is made on the device and copied from there. */
+/* Runs a generator. memory: buffers of its inputs. With data kernels, set 0 is made on the device
+   and copied from there, unless an element may be wrong. */
 static int make_generated(const struct loading *l, struct memory *memory, cugen_error *err) {
   struct device *device = l->device;
   const struct dataset *d = l->dataset;
@@ -221,7 +227,7 @@ static int make_generated(const struct loading *l, struct memory *memory, cugen_
   return generated_make(device, a, generator, memory, shared, err);
 }
 
-/* The inputs before it are filled. */
+/* Runs a generator in its step, after filling the inputs before it. */
 static int run_generator(const struct loading *l, cugen_error *err) {
   struct device *device = l->device;
   struct dataset *d = l->dataset;
@@ -231,7 +237,7 @@ static int run_generator(const struct loading *l, cugen_error *err) {
   int status = memory ? CUGEN_OK : error_memory(err);
   for (size_t k = 0; k < i && memory; k++)
     if (!generator->spec->arguments[k].absent) memory[k] = d->sets[0][k];
-  for (size_t k = 0; k < i && !status; k++) /* which kernels that ran before may have changed */
+  for (size_t k = 0; k < i && !status; k++) /* an earlier generator may have changed its inputs */
     if (is_restored(&d->spec.arguments[k])) status = write_input(device, d, k, err);
   dataset_begin(d->doing, generator->name);
   if (!status) status = make_generated(l, memory, err);
@@ -245,7 +251,7 @@ static int generator_step(void *context, cugen_error *err) {
   return run_generator(context, err);
 }
 
-/* *there: set 0 holds it now. */
+/* *there is set to true if set 0 holds the generator's data. */
 static int generate(struct device *device, struct dataset *d, const struct dataset_request *request, size_t i,
                     bool *there, cugen_error *err) {
   *there = false;
@@ -259,7 +265,8 @@ static int generate(struct device *device, struct dataset *d, const struct datas
 
 /* ---- Buffers ---- */
 
-/* What it is written anew from. Where there is no memory for it, that is the host. */
+/* Allocates the copy from which an argument is restored. If there is no memory for it, the host
+   restores the argument. */
 static void alloc_kept(struct device *device, struct dataset *d, size_t i) {
   cugen_error no_room;
   if (d->kept[i].device) return;
@@ -267,7 +274,8 @@ static void alloc_kept(struct device *device, struct dataset *d, size_t i) {
                      &no_room);
 }
 
-/* Made on the device, or brought there once. first_made: set 0 holds it already. */
+/* Fills an input of all sets: made on the device, or uploaded once and copied. first_made: set 0 is
+   filled already. */
 static int fill_there(struct device *device, struct dataset *d, size_t i, bool first_made, cugen_error *err) {
   const struct kernel_argument *a = &d->spec.arguments[i];
   const bool made = data_kernels_make(a);
@@ -334,7 +342,8 @@ int dataset_alloc_set(struct device *device, struct dataset *d, cugen_error *err
   return status;
 }
 
-/* Twice the L2 in all (a set that is larger needs no second), within a quarter of the device's memory. */
+/* The sets together take twice the L2 cache (a single set that is larger suffices), and at most a
+   quarter of the device's memory. */
 size_t dataset_sets_wanted(const struct device *device, const struct kernel_spec *spec) {
   const struct device_facts *facts = &device->description.facts;
   int64_t bytes = 1;
@@ -348,7 +357,8 @@ size_t dataset_sets_wanted(const struct device *device, const struct kernel_spec
 
 /* ---- Inputs as they were ---- */
 
-/* Kept from one variant to the next: touching new pages would cost more than the transfer. */
+/* The buffer is kept from one variant to the next, because touching new pages would cost more than
+   the transfer. */
 int dataset_stage(struct device *device, struct dataset *d, size_t bytes, cugen_error *err) {
   if (d->staging.bytes >= bytes) return CUGEN_OK;
   if (d->staging.bytes) device->ops->free(device, &d->staging);
@@ -365,7 +375,7 @@ int dataset_read(struct device *device, struct dataset *d, size_t i, size_t byte
   return status ? status : device->ops->download(device, d->staging.host, d->sets[0][i].device, bytes, err);
 }
 
-/* Says what changed in an input, and writes it anew. */
+/* Says what changed in an input, and restores it. */
 static int refill(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
   const struct kernel_argument *a = &d->spec.arguments[i];
   size_t bytes = (size_t)kernel_argument_bytes(a);
@@ -380,7 +390,7 @@ static int refill(struct device *device, struct dataset *d, size_t i, cugen_erro
   return status;
 }
 
-/* What the inputs of set 0 are now. */
+/* Digests the current contents of the inputs of set 0. */
 static int digest_here(struct device *device, struct dataset *d, uint64_t *digests, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
@@ -424,7 +434,7 @@ int dataset_restore(struct device *device, struct dataset *d, cugen_error *err) 
   return wrong;
 }
 
-/* What the new shared memory is to hold of the inputs' data, which lies in the buffers already. */
+/* Copies the inputs' data from the buffers into new shared memory. */
 int dataset_generate_all(struct device *device, struct dataset *d, const struct dataset_request *request,
                          cugen_error *err) {
   int status = CUGEN_OK;
@@ -436,14 +446,15 @@ int dataset_generate_all(struct device *device, struct dataset *d, const struct 
 
 /* ---- Before and after a run ---- */
 
-/* Ones in every bit are NaN as a float, but -1 as a whole number, which may be what is wanted: there a second launch finds
-   another number. */
+/* All bits set is NaN as a float, but -1 as an integer, which may be the right result. So integers
+   get another number in a second launch. */
 unsigned char dataset_poison(const struct dataset *d, const struct kernel_argument *a) {
   return d->again && a->kind == CUGEN_ARGUMENT_OUTPUT && element_get_of(a->dtype) ? 0x5a : 0xff;
 }
 
-/* A second launch finds the scratch as the first left it, as in an application. What the kernel has no use for holds anything:
-   it may be most of the memory, as room for parts of K that few variants have. */
+/* In a second launch the scratch is left as the first launch left it, as in an application. Scratch
+   that this variant does not use is not poisoned: it may take most of the memory, such as room for
+   parts of K that few variants split. */
 static bool is_poisoned(const struct kernel_argument *a, bool again) {
   if (a->kind != CUGEN_ARGUMENT_SCRATCH) return a->kind == CUGEN_ARGUMENT_OUTPUT;
   return !again && (!a->unused || dataset_is_kept_zero(a));
@@ -470,7 +481,7 @@ bool dataset_changes(const struct dataset *d) {
   return i < d->spec.argument_count;
 }
 
-/* Written anew for each variant: one before it may have written anywhere. */
+/* The copies are written for each variant, because the variant before may have overwritten them. */
 int dataset_keep(struct device *device, struct dataset *d, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
@@ -510,7 +521,7 @@ int dataset_ask_guards(struct dataset *d, size_t *asked, cugen_error *err) {
   return status;
 }
 
-/* Whether all are whole, as far as that can be found out there. */
+/* Asks whether the guards of all buffers are intact, as far as the device can read them. */
 static int ask_whole(struct dataset *d, bool *whole, cugen_error *err) {
   const struct data_tally *tallies;
   size_t asked;

@@ -9,14 +9,15 @@
 
 /* ---- Noise ---- */
 
-/* A counter-based generator: element i of a buffer does not depend on how the buffer is walked. */
+/* A counter-based generator: element i of a buffer does not depend on the order in which the buffer
+   is filled. */
 static uint64_t noise(uint64_t stream, int64_t i) {
   uint64_t state = stream + (uint64_t)i * 0x9e3779b97f4a7c15u;
   return random_next(&state);
 }
 
-/* Floats fill all 24 bits of an f32: fewer would switch fewer wires, and a GPU at its power limit would look faster
-   than it is. */
+/* Floats fill all 24 bits of an f32. With fewer bits fewer wires would switch, and a GPU at its
+   power limit would look faster than it is. */
 static inline double uniform(enum dtype_kind kind, uint64_t bits) {
   if (kind == DTYPE_UNSIGNED) return (double)(bits % 17);
   return kind == DTYPE_SIGNED ? (double)(int64_t)(bits % 17) - 8.0 : (double)(int64_t)(bits >> 40) * 0x1p-23 - 1.0;
@@ -29,7 +30,7 @@ static inline double uniform(enum dtype_kind kind, uint64_t bits) {
   }
 DTYPES(NOISE)
 
-/* Elements flat, flat + step and so on, `stride` apart from `to` on. */
+/* Fills elements flat, flat + step and so on, which are `stride` apart in memory from `to` on. */
 #define NOISE_ROW(name, ...) noise_##name,
 static void (*const noises[DTYPE_COUNT])(void *to, int64_t stride, int64_t count, uint64_t stream, int64_t flat,
                                          int64_t step) = {DTYPES(NOISE_ROW)};
@@ -54,12 +55,12 @@ int64_t element_offset(const struct kernel_argument *argument, int64_t flat) {
 /* ---- What they are ---- */
 
 static inline uint64_t element_bits(const unsigned char *from, size_t bytes) {
-  uint64_t bits = 0; /* little-endian, as GPUs are */
+  uint64_t bits = 0; /* little-endian, as on GPUs */
   memcpy(&bits, from, bytes);
   return bits;
 }
 
-/* A function for each size, so that an element is a load and not a call. */
+/* One function for each element size, so that reading an element is a load and not a call. */
 #define DIGEST(bytes)                                                                                                \
   static uint64_t digest_##bytes(const unsigned char *at, int64_t step, int64_t count, int64_t flat) {               \
     uint64_t sum = 0;                                                                                                \
@@ -101,7 +102,8 @@ static double fill_value(const struct kernel_argument *argument, uint64_t stream
   switch (argument->fill) {
   case FILL_UNIFORM: return uniform(argument->dtype->kind, noise(stream, flat));
   case FILL_IDENTITY: return on_diagonal(argument, flat) ? 1.0 : 0.0;
-  case FILL_INDEX: return fmin((double)flat, dtype_largest(argument->dtype)); /* infinity times zero is no number */
+  /* Avoids infinity, which times zero would be NaN. */
+  case FILL_INDEX: return fmin((double)flat, dtype_largest(argument->dtype));
   case FILL_ONES: return 1.0;
   case FILL_ZERO:
   case FILL_KIND_COUNT: break;
@@ -109,13 +111,14 @@ static double fill_value(const struct kernel_argument *argument, uint64_t stream
   return 0.0;
 }
 
-/* A thread's part of a buffer, counted in the order of memory: line after line of elements side by side. */
+/* A thread's part of a buffer, in the order of memory: lines of contiguous elements, one after the
+   other. */
 struct fill {
   const struct kernel_argument *argument;
   uint64_t stream;
   void *out;
-  int along;           /* the dimension that lines run along */
-  int64_t first, last; /* of the elements */
+  int along;           /* the dimension of the lines */
+  int64_t first, last; /* range of elements */
 };
 
 static void fill_line(const struct fill *f, int64_t line, int64_t first, int64_t last) {

@@ -1,20 +1,23 @@
-/* Energy; see energy.h. A GPU's counter (NVML, since Volta) is that of the whole board and moves in steps, every 20 to 100 ms. A window of
-   launches begins and ends at steps, and the energy of a run is what the counter has risen by, over the number of runs: what lies
-   between a step and its being seen is one batch at most, which is the resolution. The counter is read while a batch runs, so
-   that the device is never idle. Before the window the launches run for a while, since the power follows the load late.
+/* Measures energy; see energy.h. A GPU's counter (NVML, since Volta) counts the whole board and
+   moves in steps every 20 to 100 ms. A window of launches begins and ends at steps; the energy of a
+   run is the rise of the counter divided by the number of runs. A step is seen at most one batch
+   late, and this batch is the resolution. The counter is read while a batch runs, so that the
+   device is never idle. Before the window, launches run for a while, because the power follows the
+   load with a delay.
 
-   Where a kernel changes what it is given, its buffers are written anew between launches. What that alone takes is measured in a second
-   window, and subtracted. */
+   Where a kernel changes its arguments, its buffers are restored between launches. The energy of
+   the restoring alone is measured in a second window and subtracted. */
 #include "energy.h"
 
 #include <math.h>
 
 #include "base/system.h"
 
-/* A batch: short beside the counter's steps, long beside a launch. */
+/* Duration of a batch in seconds: short compared with the counter's steps, long compared with a
+   launch. */
 static const double batch_seconds = 0.01;
 static const double warm_seconds = 0.1;
-/* How long a counter may stand still. */
+/* Seconds without a step after which the counter counts as unusable. */
 static const double patience = 2;
 
 struct load {
@@ -22,8 +25,8 @@ struct load {
   struct call *const *calls;
   size_t count, next;
   const struct measure_renewal *renewal;
-  bool launches; /* false: buffers are written anew and that is all */
-  bool mute;     /* the counter cannot be read, or stands still */
+  bool launches; /* false: buffers are restored and nothing is launched */
+  bool mute;     /* the counter cannot be read, or does not move */
   long repeats;
 };
 
@@ -34,7 +37,7 @@ static int run_one(struct load *load, cugen_error *err) {
   return status || !load->launches ? status : call_launch(load->calls[set], err);
 }
 
-/* A batch, and what the counter says while it runs. */
+/* Runs a batch, and reads the counter while the batch runs. */
 static int run_batch(struct load *load, double *joules, cugen_error *err) {
   int status = CUGEN_OK;
   for (long i = 0; i < load->repeats && !status; i++) status = run_one(load, err);
@@ -42,7 +45,7 @@ static int run_batch(struct load *load, double *joules, cugen_error *err) {
   return status ? status : load->device->ops->sync(load->device, err);
 }
 
-/* A step of the counter: what it says, and how many runs had ended before. */
+/* A step of the counter: its value, and how many runs had ended before the step. */
 struct step {
   double joules, seconds;
   double runs;

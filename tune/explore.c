@@ -1,11 +1,13 @@
-/* Exploring while serving; see explore.h. It is the race of the leaders (race.c) with an application's launches as its rounds: in a
-   round each variant that may still be the fastest is timed once, the current one among them. So what changes with time is the
-   same for all, and a variant is out when the 99 % interval of its time over the leader's lies above the margin of a tie. It ends after
-   RACE_ROUNDS rounds at the latest.
+/* Explores while serving; see explore.h. This is the race of the leaders (race.c) with an
+   application's launches as its rounds: in each round, every variant that may still be the fastest,
+   including the current one, is timed once. So effects that change with time are equal for all, and
+   a variant is out when the 99 % interval of the ratio of its time to the leader's lies above the
+   margin of a tie. The exploration ends after at most RACE_ROUNDS rounds.
 
    Invariants:
    - explored <= share * launches, at every launch.
-   - The current variant is left only once the race says that it is slower than the leader. A tie, or no verdict, changes nothing. */
+   - The current variant is replaced only when the race says that it is slower than the leader. A
+     tie, or no decision, changes nothing. */
 #include "explore.h"
 
 #include <math.h>
@@ -16,7 +18,7 @@ void explore_begin(struct explore *e, size_t count, double share) {
   *e = (struct explore){.race = {.count = count}, .share = share, .settled = count < 2};
 }
 
-/* There and back, so that nobody always runs behind the same one. */
+/* The order alternates from round to round, so that no runner always follows the same one. */
 static size_t runner_at(const struct explore *e, size_t turn) {
   return e->round % 2 ? e->race.count - 1 - turn : turn;
 }
@@ -48,7 +50,8 @@ static size_t count_left(const struct explore *e) {
   return left;
 }
 
-/* After a round, or when one is out: who serves, and whether it goes on. */
+/* Called after a round, or when a runner is out: chooses the current runner, and decides whether
+   the exploration goes on. */
 static void judge(struct explore *e) {
   const bool over = race_judge(&e->race, CUGEN_TIE);
   if (!takes_part(e, e->current)) e->current = e->race.leader;

@@ -7,7 +7,8 @@ static bool is_wanted(const struct space_implementation *one, const char *only) 
   return !only || space_list_means(only, one->implementation->name);
 }
 
-/* The index in the space of the i-th variant of those implementations; false: they have fewer. */
+/* Sets *index to the index in the space of the i-th variant of those implementations; returns false
+   if there are fewer. */
 static bool find_index(const struct space *space, const char *only, uint64_t i, uint64_t *index) {
   size_t count;
   const struct space_implementation *all = space_implementations(space, &count);
@@ -29,7 +30,8 @@ static uint64_t count_variants(const struct space *space, const char *only) {
   return variants;
 }
 
-/* One out of each of as many equal parts, not always at the same place: the inner tunables take all values. */
+/* Draws one variant out of each of so many equal parts, from a varying place of the part, so that
+   inner tunables take all values. */
 static uint64_t draw(uint64_t variants, uint64_t i) {
   const uint64_t part = variants / SAMPLES;
   return variants <= SAMPLES ? i : i * part + (i * UINT64_C(0x9e3779b97f4a7c15) >> 32) % part;

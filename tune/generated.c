@@ -11,8 +11,8 @@ struct generation {
   struct device *device;
   const struct kernel_argument *argument;
   const struct dtype *wide;
-  int64_t count; /* as sample_count is passed: a long long */
-  size_t bytes;  /* of the result, packed and in the wide type */
+  int64_t count; /* number of elements, passed as sample_count: a long long */
+  size_t bytes;  /* bytes of the result, packed and in the wide type */
   struct memory own;
   struct plan *plan;
   struct call *call;
@@ -22,7 +22,7 @@ struct generation {
 
 static int open_generation(struct generation *g, const struct dataset_generator *generator, struct memory *memory,
                            cugen_error *err) {
-  void *extra[] = {&g->count}; /* which the call reads at each launch */
+  void *extra[] = {&g->count}; /* read at each launch */
   int status = g->device->ops->alloc(g->device, MEMORY_DEVICE, g->bytes, true, &g->own, err);
   memory[generator->argument] = g->own;
   if (!status) status = plan_open(g->device, generator->spec, generator->compiled, &g->plan, err);
@@ -35,7 +35,7 @@ static void close_generation(struct generation *g) {
   if (g->own.device) g->device->ops->free(g->device, &g->own);
 }
 
-/* One launch, into memory that holds nothing but that byte before. */
+/* Launches once, into memory that is filled with the poison. */
 static int launch_once(struct generation *g, unsigned char poison, cugen_error *err) {
   const struct device_ops *ops = g->device->ops;
   int status = ops->fill(g->device, g->own.device, poison, g->bytes, err);
@@ -59,7 +59,8 @@ static bool is_poison(const struct generation *g, const char *host, int64_t flat
   return true;
 }
 
-/* The first element that holds its run's poison; again NULL: there was one run. -1: none. */
+/* Returns the first element that holds the poison of its run in every run, or -1. again NULL: there
+   was one run. */
 static int64_t find_unwritten(const struct generation *g, const char *host, const char *again) {
   for (int64_t i = 0; i < g->count; i++)
     if (is_poison(g, host, i, poisons[0]) && (!again || is_poison(g, again, i, poisons[1]))) return i;
@@ -75,7 +76,8 @@ static int refuse_element(const struct generation *g, int64_t flat, const char *
   return status;
 }
 
-/* What looks like poison may be data: it is none when another poison stays, too. */
+/* Launches a second time if an element looks like poison. It may be data: only an element that also
+   keeps a second poison is unwritten. */
 static int check_written(struct generation *g, const char *host, cugen_error *err) {
   if (find_unwritten(g, host, NULL) < 0) return CUGEN_OK;
   char *again = malloc(g->bytes);
@@ -87,7 +89,7 @@ static int check_written(struct generation *g, const char *host, cugen_error *er
                         ": thread t < sample_count stores element t, and there is a thread for each element", err);
 }
 
-/* A number as a person writes it. */
+/* Prints a number as a person writes it. */
 static void print_number(const struct generation *g, const char *host, int64_t flat, struct text *out) {
   int64_t whole = 0;
   element_getter *get = element_get_of(g->wide);
@@ -134,7 +136,7 @@ static struct generation generation_of(struct device *device, const struct kerne
 int generated_make_there(struct device *device, struct data_kernels *kernels, const struct kernel_argument *argument,
                          const struct dataset_generator *generator, struct memory *memory, void *to, bool *done,
                          cugen_error *err) {
-  static const unsigned char poison = 0x5a; /* 0xff is -1, which is no rare number */
+  static const unsigned char poison = 0x5a; /* not 0xff, which is -1, a frequent number */
   struct generation g = generation_of(device, argument);
   const struct data_tally *tallies;
   int status = open_generation(&g, generator, memory, err);

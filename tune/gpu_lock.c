@@ -1,4 +1,4 @@
-/* A file in /tmp by the GPU's UUID, under flock; see gpu_lock.h. */
+/* The lock is a file in /tmp named by the GPU's UUID, under flock; see gpu_lock.h. */
 #include "gpu_lock.h"
 
 #include <fcntl.h>

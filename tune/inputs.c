@@ -1,4 +1,4 @@
-/* Digests of inputs, here and on the device; see inputs.h. */
+/* Digests of inputs, on the host and on the device; see inputs.h. */
 #include "inputs.h"
 
 #include "base/hash.h"
@@ -10,7 +10,7 @@ static size_t piece_count(size_t bytes) {
   return count < MOST_PIECES ? count : MOST_PIECES;
 }
 
-/* The k-th piece's offset; its length through *length. */
+/* Returns the offset of the k-th piece, and its length through *length. */
 static size_t piece_at(size_t bytes, size_t k, size_t *length) {
   *length = bytes < INPUTS_PIECE ? bytes : INPUTS_PIECE;
   if (bytes > (size_t)MOST_PIECES * INPUTS_PIECE) {

@@ -14,14 +14,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What both processes see. A kernel can write anything there, at any time until its process is gone: only what is copied afterwards is
-   looked at. */
+/* Memory that both processes see. A kernel can overwrite it until its process has ended, so that it
+   is copied afterwards and only the copy is used. */
 struct shared {
-  uint32_t done; /* 1: the step came to its end */
+  uint32_t done; /* 1: the step reached its end */
   _Alignas(max_align_t) char result[];
 };
 
-/* The worker's socket above all: who has it could answer for the worker. */
+/* Closes descriptors, above all the worker's socket, through which a kernel could answer for the
+   worker. */
 static void close_between(unsigned first, unsigned last) {
   if (first > last) return;
 #if defined(SYS_close_range)
@@ -37,13 +38,14 @@ static void close_all_but(int kept) {
   close_between(place + 1, ~0u);
 }
 
-/* What the user's shell knows, tokens for instance, is nothing for a kernel: what it prints is remembered. */
+/* Clears the environment. It may contain secrets of the user's shell, which a kernel could print;
+   printed text is stored in the cache. */
 static void forget_environment(void) {
   for (char **at = environ; at && *at; at++) explicit_bzero(*at, strlen(*at));
   clearenv();
 }
 
-/* What a step's process is given. */
+/* The arguments of a step's process. */
 struct start {
   void (*step)(void *context, void *result);
   void *context;
@@ -55,7 +57,7 @@ _Noreturn static void run_step(const struct start *s) {
   if (dup2(s->output, STDOUT_FILENO) < 0 || dup2(s->output, STDERR_FILENO) < 0) _exit(1);
   close_all_but(s->kept);
   forget_environment();
-  setvbuf(stdout, NULL, _IONBF, 0); /* what is printed before a crash is not lost */
+  setvbuf(stdout, NULL, _IONBF, 0); /* so that text printed before a crash is not lost */
   s->step(s->context, s->shared->result);
   fflush(stdout);
   s->shared->done = 1;
@@ -66,11 +68,12 @@ static pid_t start(const struct start *s) {
   const pid_t parent = getpid(), child = fork();
   if (child != 0) return child;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1); /* it went before that was asked for */
+  if (getppid() != parent) _exit(1); /* the parent ended before prctl asked for the signal */
   run_step(s);
 }
 
-/* A kernel that writes one itself has less shown of what it prints. */
+/* Byte that separates the outputs. If a kernel prints this byte itself, less of its output is
+   shown. */
 static const char mark = '\0';
 
 void isolate_mark(void) {
@@ -79,7 +82,8 @@ void isolate_mark(void) {
   }
 }
 
-/* Only the first is one; how many bytes it had. */
+/* Removes the mark from the text. Only the first such byte is a mark. Returns the number of bytes
+   left. */
 static ssize_t take_mark(char *buffer, size_t length, struct isolate_output *output) {
   char *found = output->marked ? NULL : memchr(buffer, mark, length);
   if (!found) return 0;
@@ -90,8 +94,9 @@ static ssize_t take_mark(char *buffer, size_t length, struct isolate_output *out
   return 1;
 }
 
-/* Until the process has ended or closed them. The process may reach *output, where others read it: it is written, and never read but
-   once, at the beginning. */
+/* Collects the output until the process has ended or closed its streams. The process may be able to
+   overwrite *output, which others read. Therefore this function writes to *output and reads from it
+   only once, at the beginning. */
 static void collect(int pipe, struct isolate_output *output) {
   struct isolate_output own = *output;
   char buffer[4096];

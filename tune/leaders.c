@@ -1,5 +1,6 @@
-/* The race of the leaders; see tuner_run.h and race.h. Single measurements of a thousand variants favour the lucky, so the best
-   few are timed again, in turn, until it is known who is faster, or that it does not matter. */
+/* The race of the leaders; see tuner_run.h and race.h. A search that measures each of a thousand
+   variants once favours the lucky ones. So the best few are timed again, in turn, until it is known
+   who is faster, or that the difference does not matter. */
 #include "tuner_run.h"
 
 #include <math.h>
@@ -9,36 +10,40 @@
 #include "energy.h"
 #include "race.h"
 
-/* How long all races may take: a tenth of what the search took, within these. */
+/* Limits in seconds of all races together, which otherwise take a tenth of the search's time. */
 static const double least_seconds = 1, most_seconds = 4, most_energy_seconds = 10;
 
-/* Who takes part: what is at most so much slower than the best, as far as single measurements tell; and what is so near that it
-   has to. */
+/* Variants take part if single measurements say that they are at most `near` times as slow as the
+   best. The races go on until all variants within `too_near` have raced. */
 static const double near = 1.03, too_near = 1.01;
 
-/* The same after a search on several devices: they are of one model and still differ by some per cent, and the race is on one of them. */
+/* Used instead of `near` after a search on several devices: devices of one model differ by some
+   percent, and the race is on one of them. */
 static const double near_of_several = 1.1;
 
-/* The board is under load already, by the variant before. So each takes that long, and more of the budget goes to the race. */
+/* Under sustained load, the board is already loaded by the variant before. So each measurement
+   takes only this much load, and more of the budget goes to the race. */
 static const double load_between = 0.5, most_seconds_loaded = 15;
 
-/* Of those whose energy is measured. */
+/* Limit of the variants whose energy is raced. */
 enum { MOST_ENERGY = 3 };
 
-/* A variant on its way through the races: measured now or before. */
+/* A variant that may take part in races, from this run or remembered. */
 struct entrant {
-  const struct cache_record *record; /* of t->records, or of t->known */
-  double cost;                       /* the record's; once it has raced, the race's */
+  const struct cache_record *record; /* points into t->records or t->known */
+  /* Cost in the record, or in the race once the variant has raced. */
+  double cost;
   bool raced;
 };
 
-/* One that runs: its candidate, and the records of its rounds. */
+/* A variant in a race: its candidate, and the records of its rounds. */
 struct leader {
   struct entrant *entrant;
-  struct candidate *candidate; /* NULL: it is remembered, and not this kernel any more or not asked for */
+  /* NULL: the remembered record is of another kernel, or the variant is not asked for. */
+  struct candidate *candidate;
   struct cache_record rounds[RACE_ROUNDS];
-  double seconds; /* that the rounds took */
-  bool failed;    /* in a round */
+  double seconds; /* time that the rounds took */
+  bool failed;    /* a round failed */
 };
 
 static int by_cost(const void *a, const void *b) {
@@ -53,7 +58,8 @@ static int open_leader(struct tuner *t, struct leader *leader, cugen_error *err)
   leader->failed = !leader->candidate;
   if (status || leader->failed) return status;
   status = candidate_build(&t->bench, leader->candidate, err);
-  if (!status) candidate_hasten(&t->bench, leader->candidate); /* they compile side by side */
+  /* So that leaders compile side by side. */
+  if (!status) candidate_hasten(&t->bench, leader->candidate);
   return status;
 }
 
@@ -88,7 +94,7 @@ static int measure_leader(struct tuner *t, struct race *race, size_t runner, str
   return CUGEN_OK;
 }
 
-/* There and back, so that nobody always runs behind the same one. */
+/* The order alternates from round to round, so that no variant always runs behind the same one. */
 static int run_round(struct tuner *t, struct race *race, struct leader *leaders, int round, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t n = 0; n < race->count && !status; n++) {
@@ -103,13 +109,14 @@ static int run_rounds(struct tuner *t, struct race *race, struct leader *leaders
   bool over = false;
   for (int round = 0; round < RACE_ROUNDS && !over && !status; round++) {
     status = run_round(t, race, leaders, round, err);
-    if (status) break; /* not all have run in it */
+    if (status) break; /* the round is incomplete */
     over = race_judge(race, CUGEN_TIE) || (round + 1 >= RACE_LEAST_ROUNDS && clock_seconds() > until);
   }
   return status;
 }
 
-/* The round with the median time represents the leader; what it cost before counts, too. */
+/* Stores the round of median time as the leader's record. The record keeps the compile time of the
+   earlier one, and its measure time includes that of the earlier one and of all rounds. */
 static int store_leader(struct tuner *t, const struct race_runner *runner, struct leader *leader, cugen_error *err) {
   const struct cache_record *before = leader->entrant->record;
   size_t middle = 0;
@@ -130,7 +137,8 @@ static int store_leader(struct tuner *t, const struct race_runner *runner, struc
   return status ? status : candidate_keep_image(&t->bench, leader->candidate, err);
 }
 
-/* Who was not found to be slower than the fastest, and by how much at most. */
+/* Counts the variants that were not found to be slower than the fastest, and their largest possible
+   difference. */
 static void count_ties(struct tuner *t, const struct race *race) {
   t->result->tied = 0;
   t->result->tied_within = 0;
@@ -155,7 +163,7 @@ static int run_race(struct tuner *t, struct entrant *const *entrants, size_t cou
   for (size_t i = 0; i < count && !status; i++)
     if (leaders[i].candidate) candidate_finish(&t->bench, leaders[i].candidate);
   if (!status) status = run_rounds(t, &race, leaders, until, err);
-  if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK; /* what has run often enough counts */
+  if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK; /* the rounds that are complete count */
   for (size_t i = 0; i < count && !status; i++) status = store_leader(t, &race.runners[i], &leaders[i], err);
   if (!status) count_ties(t, &race);
   for (size_t i = 0; leaders && i < count; i++) {
@@ -172,7 +180,8 @@ static double most_of_race(const struct tuner *t) {
   return t->target->measure == MEASURE_SUSTAINED ? most_seconds_loaded : most_seconds;
 }
 
-/* The fastest, whoever is near it and has not raced, and then those that raced and are tied with it. At least two. */
+/* Chooses who races: the fastest, those near the fastest that have not raced, then those that have
+   raced and are tied. At least two. */
 static size_t choose(struct entrant *sorted, size_t count, size_t most, double margin,
                      struct entrant *chosen[RACE_MOST]) {
   size_t number = 0;
@@ -190,7 +199,8 @@ static bool is_settled(const struct entrant *sorted, size_t count) {
   return i > 0 && (i == count || sorted[i].cost > sorted[0].cost * too_near);
 }
 
-/* A round of energy, or under load, takes long. */
+/* Returns how many variants fit into the time, because a round with energy or under load takes
+   long. */
 static size_t most_entrants(const struct tuner *t, double until) {
   const bool energy = objective_needs_energy(t->target->config->objective),
              loaded = t->target->measure == MEASURE_SUSTAINED;
@@ -201,7 +211,8 @@ static size_t most_entrants(const struct tuner *t, double until) {
   return fit > (double)most ? most : (size_t)fit;
 }
 
-/* Until the fastest and all that could be as fast have raced: a single lucky measurement beats nobody. */
+/* Races until the fastest and all that could be as fast have raced, so that a single lucky
+   measurement does not win. */
 static int race_all(struct tuner *t, struct entrant *entrants, size_t count, double until, cugen_error *err) {
   int status = CUGEN_OK;
   struct entrant *chosen[RACE_MOST];
@@ -230,7 +241,8 @@ static void add_entrant(const struct tuner *t, const struct cache_record *record
     all[(*count)++] = (struct entrant){.record = record, .cost = tuner_cost(t, record)};
 }
 
-/* What was measured before may be the fastest, and it may have been lucky: a run that was stopped had no race. */
+/* Collects the right variants. Remembered ones take part, because they may be the fastest, or
+   lucky: a run that was stopped had no race. */
 static int collect(const struct tuner *t, struct entrant **out, size_t *count, cugen_error *err) {
   struct entrant *all = calloc(t->record_count + t->known_count, sizeof *all);
   *out = all;

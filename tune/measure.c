@@ -1,19 +1,23 @@
-/* Timing; see measure.h. A sample is the time between two events around a batch of launches, divided by their number. A batch
-   takes a millisecond at least: launching costs microseconds, and the events' clock counts in half microseconds. The launches of
-   a batch take turns on buffer sets that exceed the L2 together, so that none finds its input there. The result is the median of
-   the samples, with minimum and quantiles beside it: other work on the GPU only ever makes a sample longer, and a mean would
-   keep that.
+/* Timing; see measure.h. A sample is the time between two events around a batch of launches,
+   divided by their number. A batch takes at least a millisecond, because launching costs
+   microseconds, and the events' clock counts in half microseconds. The launches of a batch take
+   turns on buffer sets that together exceed the L2 cache, so that no launch finds its input there.
+   The result is the median of the samples, with minimum and quantiles: other work on the GPU only
+   makes samples longer, which would distort a mean.
 
-   More samples are taken only where they can change who is the fastest. After each one, a variant that is slower than the best by
-   more than such few samples can err is dropped, by the fastest of them (measure_is_beaten). A long kernel that ran twice as long
-   when it was verified is not run again. A short one has its first look in a quarter of a batch, and a second one before it is dropped.
+   More samples are taken only if they can change which variant is the fastest. After each sample, a
+   variant is dropped if its fastest sample is slower than the best variant by more than so few
+   samples can err (measure_is_beaten). A long kernel that took twice as long when it was verified
+   is not run again. A short kernel is first looked at in a quarter of a batch, and looked at again
+   before it is dropped.
 
-   Where a kernel changes what it is given, a batch is cut into groups that use each set once; the sets are written anew between
-   groups, outside of the time.
+   Where a kernel changes its arguments, a batch is cut into groups that use each set once; the sets
+   are restored between groups, which is not timed.
 
-   That is MEASURE_BURST. The others differ in this: in a graph, a batch is captured once and replayed. Under load, batches of
-   a tenth of a second follow each other until clocks, power and times are steady, and the last of them are the samples. Cold,
-   each launch has its own two events, and before them all caches are written over. */
+   This describes MEASURE_BURST. The other ways differ as follows. In a graph, a batch is captured
+   once and replayed. Under sustained load, batches of a tenth of a second follow each other until
+   clocks, power and times are steady, and the last of them are the samples. Cold, each launch has
+   its own two events, and all caches are overwritten before it. */
 #include "measure.h"
 
 #include <math.h>
@@ -23,27 +27,31 @@
 
 enum { MOST_SAMPLES = 64 };
 
-/* A batch shorter than this drowns in launch overhead and in the event clock's half microsecond. */
+/* Least seconds of a batch. A shorter one would be dominated by launch overhead and the event
+   clock's half microsecond. */
 static const double shortest_batch = 1e-3;
-/* A first look at a kernel of which many launches make a batch; and the looks that agree before it is dropped. */
+/* A first look takes this part of a batch; so many looks must agree before a kernel is dropped. */
 static const double look = 0.25;
 enum { MOST_LOOKS = 2 };
-/* A run that took so long did not merely wait to be launched. */
+/* A verified run this long (in seconds) cannot have been mostly waiting for the launch. */
 static const double doubtless = 10e-3;
 
-/* After so many samples (0: what a verified run took, cold and once) a variant whose fastest is more times slower than the best so far
-   is dropped. The fastest of few samples errs by some percent, as clocks and other work have it. */
+/* After so many samples (0: the verified run, which was cold and ran once), a variant is dropped if
+   its fastest sample is slower than the best variant by more than the factor. The fastest of few
+   samples errs by some percent because of clocks and other work. */
 static const struct {
   int samples;
   double ratio;
 } limits[] = {{0, 2}, {1, 1.5}, {2, 1.3}, {3, 1.15}, {5, 1.05}};
 
-/* From then on the samples tell themselves how much they err; but clocks change from one variant to the next. Two tell it of a launch
-   that is longer than what disturbs it. */
+/* From so many samples on, the spread of the samples themselves shows how much they err, although
+   clocks change from one variant to the next. Of launches that are long compared with disturbances,
+   two samples suffice. */
 enum { SPREAD_FROM = 3, SPREAD_FROM_LONG = 2 };
 static const double spreads = 4, least_margin = 0.02, long_launch = 5e-3;
 
-/* So many samples of long launches that agree so well are enough: who won among those that are close is for the race to tell. */
+/* So many samples of long launches that agree within the factor are enough. Which of several close
+   variants is the fastest is left to the race. */
 enum { SETTLED_FROM = 3 };
 static const double settled = 1.005;
 
@@ -56,29 +64,31 @@ bool measure_is_beaten(int samples, double least, double most, double best) {
   return best > 0 && least > best * ratio;
 }
 
-/* A load's samples: that many, so long each. Times, clocks and power are steady when all samples are within these factors. */
+/* Number and duration of samples under load. Times, clocks and power are steady when all samples
+   are within these factors. */
 enum { LOAD_SAMPLES = 5 };
 static const double load_sample = 0.1, steady_time = 1.01, steady_clock = 1.01, steady_power = 1.03;
 const double measure_least_load = 1, measure_most_load = 5;
 
-/* Of a graph. Replaying it often costs less than a larger one; a graph of few long launches goes on over so many seconds of sets. */
+/* Limits of a graph. Replaying a small graph often costs less than one large graph; a graph of few
+   long launches covers at least so many seconds of sets. */
 enum { MOST_NODES = 1024 };
 static const double graph_seconds = 0.01;
 
-/* Launches of a sample, cold: what each of them costs is mostly the flush. */
+/* Launches of a cold sample; most of the cost of each is the flush. */
 enum { COLD_LAUNCHES = 8 };
 
 struct batch {
   struct device *device;
   struct call *const *calls;
   size_t count, next;
-  double once;  /* what one launch takes, about */
-  long repeats; /* launches that make a sample */
-  long group;   /* of these, launches that are timed without a pause */
+  double once;  /* approximate seconds of one launch */
+  long repeats; /* launches in a sample */
+  long group;   /* launches that are timed without a pause */
   const struct measure_renewal *renewal;
-  struct graph *graph; /* NULL, or what is launched: */
-  long nodes;          /* of so many launches */
-  struct memory flush; /* bytes 0: caches stay as they are */
+  struct graph *graph; /* the graph that is launched, or NULL */
+  long nodes;          /* launches in the graph */
+  struct memory flush; /* bytes 0: caches are not overwritten */
 };
 
 static int replay_group(const struct batch *batch, cugen_error *err) {
@@ -99,7 +109,7 @@ static int run_group(void *context, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* The sets that the next group is launched on. */
+/* Restores the sets of the next group. */
 static int renew_group(const struct batch *batch, cugen_error *err) {
   int status = CUGEN_OK;
   for (long i = 0; batch->renewal && i < batch->group && !status; i++)
@@ -107,7 +117,8 @@ static int renew_group(const struct batch *batch, cugen_error *err) {
   return status;
 }
 
-/* In one group; where sets are renewed, in groups that use each set once; cold, one by one. */
+/* Times a batch as one group; if sets are restored, as groups that use each set once; cold, launch
+   by launch. */
 static int time_batch(struct batch *batch, double *seconds, cugen_error *err) {
   struct device *device = batch->device;
   const long most = batch->flush.bytes ? 1 : batch->renewal ? (long)batch->count : batch->repeats;
@@ -130,8 +141,8 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Linear interpolation between order statistics. It rises with q to the last bit, because a measurement whose quantiles are not in
-   order is refused as one that cannot be true (claim.c). */
+/* Interpolates linearly between order statistics. The result rises with q to the last bit, because
+   claim.c refuses a measurement whose quantiles are out of order. */
 static double quantile(const double *sorted, int count, double q) {
   const double at = q * (count - 1);
   const int low = (int)at;
@@ -149,8 +160,9 @@ void measure_summarise(double *times, int count, struct measurement *out) {
   out->p80 = quantile(times, count, 0.8);
 }
 
-/* A long run that was seen, when the variant was verified, warmed up as well. One that is in doubt is run once more. Of a short one the
-   first run warms up, and a second tells how many make a batch. */
+/* Chooses the number of launches in a batch. The verified run has warmed up a long kernel, which is
+   run once more only if it may be too slow. For a short kernel, a first run warms up, and a second
+   one is timed. */
 static int size_batch(struct batch *batch, double seen, bool doubted, cugen_error *err) {
   const int runs = seen < shortest_batch ? 2 : doubted ? 1 : 0;
   double once = seen > 0 ? seen : INFINITY;
@@ -174,7 +186,7 @@ struct sampling {
   bool dropped;
 };
 
-/* A part of a batch, which warms up for the others. */
+/* Times a part of a batch, which warms up for the others. */
 static int look_first(struct batch *batch, double *seconds, cugen_error *err) {
   const long whole = batch->repeats;
   batch->repeats = (long)ceil(look * (double)whole);
@@ -183,7 +195,8 @@ static int look_first(struct batch *batch, double *seconds, cugen_error *err) {
   return status;
 }
 
-/* One look is no proof: where the process that launches had to wait for a processor, it took milliseconds more. */
+/* Repeats the look before a kernel is dropped: a single look may be some milliseconds too long if
+   the launching process had to wait for a processor. */
 static int look_until_sure(struct batch *batch, struct sampling *s, cugen_error *err) {
   int status = CUGEN_OK;
   s->dropped = true;
@@ -196,7 +209,7 @@ static int look_until_sure(struct batch *batch, struct sampling *s, cugen_error 
   return status;
 }
 
-/* wall: what it took with all that is not in the time. */
+/* wall: duration including everything that is not timed. */
 static void take(struct sampling *s, double seconds, long repeats, double wall) {
   s->times[s->taken++] = seconds;
   s->spent += fmax(seconds * (double)repeats, wall);
@@ -224,7 +237,7 @@ static int take_samples(struct batch *batch, struct sampling *s, cugen_error *er
   return status;
 }
 
-/* ---- The ways -------------------------------------------------------------------------------------------------- */
+/* ---- The ways ---- */
 
 static int sample_burst(struct batch *batch, struct sampling *s, struct measurement *out, cugen_error *err) {
   int status = CUGEN_OK;
@@ -237,7 +250,8 @@ static int sample_burst(struct batch *batch, struct sampling *s, struct measurem
   return status ? status : take_samples(batch, s, err);
 }
 
-/* Each set once where they are renewed; else a whole batch, and so many sets that none is found in the L2. */
+/* Each set once if sets are restored; otherwise a whole batch, over enough sets that no launch
+   finds its input in the L2. */
 static void size_graph(struct batch *batch) {
   const long sets = (long)fmin((double)batch->count, ceil(graph_seconds / batch->once));
   long nodes = batch->repeats > sets ? batch->repeats : sets;
@@ -247,7 +261,7 @@ static void size_graph(struct batch *batch) {
   batch->nodes = batch->group = nodes;
 }
 
-/* The first replay takes the graph to the device. */
+/* The first replay uploads the graph to the device. */
 static int sample_graph(struct batch *batch, struct sampling *s, struct measurement *out, cugen_error *err) {
   const struct device_ops *ops = batch->device->ops;
   struct graph *graph = NULL;
@@ -258,7 +272,7 @@ static int sample_graph(struct batch *batch, struct sampling *s, struct measurem
   int status = ops->graph_make(batch->device, run_group, batch, &graph, err);
   if (status) {
     error_prefix(err, "as a CUDA graph");
-    if (err && !err->cause) err->cause = CUGEN_CAUSE_RESOURCES; /* nothing ran */
+    if (err && !err->cause) err->cause = CUGEN_CAUSE_RESOURCES; /* no launch took place */
     return status;
   }
   batch->graph = graph;
@@ -284,18 +298,18 @@ static int sample_cold(struct batch *batch, struct sampling *s, struct measureme
   return status;
 }
 
-/* The last samples under load. */
+/* The last samples under load, as a ring. */
 struct load {
   double times[LOAD_SAMPLES];
   struct device_clock clocks[LOAD_SAMPLES];
-  int taken; /* one after the other, over and over */
+  int taken; /* number of samples taken, also of overwritten ones */
 };
 
 static bool is_within(double least, double most, double factor) {
   return most <= least * factor;
 }
 
-/* What is not known (0) does not change. */
+/* A figure that is not known (0) counts as steady. */
 static enum measure_reached judge_load(const struct load *load) {
   double fast = load->times[0], slow = fast;
   int low = load->clocks[0].sm_mhz, high = low, watts = load->clocks[0].power_watts, most_watts = watts;
@@ -311,7 +325,7 @@ static enum measure_reached judge_load(const struct load *load) {
     capped = capped && clock->at_power_cap;
   }
   if (!is_within(fast, slow, steady_time)) return MEASURE_NOT_SETTLED;
-  if (capped) return MEASURE_POWER_CAP; /* where the clock goes up and down around what the limit allows */
+  if (capped) return MEASURE_POWER_CAP; /* at the power limit, the clock moves up and down */
   return is_within(low, high, steady_clock) && is_within(watts, most_watts, steady_power) ? MEASURE_STEADY
                                                                                           : MEASURE_NOT_SETTLED;
 }
@@ -331,7 +345,8 @@ double measure_load_limit(double timeout) {
   return timeout > 0 ? fmin(measure_most_load, 0.4 * timeout) : measure_most_load;
 }
 
-/* A variant is dropped as soon as it is slower than the best, before it has throttled: after that it is slower still. */
+/* A variant is dropped as soon as it is slower than the best, even before the device throttles,
+   because it only becomes slower afterwards. */
 static int sample_sustained(struct batch *batch, struct sampling *s, struct measurement *out, cugen_error *err) {
   const double most = s->options->load > 0 ? s->options->load : measure_most_load,
                least = fmin(most, measure_least_load);
@@ -372,7 +387,8 @@ int measure_check(const struct device_ops *ops, const struct toolkit *toolkit, e
 int measure_calls(struct device *device, struct call *const *calls, size_t count,
                   const struct measure_renewal *renewal, const struct measure_options *options,
                   struct measurement *out, cugen_error *err) {
-  const bool steady = device->ops->capabilities & DEVICE_CONCURRENT; /* other work of a processor is in every time */
+  /* False if other work of the processor disturbs every time. */
+  const bool steady = device->ops->capabilities & DEVICE_CONCURRENT;
   const double seen = steady ? options->seen : 0;
   struct batch batch = {.device = device, .calls = calls, .count = count, .repeats = 1, .renewal = renewal};
   struct sampling s = {.options = options,
@@ -382,8 +398,8 @@ int measure_calls(struct device *device, struct call *const *calls, size_t count
   *out = (struct measurement){0};
   const bool beaten = measure_is_beaten(0, seen, seen, s.best);
   s.dropped = beaten && seen >= doubtless;
-  const bool enough =
-      options->way == MEASURE_BURST && seen > 0 && seen >= options->seconds; /* no time for another run */
+  /* Another run would exceed the time. */
+  const bool enough = options->way == MEASURE_BURST && seen > 0 && seen >= options->seconds;
   if (s.dropped || enough) take(&s, seen, 1, 0);
   int status = s.taken ? CUGEN_OK : size_batch(&batch, seen, seen < doubtless && (beaten || s.best <= 0), err);
   if (!status && !s.taken) status = sample_ways[options->way](&batch, &s, out, err);

@@ -15,7 +15,7 @@ bool tuner_wants_index(const struct tuner *t, uint64_t index) {
   return false;
 }
 
-/* The rule that removed most is the one to look at first. */
+/* Names the rule that removed most combinations, which is the first to look at. */
 static int explain_one(const struct space_implementation *one, cugen_error *err) {
   const struct config_implementation *impl = one->implementation;
   const struct space_rule *most = one->rules;
@@ -46,17 +46,17 @@ static int nothing_to_try(const struct tuner *t, cugen_error *err) {
   return space_explain_empty(t->target->space, err);
 }
 
-/* The best of this problem's own records, then what is to be tried. */
+/* The best of this problem's records come first, then the variants that are to be tried. */
 static size_t find_firsts(const struct tuner *t, uint64_t *out) {
   size_t count = 0;
-  for (size_t i = 0; i < t->known_count && count < TUNE_LEADERS; i++) /* the best first */
+  for (size_t i = 0; i < t->known_count && count < TUNE_LEADERS; i++) /* best first */
     if (t->known[i].outcome == CUGEN_OUTCOME_OK)
       count += space_look_up(t->target->space, t->known[i].variant, &out[count]);
   for (size_t i = 0; i < t->target->listed_count; i++) out[count++] = t->target->listed[i];
   return count;
 }
 
-/* The implementations that are asked for. */
+/* Sets the spans of the implementations that are asked for. */
 static void fill_spans(struct tuner *t, const struct space_implementation *all, size_t count,
                        struct strategy_span *spans) {
   for (size_t i = 0; i < count; i++) {

@@ -1,13 +1,15 @@
-/* The race of the leaders; see race.h. The ratio of two kernels' times in one round is taken as log-normal, so that the interval
-   is Student's of the mean of its logarithm. It is looked at after every round, and each look may err: hence 99 % for each,
-   which leaves 95 % for the whole of a race of 24 rounds (tests/unit/test_race.c counts how often a race errs). */
+/* The race of the leaders; see race.h. The ratio of two kernels' times in one round is taken as
+   log-normal, so that the interval is Student's for the mean of its logarithm. The interval is
+   tested after every round, and each test may err. Hence each test uses 99 %, which leaves 95 % for
+   a whole race of 24 rounds (tests/unit/test_race.c counts how often a race errs). */
 #include "race.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Student's t, two-sided 99 %, by degrees of freedom from 2 on. Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2. */
+/* Student's t, two-sided 99 %, by degrees of freedom from 2 on. Source: NIST/SEMATECH e-Handbook of
+   Statistical Methods, 1.3.6.7.2. */
 static const double quantiles[RACE_ROUNDS - 2] = {9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250,
                                                   3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921, 2.898,
                                                   2.878, 2.861, 2.845, 2.831, 2.819, 2.807};
@@ -29,7 +31,8 @@ static double median(const struct race_runner *r) {
   return (sorted[(r->rounds - 1) / 2] + sorted[r->rounds / 2]) / 2;
 }
 
-/* The mean of the logarithm of its time over the leader's, and half its interval. Both ran in each of its rounds. */
+/* Computes the mean of the logarithm of the ratio of the runner's time to the leader's, and half
+   the width of its interval. Both ran in each of the runner's rounds. */
 static void compare(const struct race_runner *r, const struct race_runner *leader, double *mean, double *half) {
   double sum = 0, squares = 0;
   for (int i = 0; i < r->rounds; i++) sum += log(r->times[i] / leader->times[i]);

@@ -1,4 +1,4 @@
-/* Reference results, one array an output; see results.h. */
+/* Reference results, one array for each output; see results.h. */
 #include "results.h"
 
 #include <stdlib.h>
@@ -20,7 +20,8 @@ static size_t wide_bytes(const struct kernel_argument *a) {
   return (size_t)a->dtype->wide->bytes;
 }
 
-/* Entries of an output's array: of a sampled one as many as there are samples, also where it has not got them all. */
+/* Returns the number of entries of an output's array. A sampled output has one entry per sample,
+   even for samples beyond its end. */
 static int64_t entry_count(const struct kernel_argument *a, const struct samples *samples) {
   return samples->flat ? samples->count : element_count(a);
 }
@@ -56,11 +57,12 @@ struct computation {
   struct device *device;
   struct dataset *dataset;
   const struct kernel_spec *spec;
-  struct memory memory[KERNEL_MAX_ARGUMENTS]; /* the dataset's inputs, and wide outputs of its own */
-  struct memory list;                         /* the samples */
+  /* The dataset's inputs, and outputs in the wide type. */
+  struct memory memory[KERNEL_MAX_ARGUMENTS];
+  struct memory list; /* list of the samples */
   struct plan *plan;
   struct call *call;
-  const char *name; /* the reference's, for messages */
+  const char *name; /* name of the reference for messages */
 };
 
 static int alloc_outputs(struct computation *c, cugen_error *err) {
@@ -69,8 +71,8 @@ static int alloc_outputs(struct computation *c, cugen_error *err) {
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (a->rank == 0) continue;
-    /* As many entries as there are samples in each, so that a reference that does not look at sizes breaks nothing; guarded, since
-       the last block has threads beyond the samples. */
+    /* Each output has as many entries as there are samples, so that a reference may ignore sizes.
+       The outputs are guarded, because the last block has threads beyond the samples. */
     if (a->kind == CUGEN_ARGUMENT_OUTPUT)
       status = c->device->ops->alloc(c->device, MEMORY_DEVICE, (size_t)d->samples.count * wide_bytes(a), true,
                                      &c->memory[i], err);
@@ -97,7 +99,8 @@ static void computation_free(struct computation *c) {
   if (c->list.device) c->device->ops->free(c->device, &c->list);
 }
 
-/* An argument changed in place keeps its dtype and layout in the reference; its samples are picked out here. */
+/* Gathers the samples of an argument changed in place, which keeps its dtype and layout in the
+   reference. */
 static int gather_inout(struct computation *c, size_t argument, void *to, cugen_error *err) {
   const struct kernel_argument *a = &c->dataset->spec.arguments[argument];
   const struct samples *samples = &c->dataset->samples;
@@ -138,11 +141,11 @@ static int check_guards(struct computation *c, cugen_error *err) {
   return status;
 }
 
-/* One launch, whose outputs hold nothing but that byte before. */
+/* Launches once, with outputs that are filled with the poison. */
 static int launch_once(struct computation *c, unsigned char poison, cugen_error *err) {
   const struct dataset *d = c->dataset;
-  int status =
-      dataset_prepare(c->device, c->dataset, c->spec, false, err); /* what is changed in place is as it was */
+  /* Restores arguments that are changed in place. */
+  int status = dataset_prepare(c->device, c->dataset, c->spec, false, err);
   for (size_t i = 0; i < d->spec.argument_count && !status; i++)
     if (d->spec.arguments[i].kind == CUGEN_ARGUMENT_OUTPUT)
       status = c->device->ops->fill(c->device, c->memory[i].device, poison,
@@ -169,7 +172,8 @@ static bool all_bytes_are(const char *at, size_t size, unsigned char byte) {
 
 static const unsigned char poisons[] = {0xff, 0x5a};
 
-/* The first entry that is due and holds its run's poison in all runs; -1: none. */
+/* Returns the first entry that the output has and that holds the poison of its run in all runs; -1:
+   none. */
 static int64_t find_unwritten(const struct kernel_argument *a, const struct samples *samples, const char *const *runs,
                               size_t run_count) {
   const size_t size = wide_bytes(a);
@@ -181,7 +185,8 @@ static int64_t find_unwritten(const struct kernel_argument *a, const struct samp
   return -1;
 }
 
-/* The output with such an entry, or NULL. Elements that a reference leaves of what it changes in place stay as they are. */
+/* Returns the first output with an unwritten entry, or NULL. Arguments changed in place are
+   skipped, because elements that the reference does not write keep their values. */
 static const struct kernel_argument *output_unwritten(const struct dataset *d, const char *first, const char *second,
                                                       int64_t *entry) {
   size_t at = 0;
@@ -209,7 +214,8 @@ static int refuse_unwritten(const struct dataset *d, const struct kernel_argumen
   return status;
 }
 
-/* What looks like poison may be a result: it is none when another poison stays, too. */
+/* Launches a second time if an entry looks like poison. It may be a result: only an entry that also
+   keeps a second poison is unwritten. */
 static int check_written(struct computation *c, const char *results, cugen_error *err) {
   const struct dataset *d = c->dataset;
   int64_t entry;
@@ -222,7 +228,7 @@ static int check_written(struct computation *c, const char *results, cugen_error
   return status;
 }
 
-/* ---- What depends on the order of its threads ---- */
+/* ---- References that depend on the order of their threads ---- */
 
 static bool changes_in_place(const struct dataset *d) {
   for (size_t i = 0; i < d->spec.argument_count; i++)
@@ -230,7 +236,7 @@ static bool changes_in_place(const struct dataset *d) {
   return false;
 }
 
-/* The elements in reverse: thread t computes what thread count - 1 - t did. */
+/* Reverses the list of samples, so that thread t computes what thread count - 1 - t did. */
 static int reverse_samples(struct computation *c, cugen_error *err) {
   const struct samples *samples = &c->dataset->samples;
   const int64_t count = samples->count;
@@ -245,7 +251,7 @@ static int reverse_samples(struct computation *c, cugen_error *err) {
   return status;
 }
 
-/* The argument changed in place that came out otherwise, or NULL. */
+/* Returns the argument changed in place whose result differs, or NULL. */
 static const struct kernel_argument *differs_in_place(const struct dataset *d, const char *first,
                                                       const char *second) {
   for (size_t i = 0; i < d->spec.argument_count; i++) {
@@ -260,7 +266,8 @@ static const struct kernel_argument *differs_in_place(const struct dataset *d, c
   return NULL;
 }
 
-/* A thread that reads what another one changes in place gets the old value or the new one, as it happens. */
+/* Finds races: a thread that reads elements which another thread changes in place gets the old or
+   the new value by chance. */
 static int check_order(struct computation *c, const char *results, cugen_error *err) {
   const struct dataset *d = c->dataset;
   if (!changes_in_place(d)) return CUGEN_OK;
@@ -302,12 +309,14 @@ int results_compute(struct device *device, struct dataset *d, const struct datas
   return status;
 }
 
-/* ---- On the device alone, where nothing is found fault with. Whatever else there is to be found out is the host's. ---- */
+/* ---- Computing on the device, which only finds that all is right; errors are found on the host
+   ---- */
 
-/* Bytes a second: results that come slower than they can be brought to the host, and back, are brought there. */
+/* Bytes a second of the bus to the host. Results that were computed more slowly are copied to the
+   host. */
 static const double bus = 2e9;
 
-/* Whether none of them holds the poison any more. */
+/* Sets *written to whether no entry holds the poison any more. */
 static int ask_written(struct computation *c, bool *written, cugen_error *err) {
   const struct dataset *d = c->dataset;
   const struct data_tally *tallies;
@@ -325,7 +334,7 @@ static int ask_written(struct computation *c, bool *written, cugen_error *err) {
   return status;
 }
 
-/* Entries that an output has not got are zero. */
+/* Converts an argument to the wide type. Entries beyond the end of an output are zero. */
 static int widen(struct computation *c, size_t argument, void *to, cugen_error *err) {
   const struct dataset *d = c->dataset;
   const struct kernel_argument *a = &d->spec.arguments[argument];
@@ -351,7 +360,7 @@ static int keep_outputs(struct computation *c, cugen_error *err) {
   return status;
 }
 
-/* The same launch, its threads in reverse. */
+/* Launches again with the threads in reverse order. */
 static int launch_reversed(struct computation *c, cugen_error *err) {
   const struct dataset *d = c->dataset;
   const struct memory list = c->list;
@@ -366,7 +375,7 @@ static int launch_reversed(struct computation *c, cugen_error *err) {
   return status;
 }
 
-/* Whether what is there now of that argument is what was kept. */
+/* Sets *equal to whether the argument's current contents equal the kept ones. */
 static int ask_equal(struct computation *c, size_t argument, const void *kept, bool *equal, cugen_error *err) {
   const struct dataset *d = c->dataset;
   const struct kernel_argument *a = &d->spec.arguments[argument];
@@ -384,7 +393,7 @@ static int ask_equal(struct computation *c, size_t argument, const void *kept, b
   return status;
 }
 
-/* As check_order. */
+/* Like check_order, on the device. */
 static int ask_order(struct computation *c, bool *same, cugen_error *err) {
   const struct dataset *d = c->dataset;
   const char *kept = d->wanted.device;
@@ -412,7 +421,8 @@ int results_compute_there(struct device *device, struct dataset *d, const struct
   if (!status) status = ask_written(&c, done, err);
   if (!status && *done) status = keep_outputs(&c, err);
   if (!status && *done) status = ask_order(&c, done, err);
-  if (status == CUGEN_ERROR_MEMORY) status = CUGEN_OK, *done = false; /* the host needs none of its own there */
+  /* The host's computation needs no further device memory. */
+  if (status == CUGEN_ERROR_MEMORY) status = CUGEN_OK, *done = false;
   if (!status) status = dataset_restore(device, d, err);
   computation_free(&c);
   if (status) error_prefix(err, "%s", request->reference_name);

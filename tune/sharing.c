@@ -1,11 +1,14 @@
-/* One space, several tuners; see tuner_run.h.
+/* Several tuners on one space; see tuner_run.h.
 
-   Each tuner claims a variant before it compiles it. What another one has claimed waits here. Between two variants the records that others have stored since
-   are asked for: they end the wait, and the strategy learns from them as from its own. When the strategy has nothing left, what still waits is claimed
-   again and again, since the tuner that has it may be dead; then its claims end after `lease`. While others have all that this one asks for, it asks for more at a time.
+   Each tuner claims a variant before it compiles it. Variants that another tuner has claimed wait
+   in a list here. Between two variants, the records that others have stored since are read: they
+   end the waiting, and the strategy learns from them as from its own. When the strategy has nothing
+   left, the waiting variants are claimed again and again, because the tuner that holds the claim
+   may be dead, in which case the claim ends after `lease`. While others hold all variants that this
+   tuner asks for, it asks for more at a time.
 
-   Tuners walk in different random orders, and hold fewer variants ahead the fewer are left for each, so that all end at about the same time. One of
-   them settles the leaders. */
+   Tuners walk in different random orders, and hold fewer variants ahead the fewer are left for
+   each, so that all end at about the same time. One of them settles the leaders. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,10 +22,12 @@
 #include "base/system.h"
 #include "tuner_run.h"
 
-/* Seconds. */
+/* Seconds until a claim ends, until claims are renewed, and between two requests for news. */
 static const double lease = 30, renewed_after = 7, asked_after = 0.25;
 
-/* Many tuners ask less often: what each hears of grows with their number, and so the work of the server with its square. */
+/* Returns the seconds between two requests for news. With many tuners each asks less often, because
+   each reads the records of all, so that the server's work grows with the square of their
+   number. */
 static double pause_of(const struct tuner_sharing *s) {
   static const double each = 0.01, most = 5;
   return fmin(fmax(asked_after, each * (double)s->tuners), most);
@@ -77,7 +82,7 @@ static int wait_for(struct tuner *t, const struct candidate *c, cugen_error *err
   return waiting[s->count].variant ? (s->count++, CUGEN_OK) : error_memory(err);
 }
 
-/* What became of a candidate that was asked for. */
+/* Handles the answer to a candidate's claim: it begins, is met as known, or waits. */
 static int settle(struct tuner *t, struct candidate *c, enum cache_claim_state state, cugen_error *err) {
   if (state == CACHE_CLAIM_GRANTED) return tuner_begin(t, c, err);
   const struct cache_record *known = state == CACHE_CLAIM_RECORDED ? tuner_find_known(t, &c->real) : NULL;
@@ -90,7 +95,7 @@ static int settle(struct tuner *t, struct candidate *c, enum cache_claim_state s
   return status;
 }
 
-/* Those that were left stay, the first ones. */
+/* Claims the batch. Candidates that the server left for later stay in the batch. */
 static int claim_batch(struct tuner *t, cugen_error *err) {
   struct tuner_sharing *s = &t->sharing;
   struct cache_claim claims[TUNER_BATCH];
@@ -121,7 +126,7 @@ int tuner_propose(struct tuner *t, struct candidate *c, cugen_error *err) {
   return s->batch_count < s->batch_size ? CUGEN_OK : claim_batch(t, err);
 }
 
-/* Of what is under way. A failure shows when a record is stored. */
+/* A failure is ignored here; it shows when a record is stored. */
 void tuner_renew_claims(struct tuner *t) {
   enum { MOST = 256 };
   struct cache_claim claims[MOST];
@@ -156,14 +161,14 @@ static void forget(struct tuner_sharing *s, size_t at) {
   s->waiting[at] = s->waiting[--s->count];
 }
 
-/* Where it waits; count: it does not. */
+/* Returns the variant's place in the waiting list; count: it does not wait. */
 static size_t find_waiting(const struct tuner_sharing *s, const char *variant) {
   size_t at = 0;
   while (at < s->count && strcmp(s->waiting[at].variant, variant) != 0) at++;
   return at;
 }
 
-/* It is met when its claim is refused. */
+/* Returns true if the variant is in the batch; its record is used when its claim is refused. */
 static bool is_proposed(const struct tuner *t, const char *variant) {
   for (size_t i = 0; i < t->sharing.batch_count; i++)
     if (strcmp(t->sharing.batch[i]->real.variant, variant) == 0) return true;
@@ -178,7 +183,7 @@ static bool is_under_way(const struct tuner *t, const char *variant) {
   return false;
 }
 
-/* What another tuner measured of this very kernel. */
+/* Uses another tuner's record if it is of exactly this kernel. */
 static int hear_of(struct tuner *t, const char *variant, cugen_error *err) {
   struct tuner_sharing *s = &t->sharing;
   const size_t at = find_waiting(s, variant);
@@ -198,14 +203,14 @@ static int hear_of(struct tuner *t, const char *variant, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Those that this run has made, or has heard of before, are no news. */
+/* Adds new records to the known ones. Records that this run made or has read before are skipped. */
 static int take_news(struct tuner *t, struct cache_records *news, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < news->count && !status; i++) {
     struct cache_record *record = &news->data[i];
     if (record->run_began == t->began_at || is_under_way(t, record->variant)) continue;
     bool added = false;
-    const char *variant = record->variant; /* which it may take over */
+    const char *variant = record->variant; /* tuner_add_known may take over the text */
     status = tuner_add_known(t, record, &added, err);
     if (!status && added && !is_proposed(t, variant)) status = hear_of(t, variant, err);
   }
@@ -232,9 +237,10 @@ static int begin(struct tuner *t, size_t at, cugen_error *err) {
   return tuner_begin(t, c, err);
 }
 
-/* One that has a record which says nothing here, such as of a shorter time limit, is another tuner's matter. */
+/* A variant whose record cannot be used here, such as one of a shorter time limit, is left to
+   another tuner. */
 static int take_answer(struct tuner *t, size_t at, enum cache_claim_state state, cugen_error *err) {
-  enum { ENOUGH = 20 }; /* news of it should have come by now */
+  enum { ENOUGH = 20 }; /* after so many refusals news of the record should have come */
   if (state == CACHE_CLAIM_GRANTED) return begin(t, at, err);
   if (state == CACHE_CLAIM_RECORDED && ++t->sharing.waiting[at].recorded == ENOUGH) forget(&t->sharing, at);
   return CUGEN_OK;
@@ -251,9 +257,9 @@ static int claim_again(struct tuner *t, cugen_error *err) {
     claims[count] = (struct cache_claim){s->waiting[count].variant, s->waiting[count].hash.hex, CACHE_CLAIM_TAKEN};
   if (!count) return CUGEN_OK;
   int status = cache_claim(t->target->cache, &t->target->key, &terms, claims, count, err);
-  for (size_t i = count; i > 0 && !status; i--) /* from the last on: what is begun leaves the list */
-    status = take_answer(t, i - 1, claims[i - 1].state, err);
-  if (!status && s->count > count) { /* others are asked for next time */
+  /* From the last one on, because begun variants leave the list. */
+  for (size_t i = count; i > 0 && !status; i--) status = take_answer(t, i - 1, claims[i - 1].state, err);
+  if (!status && s->count > count) { /* rotate, so that others are claimed next time */
     struct tuner_waiting first = s->waiting[0];
     memmove(&s->waiting[0], &s->waiting[1], (s->count - 1) * sizeof *s->waiting);
     s->waiting[s->count - 1] = first;
@@ -281,7 +287,8 @@ void tuner_rest(const struct tuner *t) {
 
 /* ---- The leaders of all ---- */
 
-/* Beside this run's own records those of others that come near the best: leaders are chosen from both. */
+/* Adds other tuners' records that are near the best to this run's records, because leaders are
+   chosen from those. */
 int tuner_gather_leaders(struct tuner *t, cugen_error *err) {
   enum { MICROSECONDS = 1000000 };
   static const double near = 1.15;

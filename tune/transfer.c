@@ -1,5 +1,5 @@
-/* The kinds of host memory as rows of one table, each moved one way at a time; see transfer.h. The clock is the host's,
-   around what an application would wait for. */
+/* The kinds of host memory as rows of one table; see transfer.h. Times are taken by the host's
+   clock, around the operations that an application would wait for. */
 #include "transfer.h"
 
 #include <math.h>
@@ -13,10 +13,11 @@
 #include "runtime/devices.h"
 
 enum { MOST_SAMPLES = 21, LEAST_SAMPLES = 3, PAGE = 4096, THREADS = 256, BLOCKS_A_SM = 8 };
-/* 2-D copies: 255 floats a row. 3-D: 15 rows of a slice of 16, as without a border. */
+/* 2-D copies have 255 floats in a row. 3-D copies have 15 rows in a slice of 16, as for an array
+   with a border. */
 enum { ROW_BYTES = 255 * 4, SLICE_ROWS = 15, SLICE_PITCH = 16, SLICE_BYTES = SLICE_ROWS * ROW_BYTES };
 
-/* Fewer transfers in a row drown in launch overhead. */
+/* Least seconds of a batch; fewer transfers in a row would be dominated by launch overhead. */
 static const double shortest_batch = 1e-3;
 static const size_t most_compared = (size_t)16 << 20;
 
@@ -29,18 +30,18 @@ struct transfer {
   const struct transfer_options *options;
   CUdevice handle;
   int sm_count;
-  int lock; /* of the GPU */
+  int lock; /* lock of the GPU */
   CUcontext context;
   CUstream stream;
   CUmodule module;
   CUfunction copier;
-  CUdeviceptr device; /* memory of the device's own, */
-  size_t pitch;       /* with this pitch where the copy is 2-D or 3-D */
-  bool boxes;         /* it is 3-D */
-  void *host;         /* of the kind that is measured, */
-  CUdeviceptr seen;   /* and its address for kernels, where they can reach it */
+  CUdeviceptr device; /* device memory */
+  size_t pitch;       /* row pitch of a 2-D or 3-D copy */
+  bool boxes;         /* the copy is 3-D */
+  void *host;         /* memory of the kind that is measured */
+  CUdeviceptr seen;   /* its address for kernels, if they can reach it */
   unsigned char *compared;
-  size_t bytes; /* that one transfer moves */
+  size_t bytes; /* bytes of one transfer */
 };
 
 #define CHECK(t, err, member, arguments) DRIVER_CALL((t)->driver, err, member, arguments)
@@ -55,7 +56,7 @@ static int wait_for_all(struct transfer *t, cugen_error *err) {
   return CHECK(t, err, stream_sync, (t->stream));
 }
 
-/* ---- Moving: what is timed, and what goes before it ---------------------------------------------------------- */
+/* ---- Moving: what is timed, and what goes before it ---- */
 
 static int copy_to_device(struct transfer *t, cugen_error *err) {
   return CHECK(t, err, copy_to_device, (t->device, t->host, t->bytes, t->stream));
@@ -65,7 +66,7 @@ static int copy_to_host(struct transfer *t, cugen_error *err) {
   return CHECK(t, err, copy_to_host, (t->host, t->device, t->bytes, t->stream));
 }
 
-/* With unified addressing both addresses are of one space, so that nobody need say which is the host's. */
+/* With unified addressing, the driver tells host from device by the address. */
 static int default_to_device(struct transfer *t, cugen_error *err) {
   return CHECK(t, err, copy, (t->device, address(t->host), t->bytes, t->stream));
 }
@@ -74,9 +75,9 @@ static int default_to_host(struct transfer *t, cugen_error *err) {
   return CHECK(t, err, copy, (address(t->host), t->device, t->bytes, t->stream));
 }
 
-/* What a 2-D or 3-D copy moves. */
+/* The extent of a 2-D or 3-D copy. */
 struct box {
-  size_t width, height, depth; /* bytes, rows, slices */
+  size_t width, height, depth; /* in bytes, rows and slices */
 };
 
 static struct box whole_rows(const struct transfer *t) {
@@ -90,7 +91,7 @@ static struct box whole_slices(const struct transfer *t) {
   return (struct box){rows.width, height, rows.height / height};
 }
 
-/* One slice of the box, or all rows where it has no others. */
+/* Copies one slice of the box, or all rows of a 2-D box. */
 static int copy_slice(struct transfer *t, const struct box *box, size_t slice, bool to_host, cugen_error *err) {
   unsigned char *host = (unsigned char *)t->host + slice * box->height * box->width;
   CUdeviceptr device = t->device + slice * SLICE_PITCH * t->pitch;
@@ -170,7 +171,7 @@ static int fetch_to_host(struct transfer *t, cugen_error *err) {
   return CHECK(t, err, prefetch, (t->seen, t->bytes, CU_DEVICE_CPU, t->stream));
 }
 
-/* The host reads a word of each page, and with `write` writes it back. */
+/* The host reads a word of each page and, with `write`, writes it back. */
 static int touch(struct transfer *t, bool write, cugen_error *err) {
   int status = wait_for_all(t, err);
   volatile unsigned char *bytes = t->host;
@@ -185,14 +186,14 @@ static int host_reads(struct transfer *t, cugen_error *err) {
   return touch(t, false, err);
 }
 
-/* Afterwards all pages are the host's. */
+/* Afterwards all pages are on the host. */
 static int host_writes(struct transfer *t, cugen_error *err) {
   return touch(t, true, err);
 }
 
-/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+/* ---- Memory ---- */
 
-/* Written, so that it has pages. */
+/* Allocates and writes the memory, so that its pages exist. */
 static int make_pageable(struct transfer *t, size_t bytes, cugen_error *err) {
   t->host = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
   if (!t->host) return error_memory(err);
@@ -200,7 +201,7 @@ static int make_pageable(struct transfer *t, size_t bytes, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Memory that an application has already; whole pages of it are locked. */
+/* Registers memory that an application has already; the driver locks whole pages. */
 static int make_registered(struct transfer *t, size_t bytes, cugen_error *err) {
   int status = make_pageable(t, bytes, err);
   if (!status) status = CHECK(t, err, host_register, (t->host, bytes, CU_MEMHOSTREGISTER_PORTABLE));
@@ -246,20 +247,22 @@ static void free_managed(struct transfer *t) {
   t->driver->mem_free(t->seen);
 }
 
-/* ---- The kinds --------------------------------------------------------------------------------------------------- */
+/* ---- The kinds ---- */
 
-/* One direction. */
+/* One direction of a kind. */
 struct way {
-  transfer_step *prepare; /* before each transfer, untimed; NULL: nothing, and it can be repeated at once */
+  /* Untimed step before each transfer; NULL: the transfer can be repeated without one. */
+  transfer_step *prepare;
   transfer_step *move;
-  transfer_step *land; /* to get what was moved into the device's own memory, to be compared; NULL: it is there */
+  /* Step that copies the moved data to device memory for comparison; NULL: it is there. */
+  transfer_step *land;
 };
 
 static const struct kind {
   int (*make)(struct transfer *t, size_t bytes, cugen_error *err);
   void (*free)(struct transfer *t);
-  CUdevice_attribute needs; /* 0: nothing */
-  const char *without;      /* what is missing then */
+  CUdevice_attribute needs; /* attribute that the device needs; 0: none */
+  const char *without;      /* reason given if the attribute is missing */
   bool kernel, prefetch;
   struct way to_device, to_host;
 } kinds[TRANSFER_KIND_COUNT] = {
@@ -315,7 +318,7 @@ static const struct kind {
                            {kernel_writes_host, fetch_to_host, NULL}},
 };
 
-/* NULL, or why the kind cannot be measured here. */
+/* Returns the reason why the kind cannot be measured here, or NULL. */
 static const char *why_not(const struct transfer *t, const struct kind *kind) {
   int able = 1;
   if (kind->kernel && !t->copier) return t->options->why ? t->options->why : "there is no kernel to move it with";
@@ -324,14 +327,14 @@ static const char *why_not(const struct transfer *t, const struct kind *kind) {
   return NULL;
 }
 
-/* ---- Does it arrive? ----------------------------------------------------------------------------------------------- */
+/* ---- Does it arrive? ---- */
 
-/* With another seed every byte is another. */
+/* Different seeds give different values in every byte. */
 static void write_pattern(unsigned char *to, size_t count, unsigned seed) {
   for (size_t i = 0; i < count; i++) to[i] = (unsigned char)(i * 2654435761u >> 11 ^ seed);
 }
 
-/* A box is compared slice by slice, by other calls than those that are to be proved. */
+/* Copies a box slice by slice, by other calls than those under test. */
 static int copy_pitched(struct transfer *t, bool to_host, cugen_error *err) {
   struct box box = t->boxes ? whole_slices(t) : whole_rows(t);
   int status = CUGEN_OK;
@@ -339,7 +342,7 @@ static int copy_pitched(struct transfer *t, bool to_host, cugen_error *err) {
   return status;
 }
 
-/* Between the device's own memory, pitched or not, and `compared`. */
+/* Copies between device memory, pitched or not, and `compared`. */
 static int copy_compared(struct transfer *t, bool to_host, cugen_error *err) {
   struct transfer other = *t;
   other.host = t->compared;
@@ -356,7 +359,7 @@ static int move_once(struct transfer *t, const struct way *way, cugen_error *err
   return status ? status : wait_for_all(t, err);
 }
 
-/* The source gets a pattern, the target another, the transfer has to make them equal. */
+/* Fills source and target with different patterns, transfers, and compares. */
 static int prove(struct transfer *t, const struct kind *kind, bool to_host, cugen_error *err) {
   size_t count = t->bytes;
   if (count > most_compared) return CUGEN_OK;
@@ -370,7 +373,7 @@ static int prove(struct transfer *t, const struct kind *kind, bool to_host, cuge
                    transfer_kind_names[kind - kinds], to_host ? "at the host" : "at the device", count);
 }
 
-/* ---- How long does it take? -------------------------------------------------------------------------------------- */
+/* ---- How long does it take? ---- */
 
 static int time_some(struct transfer *t, const struct way *way, long repeats, double *seconds, cugen_error *err) {
   int status = way->prepare ? way->prepare(t, err) : CUGEN_OK;
@@ -382,7 +385,8 @@ static int time_some(struct transfer *t, const struct way *way, long repeats, do
   return status;
 }
 
-/* Preparing takes time as well: what counts is the clock on the wall. */
+/* Steps between transfers take time as well. So the number of samples is limited by the wall
+   clock. */
 static int take_samples(struct transfer *t, const struct way *way, long repeats, struct measurement *out,
                         cugen_error *err) {
   double times[MOST_SAMPLES], begin = clock_seconds();
@@ -418,7 +422,7 @@ static bool is_pitched(enum transfer_kind kind) {
   return kind == TRANSFER_PITCHED || kind == TRANSFER_PITCHED_3D;
 }
 
-/* Whole rows and slices, where it is long enough for one. */
+/* Rounds the size down to whole rows and slices, if it is large enough for one. */
 static size_t moved_bytes(enum transfer_kind kind, size_t size) {
   if (kind == TRANSFER_PITCHED_3D && size > SLICE_BYTES) return size / SLICE_BYTES * SLICE_BYTES;
   return is_pitched(kind) && size > ROW_BYTES ? size / ROW_BYTES * ROW_BYTES : size;
@@ -437,7 +441,7 @@ static int measure_sizes(struct transfer *t, enum transfer_kind kind, cugen_erro
   return status;
 }
 
-/* ---- Setting up, and leaving nothing behind ------------------------------------------------------------------------ */
+/* ---- Setting up, and leaving nothing behind ---- */
 
 static int make_device(struct transfer *t, enum transfer_kind kind, size_t bytes, cugen_error *err) {
   t->pitch = 0;
@@ -474,7 +478,7 @@ static int load_copier(struct transfer *t, cugen_error *err) {
   return status ? status : CHECK(t, err, module_function, (&t->copier, t->module, copier->entries[0]));
 }
 
-/* Within the context. */
+/* Runs all measurements within the context. */
 static int measure_all(struct transfer *t, cugen_error *err) {
   int status = CHECK(t, err, stream_create, (&t->stream, CU_STREAM_NON_BLOCKING));
   if (!status) status = load_copier(t, err);

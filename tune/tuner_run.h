@@ -116,10 +116,10 @@ struct tuner {
   bool exhausted; /* the strategy has no further variants */
   bool complete;  /* the strategy is exhausted, and all its variants were measured */
   bool interrupted;
+  /* Candidates whose memory requests are still being counted, oldest first. */
   struct counted {
     struct candidate *candidate;
     size_t record;
-    /* Candidates whose memory requests are still being counted, oldest first. */
   } counted[TUNER_COUNTED];
   size_t counted_count;
   size_t uncounted; /* number of coming candidates that are not counted */
