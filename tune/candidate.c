@@ -368,8 +368,8 @@ bool candidate_counted(struct bench *bench, struct candidate *c, double patience
   return true;
 }
 
-/* Takes over the reason of a result. If the run was on the check problem, the reason says so, because
-   its elements and counts are not those of the user's problem. */
+/* Takes over the reason of a result. If the run was on the check problem, the reason says so,
+   because its elements and counts are not those of the user's problem. */
 static int record_run_reason(const struct bench *bench, const struct candidate *c, const struct worker_result *result,
                              struct cache_record *out, cugen_error *err) {
   struct text reason = {0};

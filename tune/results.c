@@ -309,8 +309,7 @@ int results_compute(struct device *device, struct dataset *d, const struct datas
   return status;
 }
 
-/* ---- Computing on the device, which only finds that all is right; errors are found on the host
-   ---- */
+/* ---- Computing on the device, which finds that all is right; the host finds errors ---- */
 
 /* Bytes a second of the bus to the host. Results that were computed more slowly are copied to the
    host. */

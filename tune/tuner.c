@@ -4,20 +4,24 @@
         ^                                                                                |
         +------------------------------------- cost -------------------------------------+
 
-   One thread, the coordinator, runs this file. It keeps AHEAD variants a compile thread expanded and in the pool, takes whichever
-   image is ready first, and has the worker verify and time it. More variants ahead would be chosen before the strategy knows what
-   those before them cost. Where several devices are alike there is a worker for each, and all are given what is ready
+   One thread, the coordinator, runs this file. It keeps AHEAD variants per compile thread expanded and
+   in the pool, takes whichever image is ready first, and has the worker verify and time it. If more
+   variants were kept ahead, the strategy would choose them before it knows the costs of earlier ones.
+   Several equal devices have a worker each, and all workers are given what is ready
    (tuner_workers.c).
 
    Invariants:
-   - A variant is given to one worker, once a run, unless that worker's device is in doubt. One whose record still holds is passed over, and its cost is reported to
-     the strategy as if it had been measured (meet_known). Equal images are measured once (tuner_find_equal).
-   - Each record is in the cache before the next variant is measured, so that a kill loses what is in progress and no more. Only
-     refusals that may be the config's fault wait: until one variant shows that they are not (hold_back, give_held).
-   - The order in which variants are taken depends on which compile ends first. The verdict does not depend on it: the leaders are
-     measured again, in turn, after the search (leaders.c).
-   - Budgets are looked at between two variants.
-   - Where the cache keeps claims, several tuners share the space (sharing.c): a variant is claimed before it is compiled. */
+   - A variant is given to one worker once in a run, unless that worker's device is in doubt. A variant
+     with a valid record is skipped, and its cost is reported to the strategy as if it had been
+     measured (tuner_meet_known). Equal images are measured once (tuner_find_equal).
+   - Each record is in the cache before the next variant is measured, so that a kill loses only what is
+     in progress. Only refusals that may be the config's fault wait until one variant shows that they
+     are not (hold_back, tuner_give_held).
+   - The order in which variants are taken depends on which compile ends first. The verdict does not
+     depend on it, because the leaders are measured again, in turn, after the search (leaders.c).
+   - Budgets are checked between two variants.
+   - If the cache keeps claims, several tuners share the space (sharing.c): a variant is claimed before
+     it is compiled. */
 #include "tuner_run.h"
 
 #include <stdlib.h>
@@ -25,7 +29,9 @@
 #include "base/system.h"
 
 enum {
-  AHEAD = 2 /* variants a compile thread: more would be chosen before the strategy hears of what is measured */
+  /* Variants for each compile thread; more would be chosen before the strategy learns from earlier
+     results. */
+  AHEAD = 2
 };
 
 /* ---- Progress ---- */
@@ -88,7 +94,7 @@ static bool budget_spent(const struct tuner *t) {
   return t->budget > 0 && clock_seconds() - t->begin >= t->budget - tuner_race_share(t);
 }
 
-/* Takes the strategy's next variant; remembered ones are passed over. */
+/* Takes the strategy's next variant. Variants with a known record are skipped. */
 static int take_next(struct tuner *t, cugen_error *err) {
   uint64_t index;
   if (!t->strategy_ops->next(t->strategy, &index)) {
@@ -99,7 +105,7 @@ static int take_next(struct tuner *t, cugen_error *err) {
   int status = candidate_open(&t->bench, index, &c, err);
   if (status) return status;
   const struct cache_record *known = tuner_find_known(t, &c->real);
-  /* A prediction says nothing against a variant's having been seen to go wrong. */
+  /* A record that shows that the variant is wrong stands, whatever is predicted. */
   if (known && (!t->options->again || (t->target->predicted && cache_record_is_refuted(known)))) {
     tuner_meet_known(t, index, known);
     candidate_close(&t->bench, c);
@@ -108,7 +114,7 @@ static int take_next(struct tuner *t, cugen_error *err) {
   return tuner_shares(t) ? tuner_propose(t, c, err) : tuner_begin(t, c, err);
 }
 
-/* Keeps the compile threads ahead of the worker. */
+/* Keeps enough candidates in the compile pool for its threads. */
 static int top_up(struct tuner *t, cugen_error *err) {
   int status = CUGEN_OK;
   while (!status && !t->exhausted && t->pending_count < tuner_most_ahead(t) && !budget_spent(t) &&
@@ -119,10 +125,11 @@ static int top_up(struct tuner *t, cugen_error *err) {
   return status;
 }
 
-/* Goes on with what is compiled and measured; *over: nothing will be, in the time that is left. */
+/* Starts and finishes what is ready, and waits otherwise. *over is set to true if nothing more can
+   be done in the remaining time. */
 static int step(struct tuner *t, bool *over, cugen_error *err) {
-  const size_t events =
-      compile_pool_events(t->bench.pool); /* asked first: what ends meanwhile is seen now or awakes the wait */
+  /* Read before the look, so that an event during it ends the wait. */
+  const size_t events = compile_pool_events(t->bench.pool);
   const bool last = compile_pool_over(t->bench.pool);
   bool advanced;
   int status = tuner_advance(t, &advanced, err);
@@ -133,13 +140,15 @@ static int step(struct tuner *t, bool *over, cugen_error *err) {
   return status;
 }
 
-/* The strategy has nothing left, no variant is under way, here or elsewhere, and none was given back for want of its data. */
+/* Returns true if the strategy is exhausted, no variant is under way here or in another tuner, and
+   none waits for its data. */
 static bool is_done(const struct tuner *t) {
   return t->exhausted && !t->late.status &&
          t->pending_count + tuner_busy(t) + t->sharing.count + t->sharing.batch_count == 0;
 }
 
-/* Takes the results of all that is still being measured; stop: at once, and what has not ended is left. */
+/* Takes the results of everything that is still being measured. stop: at once, leaving what has not
+   ended. */
 static int await_workers(struct tuner *t, bool stop, cugen_error *err) {
   int status = CUGEN_OK;
   bool advanced;
@@ -174,7 +183,7 @@ static int search(struct tuner *t, cugen_error *err) {
 
 /* ---- From start to end ---- */
 
-/* What is remembered is not compiled. */
+/* Returns how many variants may be compiled. Variants with a known record are not compiled. */
 static size_t variants_to_try(const struct tuner *t) {
   const uint64_t known = t->options->again ? 0 : t->known_count, valid = t->result->valid;
   const uint64_t open = valid > known ? valid - known : 1;
@@ -203,15 +212,17 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
   return tuner_open_queue(t, err);
 }
 
-/* What was compiled by the end: most predictions take no time to speak of, and those that do end with the budget. A measurement takes
-   longer, so that the images are for the next run, which begins with measuring them. */
+/* Predicts the candidates that were compiled by the end of the search, because most predictions
+   take almost no time, and a slow one ends with the budget. Measurements take longer; their images
+   are kept for the next run, which begins with them. */
 static int use_compiled(struct tuner *t, cugen_error *err) {
   const double until = t->begin + t->budget - tuner_race_share(t) / 2;
   int status = CUGEN_OK;
   bool over = false;
   while (t->target->predicted && !t->interrupted && !status && !over && !(t->budget > 0 && clock_seconds() > until)) {
     status = step(t, &over, err);
-    if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK; /* its compile was stopped: it is left */
+    /* Its compile was stopped, so that it is left. */
+    if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK;
   }
   for (size_t i = 0; i < t->pending_count && !status && !t->target->predicted; i++)
     if (candidate_ready(&t->bench, t->pending[i])) status = candidate_keep_image(&t->bench, t->pending[i], err);
@@ -246,7 +257,8 @@ static void tuner_close(struct tuner *t) {
   free(t->last);
 }
 
-/* Who is the fastest of those that are near the best: found out on one device, or anew on another one if that fails. */
+/* Settles which of the variants near the best is the fastest, on one device. If that device fails,
+   this is repeated on another one. */
 static int settle(struct tuner *t, cugen_error *err) {
   int status = tuner_gather_leaders(t, err);
   if (status) return status;
@@ -261,7 +273,8 @@ double tune_default_budget(bool gpu) {
   return gpu ? tuner_gpu_budget : tuner_cpu_budget;
 }
 
-/* It was met as what is remembered. With `again` it is measured a second time, and counted then. */
+/* Counts a variant that was measured for this run before. It was met as a known record; with
+   `again` it is measured once more and counted then. */
 static void count_ran(struct tuner *t) {
   uint64_t index;
   if (!t->target->ran || t->options->again || !t->result->remembered) return;
@@ -276,7 +289,7 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
   *result = (cugen_tune_result){0};
   struct tuner t = {
       .target = target, .options = options, .result = result, .begin = begin, .began_at = clock_unix_micros()};
-  /* A count is a budget too: without a time asked for, it decides alone. */
+  /* A count is a budget as well. If only a count is given, it alone decides. */
   if (budget == 0 && !options->budget_count)
     budget = tune_default_budget(target->device->facts.is_gpu && !target->predicted);
   t.budget = budget;

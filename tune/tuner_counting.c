@@ -1,7 +1,9 @@
-/* Counting what variants ask of memory, beside their measuring; see tuner_run.h. It can take a second and more of a processor, many
-   times what a variant costs otherwise, and nobody waits for it. It begins with the measuring and goes on while the next ones are
-   measured. Too many of them at once are too slow: the oldest is given up, and some variants are not counted at all. The best are:
-   they are waited for at the end, a while. What is not counted is not known (0). */
+/* Counts what variants request from memory while they are measured; see tuner_run.h. Counting can
+   take more than a second of a processor, many times what a variant costs otherwise, and no
+   measurement waits for it. It begins with the variant's measurement and goes on while the next
+   ones are measured. If too many counts run at once, the oldest is given up, and the next variants
+   are not counted at all. The best variant is always counted, and the run waits for it for a while
+   at the end. A count that is not known is 0. */
 #include "tuner_run.h"
 
 #include <math.h>
@@ -9,9 +11,9 @@
 
 #include "base/system.h"
 
-/* Variants that are not counted after one was given up. */
+/* Number of variants that are not counted after a count was given up. */
 enum { PAUSE = 8 };
-/* Seconds at the end, for the best and for all others. */
+/* Seconds to wait at the end, for the count of the best and for those of all others. */
 static const double last = 1, last_others = 0.25;
 
 void tuner_begin_count(struct tuner *t, struct candidate *c) {
@@ -34,7 +36,7 @@ static bool is_best(const struct tuner *t, const struct cache_record *record) {
   return t->best && strcmp(t->best, record->variant) == 0;
 }
 
-/* There is one that is not the best. */
+/* Gives up the oldest count of a variant that is not the best. */
 static void give_up_oldest(struct tuner *t) {
   size_t place = 0;
   while (is_best(t, &t->records[t->counted[place].record])) place++;
@@ -42,7 +44,7 @@ static void give_up_oldest(struct tuner *t) {
   t->uncounted = PAUSE;
 }
 
-/* Of the candidate of the last record: if it is the best it is counted, also where that was not begun. */
+/* If the last record is the best, counts its candidate even if that was not begun before. */
 static int count_best(struct tuner *t, struct candidate *c, cugen_error *err) {
   const struct cache_record *record = &t->records[t->record_count - 1];
   if (!is_best(t, record) || record->requested > 0) return CUGEN_OK;
@@ -61,7 +63,8 @@ int tuner_close_candidate(struct tuner *t, struct candidate *c, cugen_error *err
   return status;
 }
 
-/* Also of the variants with the same image, which have its times. */
+/* Stores the count in the record, and in the records of variants with the same image, which share
+   its times. */
 static int keep_count(struct tuner *t, size_t from, cugen_error *err) {
   const double requested = t->records[from].requested;
   int status = CUGEN_OK;
@@ -76,7 +79,7 @@ static int keep_count(struct tuner *t, size_t from, cugen_error *err) {
   return status;
 }
 
-/* begin: of waiting for them; 0: nobody does. */
+/* begin: when the waiting began; 0: do not wait. */
 static int take_counts(struct tuner *t, double begin, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = t->counted_count; i-- > 0 && !status && !t->interrupted;) {

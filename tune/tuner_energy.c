@@ -1,6 +1,8 @@
-/* The energies of those that can still be the best; see tuner_run.h and energy.h. Half a second of launches a variant is far too long for a
-   search. So the search ranks as if all variants drew the same power, and then the energies of the fastest are measured, the
-   fastest first. A variant is passed over where it is so slow that it would have to draw less power than any that was measured. */
+/* Measures the energies of the variants that can still be the best; see tuner_run.h and energy.h.
+   Half a second of launches per variant is far too long for a search. So the search ranks as if all
+   variants drew the same power. Then the energies of the fastest are measured, the fastest first. A
+   variant is skipped if it is so slow that it could win only by drawing less power than is
+   plausible. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,21 +11,22 @@
 #include "energy.h"
 #include "tuner_run.h"
 
-/* How much slower than the fastest it may be. */
+/* Limit of a contender's time, as a factor to the fastest. */
 static const double slowest = 1.5;
-/* Where the budget is no time: the share of what the search took, and at least. */
+/* Time for measuring energies if the budget is not a time: a share of the search's time, and at
+   least so many seconds. */
 static const double share_of_search = 0.5, least_seconds = 10;
 
 enum {
-  AHEAD = 8,        /* compiled side by side */
-  POWERS_KNOWN = 3, /* from so many on the least power that was seen says something */
+  AHEAD = 8,        /* contenders compiled side by side */
+  POWERS_KNOWN = 3, /* number of known powers from which the least one is relied on */
 };
-/* Power that is less than the least one seen, and still plausible. */
+/* Least plausible power, as a factor to the least one seen. */
 static const double least_power = 0.9;
 
 struct contender {
-  const struct cache_record *record; /* of t->known, or NULL: */
-  size_t at;                         /* of t->records */
+  const struct cache_record *record; /* points into t->known; NULL: the record is in t->records */
+  size_t at;                         /* index into t->records */
   double seconds;
   struct candidate *candidate;
 };
@@ -32,7 +35,7 @@ struct energies {
   struct tuner *t;
   struct contender *all;
   size_t count, measured;
-  double fastest, power, cost; /* the least so far */
+  double fastest, power, cost; /* least values so far */
   double until;
 };
 
@@ -95,7 +98,7 @@ static int open_contender(struct energies *e, struct contender *c, cugen_error *
   return status;
 }
 
-/* In place of the record without it. */
+/* Replaces the record by the one with the energy. */
 static int keep(struct energies *e, const struct contender *c, struct cache_record *record, cugen_error *err) {
   struct tuner *t = e->t;
   const struct cache_record *before = record_of(e, c);

@@ -1,6 +1,7 @@
-/* Which compiled variant is measured next; see tuner_run.h. Those of an implementation whose best so far is many times slower than the
-   best of all wait for all others: one run of a naive product may take as long as a hundred of a fast one, and nothing that runs on a
-   GPU can be broken off. Short ones do not wait. */
+/* Chooses which compiled variant is measured next; see tuner_run.h. Variants of an implementation
+   whose best so far is many times slower than the best of all wait until no others are left: one
+   run of a naive product may take as long as a hundred runs of a fast one, and nothing that runs on
+   a GPU can be interrupted. Variants that take little time do not wait. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ int tuner_open_queue(struct tuner *t, cugen_error *err) {
   implementations(t, &count);
   t->fastest = calloc(count + 1, sizeof *t->fastest);
   t->pending = calloc(t->pending_most + (TUNER_CREDIT + 1) * t->slot_count,
-                      sizeof *t->pending); /* with what comes back from workers */
+                      sizeof *t->pending); /* room for candidates that workers give back */
   if (!t->fastest || !t->pending) return error_memory(err);
   for (size_t i = 0; i < count; i++) t->fastest[i].cost = (double)INFINITY;
   return CUGEN_OK;
@@ -78,7 +79,8 @@ static bool all_doubted(const struct tuner *t) {
   return true;
 }
 
-/* Its result will answer for this candidate, too. */
+/* Returns true if a variant with an equal image is being measured; its result will hold for this
+   candidate as well. */
 static bool is_equal_under_way(const struct tuner *t, const struct candidate *c) {
   const struct hash image = candidate_image(c);
   for (size_t i = 0; i < t->slot_count && image.hex[0]; i++)
@@ -93,7 +95,8 @@ static bool may_run(struct tuner *t, const struct tuner_slot *slot, struct candi
   return !is_equal_under_way(t, c);
 }
 
-/* What is compiled, and is for this worker. */
+/* Returns true if the candidate is compiled and this worker may run it; slot NULL: if it needs no
+   worker. */
 static bool is_ready(struct tuner *t, const struct tuner_slot *slot, struct candidate *c) {
   if (!candidate_ready(&t->bench, c)) return false;
   return slot ? may_run(t, slot, c) : !candidate_can_run(&t->bench, c);

@@ -52,7 +52,8 @@ int tuner_add_known(struct tuner *t, struct cache_record *record, bool *added, c
   for (size_t i = at; i < t->known_count && strcmp(t->known[i].variant, record->variant) == 0; i++)
     if (strcmp(t->known[i].hash.hex, record->hash.hex) == 0 && t->known[i].measured_at == record->measured_at)
       return CUGEN_OK;
-  if (t->known_capacity < t->known_count) t->known_capacity = t->known_count; /* as it was loaded */
+  /* Capacity as loaded from the cache. */
+  if (t->known_capacity < t->known_count) t->known_capacity = t->known_count;
   struct cache_record *known = array_reserve(t->known, &t->known_capacity, t->known_count, sizeof *known);
   if (!known) return error_memory(err);
   t->known = known;
@@ -63,7 +64,7 @@ int tuner_add_known(struct tuner *t, struct cache_record *record, bool *added, c
   return CUGEN_OK;
 }
 
-/* It, or its compile, did not end in time, and more is asked for now than it took then. */
+/* Returns true if the variant or its compile ran into a timeout, and the timeout is longer now. */
 static bool deserves_more(const struct tuner *t, const struct cache_record *record) {
   if (record->outcome == CUGEN_OUTCOME_COMPILE)
     return record->compile_late && t->options->compile_timeout > record->compile_seconds;
@@ -71,7 +72,7 @@ static bool deserves_more(const struct tuner *t, const struct cache_record *reco
          t->options->variant_timeout > record->measure_seconds;
 }
 
-/* That a variant is wrong goes before whatever is predicted of it. */
+/* Returns a record that shows that the variant is wrong, which counts more than any prediction. */
 static const struct cache_record *find_wrong(const struct tuner *t, const char *variant) {
   const struct cache_record *failed = NULL;
   cugen_error ignored;
@@ -80,7 +81,7 @@ static const struct cache_record *find_wrong(const struct tuner *t, const char *
   return failed && cache_record_is_refuted(failed) ? failed : NULL;
 }
 
-/* Config files that share a kernel's name may each have a record of that variant. */
+/* Config files with a kernel of the same name may each have a record of this variant. */
 const struct cache_record *tuner_find_current(const struct tuner *t, const struct kernel_spec *spec) {
   const struct cache_record *wrong = find_wrong(t, spec->variant);
   if (wrong) return wrong;
@@ -99,7 +100,8 @@ const struct cache_record *tuner_find_current(const struct tuner *t, const struc
   return NULL;
 }
 
-/* Where certain outputs are asked for it has to be known whether it has them. What varies has none. */
+/* Returns true if the record does not say whether the variant has the outputs that are asked for. A
+   variant whose outputs vary has none. */
 static bool is_to_compare(const struct tuner *t, const struct cache_record *record) {
   return t->target->outputs && record->outcome == CUGEN_OUTCOME_OK && !record->outputs.varies &&
          !cache_record_knows_outputs(record, t->options->seed);

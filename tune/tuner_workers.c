@@ -1,14 +1,20 @@
-/* The workers of a run: what each measures, and what becomes of its results; see tuner_run.h.
+/* The workers of a run: what each measures, and how its results are used; see tuner_run.h.
 
-   Where several devices are alike, each has a worker, and they share one search: an idle one gets whatever variant is ready. A device can be broken, and then
-   no failure on it says anything of a variant. So three failures in a row are believed of a device after something came out right there. Any other one
-   is doubted: the device rests, and another one tries the variant. If it comes out right there, the first device is lost. If it fails on one that is
-   believed, or on all, the failure is the variant's own. A device is lost, too, when its worker cannot open it or make the data that another one can.
-   What was believed of it since something came out right is then measured again elsewhere.
+   Several equal devices have one worker each and share one search: an idle worker gets whatever
+   variant is ready. A device can be broken, in which case its failures say nothing about the
+   variants. Therefore a failure is believed only of a device that has worked: after a right result,
+   the next three failures in a row are believed. Any other failure is doubted: the device rests,
+   and another device tries the variant. If the variant is right there, the first device is lost. If
+   it fails on a device that is believed, or on all devices, the failure is the variant's own. A
+   device is also lost if its worker cannot open it, or cannot make data that another worker can
+   make. The failures that were believed of a lost device since its last right result are then
+   measured again elsewhere.
 
    Invariants:
-   - A record is stored of a variant that failed only if it failed on a device that had shown that it works, or on all that are left.
-   - A lost device gets nothing more. The last one is never lost: its error ends the run, as of a run on one device. */
+   - The failure of a variant is stored only if it failed on a device that had worked, or on all
+     devices that are left.
+   - A lost device gets nothing more. The last device is never lost: its error ends the run, as in a
+     run on one device. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,17 +26,17 @@
 
 /* ---- One result ---- */
 
-/* What may be wrong with all variants is remembered of none; what is ends the run. Asked anew each time that there are twice as many. */
+/* Holds back a fault that all variants may share. If all variants have it, the run ends and no
+   record is stored; this is tested each time the number of held records has doubled. */
 static int hold_back(struct tuner *t, const struct candidate *c, cugen_error *err) {
   bool everywhere = false;
   if (!t->held++) t->fault = c->refused;
   int status =
       t->held & (t->held - 1) ? CUGEN_OK : faults_everywhere(&t->bench, t->options->implementation, &everywhere, err);
-  if (everywhere || status) t->held--; /* there will be no record of it */
+  if (everywhere || status) t->held--; /* no record of it will be kept */
   return everywhere && !status ? error_copy(err, &t->fault) : status;
 }
 
-/* Remembers what was held back: it is not wrong with all of them. */
 int tuner_give_held(struct tuner *t, cugen_error *err) {
   int status = CUGEN_OK;
   t->sound = true;
@@ -40,7 +46,8 @@ int tuner_give_held(struct tuner *t, cugen_error *err) {
   return status;
 }
 
-/* What the cpu device alone cannot run says nothing of the variant. */
+/* Counts a variant that only the cpu device cannot run. This says nothing about the variant, so
+   that no record is stored. */
 static int pass_over(struct tuner *t, const struct cache_record *record, cugen_error *err) {
   struct text *why = t->target->unsupported;
   if (why && !t->result->unsupported) text_addf(why, "'%s': %s", record->variant, record->reason);
@@ -68,13 +75,15 @@ static int remember(struct tuner *t, const struct candidate *c, struct cache_rec
 
 /* ---- One that has ended ---- */
 
-/* What is known of it besides the result. */
+/* Completes the record with what is known besides the result: counts, energy, outputs and
+   durations. */
 static void complete(struct tuner *t, struct tuner_turn *turn) {
   struct candidate *c = turn->candidate;
   struct cache_record *record = &turn->record;
   tuner_take_count(t, c, record);
   const struct cache_record *known = tuner_find_known(t, &c->real), *current = tuner_find_current(t, &c->real);
-  if (known && record->requested <= 0) record->requested = known->requested; /* its image was here, without PTX */
+  /* The image came from the cache, without PTX. */
+  if (known && record->requested <= 0) record->requested = known->requested;
   if (known) tuner_keep_energy(known, record);
   if (current) cache_record_keep_outputs(current, record);
   record->compile_seconds = candidate_compile_seconds(c);
@@ -84,30 +93,32 @@ static void complete(struct tuner *t, struct tuner_turn *turn) {
   if (timed) tuner_keep_times(timed, record);
 }
 
-/* Whoever waits for what comes of it elsewhere may go on. */
+/* Lets devices continue that rested until this candidate's result was known. */
 static void release(struct tuner *t, const struct candidate *c) {
   for (size_t i = 0; i < t->slot_count; i++)
     if (c->tried_on >> i & 1) t->slots[i].doubted = false;
 }
 
-/* Takes over what it holds, without finishing it. */
+/* Frees the turn's record and candidate without storing a result. */
 static int drop(struct tuner *t, struct tuner_turn *turn, int status) {
   cache_record_free(&turn->record);
   candidate_close(&t->bench, turn->candidate);
   return status;
 }
 
-/* Remembers it, and has the strategy hear of it. Takes over what it holds. */
+/* Stores the result and reports it to the strategy. Takes over the turn's record and candidate. */
 static int finish(struct tuner *t, struct tuner_turn *turn, cugen_error *err) {
   struct candidate *c = turn->candidate;
   struct cache_record *record = &turn->record;
   complete(t, turn);
   release(t, c);
   int status = CUGEN_OK;
-  if (turn->shortened && record->outcome == CUGEN_OUTCOME_TIMEOUT) /* nothing is known against it */
+  /* The shortened timeout says nothing about the variant. */
+  if (turn->shortened && record->outcome == CUGEN_OUTCOME_TIMEOUT)
     status = error_set(err, CUGEN_ERROR_INTERRUPTED, "'%s' was still running", c->real.variant);
   if (!status) status = c->unsupported ? pass_over(t, record, err) : remember(t, c, record, err);
-  if (c->unsupported) turn->image = (struct hash){{0}}; /* it answers for no other one */
+  /* The result must not be used for equal images. */
+  if (c->unsupported) turn->image = (struct hash){{0}};
   if (!status) status = tuner_keep_record(t, record, turn->image, err);
   if (status) return drop(t, turn, status);
   if (!c->anew) tuner_tell_strategy(t, c->index, &t->records[t->record_count - 1]);
@@ -116,14 +127,15 @@ static int finish(struct tuner *t, struct tuner_turn *turn, cugen_error *err) {
 
 /* ---- One that begins ---- */
 
-/* How long the candidate may take to be as good as the best; 0: there is none yet. */
+/* Returns how long the candidate may take to be as good as the best; 0: there is no best yet. */
 static double seconds_to_beat(const struct tuner *t, const struct candidate *c) {
   const struct objective *objective = t->target->config->objective;
   return t->best ? objective_seconds_for(objective, t->best_cost, c->real.flops, c->real.bytes) : 0;
 }
 
-/* How long a variant that begins now may run: past the budget not for long, once there is a right one. What runs on a thread of
-   this process cannot be ended. */
+/* Returns the timeout of a variant that begins now. Near and after the end of the budget it is
+   short once there is a right variant. A thread of this process cannot be ended, so that its
+   timeout is never shortened. */
 static double variant_timeout(const struct tuner *t, bool *shortened) {
   const double most = t->options->variant_timeout > 0 ? t->options->variant_timeout : tuner_variant_timeout;
   const double left = t->begin + t->budget + fmax(1, t->budget * 0.1) - clock_seconds();
@@ -131,7 +143,7 @@ static double variant_timeout(const struct tuner *t, bool *shortened) {
   return *shortened ? fmax(left, 0.1) : most;
 }
 
-/* There is room for it: tuner_open_queue. */
+/* Puts the candidate in front of the queue, which tuner_open_queue has made large enough. */
 static void put_back(struct tuner *t, struct candidate *c) {
   memmove(t->pending + 1, t->pending, t->pending_count++ * sizeof *t->pending);
   t->pending[0] = c;
@@ -155,7 +167,8 @@ static int go_on(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *tu
   return CUGEN_OK;
 }
 
-/* Takes over the candidate. */
+/* Begins to measure the candidate on the slot's worker, or answers it from an equal image. Takes
+   over the candidate. */
 static int begin(struct tuner *t, struct tuner_slot *slot, struct candidate *c, bool *advanced, cugen_error *err) {
   struct tuner_turn turn = {.candidate = c, .image = candidate_image(c), .begin = clock_seconds()};
   const double timeout = variant_timeout(t, &turn.shortened);
@@ -165,7 +178,8 @@ static int begin(struct tuner *t, struct tuner_slot *slot, struct candidate *c, 
                                                                .few = true,
                                                                .way = t->target->measure,
                                                                .load = measure_load_limit(timeout)};
-  const struct measure_options measure = tuner_find_timed(t, &c->real) ? once : usual; /* it is only compared */
+  /* The variant only has to be compared. */
+  const struct measure_options measure = tuner_find_timed(t, &c->real) ? once : usual;
   enum candidate_way way;
   const bool answers = candidate_has_data(&t->bench, c) && !c->tried_on;
   const struct cache_record *equal = answers ? tuner_find_equal(t, turn.image) : NULL;
@@ -183,7 +197,7 @@ static bool is_devices(const struct tuner *t, const cugen_error *err) {
   return tuner_devices_left(t) > 1 && (err->status == CUGEN_ERROR_DEVICE || err->status == CUGEN_ERROR_MEMORY);
 }
 
-/* Equal images are no longer answered with what failed there. */
+/* Makes sure that equal images are not answered with the failure on the lost device. */
 static void forget_failure(struct tuner *t, const char *variant) {
   for (size_t i = 0; i < t->record_count; i++)
     if (strcmp(t->records[i].variant, variant) == 0) t->images[i] = (struct hash){{0}};
@@ -214,7 +228,7 @@ static const char *device_of(const struct tuner *t, const struct tuner_slot *slo
   return t->target->device_count ? t->target->devices[slot - t->slots] : t->target->device->id;
 }
 
-/* Another one is left. */
+/* Marks a device as lost; another device is left. */
 static int lose(struct tuner *t, struct tuner_slot *slot, const cugen_error *why, cugen_error *err) {
   int status = CUGEN_OK;
   slot->lost = true;
@@ -229,7 +243,8 @@ static int lose(struct tuner *t, struct tuner_slot *slot, const cugen_error *why
 }
 
 bool tuner_lose_device(struct tuner *t, const cugen_error *err) {
-  cugen_error ignored; /* what failed there last stays a failure: the search is over */
+  /* Ignored, because the search is over: failures on this device stay failures. */
+  cugen_error ignored;
   const cugen_error why = *err;
   if (t->interrupted || !is_devices(t, err)) return false;
   t->slots[t->bench.worker].failed_count = 0;
@@ -237,7 +252,8 @@ bool tuner_lose_device(struct tuner *t, const cugen_error *err) {
   return true;
 }
 
-/* data: it is the data that could not be made, of which one device says nothing for others. */
+/* Returns true if another device should try the candidate. data: the worker could not make the
+   data, which says nothing about other workers. */
 static bool deserves_doubt(const struct tuner *t, const struct tuner_slot *slot, struct candidate *c, bool data) {
   c->tried_on |= (uint64_t)1 << (slot - t->slots);
   return !tuner_all_tried(t, c) && (data || slot->credit == 0);
@@ -250,20 +266,21 @@ static void doubt(struct tuner *t, struct tuner_slot *slot, struct candidate *c,
   put_back(t, c);
 }
 
-/* It has shown that it works. */
+/* The device has given a right result. */
 static void restore_credit(struct tuner_slot *slot) {
   slot->credit = TUNER_CREDIT;
   slot->failed_count = 0;
 }
 
-/* It failed alone, and is believed. */
+/* Counts a failure that is believed although no other device confirmed it. */
 static void use_credit(struct tuner_slot *slot, const struct candidate *c) {
-  if (slot->credit == 0) return; /* no other one is left that could try it */
+  if (slot->credit == 0) return; /* no other device is left to try the variant */
   slot->credit--;
   slot->failed[slot->failed_count++] = c->index;
 }
 
-/* What a result that is believed says of its device, and of those that were doubted before. */
+/* Applies a believed result to the trust in its device, and in the devices that were doubted
+   because of this candidate. */
 static int note_trust(struct tuner *t, struct tuner_slot *slot, const struct candidate *c, bool right, bool data,
                       cugen_error *err) {
   const uint64_t others = c->tried_on & ~((uint64_t)1 << (slot - t->slots));
@@ -285,14 +302,14 @@ static int note_trust(struct tuner *t, struct tuner_slot *slot, const struct can
 
 /* ---- Results ---- */
 
-/* Another one is to try it. Takes over what the turn holds. */
+/* Leaves the candidate to another device. Takes over the turn's record and candidate. */
 static void doubt_turn(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, bool data,
                        const char *why) {
   doubt(t, slot, turn->candidate, data, why);
   cache_record_free(&turn->record);
 }
 
-/* Takes over what the turn holds. */
+/* Judges a result. Takes over the turn's record and candidate. */
 static int judge(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, cugen_error *err) {
   const bool right = turn->record.outcome == CUGEN_OUTCOME_OK;
   if (!right && deserves_doubt(t, slot, turn->candidate, false)) {
@@ -303,7 +320,7 @@ static int judge(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *tu
   return status ? drop(t, turn, status) : finish(t, turn, err);
 }
 
-/* The same of data that the worker could not make. */
+/* Like judge, for a worker that could not make the data. */
 static int judge_data(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn,
                       const struct dataset_request *failed, cugen_error *err) {
   if (deserves_doubt(t, slot, turn->candidate, true)) {
@@ -316,7 +333,7 @@ static int judge_data(struct tuner *t, struct tuner_slot *slot, struct tuner_tur
   return status ? drop(t, turn, status) : finish(t, turn, err);
 }
 
-/* There is no result. */
+/* Handles an error of the worker, which gave no result. */
 static int judge_error(struct tuner *t, struct tuner_slot *slot, struct tuner_turn *turn, int status,
                        cugen_error *err) {
   if (!is_devices(t, err)) return drop(t, turn, status);
@@ -326,7 +343,8 @@ static int judge_error(struct tuner *t, struct tuner_slot *slot, struct tuner_tu
   return lose(t, slot, &why, err);
 }
 
-/* After a right result the worker goes on at once, with what is ready, before that is remembered and the strategy hears of it. */
+/* Takes a result. After a right result, the worker begins a ready candidate at once, before the
+   result is stored and reported to the strategy. */
 static int take_result(struct tuner *t, size_t worker, bool more, bool *advanced, cugen_error *err) {
   struct tuner_slot *slot = &t->slots[worker];
   struct tuner_turn *turn = &slot->turn;
@@ -338,7 +356,8 @@ static int take_result(struct tuner *t, size_t worker, bool more, bool *advanced
   t->result->measuring += busy;
   const int broken = worker_usable(worker_pool_at(t->bench.workers, worker), &unusable);
   const bool goes_on = more && !status && !broken && turn->record.outcome == CUGEN_OUTCOME_OK;
-  struct candidate *next = goes_on ? tuner_take_ready(t, slot) : NULL; /* none with an image that is being measured */
+  /* Not a candidate with an image that is being measured. */
+  struct candidate *next = goes_on ? tuner_take_ready(t, slot) : NULL;
   struct tuner_turn ended = *turn;
   turn->candidate = NULL;
   int began = next ? begin(t, slot, next, advanced, &refused) : CUGEN_OK;
@@ -368,7 +387,7 @@ int tuner_take_results(struct tuner *t, bool *advanced, cugen_error *err) {
 
 /* ---- Who gets what ---- */
 
-/* What needs no worker does not wait for one. */
+/* Begins a candidate that needs no worker, so that it does not wait for one. */
 static int begin_without(struct tuner *t, bool *advanced, cugen_error *err) {
   struct tuner_slot none = {.lost = true};
   struct candidate *c = tuner_take_ready(t, NULL);
@@ -397,7 +416,7 @@ int tuner_open_slots(struct tuner *t, cugen_error *err) {
   return t->slots ? CUGEN_OK : error_memory(err);
 }
 
-/* What was being measured when an error ended the run has ended by now: tuner_await_workers. */
+/* Measurements that were under way have ended by now, even after an error: tuner_await_workers. */
 void tuner_close_slots(struct tuner *t) {
   free(t->slots);
   t->slot_count = 0;

@@ -1,4 +1,4 @@
-/* Places of what is not predicted; see unpredicted.h. */
+/* Finds the source lines of code that the model refuses; see unpredicted.h. */
 #include "unpredicted.h"
 
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 #include "base/text.h"
 #include "runtime/model/model.h"
 
-/* The same refusal, of the same code with its lines. */
+/* Asks the model about the code compiled with line numbers, and finds the same refusal with its
+   place. */
 static void find_place(const struct device_description *device, struct compile_pool *pool,
                        const struct kernel_spec *spec, cugen_error *why) {
   struct model_prediction ignored;
@@ -36,7 +37,8 @@ void unpredicted_place(struct unpredicted *unpredicted, const struct device_desc
     unpredicted->reasons = made;
     return;
   }
-  if (made) free(made->of), free(made->placed), free(made); /* it is found again for the next one */
+  /* Without memory the next variant looks again. */
+  if (made) free(made->of), free(made->placed), free(made);
   text_free(&of);
 }
 

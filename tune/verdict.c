@@ -1,4 +1,4 @@
-/* How a run ended, and what it leaves; see tuner_run.h. */
+/* The status of a run, and its final counts; see tuner_run.h. */
 #include "tuner_run.h"
 
 #include <math.h>
@@ -15,7 +15,8 @@ static bool is_still_known(struct tuner *t, const char *variant) {
   return known;
 }
 
-/* A run that ended early has not met all that is remembered. */
+/* Counts the variants with a known record, because a run that ended early has not met all of
+   them. */
 void tuner_count_remembered(struct tuner *t) {
   uint64_t count = 0;
   for (size_t i = 0; i < t->known_count; i++) {
@@ -26,14 +27,16 @@ void tuner_count_remembered(struct tuner *t) {
   t->result->remembered = (size_t)count;
 }
 
-/* How many variants this run did not meet: what it passed over is remembered, what it tried is too. */
+/* Returns how many variants this run did not meet: neither skipped, because of a known record, nor
+   tried. */
 uint64_t tuner_count_left(const struct tuner *t) {
   uint64_t met = t->skipped + t->result->tried;
   if (t->complete) return 0;
   return t->result->valid > met ? t->result->valid - met : 0;
 }
 
-/* Another file's kernel of this name may be what is remembered, under the same names of variants. */
+/* Returns true if the record is of the current kernel. Another file may have a kernel of this name
+   with equally named variants. */
 static bool is_current(struct tuner *t, const struct cache_record *record) {
   struct candidate *c;
   cugen_error ignored;
@@ -48,7 +51,8 @@ static bool is_any_right(struct tuner *t) {
   return t->best || i < t->known_count;
 }
 
-/* One of its makers may never end, which a longer budget would not change. */
+/* Reports data that was not made in time. The kernel that makes it may never end, which a longer
+   budget would not change. */
 static int too_late(const struct tuner *t, cugen_error *err) {
   if (t->target->predicted)
     return error_set(
@@ -61,7 +65,8 @@ static int too_late(const struct tuner *t, cugen_error *err) {
                    t->budget, t->late.message, fmax(tuner_cpu_budget, ceil(4 * t->budget)));
 }
 
-/* The time went by, and not one variant was measured. What is compiled waits in line, the first one first. */
+/* Reports that the budget passed before any variant was measured. The candidates wait in order, the
+   first one first. */
 static int too_short(struct tuner *t, cugen_error *err) {
   struct candidate *first = t->pending_count ? t->pending[0] : NULL;
   double took = first && candidate_ready(&t->bench, first) ? candidate_compile_seconds(first) : 0;
@@ -73,15 +78,16 @@ static int too_short(struct tuner *t, cugen_error *err) {
     error_append(err, ": compiling '%s' took %.1f s", first->real.variant, took);
   else if (first)
     error_append(err, ": compiling '%s' takes longer", first->real.variant);
-  /* As long again for the reference, and a second to run both. */
+  /* as long again for the reference's compile, and a second to run both */
   double needed = known ? ceil(2 * took + 1) : fmax(usual, ceil(4 * t->budget));
   error_append(err, "; a longer budget is needed, %s %.0f s", known ? "about" : "such as", needed);
   return status;
 }
 
-/* All that there is was tried before, and what came of it then is what comes of it now. */
+/* All variants were tried before, and their records still hold. */
 static int none_right(struct tuner *t, cugen_error *err) {
-  size_t i = 0; /* the first that holds: others are of another file's kernel, or of what the source was */
+  /* The first current record; others are of another file's kernel or of an older source. */
+  size_t i = 0;
   while (i < t->known_count && !is_current(t, &t->known[i])) i++;
   const struct cache_record *first = i < t->known_count ? &t->known[i] : t->wrong;
   if (!first) return CUGEN_OK;
@@ -94,7 +100,7 @@ static int none_right(struct tuner *t, cugen_error *err) {
                    first->variant, outcome_text((int)first->outcome), first->reason);
 }
 
-/* The user's line that the compiler refused first. */
+/* Adds the place of the first compile error in the user's source. */
 static int add_place(const struct tuner *t, int status, cugen_error *err) {
   error_place(err, t->bench.refused.file, t->bench.refused.line);
   return status;
@@ -112,7 +118,8 @@ int tuner_verdict(struct tuner *t, cugen_error *err) {
     return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; everything measured is kept");
   if (t->held && !t->sound) return error_copy(err, &t->fault);
   if (t->best) return CUGEN_OK;
-  if ((t->result->tried == 0 || t->target->outputs) && is_any_right(t)) return CUGEN_OK; /* the named one is */
+  /* The named variant is right. */
+  if ((t->result->tried == 0 || t->target->outputs) && is_any_right(t)) return CUGEN_OK;
   if (t->result->alike) return add_place(t, refused_alike(t, err), err);
   if (t->result->tried == 0 && t->late.status) return too_late(t, err);
   if (t->result->tried == 0) return t->complete ? none_right(t, err) : too_short(t, err);

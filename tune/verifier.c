@@ -10,14 +10,16 @@
 #include "results.h"
 
 struct verifier {
-  const char *name;                     /* its file */
-  const struct kernel_argument *output; /* the largest, whose elements it counts */
+  const char *name; /* file name of the verify kernel */
+  /* The largest output; the verify kernel has one error for each of its elements. */
+  const struct kernel_argument *output;
   struct plan *plan;
   struct call *call;
   struct memory errors;
-  struct memory before[KERNEL_MAX_ARGUMENTS]; /* of what is changed in place: as it was given */
+  /* The original contents of arguments that are changed in place. */
+  struct memory before[KERNEL_MAX_ARGUMENTS];
   long long count;
-  void *extra[KERNEL_MAX_ARGUMENTS + 2]; /* behind the arguments: each one's place */
+  void *extra[KERNEL_MAX_ARGUMENTS + 2]; /* values of the arguments behind the config's own */
   size_t extra_count;
 };
 
@@ -30,7 +32,8 @@ static void find_output(struct verifier *v, const struct kernel_spec *spec) {
   }
 }
 
-/* What the kernel under test changes in place is also there as it was. */
+/* Gives the verify kernel the original contents of the arguments that the kernel under test changes
+   in place. */
 static int give_before(struct device *device, struct verifier *v, const struct dataset *d, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
@@ -86,19 +89,19 @@ size_t verifier_bytes(const struct verifier *v) {
   return (size_t)v->count * sizeof(double);
 }
 
-/* Written so that NaN is wrong. */
+/* Written so that a NaN is wrong. */
 static bool is_right(double error) {
   return fabs(error) <= 1;
 }
 
-/* The poison, ones in every bit, is a NaN that no arithmetic makes. */
+/* The poison, all bits set, is a NaN that no arithmetic makes. */
 static bool is_unwritten(const double *error) {
   uint64_t bits;
   memcpy(&bits, error, sizeof bits);
   return bits == UINT64_MAX;
 }
 
-/* error: that of the first wrong element. */
+/* error: the error of the first wrong element. */
 static int describe(const struct verifier *v, const struct verify_tally *tally, double error, cugen_error *err) {
   struct text text = {0};
   verify_place(v->output, tally->first, &text);
@@ -131,7 +134,7 @@ static int read_here(struct device *device, struct verifier *v, double *staging,
   return read_errors(v, staging, error, err);
 }
 
-/* Only the first wrong one's error is brought here. */
+/* Only the error of the first wrong element is copied to the host. */
 static int read_there(struct device *device, struct verifier *v, struct data_kernels *kernels, double *error,
                       cugen_error *err) {
   const double *errors = v->errors.device;

@@ -1,16 +1,19 @@
-/* Comparing outputs with the reference; see verify.h. An element g is right for the reference's w if
+/* Compares outputs with the reference; see verify.h. An element g is right for the reference's w if
 
      |g - w| <= tolerance * max(1, |w|),
 
-   relative for large numbers, absolute for small ones. The error that is reported is the largest quotient of the two sides. A norm,
-   where the config asks for one, compares whole outputs: ||g - w|| <= norm * ||w|| in the Euclidean norm, as bounds of numerical
-   linear algebra are written (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 3).
+   which is relative for large numbers and absolute for small ones. The reported error is the largest
+   quotient of the two sides. If the config asks for a norm, whole outputs are compared instead:
+   ||g - w|| <= norm * ||w|| in the Euclidean norm, as bounds of numerical linear algebra are written
+   (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 3).
 
    Invariants:
-   - A NaN on either side is wrong, whatever the tolerance: comparisons are written so that they fail for it.
-   - Whole numbers are compared as such, up to 64 bits: f64 holds 53.
-   - Every element is compared unless that costs too much; then the first and the last index in every dimension, where tiles end,
-     and RANDOM_SAMPLES more by the seed. Outputs of one shape are compared at the same places. */
+   - A NaN on either side is wrong, whatever the tolerance: comparisons are written so that they fail
+     for a NaN.
+   - Integers are compared exactly, up to 64 bits; f64 holds only 53.
+   - Every element is compared unless that costs too much. Then the first and the last index in every
+     dimension, where tiles end, and RANDOM_SAMPLES elements chosen by the seed are compared. Outputs
+     of one shape are compared at the same places. */
 #include "verify.h"
 
 #include <math.h>
@@ -24,7 +27,7 @@
 
 enum { RANDOM_SAMPLES = 1 << 14, MOST_EDGE_SAMPLES = 1 << 20 };
 
-/* Flat indices whose coordinate in one dimension is its first or last, for every dimension. */
+/* Adds the flat indices whose coordinate in some dimension is the first or the last. */
 static void add_edges(const struct kernel_argument *output, int64_t most, struct samples *out) {
   int64_t inner = 1;
   for (int d = output->rank - 1; d >= 0; d--) {
@@ -42,7 +45,7 @@ static bool same_shape(const struct kernel_argument *a, const struct kernel_argu
   return a->rank == b->rank && memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
 }
 
-/* Outputs of one shape share their samples. */
+/* Adds an output's samples. Outputs of one shape share their samples. */
 static void add_output(const struct kernel_argument *output, uint64_t *seed, struct samples *out) {
   const int64_t count = element_count(output);
   if (count <= RANDOM_SAMPLES) {
@@ -59,7 +62,7 @@ static int by_index(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* In rising order, each once. */
+/* Sorts the samples and removes duplicates. */
 static void sort_samples(struct samples *samples) {
   int64_t kept = 0;
   qsort(samples->flat, (size_t)samples->count, sizeof *samples->flat, by_index);
@@ -102,8 +105,9 @@ void samples_free(struct samples *samples) {
 
 /* ---- Comparing ---- */
 
-/* NaN in either place gives infinity: the comparison is written so that it cannot pass. Divided one after the other, as rows are
-   (below) and as on a device (data_kernels.cu). */
+/* Adds a difference to the tally. A NaN in either place gives infinity, because the comparison is
+   written so that a NaN cannot pass. The two divisions follow each other as in the functions for
+   rows below and on a device (data_kernels.cu). */
 static void count_difference(struct verify_tally *tally, int64_t i, double difference, double want,
                              double tolerance) {
   tally->errors += difference * difference;
@@ -115,7 +119,7 @@ static void count_difference(struct verify_tally *tally, int64_t i, double diffe
   if (tally->wrong++ == 0) tally->first = i;
 }
 
-/* Whole numbers of 64 bits, whose difference doubles may not show. */
+/* Returns true for integers of 64 bits, whose differences doubles may not show. */
 static bool is_wide_whole(const struct dtype *dtype) {
   return dtype->bytes == 8 && !dtype->floating;
 }
@@ -128,7 +132,7 @@ static double whole_difference(const struct dtype *dtype, const void *got, int64
   return above ? (double)(a - b) : -(double)(b - a);
 }
 
-/* An element of an output and what is wanted of it: flat index, index in `want`. */
+/* Compares an element of an output. flat: its flat index; i: its index in `want`. */
 static void count_element(struct verify_tally *tally, const struct kernel_argument *o, int64_t flat, int64_t i,
                           const void *got, const void *want, const struct dtype *wide) {
   const int64_t at = element_offset(o, flat);
@@ -143,10 +147,12 @@ static void count_element(struct verify_tally *tally, const struct kernel_argume
   count_difference(tally, i, difference, wanted, o->tolerance);
 }
 
-/* ---- Rows that are contiguous: nearly every comparison of a tuning run, so these are written to be vectorised; only
-   one that has something to look at falls back to the careful loop. ---- */
+/* ---- Contiguous rows ----
 
-/* Of squares, so that one need not wait for the other. */
+   Nearly every comparison of a tuning run is of contiguous rows. These functions are written to be
+   vectorised; only rows with a difference go through the careful loop. */
+
+/* Independent partial sums of squares, so that additions need not wait for each other. */
 enum { SUMS = 8 };
 
 #define FLOAT_ROWS(name, type)                                                                                       \
@@ -186,7 +192,7 @@ enum { SUMS = 8 };
 #define ROWS(name, kind, stored, ...) ROWS_##kind(name, stored)
 DTYPES(ROWS)
 
-/* Of integers there are none. */
+/* Integers have no norm. */
 static const struct row_type {
   bool (*is_close)(const void *got_row, const double *want, int64_t count, double tolerance, double *worst);
   void (*squares)(const void *got_row, const double *want, int64_t count, double *errors, double *wanted);
@@ -215,12 +221,12 @@ static void compare_row(const struct kernel_argument *o, const void *got, const 
   for (int64_t i = first; i < first + count; i++) count_element(tally, o, i, i, got, want, wide);
 }
 
-/* Rows shared among threads. */
+/* A thread's share of the rows. */
 struct rows {
   const struct kernel_argument *output;
   const void *got, *want;
   const struct dtype *wide;
-  int64_t first, last, length; /* of the elements, whole rows; and of a row */
+  int64_t first, last, length; /* range of elements in whole rows, and length of a row */
   struct verify_tally tally;
 };
 
@@ -269,26 +275,27 @@ void verify_place(const struct kernel_argument *output, int64_t flat, struct tex
   text_add(out, "]");
 }
 
-/* Whole numbers to their last digit. */
+/* Prints integers to the last digit. */
 static void add_element(const struct dtype *dtype, const void *from, int64_t index, struct text *out) {
   element_getter *get = element_get_of(dtype);
   int64_t whole;
   if (get && get(from, index, &whole))
     text_addf(out, "%lld", (long long)whole);
-  else if (get) /* above 2^63 */
+  else if (get) /* unsigned, above 2^63 */
     text_addf(out, "%llu", (unsigned long long)((const uint64_t *)from)[index]);
   else
     text_addf(out, "%.9g", element_load(dtype, from, index));
 }
 
-/* Of how many elements the output was compared. */
+/* Returns how many elements of the output were compared. */
 static int64_t compared_count(const struct samples *samples, const struct kernel_argument *o) {
   int64_t count = 0;
   for (int64_t i = 0; samples->flat && i < samples->count; i++) count += samples_due(samples, i, o);
   return samples->flat ? count : element_count(o);
 }
 
-/* So near that a kernel of the same mathematics may give it: an output without a tolerance is a newcomer's first mistake. */
+/* Returns true if the difference is small enough to be caused by rounding. Forgetting to give a
+   tolerance is a common first mistake. */
 static bool is_rounding(const struct kernel_argument *o, double got, double want) {
   static const double steps = 1000;
   const double most = steps * dtype_epsilon(o->dtype) * fmax(1, fabs(want));
@@ -330,7 +337,7 @@ static int describe_wrong(const struct kernel_argument *o, const struct verify_t
   return status;
 }
 
-/* NaN never passes here either. */
+/* Checks the norm. Written so that a NaN cannot pass. */
 static int check_norm(const struct kernel_argument *o, const struct verify_tally *tally, double *error,
                       cugen_error *err) {
   double wrong = sqrt(tally->errors), wanted = sqrt(tally->wanted), r = wrong / (o->norm * wanted);
@@ -374,7 +381,7 @@ int verify_output(const struct kernel_argument *o, const void *got, const void *
                       (const char *)want + tally.first * wide->bytes, error, err);
 }
 
-/* The bytes between rows: so many rows, where they begin, and how long. */
+/* Returns the padding between rows: number of rows, offset and length. */
 struct verify_gaps verify_gaps(const struct kernel_argument *o) {
   const int64_t size = o->dtype->bytes;
   if (o->elements == element_count(o) || o->rank < 2) return (struct verify_gaps){0};

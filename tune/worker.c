@@ -1,16 +1,19 @@
-/* The coordinator's side of a worker: starting it, asking it, replacing it; see worker.h and worker_main.c, the other side.
+/* The coordinator's side of a worker: starts, asks and replaces it; see worker.h, and worker_main.c for
+   the worker's side.
 
-   The two exchange messages over a socket pair (runtime/wire.h): a dataset, then jobs, each a question with one answer. Sources are
-   never sent; images are. The reference's results and what the inputs hold lie in memory that both map, so that a worker that died
-   does not have them computed again. What a signal handler can still write lies in another such piece (struct worker_shared) and is
-   read here after the death.
+   The two sides exchange messages over a socket pair (runtime/wire.h): a dataset, then jobs, each a
+   question with one answer. Images are sent, sources never. The reference's results and the inputs'
+   data are in memory that both sides map, so that they need not be computed again after a worker died.
+   Another mapping (struct worker_shared) holds what a signal handler can still write; it is read here
+   after the worker's death.
 
    Invariants:
-   - A question is answered within its limit or the process is killed; a thread in its place cannot be killed, is asked to end, and
-     is left alone if it does not.
-   - A worker that died is replaced at the next question. `known` says which datasets the running one has; a new one has none.
-   - What comes back is never trusted to be right: results are judged as records are (claim.h), and what lies in shared memory is copied
-     before it is looked at. */
+   - A question is answered within its timeout, or the process is killed. A thread in place of a process
+     cannot be killed; it is asked to end, and left alone if it does not.
+   - A worker that died is replaced at the next question. `known` says which datasets the running
+     process has; a new process has none.
+   - Answers are not trusted: results are judged as records are (claim.h), and shared memory is copied
+     before it is inspected. */
 #include "worker.h"
 
 #include <errno.h>
@@ -30,9 +33,10 @@
 #include "runtime/wire.h"
 #include "worker_thread.h"
 
-/* Making a dataset fills buffers and computes the reference, which may take long on a large problem. */
-static const double open_timeout = 60, dataset_limit = 10, poll_interval = 0.1; /* dataset: times a variant's limit */
-/* A thread that was asked to end takes that long at most, or does not end at all. */
+/* Timeouts in seconds. Making a dataset may take dataset_limit times the timeout of a variant,
+   because it fills buffers and computes the reference. */
+static const double open_timeout = 60, dataset_limit = 10, poll_interval = 0.1;
+/* Seconds within which a thread ends after it was asked to, if it ends at all. */
 static const double thread_patience = 2;
 struct worker {
   struct worker_options options;
@@ -41,15 +45,16 @@ struct worker {
   int socket;
   int shared_descriptor;
   struct worker_shared *shared;
-  int signal;               /* that ended its last process; 0: none */
-  atomic_bool makes_data;   /* or its reference, just now */
-  bool greeted;             /* its process is of this build */
-  bool looked;              /* it listed the GPUs, and was given no device yet */
-  bool begun;               /* asked to open the device, and not yet answered */
-  _Atomic int64_t known[2]; /* the datasets the running process has: untimed and timed; -1: none */
+  int signal;             /* signal that ended the last process; 0: none */
+  atomic_bool makes_data; /* the worker makes data or computes its reference */
+  bool greeted;           /* the process has proved to be of this build */
+  bool looked;            /* the process has listed the GPUs and was not given a device yet */
+  bool begun;             /* the process was asked to open the device and has not answered yet */
+  /* Ids of the datasets in the running process: untimed and timed; -1: none. */
+  _Atomic int64_t known[2];
   struct text message;
-  char doing[DATASET_DOING_BYTES]; /* copied from what is shared */
-  cugen_error lost;                /* status set: see worker_usable */
+  char doing[DATASET_DOING_BYTES]; /* private copy of shared->doing */
+  cugen_error lost;                /* if its status is set: the error that worker_usable returns */
 };
 
 #define WAYS_OUT                                                                                                     \
@@ -82,7 +87,8 @@ int worker_open(const struct worker_options *options, struct worker **out, cugen
   return CUGEN_OK;
 }
 
-/* False: it is a thread and did not end within `patience` seconds. A process is killed at once. */
+/* Ends the worker. A process is killed at once. Returns false if a thread did not end within
+   `patience` seconds. */
 static bool stop(struct worker *w, double patience, struct text *how) {
   bool ended = true;
   if (w->socket >= 0) close(w->socket);
@@ -99,7 +105,7 @@ static bool stop(struct worker *w, double patience, struct text *how) {
 
 void worker_close(struct worker *w) {
   if (!w) return;
-  stop(w, open_timeout, NULL); /* nothing was asked: it ends at once */
+  stop(w, open_timeout, NULL); /* nothing was asked, so that it ends at once */
   if (w->shared) munmap(w->shared, sizeof *w->shared);
   if (w->shared_descriptor >= 0) close(w->shared_descriptor);
   text_free(&w->message);
@@ -110,7 +116,8 @@ void worker_close(struct worker *w) {
 
 enum answer { ANSWER_DONE, ANSWER_ERROR, ANSWER_DIED, ANSWER_TIMEOUT, ANSWER_NONSENSE };
 
-/* A kernel on the cpu device can write over anything, also over what the worker is about to say. */
+/* Checks the answer's type, because a kernel on the cpu device can overwrite anything, including
+   the worker's answer. */
 static enum answer read_answer(const struct worker *w, enum message_type type) {
   struct wire_reader reader = wire_read(&w->message);
   if (type == MESSAGE_DONE) return ANSWER_DONE;
@@ -124,13 +131,14 @@ static void clear_fault(struct worker *w) {
   w->shared->on_check = false;
 }
 
-/* What runs instead of a variant; "": nothing. Until the next call. */
+/* Returns the name of what runs instead of a variant; "": nothing. Valid until the next call. */
 static const char *doing(struct worker *w) {
   memcpy(w->doing, w->shared->doing, sizeof w->doing - 1);
   return w->doing;
 }
 
-/* What the process said as it died: only the cpu device's does. */
+/* Returns a copy of the fault that the process reported as it died; only the cpu device reports
+   one. */
 static struct fault read_fault(const struct worker *w) {
   struct fault fault = w->shared->fault;
   fault.text[FAULT_TEXT - 1] = '\0';
@@ -142,7 +150,7 @@ static bool has_fault(const struct fault *fault) {
   return fault->text[0];
 }
 
-/* What of the data takes so long. */
+/* Returns a description of the step of making data that takes long. */
 static const char *making(struct worker *w) {
   return *doing(w) ? doing(w) : "the data and the reference";
 }
@@ -154,7 +162,8 @@ static int give_up_data(struct worker *w, cugen_error *err) {
   return status;
 }
 
-/* Waits for the answer to what was sent, or until then (0: however long). An error: no memory, or an interruption. */
+/* Waits for the answer for at most `timeout` seconds, and not beyond `until` (0: no deadline).
+   Returns an error if there is no memory or the wait was interrupted. */
 static int await(struct worker *w, double timeout, double until, enum answer *answer, cugen_error *err) {
   double end = clock_seconds() + timeout;
   for (;;) {
@@ -183,14 +192,15 @@ static int answered_error(struct worker *w, cugen_error *err) {
   return wire_get_error(&reader, err);
 }
 
-/* Sends without waiting. An error: no memory. A worker that takes nothing any more shows when its answer is awaited. */
+/* Sends without waiting. Returns an error if there is no memory. A worker that does not receive any
+   more is noticed when its answer is awaited. */
 static int post(struct worker *w, enum message_type type, const struct text *payload, int fd, cugen_error *err) {
   cugen_error why;
   int status = wire_send(w->socket, type, payload, fd, &why);
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
 
-/* Sends and waits. An error: no memory, or an interruption. */
+/* Sends and waits. Returns an error if there is no memory or the wait was interrupted. */
 static int send_and_await(struct worker *w, enum message_type type, const struct text *payload, int fd,
                           double timeout, enum answer *answer, cugen_error *err) {
   const double until = type == MESSAGE_DATASET ? w->options.until : 0;
@@ -201,7 +211,7 @@ static int send_and_await(struct worker *w, enum message_type type, const struct
   return status ? CUGEN_OK : await(w, timeout, until, answer, err);
 }
 
-/* The worker did not answer as it should: it is ended, and what happened is the error. */
+/* Ends a worker that did not answer as it should, and returns the reason as the error. */
 static int bury(struct worker *w, enum answer answer, enum message_type type, const char *what, double timeout,
                 cugen_error *err) {
   static const char *const did[] = {[ANSWER_DIED] = "died during",
@@ -224,14 +234,15 @@ static int bury(struct worker *w, enum answer answer, enum message_type type, co
   return status;
 }
 
-/* Anything but MESSAGE_DONE is an error of the worker as a whole. */
+/* Returns an error of the whole worker for any answer other than MESSAGE_DONE. */
 static int expect_done(struct worker *w, enum answer answer, enum message_type type, double timeout, const char *what,
                        cugen_error *err) {
   if (answer == ANSWER_DONE) return CUGEN_OK;
   return answer == ANSWER_ERROR ? answered_error(w, err) : bury(w, answer, type, what, timeout, err);
 }
 
-/* Nothing comes before it is asked for: what can be read is the end of a process that died meanwhile. */
+/* Returns true if nothing can be read. A worker sends nothing unasked, so that anything readable is
+   the end of a process that died. */
 static bool is_idle(const struct worker *w) {
   struct pollfd item = {.fd = w->socket, .events = POLLIN};
   return poll(&item, 1, 0) == 0;
@@ -248,7 +259,7 @@ static int start_worker(struct worker *w, cugen_error *err) {
   return status;
 }
 
-/* What came as the answer to MESSAGE_HELLO. */
+/* Reads the answer to MESSAGE_HELLO. */
 static const char *read_identity(const struct worker *w) {
   struct wire_reader reader = wire_read(&w->message);
   return wire_get_string(&reader);
@@ -305,7 +316,8 @@ static int launch(struct worker *w, cugen_error *err) {
   return status ? status : send_identity(w, err);
 }
 
-/* A device takes a while to open: some tenths of a second for a GPU. Its answers are awaited when the worker is needed. */
+/* Starts to open the device, which takes some tenths of a second for a GPU. The answers are awaited
+   when the worker is needed. */
 static int begin(struct worker *w, cugen_error *err) {
   int status = w->looked && is_idle(w) ? CUGEN_OK : launch(w, err);
   w->looked = false;
@@ -341,7 +353,7 @@ static int start(struct worker *w, cugen_error *err) {
 }
 
 void worker_begin(struct worker *w) {
-  cugen_error ignored; /* it comes again when the worker is needed */
+  cugen_error ignored; /* the error comes again when the worker is needed */
   if (!w->options.in_process) begin(w, &ignored);
 }
 
@@ -353,7 +365,7 @@ static int send_gpus(struct worker *w, cugen_error *err) {
   return status;
 }
 
-/* What came as the answer to MESSAGE_GPUS. */
+/* Reads the answer to MESSAGE_GPUS. */
 static int read_gpus(const struct worker *w, struct device_description **out) {
   struct wire_reader reader = wire_read(&w->message);
   const int64_t count = wire_get_int(&reader);
@@ -365,7 +377,8 @@ static int read_gpus(const struct worker *w, struct device_description **out) {
 }
 
 void worker_ask_gpus(struct worker *w) {
-  cugen_error ignored; /* it comes again when the worker is needed, or when the GPUs are looked for here */
+  /* The error comes again when the worker is needed, or when this process looks for GPUs. */
+  cugen_error ignored;
   int status = launch(w, &ignored);
   if (!status) status = send_gpus(w, &ignored);
   if (status) stop(w, thread_patience, NULL);
@@ -418,17 +431,18 @@ static void put_dataset(struct text *payload, const struct dataset_request *d) {
   }
 }
 
-/* It had no handler any more, or held the signal back, as system() does. */
+/* Returns true if the process was ended by a refused system call: it had no handler for the signal,
+   or the signal was blocked, as in system(). */
 static bool was_refused(const struct worker *w) {
   return w->signal == SIGSYS;
 }
 
-/* Of a reference that left a buffer. */
+/* Returns a hint for a reference that wrote beyond a buffer. */
 static const char *hint(const char *who, const struct fault *fault) {
   return fault->cause == CUGEN_CAUSE_BOUNDS && strstr(who, ": the reference ") ? results_hint(fault->text) : "";
 }
 
-/* What a generator or the reference did to the worker is no variant's doing. */
+/* Reports a generator or a reference that broke the worker, which is not a variant's fault. */
 static int blame(struct worker *w, enum answer answer, double limit, cugen_error *err) {
   struct text who = {0}, how = {0};
   text_add(&who, doing(w));
@@ -451,15 +465,17 @@ static int blame(struct worker *w, enum answer answer, double limit, cugen_error
   return status;
 }
 
-/* After a failure a process is replaced: its device may be in any state. So a thread is at its end where the device failed. */
+/* Ends the worker after a failure, because its device may be in any state. A process is replaced; a
+   thread is not usable any more if the device failed. */
 static int drop_worker(struct worker *w, int status, const cugen_error *err) {
   if (w->thread && status == CUGEN_ERROR_DEVICE) w->lost = *err;
   stop(w, thread_patience, NULL);
   return status;
 }
 
-/* What a reference or a generator did to guards or inputs is no variant's fault. It has the status of what ends a worker, since it
-   depends on the sizes which of them a write beyond a buffer does. The device goes on. */
+/* Reports a reference or a generator that damaged guards or inputs, which is not a variant's fault.
+   The status is the one for a worker that died, because it depends on the sizes whether a write
+   beyond a buffer damages a guard or kills the process. The device stays usable. */
 static int refuse_data(struct worker *w, cugen_error *err) {
   int status = drop_worker(w, answered_error(w, err), err);
   if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_DEVICE;
@@ -480,7 +496,8 @@ static int send_dataset(struct worker *w, const struct dataset_request *d, doubl
   return bury(w, answer, MESSAGE_DATASET, "making the data and the reference", limit, err);
 }
 
-/* Whether an error of making data is that data's alone: the worker can go on with other data. */
+/* Returns true if the error concerns only this data, so that the worker can go on with other
+   data. */
 static bool is_its_own(int status, const cugen_error *err) {
   return status && status != CUGEN_ERROR_INTERRUPTED && status != CUGEN_ERROR_INTERNAL &&
          err->cause != CUGEN_CAUSE_DEVICE_LOST;
@@ -504,7 +521,8 @@ static int give_datasets(struct worker *w, const struct worker_job *job, const s
 
 /* ---- One variant ---- */
 
-/* Whether blocks may use what other blocks of their launch write, as far as the source's words tell. */
+/* Returns true if blocks may read what other blocks of their launch write, judging by words in the
+   source. */
 static bool may_communicate(const struct kernel_spec *spec) {
   static const char *const words[] = {"atomic", "volatile", "__threadfence", "asm"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -536,8 +554,8 @@ static bool is_gpu(const struct worker *w) {
          ops->capabilities & DEVICE_EXECUTES_ON_GPU;
 }
 
-/* False when the message is no result. One that cannot be true is a failure of the variant: else a time that was never measured would be
-   the best of all. */
+/* Reads a result. Returns false if the message is no result. A result that cannot be true becomes a
+   failure of the variant; otherwise a time that was never measured could be the best of all. */
 static bool read_result(const struct worker *w, const struct worker_job *job, struct worker_result *out,
                         bool *dying) {
   const struct claim_bounds bounds = {.on_gpu = is_gpu(w), .timed = !job->watched, .seconds = (double)INFINITY};
@@ -559,7 +577,7 @@ static void set_reason(struct worker_result *out, const char *reason) {
   text_free(&text);
 }
 
-/* What a process is replaced after, a thread is not. */
+/* Marks a thread as unusable where a process would be replaced. */
 static void lose(struct worker *w, const struct worker_job *job, const char *why, const char *left) {
   error_set(
       &w->lost, CUGEN_ERROR_DEVICE,
@@ -568,8 +586,9 @@ static void lose(struct worker *w, const struct worker_job *job, const char *why
       job->real_spec->variant, why, left);
 }
 
-/* The process died under the variant: the fault, or how it ended, says why. What judges it may fall over a wrong result. Of the
-   variant's own fault the outcome says the kind. */
+/* Explains why the process died under the variant, by the fault that it reported or by how it
+   ended. If a verify kernel was running, a wrong result may have caused its crash, so that the
+   outcome is a wrong result; otherwise the fault's cause decides the outcome. */
 static void read_death(struct worker *w, struct worker_result *out) {
   struct text how = {0}, reason = {0};
   if (w->thread) text_add(&how, "the worker thread gave up");
@@ -602,8 +621,8 @@ static void read_nonsense(struct worker *w, struct worker_result *out) {
   set_reason(out, "the worker process no longer made sense after running the variant");
 }
 
-/* When the time of a watched run is up, its process says where it stands and dies. It is killed when that takes it longer than
-   this, as on a machine that is busy. */
+/* Additional seconds for a watched run: when its time is up, the process reports where it stands
+   and ends, which may take long on a busy machine. After these seconds it is killed. */
 static const double last_words = 10;
 
 bool worker_makes_data(const struct worker *w) {
@@ -618,21 +637,21 @@ const struct watch_report *worker_report(const struct worker *w) {
   return &w->shared->report;
 }
 
-/* What an earlier variant said or left there. */
+/* Clears what an earlier variant left in the shared memory. */
 static void clear_shared(struct worker *w) {
   clear_fault(w);
   w->shared->output.bytes = w->shared->output.marked = 0;
 }
 
 void worker_printed(const struct worker *w, bool all, struct text *out) {
-  const struct isolate_output output = w->shared->output; /* copied: see isolate.c */
+  const struct isolate_output output = w->shared->output; /* copied first: see isolate.c */
   const uint64_t bytes = output.marked && !all ? output.first : output.bytes;
   const size_t shown = bytes < sizeof output.text ? (size_t)bytes : sizeof output.text;
   text_add_clean(out, output.text, shown);
   if (bytes > shown) text_addf(out, "...\n%llu bytes in all", (unsigned long long)bytes);
 }
 
-/* Behind the reason, on one line. */
+/* Appends the printed text to the reason, on one line. */
 static void add_printed(const struct worker *w, struct worker_result *out) {
   enum { MOST = 200 };
   struct text printed = {0}, reason = {0};
@@ -640,7 +659,7 @@ static void add_printed(const struct worker *w, struct worker_result *out) {
   for (size_t i = 0; i < printed.length; i++)
     if (printed.data[i] == '\n' || printed.data[i] == '\t') printed.data[i] = ' ';
   while (printed.length && printed.data[printed.length - 1] == ' ') printed.length--;
-  size_t length = printed.length < MOST ? printed.length : MOST; /* to the end of a character */
+  size_t length = printed.length < MOST ? printed.length : MOST; /* up to the end of a character */
   while (length < printed.length && (printed.data[length] & 0xc0) == 0x80) length--;
   text_addf(&reason, "%.700s", out->reason);
   if (length) {
@@ -653,7 +672,7 @@ static void add_printed(const struct worker *w, struct worker_result *out) {
   text_free(&reason);
 }
 
-/* ---- A report that any kernel can have written into ---- */
+/* ---- The report, which any kernel may have overwritten ---- */
 
 static void make_plain(char *text, size_t size) {
   text[size - 1] = '\0';
@@ -691,7 +710,8 @@ static int run_job(struct worker *w, const struct worker_job *job, struct worker
                                               .count_blocks = job->count_blocks,
                                               .mode = job->mode,
                                               .processes = w->options.in_process ? 0 : job->processes};
-  const double attempts = job->processes > 1 ? 2 : 1; /* blocks side by side, in vain, and in turn */
+  /* Blocks side by side may fail, and are then run in turn. */
+  const double attempts = job->processes > 1 ? 2 : 1;
   const double wait = job->timeout * attempts + (job->watched ? last_words : 0);
   int status = send_and_await(w, MESSAGE_VARIANT, &payload, -1, wait, &answer, err);
   text_free(&payload);
@@ -706,7 +726,7 @@ static int run_job(struct worker *w, const struct worker_job *job, struct worker
   }
   if (dying && w->thread) lose(w, job, out->reason, "the CUDA context is broken, whatever else was in it");
   if (dying) stop(w, thread_patience, NULL);
-  if (job->watched) make_sense(&w->shared->report); /* nobody writes to it any more, or waits for a question */
+  if (job->watched) make_sense(&w->shared->report); /* the process does not write to it any more */
   if (out->outcome) add_printed(w, out);
   out->on_check = out->outcome && job->check && w->shared->on_check;
   return CUGEN_OK;

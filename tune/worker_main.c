@@ -1,5 +1,5 @@
-/* The worker itself, as a rule a process: one device, one coordinator, one question at a time. It ends when the coordinator does,
-   or when its device is beyond use. */
+/* The worker itself, usually a process: one device, one coordinator, one question at a time. It
+   ends when the coordinator ends, or when its device is not usable any more. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,15 +27,18 @@ struct server {
   const struct worker_place *place;
   struct toolkit *toolkit;
   struct device *device;
-  struct worker_shared *shared; /* NULL: nothing is */
+  struct worker_shared *shared; /* NULL: nothing is shared */
   struct compilers_child compiler;
-  struct isolate_output *output; /* shared or not */
+  struct isolate_output *output; /* in `shared`, or private */
   struct confinement confinement;
-  int lock;                                   /* descriptor of the device's lock file, -1: none */
-  struct dataset *datasets[KEPT_DATASETS];    /* untimed and timed; a newer one replaces its kind */
-  struct dataset_parts *parts[KEPT_DATASETS]; /* what they borrow */
-  struct data_kernels *kernels; /* that datasets are filled, digested and compared by; NULL: by the host */
-  bool kernels_refused;         /* they give something else here than the host */
+  int lock; /* descriptor of the device's lock file; -1: none */
+  /* Untimed and timed; a new dataset replaces the one of its kind. */
+  struct dataset *datasets[KEPT_DATASETS];
+  struct dataset_parts *parts[KEPT_DATASETS]; /* the memory that the datasets borrow */
+  /* Kernels that fill, digest and compare; NULL: the host does. */
+  struct data_kernels *kernels;
+  /* The data kernels compute something else here than the host. */
+  bool kernels_refused;
 };
 
 /* ---- Failures ---- */
@@ -88,7 +91,8 @@ static struct dataset *find_dataset(const struct server *s, int64_t id) {
   return NULL;
 }
 
-/* On the cpu device a variant is code like any other: it may leave behind whatever a process has. */
+/* Returns true on the cpu device, where a variant is native code and may change anything in its
+   process. */
 static bool is_isolated(const struct server *s) {
   return !s->place->embedded && s->device->ops->capabilities & DEVICE_IN_PROCESS;
 }
@@ -102,8 +106,9 @@ static int launch_and_wait(struct device *device, struct call *call, cugen_error
   return status ? status : device->ops->sync(device, err);
 }
 
-/* After any run: the next variant is to find the inputs as they were. A write to one goes before a wrong result, which
-   it may have caused, but not before a worse failure. */
+/* Restores the inputs after a run, so that the next variant finds them as they were. If the run
+   changed an input, this replaces a wrong result, which it may have caused, but not a worse
+   failure. */
 static bool keep_inputs(struct device *device, struct dataset *dataset, struct worker_result *result) {
   cugen_error err = {0};
   if (dataset_restore(device, dataset, &err) == CUGEN_OK) return true;
@@ -112,7 +117,7 @@ static bool keep_inputs(struct device *device, struct dataset *dataset, struct w
   return false;
 }
 
-/* What the run left, which any later one has to leave, too. */
+/* Digests the outputs of the run and compares the digest with that of the run before. */
 static void note_outputs(struct device *device, struct dataset *dataset, bool again, struct worker_result *result) {
   const uint64_t before = result->outputs;
   const bool compares = again && result->has_outputs;
@@ -122,7 +127,8 @@ static void note_outputs(struct device *device, struct dataset *dataset, bool ag
   result->varies |= compares && result->has_outputs && result->outputs != before;
 }
 
-/* One run on set 0, compared; what it took. What fails before the launch is a launch that the device refuses. */
+/* Runs once on set 0 and compares. *seconds: duration of the run. A failure before the launch
+   counts as a refused launch. */
 static bool verify_on(struct device *device, struct plan *plan, const struct kernel_spec *spec, bool again,
                       struct dataset *dataset, struct worker_result *result, double *seconds) {
   cugen_error err = {0};
@@ -141,7 +147,7 @@ static bool verify_on(struct device *device, struct plan *plan, const struct ker
   return result->outcome == CUGEN_OUTCOME_OK && status == CUGEN_OK && kept;
 }
 
-/* Adds to what failed where it did, and what to do. */
+/* Adds the place and an advice to the reason of a failure. */
 static bool fail_at(const char *where, const char *advice, struct worker_result *result) {
   cugen_error err = {0};
   error_set_cause(&err, CUGEN_ERROR_WRONG, result->cause, "%s: %.800s%s", where, result->reason, advice);
@@ -149,18 +155,20 @@ static bool fail_at(const char *where, const char *advice, struct worker_result 
   return false;
 }
 
-/* Twice: what a kernel keeps in scratch or outside of its arguments, a __device__ variable say, shows from the second launch on. */
+/* Verifies two launches. State that a kernel keeps in scratch or outside of its arguments, such as
+   a __device__ variable, shows from the second launch on. */
 static bool verify_twice(const struct server *s, struct plan *plan, const struct kernel_spec *spec,
                          struct dataset *dataset, struct worker_result *result, double *seconds) {
   if (!verify_on(s->device, plan, spec, false, dataset, result, seconds)) return false;
-  if (is_isolated(s)) isolate_mark(); /* every launch prints the same */
+  if (is_isolated(s)) isolate_mark(); /* text printed by the first launch is shown only once */
   return verify_on(s->device, plan, spec, true, dataset, result, seconds) ||
          fail_at("in a second launch", "", result);
 }
 
-/* Once more with the blocks in reverse order, where the device can do that and it takes no time to speak of. A kernel whose blocks wait
-   for those in front of them does not end then, which says nothing against it but leaves its variables as they are: this is the last
-   launch of a process. */
+/* Verifies once more with the blocks in reverse order, if the device can do so and a run is short.
+   A kernel whose blocks wait for earlier blocks does not end then. This says nothing against the
+   kernel, but leaves its variables in any state; therefore this is the last launch in the
+   process. */
 static void verify_reversed(const struct server *s, struct plan *plan, const struct kernel_spec *spec,
                             struct dataset *dataset, struct worker_result *result, double seconds) {
   struct device *device = s->device;
@@ -185,8 +193,8 @@ static int renew(void *context, size_t set, cugen_error *err) {
   return dataset_renew(r->device, r->dataset, set, err);
 }
 
-/* So that `ncu --profile-from-start off` counts a timed launch and not one on the check problem. What an application's own
-   process shows its profiler is the application's to say. */
+/* Marks the timed launches for a profiler, so that `ncu --profile-from-start off` does not count
+   those on the check problem. An application's own process controls its profiler itself. */
 static void mark_timed(const struct server *s, bool begin) {
   if (!s->place->embedded && s->device->ops->profile) s->device->ops->profile(s->device, begin);
 }
@@ -219,7 +227,7 @@ static void time_on(const struct server *s, struct plan *plan, struct dataset *d
   for (size_t i = 0; i < dataset->set_count; i++) call_free(calls[i]);
 }
 
-/* Loads, runs step, unloads; a variant that does not load cannot be launched. */
+/* Loads the variant. A variant that does not load counts as a refused launch. */
 static bool with_plan(struct server *s, const struct kernel_spec *spec, const struct compiled *compiled,
                       struct worker_result *result, struct plan **plan) {
   cugen_error err = {0};
@@ -228,7 +236,7 @@ static bool with_plan(struct server *s, const struct kernel_spec *spec, const st
   return false;
 }
 
-/* Names the dataset's buffers to the device that watches. */
+/* Tells the watching device the names of the dataset's buffers. */
 static int name_buffers(struct device *device, const struct dataset *dataset, cugen_error *err) {
   struct watch_buffer buffers[WATCH_MOST_BUFFERS];
   size_t count = 0;
@@ -248,7 +256,7 @@ static int name_buffers(struct device *device, const struct dataset *dataset, cu
   return device->ops->watch(device, buffers, count, err);
 }
 
-/* Nothing is compared: most blocks do not run. */
+/* Runs without comparing, because most blocks do not run. */
 static void count_on(struct device *device, struct plan *plan, struct dataset *dataset,
                      struct worker_result *result) {
   cugen_error err = {0};
@@ -264,7 +272,7 @@ static bool only_counts(const struct watch_report *report) {
   return report->count_blocks || report->mode == WATCH_TRAFFIC;
 }
 
-/* The verify kernel, in the process that is to run it. */
+/* Loads the verify kernel in the process that will run it. */
 static bool load_judges(struct server *s, struct dataset *dataset, struct worker_result *result) {
   cugen_error err = {0};
   if (!dataset || dataset_load(s->device, dataset, &err) == CUGEN_OK) return true;
@@ -287,7 +295,7 @@ static void watch_variant(struct server *s, struct job *job, struct dataset *rea
   plan_close(plan);
 }
 
-/* The check problem's plan and the real one's. */
+/* The plans of the check problem and of the real problem. */
 struct plans {
   struct plan *check, *real;
 };
@@ -301,14 +309,14 @@ static bool load_real(struct server *s, const struct job *job, struct worker_res
   return plans->real || with_plan(s, &job->real_spec, &job->real_compiled, result, &plans->real);
 }
 
-/* In a jail nothing is loaded once a kernel has run: all comes before. */
+/* Loads everything at once, because in a jail nothing can be loaded after a kernel has run. */
 static bool load_all(struct server *s, const struct job *job, struct dataset *check, struct dataset *real,
                      struct worker_result *result, struct plans *plans) {
   return load_judges(s, check, result) && load_judges(s, real, result) &&
          (!check || load_check(s, job, result, plans)) && load_real(s, job, result, plans);
 }
 
-/* *seconds: what a run took when it was verified. */
+/* *seconds: duration of the run that was verified. */
 static void time_variant(struct server *s, const struct job *job, bool checked, struct plan *plan,
                          struct dataset *real, struct worker_result *result, double *seconds) {
   struct measure_options measure = job->measure;
@@ -321,7 +329,7 @@ static void time_variant(struct server *s, const struct job *job, bool checked, 
   if (right) time_on(s, plan, real, &measure, result);
 }
 
-/* Said before it runs: the process may not live to say it afterwards. */
+/* Noted before the run, because the process may die in it. */
 static void note_check(const struct server *s, bool runs) {
   if (s->shared) s->shared->on_check = runs;
 }
@@ -368,8 +376,9 @@ static void run_task(void *context, void *result) {
     run_variant(t->server, t->job, t->check, t->real, result);
 }
 
-/* What a variant's process shares with this one are the buffers: they are made whole here, whatever became of it. A write that
-   it did not find itself came later. */
+/* Checks and restores the buffers that this process shares with the variant's process, whatever
+   happened there. A damaged guard that the variant's process did not find was written by a later
+   launch. */
 static void make_whole(struct server *s, struct dataset *dataset, struct worker_result *result) {
   cugen_error err = {0};
   if (!dataset) return;
@@ -387,7 +396,8 @@ static void claim_task(void *context, void *claim) {
 }
 
 static int run_isolated(struct server *s, struct task *task, struct worker_result *result, cugen_error *err) {
-  const bool counted = task->job->watched && s->shared && only_counts(&s->shared->report); /* nothing is judged */
+  /* Nothing is compared. */
+  const bool counted = task->job->watched && s->shared && only_counts(&s->shared->report);
   struct worker_result ignored = {0};
   struct claim claim = {0};
   char why[160];
@@ -456,7 +466,8 @@ static int answer_done(struct server *s, const struct text *payload, cugen_error
   return wire_send(s->socket, MESSAGE_DONE, payload ? payload : &nothing, -1, err);
 }
 
-/* The coordinator compares: it knows the names of both programs. */
+/* Sends this program's identity. The coordinator compares, because it knows the names of both
+   programs for the message. */
 static int answer_hello(struct server *s, cugen_error *err) {
   struct text identity = {0}, payload = {0};
   wire_identity(&identity);
@@ -471,7 +482,7 @@ static void before_launch(void *server) {
   confine_running(&((struct server *)server)->confinement);
 }
 
-/* What MESSAGE_GPUS and MESSAGE_OPEN begin with. Both name the same. */
+/* Reads the toolkit's options, which begin both MESSAGE_GPUS and MESSAGE_OPEN, and opens it. */
 static int open_toolkit(struct server *s, struct wire_reader *reader, cugen_error *err) {
   const char *toolkit = wire_get_string(reader), *compiler = wire_get_string(reader);
   const struct toolkit_options options = {.toolkit = *toolkit ? toolkit : NULL,
@@ -479,7 +490,7 @@ static int open_toolkit(struct server *s, struct wire_reader *reader, cugen_erro
   return s->toolkit ? CUGEN_OK : toolkit_open(&options, &s->toolkit, err);
 }
 
-/* All, or an error: then the coordinator looks for itself. */
+/* Lists all GPUs, or returns an error, in which case the coordinator looks for GPUs itself. */
 static int list_gpus(struct server *s, struct wire_reader *reader, struct text *payload, cugen_error *err) {
   struct device_description gpu;
   int status = open_toolkit(s, reader, err);
@@ -493,10 +504,11 @@ static int list_gpus(struct server *s, struct wire_reader *reader, struct text *
   return status;
 }
 
-/* It takes 20 ms, and the first measurement needs it: so while the coordinator, or its compilers, are busy. */
+/* Opens NVML, which takes 20 ms and is needed by the first measurement, while the coordinator or
+   its compilers are busy. */
 static void start_nvml(const struct server *s) {
   const struct nvml *nvml;
-  cugen_error ignored; /* without it no clocks are known */
+  cugen_error ignored; /* without NVML clocks are not known */
   nvml_open(s->toolkit, &nvml, &ignored);
 }
 
@@ -511,7 +523,8 @@ static int answer_gpus(struct server *s, struct wire_reader *reader, cugen_error
   return status;
 }
 
-/* What harms no device: CUDA's libraries may start a program with privileges of its own, but not once the device is open. */
+/* Applies restrictions that do not affect the device. CUDA's libraries may start a program with
+   privileges of its own, but not after the device is open. */
 static void harden(void) {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   setrlimit(RLIMIT_CORE, &(const struct rlimit){0, 0});
@@ -541,7 +554,7 @@ static int open_device(struct server *s, struct wire_reader *reader, int fd, cug
   return status;
 }
 
-/* In the place of the one before it; its buffers stay where they are the same. */
+/* Opens a dataset in place of the earlier one of its kind. Equal buffers are kept. */
 static int take_dataset(struct server *s, const struct dataset_request *request, cugen_error *err) {
   struct dataset **place = &s->datasets[request->timed], *dataset = *place;
   if (!dataset || !dataset_has_buffers(dataset, request)) {
@@ -556,7 +569,7 @@ static int take_dataset(struct server *s, const struct dataset_request *request,
   return status;
 }
 
-/* What a request for a dataset points to. */
+/* The memory that a request for a dataset points to. */
 struct dataset_parts {
   struct dataset_request request;
   struct kernel_spec spec, reference, verify, generator_specs[KERNEL_MAX_ARGUMENTS];
@@ -584,7 +597,8 @@ static int read_generators(struct wire_reader *reader, struct dataset_parts *par
 
 static int read_verify(struct wire_reader *reader, struct dataset_parts *parts, cugen_error *err) {
   if (!wire_get_int(reader)) return CUGEN_OK;
-  parts->verify_name = strdup(wire_get_string(reader)); /* it outlives the message */
+  /* Copied, because it outlives the message. */
+  parts->verify_name = strdup(wire_get_string(reader));
   int status = parts->verify_name ? wire_get_spec(reader, &parts->verify, err) : error_memory(err);
   if (!status) status = wire_get_compiled(reader, &parts->verify_compiled, err);
   parts->request.verify_name = parts->verify_name;
@@ -642,8 +656,8 @@ static void dataset_parts_free(struct dataset_parts *parts) {
   free(parts);
 }
 
-/* Who fills, digests and compares: kernels on the device, where there are any and they prove that they give what the host gives;
-   else the host. Chosen once, for all datasets. */
+/* Decides, once for all datasets, what fills, digests and compares: the data kernels, if there are
+   any and they prove to compute the same as the host; otherwise the host. */
 static int take_kernels(struct server *s, struct dataset_request *request, cugen_error *err) {
   bool same = true;
   int status = CUGEN_OK;
@@ -665,7 +679,7 @@ static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cu
   if (!parts) return error_memory(err);
   int status = read_dataset(reader, parts, err);
   parts->request.shared = fd;
-  parts->request.doing = s->shared ? s->shared->doing : NULL; /* where the coordinator looks */
+  parts->request.doing = s->shared ? s->shared->doing : NULL; /* where the coordinator reads it */
   if (is_isolated(s)) parts->request.apart = run_apart, parts->request.apart_context = s;
   gpu_lock_take(s->lock);
   if (!status) status = take_kernels(s, &parts->request, err);
@@ -680,8 +694,9 @@ static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cu
   return status;
 }
 
-/* A device that cannot even wait any more has a broken context; and a variant that failed may have written to whatever its
-   process shares with this one, such as all buffers. The process says so and is replaced. */
+/* Returns true if the device cannot be used any more: its context is broken, or a variant that
+   failed may have overwritten what its process shares with this one, such as the buffers. The
+   process tells the coordinator and is replaced. */
 static bool is_beyond_use(struct server *s) {
   cugen_error err;
   return is_isolated(s) || s->device->ops->sync(s->device, &err) != CUGEN_OK;
@@ -692,7 +707,8 @@ static int answer_variant(struct server *s, struct wire_reader *reader, cugen_er
   struct worker_result result = {0};
   int status = read_job(reader, &job, err);
   if (!status) status = run_job(s, &job, &result, err);
-  if (!status && result.outcome && result.cause == CUGEN_CAUSE_DEVICE_LOST) /* no kernel of the jail can say so */
+  /* A kernel in the jail cannot cause this. */
+  if (!status && result.outcome && result.cause == CUGEN_CAUSE_DEVICE_LOST)
     status = error_set_cause(err, CUGEN_ERROR_DEVICE, result.cause,
                              "the device is gone: %s\nEverything measured is kept.", result.reason);
   job_free(&job);
@@ -720,7 +736,8 @@ static int answer_prepare(struct server *s, struct wire_reader *reader, cugen_er
   return status ? answer_error(s, &why, err) : answer_done(s, NULL, err);
 }
 
-/* Carries out one message; only an error in talking to the coordinator ends the process. */
+/* Carries out one message. Only an error of the communication with the coordinator ends the
+   process. */
 static int serve_one(struct server *s, enum message_type type, const struct text *message, int fd, cugen_error *err) {
   struct wire_reader reader = wire_read(message);
   cugen_error why = {0};

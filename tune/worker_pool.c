@@ -10,10 +10,10 @@ struct member {
   struct worker_pool *pool;
   struct worker *worker;
   pthread_t thread;
-  bool has_thread;              /* it was opened */
-  const struct worker_job *job; /* NULL: none was given, or its result was taken */
+  bool has_thread;              /* the worker was opened */
+  const struct worker_job *job; /* NULL: no job was given, or its result was taken */
   bool ended;
-  int status; /* and the rest of what worker_run gave */
+  int status; /* together with `ended`, what worker_run returned */
   struct worker_result result;
   const struct dataset_request *failed;
   cugen_error error;
@@ -22,8 +22,8 @@ struct member {
 struct worker_pool {
   struct worker_pool_options options;
   struct member *members;
-  pthread_mutex_t mutex; /* of job and ended of all members, and quit */
-  pthread_cond_t given;  /* a job, or quit */
+  pthread_mutex_t mutex; /* protects `job` and `ended` of all members, and `quit` */
+  pthread_cond_t given;  /* signals a job or `quit` */
   bool quit;
   atomic_bool stop;
 };
@@ -56,7 +56,8 @@ static void *thread_main(void *context) {
   return NULL;
 }
 
-/* A process ends with the thread that started it. So the worker begins here, before its thread, and each later one ends with that at the latest. */
+/* Opens a worker and starts its process here, before its thread: a process ends with the thread
+   that started it. Processes that replace it are started by the worker's own thread. */
 static int open_member(struct worker_pool *pool, size_t i, cugen_error *err) {
   struct member *m = &pool->members[i];
   struct worker_options options = pool->options.worker;

@@ -1,4 +1,5 @@
-/* A worker thread; see worker_thread.h. What it shares with its starter belongs to both: either may be gone first. */
+/* A worker thread; see worker_thread.h. The shared state is owned by both the thread and its
+   starter, because either may end first. */
 #include "worker_thread.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 
 struct worker_thread {
   pthread_t thread;
-  int socket; /* its end */
+  int socket; /* the thread's end of the socket pair */
   struct worker_place place;
   atomic_bool stop;
   atomic_int owners;
@@ -33,7 +34,8 @@ static void *serve(void *context) {
   return NULL;
 }
 
-/* The application's signals are for its own threads, but for those that a thread brings on itself. */
+/* Blocks the application's signals in the thread, other than those that the thread causes
+   itself. */
 static int start_without_signals(struct worker_thread *t) {
   static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
   sigset_t all, before;

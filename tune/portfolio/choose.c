@@ -1,12 +1,15 @@
-/* Choosing the variants of a portfolio; see choose.h.
+/* Chooses the variants of a portfolio; see choose.h.
 
-   It is the k-median problem: k columns, so that the sum over the rows of each row's least cost is least (Kariv and Hakimi 1979, NP-hard).
-   A variant that another one beats or equals on every problem cannot be needed and goes first. Of what is left all combinations are
-   tried where they are few. Else the greedy choice (Nemhauser, Wolsey, Fisher 1978) is improved by the exchange of one variant for
-   another until no exchange gains anything (Teitz and Bart 1968).
+   This is the k-median problem: choose k columns so that the sum over the rows of each row's least
+   cost is least (Kariv and Hakimi 1979, NP-hard). A variant that another one equals or beats on
+   every problem is not needed and is removed first. If few combinations of the remaining variants
+   are possible, all are tried. Otherwise the greedy choice (Nemhauser, Wolsey, Fisher 1978) is
+   improved by exchanging one variant for another until no exchange gains anything (Teitz and Bart
+   1968).
 
-   Variants that are one compiled kernel, launched in several ways, count once. So kernels are chosen first, each as good as its best
-   variant. Then, in the same way, variants of theirs, some for each kernel: all of them would be more than a look-up has time for. */
+   Variants that launch one compiled kernel in several ways count once. So kernels are chosen first,
+   each as good as its best variant. Then some variants for each of these kernels are chosen in the
+   same way, because a look-up has no time for all of them. */
 #include "choose.h"
 
 #include <stdlib.h>
@@ -14,20 +17,21 @@
 
 #include "base/hash.h"
 
-/* Steps of an exact search that are worth their time: some 50 ms. */
+/* Limit of an exact search in steps, which take about 50 ms. */
 static const double most_exact = 2e7;
 
 enum {
-  WAYS = 3, /* variants a kernel, on average */
+  WAYS = 3, /* average number of variants for each kernel */
   BEGINNINGS = 8
 };
 
 struct chooser {
   size_t rows, columns;
-  double *costs;    /* [row * columns + column] */
-  size_t *variants; /* of the columns, rising; or kernels, by their first variant */
+  double *costs; /* [row * columns + column] */
+  /* The variant of each column, in rising order; for kernels, the first variant of each. */
+  size_t *variants;
   size_t most;
-  size_t *chosen; /* columns */
+  size_t *chosen; /* indices of columns */
   size_t count;
   double sum;
   double *rest; /* scratch, by row */
@@ -54,7 +58,7 @@ static double sum_of(const struct chooser *c, const size_t *columns, size_t coun
   return sum;
 }
 
-/* ---- What can be needed ------------------------------------------------------------------------------------------- */
+/* ---- What can be needed ---- */
 
 static bool serves_any(const struct portfolio_matrix *m, const bool *rows, size_t variant) {
   for (size_t p = 0; p < m->problems; p++)
@@ -67,7 +71,8 @@ static double ratio_or_worst(const struct portfolio_matrix *m, size_t problem, s
   return isfinite(ratio) ? ratio : (double)INFINITY;
 }
 
-/* Whether the other one is as good everywhere; of two that are equal the first one stays. */
+/* Returns true if `other` is at least as good on every problem. Of two equal variants the first one
+   stays. */
 static bool beats(const struct portfolio_matrix *m, const bool *rows, size_t other, size_t variant) {
   bool better = false;
   for (size_t p = 0; p < m->problems; p++) {
@@ -85,7 +90,8 @@ static bool is_beaten(const struct portfolio_matrix *m, const bool *rows, const 
   return false;
 }
 
-/* dropped: zeros. Returns how many are left. */
+/* Marks the variants that are not needed. `dropped` must be all false. Returns how many variants
+   are left. */
 static size_t drop_needless(const struct portfolio_matrix *m, const bool *rows, bool *dropped) {
   size_t left = m->variants;
   for (size_t v = 0; v < m->variants; v++) dropped[v] = !serves_any(m, rows, v);
@@ -112,7 +118,7 @@ static int allocate(struct chooser *c, size_t rows, size_t columns, size_t most,
   return c->costs && c->variants && c->chosen && c->rest ? CUGEN_OK : error_memory(err);
 }
 
-/* To be closed whatever comes back. */
+/* Opens a chooser. Call chooser_close even after an error. */
 static int chooser_open(struct chooser *c, const struct portfolio_matrix *m, const bool *rows, size_t most,
                         cugen_error *err) {
   size_t count = 0;
@@ -135,7 +141,7 @@ static void chooser_close(struct chooser *c) {
   free(c->rest);
 }
 
-/* ---- Exactly ------------------------------------------------------------------------------------------------------ */
+/* ---- Exactly ---- */
 
 static double combinations(size_t of, size_t count) {
   double product = 1;
@@ -143,7 +149,8 @@ static double combinations(size_t of, size_t count) {
   return product;
 }
 
-/* The next `count` of `of` in their order as numbers; false: these were the last. */
+/* Moves `at` to the next combination of `count` out of `of`, in lexicographic order; returns false
+   after the last one. */
 static bool next_combination(size_t *at, size_t count, size_t of) {
   size_t i = count;
   while (i > 0 && at[i - 1] == of - count + i - 1) i--;
@@ -169,9 +176,9 @@ static int choose_exactly(struct chooser *c, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* ---- By exchange -------------------------------------------------------------------------------------------------- */
+/* ---- By exchange ---- */
 
-/* By row the least cost of the chosen but the one at that place. */
+/* Sets rest[row] to the least cost of the chosen columns other than the one at `place`. */
 static void fill_rest(struct chooser *c, size_t place) {
   for (size_t r = 0; r < c->rows; r++) {
     c->rest[r] = PORTFOLIO_UNSERVED;
@@ -186,7 +193,7 @@ static double sum_with(const struct chooser *c, size_t column) {
   return sum;
 }
 
-/* The column that is best at this place of the chosen; whether it is better than what `sum` is of. */
+/* Puts the best column at this place of the chosen. Returns true if the sum became less. */
 static bool improve_place(struct chooser *c, size_t place) {
   const size_t before = c->chosen[place];
   size_t best = before;
@@ -217,7 +224,7 @@ static void choose_greedily(struct chooser *c) {
   exchange(c);
 }
 
-/* Any columns, each once, improved. */
+/* Begins with random distinct columns and improves them by exchange. */
 static void choose_at_random(struct chooser *c, uint64_t *state) {
   for (c->count = 0; c->count < c->most;) {
     const size_t column = random_next(state) % c->columns;
@@ -229,7 +236,7 @@ static void choose_at_random(struct chooser *c, uint64_t *state) {
   exchange(c);
 }
 
-/* Exchange ends where no single one gains anything, which may be far from the best: so it begins at several places. */
+/* Exchange can end far from the best choice, so that it is repeated from several beginnings. */
 static int choose_often(struct chooser *c, cugen_error *err) {
   uint64_t state = 1;
   double sum;
@@ -251,14 +258,14 @@ static int choose_often(struct chooser *c, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* ---- All ---------------------------------------------------------------------------------------------------------- */
+/* ---- All ---- */
 
 static void remove_place(struct chooser *c, size_t place) {
   memmove(c->chosen + place, c->chosen + place + 1, (c->count - place - 1) * sizeof *c->chosen);
   c->count--;
 }
 
-/* The one without which the sum rises least. */
+/* Returns the place of the chosen column whose removal raises the sum least. */
 static size_t least_needed(struct chooser *c, double *sum) {
   size_t least = 0;
   *sum = INFINITY;
@@ -300,7 +307,7 @@ static int run(struct chooser *c, cugen_error *err) {
   return status;
 }
 
-/* ---- Kernels, then variants --------------------------------------------------------------------------------------- */
+/* ---- Kernels, then variants ---- */
 
 size_t portfolio_most_variants(const struct portfolio_matrix *m, size_t most) {
   size_t variants = m->kernels ? WAYS * most : most;
@@ -308,7 +315,8 @@ size_t portfolio_most_variants(const struct portfolio_matrix *m, size_t most) {
   return variants < m->variants ? variants : m->variants;
 }
 
-/* Columns of kernels, each as good as the best of its variants. To be closed whatever comes back. */
+/* Opens a chooser with one column for each kernel, as good as the best of the kernel's variants.
+   Call chooser_close even after an error. */
 static int open_kernels(struct chooser *kernels, const struct portfolio_matrix *m, const struct chooser *variants,
                         size_t most, cugen_error *err) {
   int status = allocate(kernels, variants->rows, variants->columns, most, err);
@@ -338,7 +346,7 @@ static bool is_chosen(const struct chooser *kernels, size_t kernel) {
   return false;
 }
 
-/* Of the columns those of the chosen kernels stay. */
+/* Keeps only the columns of the chosen kernels. */
 static void keep_kernels(struct chooser *variants, const struct portfolio_matrix *m, const struct chooser *kernels) {
   size_t kept = 0, at = 0;
   for (size_t r = 0; r < variants->rows; r++)

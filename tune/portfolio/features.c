@@ -1,12 +1,14 @@
-/* Features of a problem's sizes; see features.h. Each is a number that rises, so that a rule compares it with a threshold. */
+/* Features of a problem's sizes; see features.h. Each feature is a number that a rule compares with
+   a threshold. */
 #include "features.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- Which ones --------------------------------------------------------------------------------------------------- */
+/* ---- Which ones ---- */
 
-/* A size that is the same for all problems says nothing, and one below 1 has no ratio. */
+/* Returns true if the size can make features. A size that is equal for all problems says nothing,
+   and a size below 1 has no ratio. */
 static bool differs(const struct portfolio_matrix *m, size_t size) {
   for (size_t p = 1; p < m->problems; p++)
     if (portfolio_value(m, p, size) != portfolio_value(m, 0, size)) return true;
@@ -35,7 +37,7 @@ static void add_pairs(struct list *list, const size_t *sizes, size_t count, enum
     for (size_t k = i + 1; k < count; k++) add(list, kind, sizes[i], sizes[k]);
 }
 
-/* ---- What divides ------------------------------------------------------------------------------------------------- */
+/* ---- What divides ---- */
 
 enum { MOST_BITS = 64 };
 
@@ -43,16 +45,18 @@ static bool decides(const struct portfolio_matrix *m, size_t size) {
   return !m->decides || m->decides[size];
 }
 
-/* A radius of 3 to 11 is no multiple of anything. */
+/* Returns true if some values of the size have large power-of-two divisors. Sizes such as a radius
+   of 3 to 11 do not. */
 static bool has_multiples(const struct portfolio_matrix *m, size_t size) {
   for (size_t p = 0; p < m->problems; p++)
     if (portfolio_value(m, p, size) % 8 == 0) return true;
   return false;
 }
 
-/* Where no size decides which variants there are, what divides them may still say how fast these are; which one does is not to be told
-   where they are multiples together. So all are asked at once: a ragged one that does not matter costs little, a multiple of 8 taken for
-   granted costs a factor. */
+/* Adds the power of two that divides all of several sizes. Even if no size decides which variants
+   are valid, divisors may decide how fast variants are, but problems whose sizes are multiples
+   together do not tell which size matters. So all sizes are asked together: an odd size that does
+   not matter costs little, while a wrongly assumed multiple of 8 costs a factor. */
 static void add_multiples(struct list *list, const struct portfolio_matrix *m, const size_t *sizes, size_t count) {
   uint64_t each = 0;
   bool any = false;
@@ -86,7 +90,7 @@ struct portfolio_feature *portfolio_features(const struct portfolio_matrix *m, s
   return list.all;
 }
 
-/* ---- Their values ------------------------------------------------------------------------------------------------- */
+/* ---- Their values ---- */
 
 static double tiles(int64_t size) {
   return ceil((double)size / PORTFOLIO_TILE);
@@ -124,9 +128,10 @@ double portfolio_feature_of(const struct portfolio_feature *f, const int64_t *si
   return power_in(sizes[f->a]);
 }
 
-/* ---- Thresholds --------------------------------------------------------------------------------------------------- */
+/* ---- Thresholds ---- */
 
-/* The multiple of `unit` in [low, high) that is nearest to their geometric mean; NAN: there is none. */
+/* Returns the multiple of `unit` in [low, high) nearest to the geometric mean of low and high; NAN:
+   there is none. */
 static double multiple_within(double low, double high, double unit) {
   const double first = ceil(low / unit), last = ceil(high / unit) - 1;
   const double middle = low > 0 ? sqrt(low) * sqrt(high) : 0.5 * (low + high);
@@ -134,7 +139,8 @@ static double multiple_within(double low, double high, double unit) {
   return unit * fmin(fmax(round(middle / unit), first), last);
 }
 
-/* A power of two, as sizes mostly are, else as few digits as will do. */
+/* Returns a power of two between low and high, as most sizes are, or otherwise the number with the
+   fewest digits. */
 static double round_within(double low, double high) {
   const double power = low >= 1 ? exp2(ceil(0.5 * (log2(low) + log2(high)) - 0.5)) : NAN;
   if (power >= low && power < high) return power;
@@ -156,9 +162,9 @@ double portfolio_threshold(const struct portfolio_feature *f, double low, double
   return round_within(low, high);
 }
 
-/* ---- As expressions ----------------------------------------------------------------------------------------------- */
+/* ---- As expressions ---- */
 
-/* "M <= 4 * N" or "4 * M <= N" */
+/* Prints "M <= 4 * N" or "4 * M <= N". */
 static void print_ratio(const char *a, const char *b, double threshold, struct text *out) {
   if (threshold > 1)
     text_addf(out, "%s <= %.0f * %s", a, threshold, b);
@@ -168,7 +174,7 @@ static void print_ratio(const char *a, const char *b, double threshold, struct t
     text_addf(out, "%s <= %s", a, b);
 }
 
-/* "M % 8 ~= 0 or N % 8 ~= 0" */
+/* Prints "M % 8 ~= 0 or N % 8 ~= 0". */
 static void print_multiples(uint64_t each, const struct portfolio_matrix *m, int of, struct text *out) {
   const char *between = "";
   for (size_t i = 0; i < m->sizes && i < MOST_BITS; i++) {

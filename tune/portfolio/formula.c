@@ -1,13 +1,17 @@
-/* Fitting formulas of time; see formula.h.
+/* Fits formulas of time; see formula.h.
 
-   A kernel cuts one or two sizes into tiles, and runs as many blocks at a time as there are multiprocessors: its time is a sum of a constant, of
-   whole waves of tiles, of tiles (where memory or the last wave's rest counts), and of the bytes that its operands have, each also times the
-   sizes that are not cut, the steps of a block. None of these takes negative time: the sum is fitted by least squares of the relative error with
-   coefficients that are not negative (NNLS; Lawson and Hanson, Solving Least Squares Problems, 1974). How large the tiles are, and of which
-   sizes, is what fits best: a kernel is a column of numbers here. What is left over, as a logarithm, is put down to sizes that are no multiples of
-   2 or 8, where accesses are narrow, by a ridge regression.
+   A kernel cuts one or two sizes into tiles, and runs as many blocks at a time as there are
+   multiprocessors. Its time is a sum of a constant, of whole waves of tiles, of tiles (where memory
+   or the rest of the last wave counts) and of the bytes of its operands, each also times the sizes
+   that are not cut, which are the steps of a block. None of these terms takes negative time, so
+   that the sum is fitted by least squares of the relative error with coefficients that are not
+   negative (NNLS; Lawson and Hanson, Solving Least Squares Problems, 1974). The tile sizes, and
+   which sizes are cut, are those that fit best, because a kernel is known here only by its times.
+   The logarithm of what is left over is attributed to sizes that are no multiples of 2 or 8, where
+   accesses are narrow, by a ridge regression.
 
-   What was not measured where it is a variant was most likely left because it was slow: it counts as 75 % slower than the best, and half. */
+   A valid variant that was not measured on a problem was most likely left out because it was slow.
+   It counts as 75 % slower than the best, with half the weight. */
 #include "formula.h"
 
 #include <stdlib.h>
@@ -21,17 +25,18 @@ static const double unknown_ratio = 1.75, unknown_weight = 0.5, ridge = 1, inter
 static const int64_t tile_sizes[] = {1, 16, 32, 64, 96, 128, 192, 256};
 enum { TILE_SIZES = sizeof tile_sizes / sizeof *tile_sizes };
 
-/* ---- Terms -------------------------------------------------------------------------------------------------------- */
+/* ---- Terms ---- */
 
 /* Factors of a term: waves of tiles, rounded up; waves, but at least one; tiles; sizes. */
 enum { WAVES = 1, FILLED = 2, TILES = 4, SIZE_A = 8, SIZE_B = 16, REST = 32, BLOCKS = WAVES | FILLED | TILES };
-/* Those of equal factors of BLOCKS stand together. */
+/* The factors of each term. Terms with equal factors of BLOCKS are adjacent. */
 static const int term_factors[FORMULA_TERMS] = {
     0,      REST,          SIZE_A | SIZE_B, SIZE_A | REST, SIZE_B | REST, WAVES, WAVES | REST,
     FILLED, FILLED | REST, TILES,           TILES | REST,
 };
 
-/* Without a second size, or any other, some say what others say. */
+/* Returns true if the term is to be fitted. Without a second size, or without other sizes, some
+   terms equal others. */
 static bool term_is_asked(const struct portfolio_formula *f, size_t term) {
   const int factors = term_factors[term];
   if ((factors & REST) && !f->rest) return false;
@@ -74,8 +79,9 @@ static bool is_ragged(const struct portfolio_ragged *ragged, const int64_t *size
   return false;
 }
 
-/* The terms of equal factors of BLOCKS, from *term on, without these; *term: behind them. In the order in which they are printed, so that both
-   round alike. */
+/* Sums up the terms, from *term on, that have equal factors of BLOCKS, and leaves out those
+   factors. *term moves behind these terms. The order is that of the printed formula, so that both
+   are rounded alike. */
 static double sum_group(const struct portfolio_formula *f, const struct portfolio_matrix *m, const int64_t *sizes,
                         size_t *term) {
   const int blocks = term_factors[*term] & BLOCKS;
@@ -99,9 +105,10 @@ double portfolio_formula_of(const struct portfolio_formula *f, const struct port
   return sum;
 }
 
-/* ---- Linear systems ------------------------------------------------------------------------------------------------ */
+/* ---- Linear systems ---- */
 
-/* Solves a x = b, a symmetric and positive, over the unknowns that are taken; the others stay 0. false: it is singular. By Cholesky. */
+/* Solves a x = b by Cholesky's method for the unknowns that are taken; the others stay 0. a is
+   symmetric and positive definite. Returns false if a is singular. */
 static bool solve(size_t count, double a[][MOST_UNKNOWNS], const double *b, const bool *taken, double *x) {
   double l[MOST_UNKNOWNS][MOST_UNKNOWNS], y[MOST_UNKNOWNS];
   size_t at[MOST_UNKNOWNS], n = 0;
@@ -126,7 +133,7 @@ static bool solve(size_t count, double a[][MOST_UNKNOWNS], const double *b, cons
   return true;
 }
 
-/* The unknown that would lower the error most if it rose from 0; count: none would. */
+/* Returns the unknown that would lower the error most if it rose from 0; count: none would. */
 static size_t most_wanted(size_t count, double a[][MOST_UNKNOWNS], const double *b, const bool *taken,
                           const double *x) {
   double most = 1e-9;
@@ -139,7 +146,8 @@ static size_t most_wanted(size_t count, double a[][MOST_UNKNOWNS], const double 
   return wanted;
 }
 
-/* Moves x towards z until one becomes 0, which is no longer taken; whether one does. */
+/* Moves x towards z until an unknown becomes 0, which is then not taken any more. Returns whether
+   an unknown was removed. */
 static bool step_back(size_t count, bool *taken, double *x, const double *z) {
   double step = 1;
   for (size_t i = 0; i < count; i++)
@@ -151,7 +159,7 @@ static bool step_back(size_t count, bool *taken, double *x, const double *z) {
   return true;
 }
 
-/* The x >= 0 that is nearest to solving a x = b, of unit diagonal. */
+/* Finds the x >= 0 that comes nearest to a x = b; a has a unit diagonal. */
 static void solve_positive(size_t count, double a[][MOST_UNKNOWNS], const double *b, double *x) {
   bool taken[MOST_UNKNOWNS] = {false};
   double z[MOST_UNKNOWNS];
@@ -166,18 +174,18 @@ static void solve_positive(size_t count, double a[][MOST_UNKNOWNS], const double
   }
 }
 
-/* ---- Fitting ------------------------------------------------------------------------------------------------------- */
+/* ---- Fitting ---- */
 
 struct fitter {
   const struct portfolio_matrix *m;
   size_t rows;
-  size_t *problems; /* of the rows */
-  double *times;    /* what is to be fitted */
-  double *weights;  /* squared */
-  double *factors;  /* what the ragged sizes make of it */
+  size_t *problems; /* problems of the rows */
+  double *times;    /* times to be fitted */
+  double *weights;  /* squared weights */
+  double *factors;  /* factors by the ragged sizes */
 };
 
-/* The rows of which something is known, or to be supposed. How many are known. */
+/* Lists the problems whose time is known or assumed. Returns how many times are known. */
 static size_t list_rows(struct fitter *f, const bool *rows, size_t variant) {
   size_t known = 0;
   for (size_t p = 0; p < f->m->problems; p++) {
@@ -196,7 +204,8 @@ static const int64_t *sizes_of(const struct fitter *f, size_t row) {
   return &f->m->values[f->problems[row] * f->m->sizes];
 }
 
-/* Fits the terms for its tiles to the times by the factors; returns the sum of squares of the relative errors. */
+/* Fits the terms for the formula's tiles to the times divided by the factors. Returns the sum of
+   squares of the relative errors. */
 static double fit_terms(const struct fitter *f, struct portfolio_formula *out) {
   double a[MOST_UNKNOWNS][MOST_UNKNOWNS] = {{0}}, b[MOST_UNKNOWNS] = {0}, x[MOST_UNKNOWNS], scale[FORMULA_TERMS];
   double error = 0;
@@ -232,7 +241,7 @@ static void try_tiles(const struct fitter *f, struct portfolio_formula tried, ui
   if (error < *least - 1e-12) *least = error, *best = tried;
 }
 
-/* The tiles that fit best: of each size alone, and of each pair. */
+/* Finds the tiles that fit best, over each single size and each pair of sizes. */
 static void fit_tiles(const struct fitter *f, const size_t *sizes, size_t count, struct portfolio_formula *out) {
   double least = INFINITY;
   uint64_t differ = 0;
@@ -250,9 +259,10 @@ static void fit_tiles(const struct fitter *f, const size_t *sizes, size_t count,
     }
 }
 
-/* ---- Ragged sizes -------------------------------------------------------------------------------------------------- */
+/* ---- Ragged sizes ---- */
 
-/* Whether it is so of some rows and not of others: else it says nothing. */
+/* Returns true if the condition holds for some rows and not for others; otherwise it explains
+   nothing. */
 static bool tells_apart(const struct fitter *f, const struct portfolio_ragged *ragged) {
   size_t are = 0;
   for (size_t r = 0; r < f->rows; r++) are += is_ragged(ragged, sizes_of(f, r));
@@ -276,7 +286,8 @@ static void list_ragged(const struct fitter *f, const size_t *sizes, size_t coun
   if (each & (each - 1)) add_ragged(f, each, 8, out);
 }
 
-/* Factors by ridge regression of what the terms leave; a constant that comes with it goes into the terms. */
+/* Fits the factors of ragged sizes by ridge regression to what the terms leave. The constant of the
+   regression is multiplied into the terms. */
 static bool fit_ragged(struct fitter *f, struct portfolio_formula *out) {
   double a[MOST_UNKNOWNS][MOST_UNKNOWNS] = {{0}}, b[MOST_UNKNOWNS] = {0}, x[MOST_UNKNOWNS];
   bool taken[MOST_UNKNOWNS];
@@ -305,9 +316,10 @@ static bool fit_ragged(struct fitter *f, struct portfolio_formula *out) {
   return true;
 }
 
-/* ---- As it is printed ---------------------------------------------------------------------------------------------- */
+/* ---- As it is printed ---- */
 
-/* Four digits, such that the decimal number that is printed is this very double: a quotient of two exact ones. */
+/* Rounds to four digits, so that the printed decimal number reads back as exactly this double: a
+   quotient of two numbers that are exact. */
 static double round_off(double value) {
   int digits = 3;
   double power = 1;
@@ -317,7 +329,7 @@ static double round_off(double value) {
   return digits < 0 ? round(value / power) * power : round(value * power) / power;
 }
 
-/* A plan reads the text, each time: what makes no difference goes. */
+/* A plan parses the text each time. So terms and factors that make no difference are left out. */
 static const double least_share = 0.005, least_factor = 0.01;
 
 static bool matters(const struct fitter *f, const struct portfolio_formula *formula, size_t term) {
@@ -367,7 +379,8 @@ static void print_term(const struct portfolio_formula *f, const struct portfolio
     if (f->rest >> s & 1) text_addf(out, " * %s", m->names[s]);
 }
 
-/* As sum_group. *between: what comes first. */
+/* Prints the terms that sum_group adds up. *between: text that separates them from what
+   precedes. */
 static void print_group(const struct portfolio_formula *f, const struct portfolio_matrix *m, size_t *term,
                         const char **between, struct text *out) {
   const int blocks = term_factors[*term] & BLOCKS;
@@ -411,9 +424,10 @@ void portfolio_formula_print(const struct portfolio_formula *f, const struct por
   for (size_t i = 0; i < f->ragged_count; i++) print_ragged(&f->ragged[i], m, out);
 }
 
-/* ---- All ----------------------------------------------------------------------------------------------------------- */
+/* ---- All ---- */
 
-/* The first ones that differ: of one that is the same everywhere nothing can be said. */
+/* Lists the first sizes that differ between problems. Nothing can be said about a size that is
+   always equal. */
 static size_t list_sizes(const struct fitter *f, size_t *out) {
   size_t count = 0;
   for (size_t s = 0; s < f->m->sizes && s < 64 && count < FORMULA_MOST_SIZES; s++)

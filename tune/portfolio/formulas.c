@@ -1,7 +1,8 @@
-/* Formulas of all variants of a portfolio; see formulas.h.
+/* The formulas of all variants of a portfolio; see formulas.h.
 
-   Which way of fitting is better for others, and what a problem costs where the least formula serves it, is told by a cross-validation of its own:
-   a fifth of the problems is left out, formulas are fitted to the others, and say what serves those that were left out. */
+   A cross-validation decides which way of fitting is better for problems that were not measured,
+   and what a problem costs if the variant of the least formula serves it: a fifth of the problems
+   is left out, and formulas fitted to the other problems choose the variants for those left out. */
 #include "formulas.h"
 
 #include <stdlib.h>
@@ -35,7 +36,8 @@ static int fit_all(const struct fitting *f, const bool *rows, cugen_error *err) 
   return status;
 }
 
-/* A variant without a formula comes after all that have one; of several the first. */
+/* Returns the chosen variant of the least formula. Variants without a formula come last; of several
+   equal ones the first is taken. */
 static size_t find_least(const struct fitting *f, size_t problem, size_t way) {
   size_t best = f->count;
   double least = INFINITY;
@@ -53,7 +55,8 @@ static double cost_of(const struct fitting *f, size_t problem, size_t given) {
   return fmin(portfolio_cost(ratio), PORTFOLIO_FAR_OFF);
 }
 
-/* honest: [way * problems + problem], of the problems of rows. Returns the way that costs these less. */
+/* Sets honest[way * problems + problem] for the problems of rows. Returns the way of fitting that
+   costs these problems less. */
 static int validate(const struct fitting *f, const bool *rows, size_t *honest, size_t *part, bool *others,
                     size_t *best, cugen_error *err) {
   const size_t problems = f->m->problems;
@@ -93,7 +96,7 @@ static int fit(const struct fitting *f, const bool *rows, size_t *honest, size_t
   return status;
 }
 
-/* A rule that says "least" would mean the size. */
+/* Returns true if a size is named "least", which would change the meaning of "least" in a rule. */
 static bool has_size_least(const struct portfolio_matrix *m) {
   for (size_t s = 0; s < m->sizes; s++)
     if (strcmp(m->names[s], "least") == 0) return true;

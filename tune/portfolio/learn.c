@@ -1,14 +1,17 @@
-/* Learning a portfolio; see learn.h.
+/* Learns a portfolio; see learn.h.
 
-   A rule is a tree whose leaves name a variant, or leave it to the variants' formulas of time: the least of them serves. What is not known
-   beforehand is how many leaves the rule is worth. Cross-validation says it: a tenth of the problems is left out, variants
-   and rule are learnt from the others, and the rule of each number of leaves is asked about those that were left out. All numbers that are as
-   good there as any, but for a little (slack), are admitted. Of these the fewest leaves are taken that serve the problems themselves best, and
-   all is learnt again from all problems. What the left out ones lost is what sizes in between are to expect. Problems are few where there are
-   less than FEW: then what is left out says little, and the rule is what serves them best.
+   A rule is a tree. A leaf names a variant or leaves the choice to the variants' formulas of time,
+   of which the least serves. How many leaves are worthwhile is decided by cross-validation: a tenth
+   of the problems is left out, variants and rule are learnt from the other problems, and the rule
+   of each number of leaves is applied to those left out. All numbers of leaves that are nearly the
+   best there (within `slack`) are admitted. Of these, the fewest leaves that serve the problems
+   themselves best are taken, and everything is learnt again from all problems. The losses of the
+   problems left out are what problems of other sizes can expect. With fewer than FEW problems,
+   those left out say little, and the rule that serves the problems best is taken.
 
-   A problem that was asked for and that the rule serves much slower than one of the chosen would is an exception, by its sizes. That says nothing of
-   others, and changes nothing for those that are left out. */
+   A problem that the rule serves much slower than one of the chosen variants would becomes an
+   exception, named by its sizes. An exception says nothing about other problems, so that the
+   cross-validation makes none. */
 #include "learn.h"
 
 #include <inttypes.h>
@@ -21,24 +24,24 @@
 
 enum { FOLDS = 10, FEW = 16, MOST_LEAVES = 64 };
 
-/* What sizes in between may lose, on average, for the sake of those that were asked for: 0.1 %. */
+/* Average loss that problems left out may have for the sake of the given problems: 0.1 %. */
 static const double slack = 0.001;
 
 struct validation {
   const struct portfolio_matrix *m;
   size_t most;
   size_t folds;
-  size_t *fold;   /* of each problem */
-  bool *rows;     /* those that are learnt from */
-  size_t *chosen; /* by a fold */
-  size_t leaves;  /* at most */
-  double *held;   /* [(leaves - 1) * problems + problem]: what it loses, */
-  double *trusts; /* and what it would without doubts */
-  bool *missed;   /* problems that nothing of what was learnt from the others serves */
+  size_t *fold;   /* fold of each problem */
+  bool *rows;     /* problems of the current learning */
+  size_t *chosen; /* variants chosen in a fold */
+  size_t leaves;  /* most leaves of a rule */
+  double *held;   /* [(leaves - 1) * problems + problem]: loss of the problem when left out */
+  double *trusts; /* like `held`, without doubts */
+  bool *missed;   /* problems that no variant learnt from the others serves */
   bool doubts;
 };
 
-/* ---- The order of the portfolio ------------------------------------------------------------------------------------ */
+/* ---- The order of the portfolio ---- */
 
 struct placed {
   size_t variant;
@@ -51,7 +54,8 @@ static int by_cost(const void *a, const void *b) {
   return (x->variant > y->variant) - (x->variant < y->variant);
 }
 
-/* What a problem costs with the variant, on average over those where it is known; of few problems that is shrunk towards far off. */
+/* Returns the average cost of the variant over the problems where it is known. With few problems,
+   the average is shrunk towards PORTFOLIO_FAR_OFF. */
 static double average_cost(const struct portfolio_matrix *m, const bool *rows, size_t variant) {
   double sum = 2 * PORTFOLIO_FAR_OFF, count = 2;
   for (size_t p = 0; p < m->problems; p++) {
@@ -62,8 +66,9 @@ static double average_cost(const struct portfolio_matrix *m, const bool *rows, s
   return sum / count;
 }
 
-/* Where the rule's choice is no variant, the first in this order that is one serves. So those come first that are good where they are
-   variants at all, and last what is one everywhere and fast nowhere. */
+/* Sorts the chosen variants by their average cost. If the rule's choice is not valid for a problem,
+   the first valid variant in this order serves. So variants that are good where they are valid come
+   first, and variants that are valid everywhere but never fast come last. */
 static void put_in_order(const struct portfolio_matrix *m, const bool *rows, size_t *chosen, size_t count) {
   struct placed placed[PORTFOLIO_MOST];
   for (size_t i = 0; i < count; i++) placed[i] = (struct placed){chosen[i], average_cost(m, rows, chosen[i])};
@@ -78,9 +83,10 @@ static int choose(const struct portfolio_matrix *m, const bool *rows, size_t mos
   return status;
 }
 
-/* ---- What problems lose --------------------------------------------------------------------------------------------- */
+/* ---- What problems lose ---- */
 
-/* What serves where the tree says `choice`: that one; with doubts, unless its formula is far above another one's. */
+/* Returns the variant that serves when the tree says `choice`: that variant, unless it is doubted
+   because its formula is far above another one's. */
 static size_t served(const struct portfolio_matrix *m, size_t problem, const size_t *chosen, size_t count,
                      size_t choice, const struct portfolio_formulas *formulas, bool doubts) {
   const size_t given = portfolio_given(m, problem, chosen, count, choice, formulas->least);
@@ -118,7 +124,7 @@ static bool is_missed(const struct portfolio_matrix *m, size_t problem, const si
   return i == count;
 }
 
-/* ---- Cross-validation ------------------------------------------------------------------------------------------------ */
+/* ---- Cross-validation ---- */
 
 static int run_fold(struct validation *v, size_t fold, cugen_error *err) {
   const struct portfolio_matrix *m = v->m;
@@ -164,7 +170,8 @@ static void close_validation(struct validation *v) {
   free(v->missed);
 }
 
-/* One that is far off counts no more than that: else a single one decides against every rule of some leaves. */
+/* Sums up the costs of the problems left out. A cost above PORTFOLIO_FAR_OFF is cut, because
+   otherwise a single problem would decide against all rules of some number of leaves. */
 static double held_cost(const struct validation *v, size_t leaves) {
   const double *held = &v->held[(leaves - 1) * v->m->problems];
   double sum = 0;
@@ -184,7 +191,7 @@ static void exchange_held(struct validation *v) {
   v->trusts = held;
 }
 
-/* Doubts are for portfolios of which problems that were left out lose less with them. */
+/* Enables doubts if problems left out lose less with them. */
 static void choose_doubts(struct validation *v) {
   const double with = least_cost(v);
   exchange_held(v);
@@ -192,14 +199,15 @@ static void choose_doubts(struct validation *v) {
   if (v->doubts) exchange_held(v);
 }
 
-/* Which numbers of leaves are as good as any to those that were left out; of few problems: all. */
+/* Marks the numbers of leaves that are nearly the best for problems left out; with few problems,
+   all numbers. */
 static void admit(const struct validation *v, bool *admitted) {
   const double least = least_cost(v);
   for (size_t leaves = 1; leaves <= v->leaves; leaves++)
     admitted[leaves] = v->m->problems < FEW || held_cost(v, leaves) <= least + slack * (double)v->m->problems;
 }
 
-/* ---- From all -------------------------------------------------------------------------------------------------------- */
+/* ---- From all ---- */
 
 static double tuned_cost(const struct portfolio_matrix *m, const struct portfolio_tree *tree, size_t leaves,
                          const size_t *chosen, size_t count, const struct portfolio_formulas *formulas, bool doubts) {
@@ -209,7 +217,7 @@ static double tuned_cost(const struct portfolio_matrix *m, const struct portfoli
   return sum;
 }
 
-/* Of those that are admitted the fewest leaves that serve the problems as well as any. */
+/* Returns the fewest admitted leaves that serve the problems nearly as well as any. */
 static size_t choose_leaves(const struct validation *v, const struct portfolio_tree *tree, const size_t *chosen,
                             size_t count, const struct portfolio_formulas *serves) {
   const struct portfolio_matrix *m = v->m;
@@ -237,7 +245,7 @@ static int make_room(const struct portfolio_matrix *m, size_t kernels, struct po
   return out->chosen && out->given && out->tuned && out->held && out->times ? CUGEN_OK : error_memory(err);
 }
 
-/* Those that the rule never gives go; the others keep their order. */
+/* Removes the variants that the rule never gives. The others keep their order. */
 static void drop_unused(const struct portfolio_matrix *m, struct portfolio_tree *tree,
                         struct portfolio_formulas *formulas, struct portfolio_learnt *out) {
   size_t place[PORTFOLIO_MOST + 1], kept = 0;
@@ -258,14 +266,15 @@ static void drop_unused(const struct portfolio_matrix *m, struct portfolio_tree 
   out->count = kept;
 }
 
-/* ---- Exceptions ------------------------------------------------------------------------------------------------------ */
+/* ---- Exceptions ---- */
 
-/* Problems that the rule serves this much slower than another of the chosen would are named in it, the worst ones. */
+/* The problems that another chosen variant would serve faster by more than this factor are named in
+   the rule, those with the greatest gains first. */
 static const double bearable = 1.05;
 enum { MOST_EXCEPTIONS = 32 };
 
 struct exceptions {
-  size_t at[MOST_EXCEPTIONS]; /* problems */
+  size_t at[MOST_EXCEPTIONS]; /* indices of problems */
   double gains[MOST_EXCEPTIONS];
   size_t count;
 };
@@ -287,7 +296,8 @@ static void add_exception(struct exceptions *e, size_t problem, double gain) {
   e->gains[at] = gain;
 }
 
-/* One whose formula is too far off would not serve though it were named. */
+/* Finds the exceptions. A problem is left out if its best variant would be doubted even if the rule
+   named it. */
 static void except(const struct portfolio_matrix *m, const struct portfolio_formulas *formulas,
                    struct portfolio_learnt *out, struct exceptions *e) {
   for (size_t p = 0; p < m->problems && m->sizes; p++) {
@@ -305,7 +315,7 @@ static void except(const struct portfolio_matrix *m, const struct portfolio_form
   }
 }
 
-/* "select(M == 64 and N == 1000, 3, " for the rule to follow. */
+/* Prints "select(M == 64 and N == 1000, 3, ", to be followed by the rule. */
 static void print_exceptions(const struct portfolio_matrix *m, const struct exceptions *e,
                              const struct portfolio_learnt *learnt, struct text *out) {
   for (size_t i = 0; i < e->count; i++) {
@@ -318,7 +328,7 @@ static void print_exceptions(const struct portfolio_matrix *m, const struct exce
   }
 }
 
-/* ---- All together ---------------------------------------------------------------------------------------------------- */
+/* ---- All together ---- */
 
 static int print_rule(const struct portfolio_matrix *m, const struct portfolio_tree *tree,
                       const struct portfolio_formulas *formulas, const struct exceptions *exceptions,
@@ -344,7 +354,7 @@ static size_t count_kernels(const struct portfolio_matrix *m, const size_t *chos
   return kernels;
 }
 
-/* What serves each problem by the tree and the formulas, and what is printed of them. */
+/* Finds which variant serves each problem by the tree and the formulas, and prints the rule. */
 static int apply(const struct portfolio_matrix *m, const struct validation *v, struct portfolio_tree *tree,
                  struct portfolio_formulas *formulas, struct portfolio_learnt *out, cugen_error *err) {
   struct exceptions exceptions = {.count = 0};
@@ -383,7 +393,7 @@ static int learn_from_all(const struct portfolio_matrix *m, const struct validat
   return status;
 }
 
-/* Of one or two problems the rest says too little. */
+/* Sums up the losses of problems left out. With one or two problems they say too little. */
 static void take_held(const struct validation *v, struct portfolio_learnt *out) {
   const size_t problems = v->m->problems, leaves = out->leaves ? out->leaves : 1;
   for (size_t p = 0; p < problems; p++)

@@ -1,16 +1,20 @@
-/* Growing the rule; see tree.h.
+/* Grows the rule; see tree.h.
 
-   As CART (Breiman, Friedman, Olshen, Stone 1984) with another measure: a leaf costs what its problems cost with the one variant that
-   serves them best (portfolio_cost), so that a mistake between two variants that are as fast costs nothing. Leaves are split best first:
-   the split that gains most comes first, whichever leaf it is of. So a tree of fewer leaves is the beginning of one of more, and how many
-   are worth it can be told afterwards (learn.c).
+   The method is CART (Breiman, Friedman, Olshen, Stone 1984) with another measure: a leaf costs
+   what its problems cost with the one variant that serves them best (portfolio_cost), so that
+   confusing two equally fast variants costs nothing. The split that gains most comes first,
+   whichever leaf it divides. So a tree with fewer leaves is the beginning of one with more leaves,
+   and learn.c can decide afterwards how many leaves are worthwhile.
 
-   A leaf says which variant serves, or that the one of the least formula does (formula.c). What that costs a problem is told by formulas that
-   were fitted without it: else a formula would look better than it is for others.
+   A leaf names a variant, or the variant of the least formula (formula.c). The cost of the latter
+   is taken from formulas that were fitted without the problem; otherwise a formula would look
+   better than it is for other problems.
 
-   A leaf of few problems says little of others that fall into it: a variant that is best for two of them may be ten times slower for a third.
-   So the choice counts what the problems around them cost, too, with the weight of six: those of the leaf above it, and of its own in turn (as
-   estimates are shrunk towards those of the parent: Quinlan's m-estimate; Agarwal and others 2022, hierarchical shrinkage). */
+   A leaf of few problems says little about other problems that fall into it: a variant that is best
+   for two of them may be ten times slower for a third. So the choice also counts the problems
+   around the leaf, with the weight of six problems: those of the parent, which in turn count those
+   around them (shrinkage towards the parent's estimate: Quinlan's m-estimate; Agarwal and others
+   2022, hierarchical shrinkage). */
 #include "tree.h"
 
 #include <stdlib.h>
@@ -18,19 +22,21 @@
 
 enum { MOST_DEPTH = 24 };
 
-/* Problems: what those around a leaf count for in its choice. */
+/* Number of problems that the surroundings of a leaf count for in its choice. */
 static const double weight_of_prior = 6;
 
-/* What a problem costs at most, here: that of one that is 75 % slower. More, and leaves are made for the few that are far off. What was not
-   measured costs as much: it may be a good choice, but nothing says so. */
+/* Cost limit of a problem: the cost of a variant that is 75 % slower. With a higher limit, leaves
+   would be made for the few problems that are far off. A variant that was not measured has this
+   cost: it may be a good choice, but nothing says so. */
 static const double most_cost = 2;
 
-/* A leaf while the tree grows: its problems are `count` of the grower's order, from `first` on. */
+/* A leaf while the tree grows. Its problems are `count` entries of the grower's order, from `first`
+   on. */
 struct leaf {
   size_t node, first, count, depth;
-  const double *prior; /* by choice: what a problem around here costs */
+  const double *prior; /* by choice: cost of a problem around this leaf */
   double cost;
-  double gain; /* of the best split */
+  double gain; /* gain of the best split */
   size_t feature;
   double threshold;
 };
@@ -44,13 +50,14 @@ struct grower {
   const struct portfolio_matrix *m;
   struct portfolio_tree *tree;
   size_t choices;
-  double *costs;  /* [problem * choices + choice]: of what is given */
+  double *costs;  /* [problem * choices + choice]: cost of the variant that serves */
   double *values; /* [problem * features + feature] */
-  size_t *order;  /* problems, leaf by leaf */
+  size_t *order;  /* the problems, ordered by leaf */
   struct ranked *ranked;
   double *before, *after; /* sums by choice */
-  double *priors;         /* [node * choices + choice]: of the problems below the node, with its own prior's */
-  double *trial;          /* the same, of a leaf as look_ahead would split it */
+  /* [node * choices + choice]: mean cost of the problems below the node and around it. */
+  double *priors;
+  double *trial; /* like `priors`, for a leaf that look_ahead splits on trial */
   struct leaf *leaves;
   size_t leaf_count;
 };
@@ -64,7 +71,7 @@ size_t portfolio_given(const struct portfolio_matrix *m, size_t problem, const s
   return count;
 }
 
-/* ---- Splitting ---------------------------------------------------------------------------------------------------- */
+/* ---- Splitting ---- */
 
 static int by_value(const void *a, const void *b) {
   const struct ranked *x = a, *y = b;
@@ -72,8 +79,8 @@ static int by_value(const void *a, const void *b) {
   return (x->problem > y->problem) - (x->problem < y->problem);
 }
 
-/* The choice that is best for these problems and, with the weight of a few, for those around them: what a handful of problems agrees on may
-   be far off for the next one. */
+/* Returns the choice that is best for these problems and, with the weight of a few, for those
+   around them. The choice that suits only a handful of problems may be far off for the next one. */
 static size_t best_choice(const double *sums, const double *prior, size_t count) {
   size_t best = 0;
   for (size_t i = 1; i < count; i++)
@@ -91,7 +98,7 @@ static void sum_costs(const struct grower *g, const struct leaf *leaf, double *o
     for (size_t c = 0; c < g->choices; c++) out[c] += g->costs[g->order[leaf->first + i] * g->choices + c];
 }
 
-/* The best threshold of one feature, if it gains more than the leaf's best so far. */
+/* Finds the best threshold of one feature, if it gains more than the leaf's best split so far. */
 static void try_feature(struct grower *g, struct leaf *leaf, const double *prior, size_t feature) {
   const size_t features = g->tree->feature_count;
   for (size_t i = 0; i < leaf->count; i++) {
@@ -118,7 +125,8 @@ static void try_feature(struct grower *g, struct leaf *leaf, const double *prior
   }
 }
 
-/* What a problem in or around the leaf costs. One that is far off says no more than that it is. */
+/* Computes the mean cost of a problem in or around the leaf, by choice. Each cost is at most
+   most_cost. */
 static void average_near(const struct grower *g, const struct leaf *leaf, double *out) {
   for (size_t c = 0; c < g->choices; c++) {
     out[c] = weight_of_prior * leaf->prior[c];
@@ -128,7 +136,8 @@ static void average_near(const struct grower *g, const struct leaf *leaf, double
   }
 }
 
-/* Its cost and, by itself, its best split; returns its choice. inner: becomes the prior of its parts. */
+/* Computes the leaf's cost and its best split, and returns its choice. inner: receives the prior
+   for the parts of the leaf. */
 static size_t measure_leaf(struct grower *g, struct leaf *leaf, double *inner) {
   sum_costs(g, leaf, g->after);
   const size_t choice = best_choice(g->after, leaf->prior, g->choices);
@@ -139,13 +148,14 @@ static size_t measure_leaf(struct grower *g, struct leaf *leaf, double *inner) {
   return choice;
 }
 
-/* The leaf's problems whose feature is at most the threshold come first; how many they are. */
+/* Moves the leaf's problems whose feature is at most the threshold to the front, and returns their
+   number. */
 static size_t part(struct grower *g, const struct leaf *leaf) {
   size_t low = 0;
   for (size_t i = 0; i < leaf->count; i++) {
     const size_t problem = g->order[leaf->first + i];
     if (g->values[problem * g->tree->feature_count + leaf->feature] > leaf->threshold) continue;
-    /* What stands between moves up, so that each part keeps its order. */
+    /* Moves the entries in between up, so that each part keeps its order. */
     memmove(&g->order[leaf->first + low + 1], &g->order[leaf->first + low], (i - low) * sizeof *g->order);
     g->order[leaf->first + low++] = problem;
   }
@@ -156,8 +166,9 @@ static double *inner_of(const struct grower *g, size_t node) {
   return &g->priors[node * g->choices];
 }
 
-/* What divides a size decides which variants there are, and often gains nothing until the sides are split again: such a split counts with
-   half of what those gain. */
+/* Divisors of a size decide which variants are valid, and splitting by them often gains nothing
+   until the parts are split again. So such a split is credited with half of what the splits of its
+   parts gain. */
 static void look_ahead(struct grower *g, struct leaf *leaf, size_t feature, double threshold) {
   struct leaf split = *leaf;
   split.feature = feature, split.threshold = threshold;
@@ -178,7 +189,7 @@ static bool divides(const struct portfolio_feature *feature) {
 }
 
 static void judge_leaf(struct grower *g, struct leaf *leaf) {
-  /* who made room frees all of it: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+  /* the caller frees all of the room: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
   g->tree->nodes[leaf->node].choice = measure_leaf(g, leaf, inner_of(g, leaf->node));
   for (size_t f = 0; f < g->tree->feature_count && leaf->depth < MOST_DEPTH; f++)
     for (int power = 0; power < PORTFOLIO_MOST_POWER && divides(&g->tree->features[f]); power++)
@@ -205,7 +216,7 @@ static void split_leaf(struct grower *g, size_t at) {
   judge_leaf(g, high);
 }
 
-/* ---- Growing ------------------------------------------------------------------------------------------------------ */
+/* ---- Growing ---- */
 
 static size_t list_rows(struct grower *g, const bool *rows) {
   size_t count = 0;
@@ -214,7 +225,7 @@ static size_t list_rows(struct grower *g, const bool *rows) {
   return count;
 }
 
-/* The last choice is the least formula, where there are any. */
+/* Computes the costs. The last choice is the least formula, if there are formulas. */
 static void fill(struct grower *g, const size_t *chosen, size_t count, const size_t *least) {
   const struct portfolio_matrix *m = g->m;
   const size_t features = g->tree->feature_count;
@@ -247,7 +258,8 @@ static bool make_room(struct grower *g, size_t leaves) {
 }
 
 static void grow(struct grower *g, const bool *rows, size_t leaves) {
-  g->leaves[0] = (struct leaf){.count = list_rows(g, rows), .prior = g->trial + g->choices}; /* nothing is known */
+  /* Before any split nothing is known around the leaf. */
+  g->leaves[0] = (struct leaf){.count = list_rows(g, rows), .prior = g->trial + g->choices};
   g->leaf_count = g->tree->count = 1;
   judge_leaf(g, &g->leaves[0]);
   while (g->leaf_count < leaves) {
@@ -279,13 +291,13 @@ void portfolio_tree_free(struct portfolio_tree *tree) {
   *tree = (struct portfolio_tree){0};
 }
 
-/* ---- What it says ------------------------------------------------------------------------------------------------- */
+/* ---- What it says ---- */
 
 size_t portfolio_tree_leaves(const struct portfolio_tree *tree) {
   return tree->count / 2 + 1;
 }
 
-/* Nodes come in pairs, in the order of the splits: a tree of fewer leaves lacks the later ones. */
+/* Nodes come in pairs in the order of the splits. A tree with fewer leaves lacks the last pairs. */
 static bool is_leaf(const struct portfolio_tree *tree, size_t leaves, size_t node) {
   return !tree->nodes[node].low || tree->nodes[node].low >= 2 * leaves - 1;
 }
@@ -315,7 +327,7 @@ void portfolio_tree_choices(const struct portfolio_tree *tree, size_t leaves, bo
   mark_choices(tree, leaves, 0, used);
 }
 
-/* The only choice below the node; SIZE_MAX: there are several. */
+/* Returns the only choice below the node, or SIZE_MAX if there are several. */
 static size_t only_choice(const struct portfolio_tree *tree, size_t leaves, size_t node) {
   if (is_leaf(tree, leaves, node)) return tree->nodes[node].choice;
   const size_t low = only_choice(tree, leaves, tree->nodes[node].low);
@@ -329,7 +341,7 @@ static void print_choice(size_t choice, size_t count, struct text *out) {
     text_add(out, "least");
 }
 
-/* The high side goes on in the same select. */
+/* Prints a node. The side above the threshold continues the same select. */
 static void print_below(const struct portfolio_tree *tree, size_t leaves, const struct portfolio_matrix *m, size_t at,
                         size_t count, struct text *out) {
   size_t only = only_choice(tree, leaves, at);

@@ -1,22 +1,25 @@
-/* Axes of a config's space; see axes.h. Tunables of one name are one axis in all implementations, with all the values that any
-   of them has; so what is learnt of a tunable holds for the others too. Several implementations are an axis of words, the
-   first. A space with more axes or values than positions can say has none: strategies then know variants by number alone. */
+/* The axes of a config's space; see axes.h. Tunables of one name form one axis for all
+   implementations, with all values that any implementation has, so that what is learnt of a tunable
+   applies to all. If there are several implementations, they form the first axis, an axis of words.
+   A space with more axes or values than positions can represent has no axes; strategies then know
+   variants only by number. */
 #include "axes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct axis_values { /* of one name */
+struct axis_values { /* The values of one axis. */
   const char *name;
-  struct value *values; /* in order, each once */
+  struct value *values; /* in order, without duplicates */
   size_t count;
-  double *numbers; /* NULL: words */
+  double *numbers; /* NULL: the values are words */
 };
 
-struct own { /* a tunable of an implementation */
+struct own { /* A tunable of an implementation. */
   size_t axis;
-  uint16_t *positions; /* of each of its values on the axis */
-  uint16_t *places;    /* the other way; STRATEGY_ABSENT: not one of its values */
+  uint16_t *positions; /* position on the axis of each of its values */
+  /* Index of its value by position; STRATEGY_ABSENT: the tunable lacks this value. */
+  uint16_t *places;
 };
 
 struct axes {
@@ -26,7 +29,7 @@ struct axes {
   struct own **own; /* by implementation, then tunable */
   struct axis_values *all;
   struct strategy_axis *axes;
-  size_t count, first; /* first: 1, if the implementations are an axis */
+  size_t count, first; /* first: 1 if the implementations are an axis, else 0 */
 };
 
 /* ---- Values ---- */
@@ -40,7 +43,7 @@ static double number(struct value v) {
   return v.type == VALUE_INT ? (double)v.integer : v.real;
 }
 
-/* Numbers rise and come before words, which stay as they come. */
+/* Numbers are sorted and come before words, which keep their order. */
 static bool goes_before(struct value a, struct value b) {
   if (is_number(a) && is_number(b)) return number(a) < number(b);
   return is_number(a) && !is_number(b);

@@ -1,17 +1,18 @@
-/* A genetic algorithm in a steady state (Whitley: The GENITOR algorithm, ICGA 1989; as in Kernel Tuner and other tuners): once
-   SAMPLES variants are measured, each next one is a child of two of the best POPULATION_MOST so far. Parents are chosen by
-   tournament: the better of two drawn. A result replaces the worst member as soon as it is there, so that no generation waits
-   for variants in flight. Children that are no variant, or were given before, are drawn anew; a space that is nearly done
-   leaves none, and then the random order goes on. */
+/* A genetic algorithm in a steady state (Whitley: The GENITOR algorithm, ICGA 1989; as in Kernel
+   Tuner and other tuners). Once SAMPLES variants are measured, each further variant is a child of
+   two of the best POPULATION_MOST so far. A parent is chosen by tournament: the better of two
+   drawn. A result replaces the worst member as soon as it arrives, so that no generation waits for
+   variants in flight. Children that are invalid or were given before are drawn anew; if a nearly
+   exhausted space leaves none, variants come from the random order. */
 #include <stdlib.h>
 
 #include "population.h"
 #include "search.h"
 
 enum {
-  SAMPLES = 16,  /* reported before it begins */
-  CHILDREN = 64, /* drawn for a new one */
-  MUTATION = 10  /* one position in so many */
+  SAMPLES = 16,  /* results before the first child */
+  CHILDREN = 64, /* most children drawn for one variant */
+  MUTATION = 10  /* one in so many positions mutates */
 };
 
 struct evolutionary {

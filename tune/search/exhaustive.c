@@ -1,4 +1,4 @@
-/* Every variant once, in the config's order. */
+/* Gives every variant once, in the config's order. */
 #include "search.h"
 
 static struct strategy *exhaustive_open(const struct strategy_space *space) {

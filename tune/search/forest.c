@@ -1,13 +1,17 @@
-/* Extremely randomised trees (Geurts, Ernst, Wehenkel: Extremely randomized trees, Machine Learning 63, 2006). At each node some
-   splits are drawn, a column and a threshold between its least and greatest value; the one that separates the values best is
-   taken. A tree grows until each leaf is one row. So a tree names the row that is nearest by the columns that matter there, and
-   the trees' mean is smooth where single trees are not. Their spread says how much is known.
+/* Extremely randomised trees (Geurts, Ernst, Wehenkel: Extremely randomized trees, Machine Learning
+   63, 2006). At each node some splits are drawn at random, each a column and a threshold between
+   the column's least and greatest value; the split that separates the values best is taken. A tree
+   grows until each leaf is one row. So a tree names the row that is nearest by the columns that
+   matter there, and the mean of the trees is smooth although single trees are not. The spread of
+   the trees measures the uncertainty.
 
-   Growing a tree takes rows x log(rows). So a result is inserted into all trees at once, at the leaf where it falls, split by
-   chance (as Mondrian trees do; Lakshminarayanan, Roy, Teh: Mondrian forests, NIPS 2014), and trees are grown anew in turn.
-   Leaves know rows, not values: a value may change later, as that of a variant whose result is awaited does.
+   Growing a tree takes rows x log(rows). So a new result is inserted into all trees at once, by
+   splitting at random the leaf where it falls (as Mondrian trees do; Lakshminarayanan, Roy, Teh:
+   Mondrian forests, NIPS 2014), and trees are grown anew in turn. Leaves refer to rows rather than
+   values, because a value may change later, such as that of a variant whose result is awaited.
 
-   Everything is decided by additions, products and a seeded generator, so that all machines grow the same trees. */
+   All decisions use additions, products and a seeded generator, so that all machines grow equal
+   trees. */
 #include "forest.h"
 
 #include <stdlib.h>
@@ -15,12 +19,12 @@
 
 #include "base/hash.h"
 
-enum { DRAWN = 8 /* splits, at each node */ };
+enum { DRAWN = 8 /* splits drawn at each node */ };
 
 struct node {
-  float threshold; /* at most it: left */
-  int32_t column;  /* -1: a leaf */
-  uint32_t next;   /* the left node, before the right one; of a leaf, its row */
+  float threshold; /* values up to the threshold go left */
+  int32_t column;  /* -1: the node is a leaf */
+  uint32_t next;   /* index of the left node, which precedes the right one; for a leaf, its row */
 };
 
 struct tree {
@@ -29,9 +33,9 @@ struct tree {
 };
 
 struct forest {
-  size_t columns, tree_count, turn; /* turn: which tree is grown next */
+  size_t columns, tree_count, turn; /* turn: number of the tree to grow next */
   uint64_t state;
-  const float *x; /* while a tree grows */
+  const float *x; /* only while a tree grows */
   const double *y;
   uint32_t *order;
   size_t order_capacity;
@@ -41,7 +45,7 @@ struct forest {
 struct split {
   size_t column;
   float threshold;
-  double sum; /* of the values on the left, and how many they are */
+  double sum; /* sum and number of the values on the left */
   size_t count;
 };
 
@@ -61,7 +65,7 @@ void forest_close(struct forest *f) {
   free(f);
 }
 
-/* Between low and high, below high. */
+/* Returns a random number from low up to, but not including, high. */
 static float draw_threshold(struct forest *f, float low, float high) {
   float share = (float)(random_next(&f->state) >> 40) / (float)(UINT64_C(1) << 24);
   float threshold = low + share * (high - low);
@@ -79,7 +83,7 @@ static bool reserve(struct tree *t, size_t count) {
 
 /* ---- Growing ---- */
 
-/* The columns in which the rows differ. */
+/* Lists the columns in which the rows differ, and sets the range of each column. */
 static size_t find_range(const struct forest *f, const uint32_t *rows, size_t count, float *low, float *high,
                          size_t *differ) {
   size_t found = 0;
@@ -97,7 +101,7 @@ static size_t find_range(const struct forest *f, const uint32_t *rows, size_t co
   return found;
 }
 
-/* How much of the values' spread lies between the two sides. */
+/* Returns the part of the values' variance that the split explains, times a constant. */
 static double separation(const struct split *split, double sum, size_t count) {
   double left = (double)split->count, right = (double)(count - split->count);
   double between = split->sum / left - (sum - split->sum) / right;
@@ -123,7 +127,7 @@ static double count_left(const struct forest *f, const uint32_t *rows, size_t co
   return sum;
 }
 
-/* False: the rows are equal. */
+/* Returns false if all rows are equal. */
 static bool choose_split(struct forest *f, const uint32_t *rows, size_t count, struct split *out) {
   float low[FOREST_MOST_COLUMNS], high[FOREST_MOST_COLUMNS];
   size_t differ[FOREST_MOST_COLUMNS], found = count > 1 ? find_range(f, rows, count, low, high, differ) : 0;
@@ -133,7 +137,7 @@ static bool choose_split(struct forest *f, const uint32_t *rows, size_t count, s
   for (size_t n = 0; n < DRAWN; n++) {
     splits[n].column = differ[random_next(&f->state) % found];
     splits[n].threshold = draw_threshold(f, low[splits[n].column], high[splits[n].column]);
-    if (count == 2) break; /* any split is as good */
+    if (count == 2) break; /* two rows are separated by any split */
   }
   *out = splits[0];
   if (count == 2) return true;
@@ -176,7 +180,8 @@ static float distance(float a, float b) {
   return a < b ? b - a : a - b;
 }
 
-/* A column, the likelier the more they differ in it. False: they are equal. */
+/* Draws a column with a probability proportional to the difference of a and b in it. Returns false
+   if a and b are equal. */
 static bool draw_column(struct forest *f, const float *a, const float *b, size_t *column) {
   float total = 0;
   for (size_t c = 0; c < f->columns; c++) total += distance(a[c], b[c]);

@@ -1,7 +1,8 @@
-/* Local search: once SAMPLES variants are measured, the neighbours of the best LEADERS so far, each leader's in a random order,
-   the best leader's first; every RANDOM_EVERY-th variant, and all when no neighbour is left, comes from the random order. So
-   every variant is given once in the end. It is hill climbing from several places at a time: a leader that is overtaken by a
-   neighbour of its own keeps what is left of its neighbours for later. */
+/* Local search. Once SAMPLES variants are measured, the neighbours of the best LEADERS so far are
+   tried, the best leader's first, and each leader's in a random order. Every RANDOM_EVERY-th
+   variant, and all variants when no neighbour is left, come from the random order. So every variant
+   is given once in the end. This is hill climbing from several places at a time: a leader that a
+   neighbour of its own overtakes keeps its remaining neighbours for later. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,22 +11,22 @@
 #include "search.h"
 
 enum {
-  SAMPLES = 16,     /* reported before it begins */
-  LEADERS = 16,     /* whose neighbours it visits */
-  RANDOM_EVERY = 8, /* so that a better place elsewhere is found */
+  SAMPLES = 16,     /* results before neighbours are tried */
+  LEADERS = 16,     /* number of leaders whose neighbours are tried */
+  RANDOM_EVERY = 8, /* so that better variants elsewhere are found */
 };
 
-/* One of the best so far, and the variants around it in the order they are visited. */
+/* One of the best variants so far, and its neighbours in the order in which they are tried. */
 struct leader {
   uint64_t index;
   double cost;
-  uint64_t *around; /* NULL: not asked for yet */
+  uint64_t *around; /* NULL: not computed yet */
   size_t count, at;
 };
 
 struct local {
   struct strategy strategy;
-  struct leader leaders[LEADERS]; /* the fastest first */
+  struct leader leaders[LEADERS]; /* fastest first */
   size_t leader_count, reported, turn;
 };
 
@@ -62,7 +63,7 @@ static void shuffle(uint64_t *values, size_t count, uint64_t state) {
   }
 }
 
-/* Without memory for them there are none. */
+/* Computes the neighbours of a leader; without memory the leader has none. */
 static void look_around(struct local *s, struct leader *leader) {
   leader->around = malloc((s->strategy.space.max_neighbours + 1) * sizeof *leader->around);
   if (!leader->around) return;

@@ -1,19 +1,26 @@
-/* A surrogate: two forests (forest.h) over the results so far, one of the logarithm of costs, one of the logarithm of the seconds
-   that a result took. A score is the improvement to expect of a variant, by the forest's mean and spread, for each second that
-   it takes (expected improvement per second; Snoek, Larochelle, Adams: Practical Bayesian optimization, NIPS 2012; with random
-   forests over configurations: Hutter, Hoos, Leyton-Brown: Sequential model-based optimization (SMAC), LION 2011).
+/* A surrogate: two forests (forest.h) over the results so far, one of the logarithm of costs, one
+   of the logarithm of the seconds that a result took. The score of a variant is its expected
+   improvement, by the forest's mean and spread, per second that it takes (expected improvement per
+   second; Snoek, Larochelle, Adams: Practical Bayesian optimization, NIPS 2012; with random forests
+   over configurations: Hutter, Hoos, Leyton-Brown: Sequential model-based optimization (SMAC), LION
+   2011).
 
-   - A row has a number for each axis: the value, or its logarithm where all are above 0 and the greatest is four times the
-     least. Of whole numbers there is the odd part too, since powers of two are apart from their neighbours on a GPU.
-   - Failures count as costs that nine of ten results are better than.
-   - A score asks COMMITTEE trees, drawn anew for each choice. So what few trees promise gets its turn too, where the mean of
-     all would go on with one plateau; and choices differ while many results are out (Thompson sampling by an ensemble;
-     Eckles, Kaptein: Thompson sampling with the online bootstrap, 2014).
-   - A variant whose result is awaited counts as the slowest one known ("constant liar"; Ginsbourger, Le Riche, Carraro: Kriging
-     is well-suited to parallelize optimization, 2010). So the next goes elsewhere. No split is chosen by it, for it is no result.
-     On recorded spaces, with 34 out, what the model says of it ("kriging believer") scored 0.03 less than the slowest, and the best one
-     known 0.12 less; from evenly spread first variants on the believer was as good.
-   - Logarithms are computed here: a library's last digit may differ from machine to machine, and decide. */
+   - A row has a number for each axis: the value, or its logarithm if all values are above 0 and the
+     greatest is at least four times the least. For whole numbers, the odd part is another column,
+     because powers of two behave differently from their neighbours on a GPU.
+   - A failure counts as a cost that nine out of ten results beat.
+   - A score asks COMMITTEE trees, drawn anew for each choice. So what only few trees promise gets
+     its turn as well, while the mean of all trees would stay on one plateau; and choices differ
+     while many results are awaited (Thompson sampling by an ensemble; Eckles, Kaptein: Thompson
+     sampling with the online bootstrap, 2014).
+   - A variant whose result is awaited counts as the slowest known one ("constant liar";
+     Ginsbourger, Le Riche, Carraro: Kriging is well-suited to parallelize optimization, 2010). So
+     the next choice goes elsewhere. No split is chosen by such a value, because it is no result. On
+     recorded spaces with 34 results awaited, using the model's prediction instead ("kriging
+     believer") scored 0.03 less, and using the best known cost 0.12 less; when the first variants
+     were evenly spread, the believer was as good.
+   - Logarithms are computed here, because a library's last digit may differ between machines and
+     change a choice. */
 #include "model.h"
 
 #include <math.h>
@@ -24,46 +31,49 @@
 #include "forest.h"
 
 enum {
-  RESULTS = 8,     /* before there are scores */
-  TREES = 16,      /* of costs */
-  TREES_PRICE = 4, /* of seconds */
-  COMMITTEE = 4,   /* trees of costs that a score asks */
-  MOST_ROWS = 8192 /* later results teach nothing new */
+  RESULTS = 8,     /* results needed before there are scores */
+  TREES = 16,      /* trees of the costs */
+  TREES_PRICE = 4, /* trees of the seconds */
+  COMMITTEE = 4,   /* trees of costs asked for a score */
+  MOST_ROWS = 8192 /* further results teach nothing new */
 };
 
-/* The noise of a measurement. With 2 % every variant of a plateau promised an improvement again: dozens that differ from the
-   best in a tunable without effect were tried before anything else. */
+/* Relative noise of a measurement. With 2 %, every variant of a plateau promised an improvement
+   again, so that dozens of variants which differ from the best in a tunable without effect were
+   tried first. */
 static const double noise = 0.01;
-/* A result that is better by less is the same again. */
+/* An improvement by less than this part does not count as one. */
 static const double clearly = 0.005;
-/* What of the trees' spread is taken for ignorance, turn by turn. Little of it refines the best; much of it looks elsewhere. To do
-   both in turn is better than either, above all with many results out: choices differ although the model is the same (as with
-   confidence bounds drawn at random; Hutter, Hoos, Leyton-Brown: Parallel algorithm configuration, LION 2012). */
+/* Parts of the trees' spread that are taken for uncertainty, by turns. A small part refines the
+   best variants; a large one looks elsewhere. Alternating is better than either, above all with
+   many results awaited, because choices differ although the model is the same (as with confidence
+   bounds drawn at random; Hutter, Hoos, Leyton-Brown: Parallel algorithm configuration, LION
+   2012). */
 static const double ignorance[] = {0.02, 0.1, 0.5};
 enum { IGNORANCES = sizeof ignorance / sizeof *ignorance };
 
-struct column {        /* of an axis */
-  float *values, *odd; /* by position; odd NULL: no such column */
+struct column {        /* columns of an axis */
+  float *values, *odd; /* by position; odd NULL: the axis has no column of odd parts */
 };
 
 struct model {
   const struct strategy_space *space;
-  struct strategy_space own; /* space points here */
+  struct strategy_space own; /* `space` points to this copy */
   struct forest *costs, *prices;
   struct column *columns;
-  size_t column_count; /* with odd ones */
+  size_t column_count; /* including columns of odd parts */
   uint64_t seed;
-  /* By row: */
+  /* Arrays by row: */
   float *x;
   double *cost, *price; /* logarithms */
   uint64_t *index;
   enum { EXPECTED, RIGHT, FAILED } * state;
-  uint32_t *order; /* rows: those that are known, then those that are not */
+  uint32_t *order; /* numbers of the known rows, then of the awaited ones */
   size_t rows, capacity;
   size_t known, right, idle;
-  double best, worst, sum, squares; /* of right ones */
-  double mark;                      /* the best, as of the last clear improvement */
-  bool grown, broken;               /* broken: memory ended; it learns no more */
+  double best, worst, sum, squares; /* over the logarithms of right results */
+  double mark;                      /* best cost at the last clear improvement */
+  bool grown, broken;               /* broken: out of memory, the model stays as it is */
 };
 
 /* ---- Numbers ---- */
@@ -79,7 +89,7 @@ static double logarithm(double x) {
 }
 
 static bool is_whole(double v) {
-  return v >= 1 && v < 1e15 && v - (double)(int64_t)v == 0; /* v: above 0 */
+  return v >= 1 && v < 1e15 && v - (double)(int64_t)v == 0; /* x: above 0 */
 }
 
 static double odd_part(double v) {
@@ -90,7 +100,8 @@ static double odd_part(double v) {
 
 /* ---- Columns ---- */
 
-/* Worth it where there are many values, and other than powers of two. */
+/* Returns true if a column of odd parts pays off: for axes of many values other than powers of
+   two. */
 static bool wants_odd(const struct strategy_axis *axis) {
   bool other = false;
   if (!axis->values || axis->count < 6) return false;
@@ -109,7 +120,8 @@ static float scaled(const struct strategy_axis *axis, size_t at) {
   return (float)((axis->values[at] - least) / (most - least));
 }
 
-/* From 0 to 1, as the values: distances add them up. */
+/* Makes a column of odd parts, scaled from 0 to 1 like the values, because distances add up the
+   columns. */
 static float *odd_column(const struct strategy_axis *axis) {
   float *odd = calloc(axis->count + 1, sizeof *odd), most = 0;
   for (size_t i = 0; i < axis->count && odd; i++) {
@@ -198,7 +210,7 @@ static bool reserve(struct model *m) {
   return true;
 }
 
-/* False: there is no room. */
+/* Returns false if there is no room for a row. */
 static bool add_row(struct model *m, uint64_t index, size_t *row) {
   m->broken |= m->rows >= MOST_ROWS || !reserve(m);
   if (m->broken) return false;
@@ -210,7 +222,7 @@ static bool add_row(struct model *m, uint64_t index, size_t *row) {
   return true;
 }
 
-/* The last ones are expected, mostly. */
+/* Searches from the end, because a reported variant is usually one of the last announced. */
 static bool find_row(const struct model *m, uint64_t index, size_t *row) {
   for (*row = m->rows; (*row)-- > 0;)
     if (m->index[*row] == index) return true;
@@ -219,7 +231,7 @@ static bool find_row(const struct model *m, uint64_t index, size_t *row) {
 
 /* ---- Predicting ---- */
 
-/* By a committee of trees of costs, from the one numbered `from` on. */
+/* Predicts by a committee of trees of costs, beginning with tree `from`. */
 static void predict(const struct model *m, const float *row, size_t from, double *mean, double *variance,
                     double *price) {
   uint32_t nearest[FOREST_MOST_TREES];
@@ -237,7 +249,7 @@ static void predict(const struct model *m, const float *row, size_t from, double
   for (size_t i = 0; i < TREES_PRICE; i++) *price += m->price[nearest[i]] / TREES_PRICE;
 }
 
-/* The first tree of those that are asked at this turn. */
+/* Returns the first tree of the committee of this turn. */
 static size_t committee(const struct model *m, size_t turn) {
   uint64_t state = m->seed + turn;
   return (size_t)(random_next(&state) % TREES);
@@ -248,8 +260,9 @@ double model_score(const struct model *m, uint64_t index, size_t turn) {
   double mean, variance, price;
   fill_row(m, index, row);
   predict(m, row, committee(m, turn), &mean, &variance, &price);
-  /* The expected improvement is about deviation * (z + sqrt(z^2 + 2 / pi)) / 2: right for z = 0 and for large z, and more than
-     that of a normal distribution for small z, so that it never vanishes. */
+  /* The expected improvement is approximated by deviation * (z + sqrt(z^2 + 2 / pi)) / 2. This is
+     right for z = 0 and for large z, and above the value of a normal distribution for small z, so
+     that it never vanishes. */
   const double share = ignorance[turn % IGNORANCES];
   double deviation = sqrt(share * share * variance + noise * noise), z = (m->best - mean) / deviation;
   return logarithm(deviation * (z + sqrt(z * z + 0.63661977236758134))) - price;
@@ -285,14 +298,15 @@ size_t model_idle(const struct model *m) {
 
 /* ---- Learning ---- */
 
-/* Trees of many rows are grown less often. */
+/* Returns how many trees to grow now; with many rows, trees are grown less often. */
 static size_t trees_to_grow(const struct model *m) {
   if (m->rows < 128) return 4;
   if (m->rows < 256) return 2;
   return m->known % (1 + m->rows / 256) == 0;
 }
 
-/* Failures move with what is known of costs, and what is awaited with the worst. */
+/* Updates the costs of failures, which depend on the known costs, and of awaited variants, which
+   have the worst known cost. */
 static void set_unknown(struct model *m) {
   double count = (double)m->right, mean = m->sum / count;
   double deviation = sqrt(fmax(0, m->squares / count - mean * mean));

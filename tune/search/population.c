@@ -1,4 +1,5 @@
-/* The best variants so far; see population.h. Uniform crossover: Syswerda, Uniform crossover in genetic algorithms, ICGA 1989. */
+/* The best variants so far; see population.h. Uniform crossover: Syswerda, Uniform crossover in
+   genetic algorithms, ICGA 1989. */
 #include "population.h"
 
 #include <math.h>

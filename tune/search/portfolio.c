@@ -1,9 +1,11 @@
-/* A portfolio: several strategies search the same space, hear of every result, and the next variant is given by the one that has
-   paid best. What a result pays is by how much it beats the median of the best so far (in ranks: 1 for a new best, 0 for none of
-   the best POPULATION_MOST), and a strategy's worth is the mean of what its last results paid, old ones counting less and less. A
-   strategy is chosen as often as its worth is of all their worths, and none less than one time in LEAST: so each is heard of,
-   and one that begins to pay is noticed (probability matching with a floor, as in adaptive operator selection: Thierens, An
-   adaptive pursuit strategy for allocating operator probabilities, GECCO 2005). */
+/* A portfolio of strategies: several strategies search one space and hear of every result, and the
+   strategy whose variants have paid best gives the next one. A result pays by its rank among the
+   best POPULATION_MOST so far: 1 for a new best, 0 for a result behind all of them. The worth of a
+   strategy is the mean of what its results paid, with older results counting less. A strategy is
+   chosen with a probability proportional to its worth, and at least one time in LEAST. So each
+   strategy is tried, and one that begins to pay is noticed (probability matching with a floor, as
+   in adaptive operator selection: Thierens, An adaptive pursuit strategy for allocating operator
+   probabilities, GECCO 2005). */
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -12,17 +14,19 @@
 
 static const struct strategy_ops *const arms[] = {&strategy_surrogate, &strategy_local, &strategy_evolutionary};
 enum { ARMS = sizeof arms / sizeof *arms, PENDING = 256, SAMPLES = 16, LEAST = 16 };
-static const double memory = 0.95; /* of a result, when the next comes */
+static const double memory = 0.95; /* weight that a result keeps when the next one arrives */
 
 struct portfolio {
   struct strategy strategy;
   struct strategy *arms[ARMS];
-  double paid[ARMS], heard[ARMS]; /* sums that fade */
+  /* Sums of payments and of results, with older ones counting less. */
+  double paid[ARMS], heard[ARMS];
   struct population population;
   struct {
     uint64_t index;
     size_t arm;
-  } pending[PENDING]; /* who gave it; the oldest is forgotten */
+    /* The strategy that gave each variant in flight; the oldest entry is overwritten. */
+  } pending[PENDING];
   size_t given, reported;
   uint64_t state;
 };
@@ -34,7 +38,7 @@ static void portfolio_close(struct strategy *strategy) {
   search_close(strategy);
 }
 
-/* The first variants are the same whatever the strategy: the portfolio gives them. */
+/* The portfolio itself gives the first variants, which are equal for all strategies. */
 static struct strategy *portfolio_open(const struct strategy_space *space) {
   struct portfolio *s = (struct portfolio *)search_open(space, sizeof *s);
   bool opened = s;
@@ -89,7 +93,7 @@ static bool portfolio_next(struct strategy *strategy, uint64_t *index) {
   struct portfolio *s = (struct portfolio *)strategy;
   size_t arm = s->reported < SAMPLES ? 0 : choose(s);
   while (arms[arm]->next(s->arms[arm], index)) {
-    if (!search_give(strategy, *index)) continue; /* another one gave it */
+    if (!search_give(strategy, *index)) continue; /* another strategy gave this variant */
     for (size_t i = 0; i < ARMS; i++)
       if (i != arm) arms[i]->taken(s->arms[i], *index);
     s->pending[s->given % PENDING].index = *index;

@@ -1,4 +1,4 @@
-/* Every variant once, in a seeded random order; see search.h. What comes of one is nothing to the next. */
+/* Gives every variant once, in a seeded random order; see search.h. Results have no influence. */
 #include "search.h"
 
 static struct strategy *random_open(const struct strategy_space *space) {

@@ -14,7 +14,7 @@ uint64_t search_variant(const struct strategy *s, uint64_t n) {
   return s->spans[i].first + n;
 }
 
-/* False: it is in no span. */
+/* Sets *n to the position of a variant; returns false if it is in no span. */
 static bool position(const struct strategy *s, uint64_t index, uint64_t *n) {
   *n = 0;
   for (size_t i = 0; i < s->span_count; i++) {
@@ -54,8 +54,8 @@ void search_close(struct strategy *s) {
   free(s);
 }
 
-/* The default of each implementation comes before the rest, so that a large one cannot hide the small ones from a short
-   budget. */
+/* The first variant of each implementation comes before the rest, so that a large implementation
+   cannot hide the small ones from a short budget. */
 static void add_firsts(struct strategy *s) {
   for (size_t i = 0; i < STRATEGY_SOURCES; i++) s->sources[i].best = s->sources[i].others = (double)INFINITY;
   for (size_t i = 0; i < s->space.prior_count; i++)
@@ -88,8 +88,8 @@ struct strategy *search_open(const struct strategy_space *space, size_t bytes) {
 
 /* ---- A random order: a permutation computed, not stored ---- */
 
-/* A four-round Feistel network permutes 2^(2h) numbers (Luby and Rackoff, 1988); following it until it lands below
-   total ("cycle walking", Black and Rogaway, 2002) permutes [0, total). */
+/* A four-round Feistel network permutes 2^(2h) numbers (Luby and Rackoff, 1988); following it until
+   it lands below total ("cycle walking", Black and Rogaway, 2002) permutes [0, total). */
 static uint64_t permute(const struct strategy *s, uint64_t n) {
   uint64_t mask = (UINT64_C(1) << s->half_bits) - 1;
   do {
@@ -115,13 +115,15 @@ bool search_random(struct strategy *s, uint64_t *index) {
 
 /* ---- Priors ----
 
-   A prior says that its variants are the best there are. So it is contradicted by a variant that it does not name and that is better than
-   all of its own, as soon as HEARD of these are known; what is left of it is dropped. Such variants have to come early: priors
-   take turns with other choices. A good prior loses little by that, for what is spread over the space teaches a model more. With a bad one
-   two or three variants are lost. */
+   A prior says that its variants are the best ones. It is contradicted when, after HEARD results of
+   its own variants, a variant that it does not name is better than all of these; the rest of the
+   prior is then dropped. Such other variants have to be tried early, so that priors take turns with
+   other choices. A good prior loses little by this, because variants spread over the space teach a
+   model more. A bad prior costs two or three variants. */
 
 enum { HEARD = 2 };
-static const double clearly_better = 0.98; /* of a prior's best: measurements of equal kernels differ by less */
+/* Factor to the prior's best: measurements of equal kernels differ by less. */
+static const double clearly_better = 0.98;
 
 static bool names(const struct strategy *s, unsigned source, uint64_t index) {
   for (size_t i = 0; i < s->prior_count; i++)

@@ -1,4 +1,5 @@
-/* The strategies there are; see strategy.h. The first is the default. A new one is a file beside this one and a row here. */
+/* The table of strategies; see strategy.h. The first one is the default. A new strategy is a file
+   beside this one and a row here. */
 #include "strategy.h"
 
 #include <string.h>

@@ -1,14 +1,18 @@
-/* Search by a model of the results so far (model.h), which learns as they arrive. The next variant is the one of the highest
-   score among candidates: the neighbours of the best LEADERS, children of two of the best, and random ones, RANDOM of them; then
-   the neighbours of that one, and so on for CLIMB steps (SMAC's local search on the score). So the work for a variant does not
-   depend on how large the space is. Every RANDOM_EVERY-th variant comes from the random order, since a model can be wrong, and
-   more of them do while nothing better is found.
+/* Search by a model of the results so far (model.h), which learns as they arrive. The next variant
+   is the candidate of the highest score. Candidates are the neighbours of the best LEADERS,
+   children of two of the best, and RANDOM random variants; then the neighbours of the best
+   candidate, and so on for CLIMB steps (SMAC's local search on the score). So the work for a choice
+   does not depend on the size of the space. Every RANDOM_EVERY-th variant comes from the random
+   order, because a model can be wrong, and more of them do while nothing better is found.
 
-   Until the model has learnt enough, each variant is, of many at random, the one farthest from those before it: so they are spread over the
-   space (best-candidate sampling; Mitchell, Spectrally optimal sampling for distribution ray tracing, SIGGRAPH 1991). With many
-   results out these are all of the first ones, and a model learns more from them than from the same number at random. The distance
-   is the Euclidean one, so that extremes come first. With the sum of differences the mean score of eight recorded spaces was lower by 0.05, with 34
-   results out; on a made-up space whose best lies in the middle it was higher by 0.1. */
+   Until the model has learnt enough, each variant is the one, out of many random ones, that is
+   farthest from the variants before it, so that they are spread over the space (best-candidate
+   sampling; Mitchell, Spectrally optimal sampling for distribution ray tracing, SIGGRAPH 1991).
+   With many results awaited, all of the first variants are chosen in this way, and a model learns
+   more from them than from as many random ones. The distance is Euclidean, so that extremes come
+   first. With the sum of differences, the mean score of eight recorded spaces was lower by 0.05
+   with 34 results awaited; on an artificial space whose best lies in the middle it was higher by
+   0.1. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,17 +23,19 @@
 enum {
   LEADERS = 3,
   CHILDREN = 40,
-  MUTATION = 16, /* one position in so many */
+  MUTATION = 16, /* one in so many positions mutates */
   RANDOM = 80,
   CLIMB = 4,
-  /* Candidates before there is a model. 12 and 50 covered the space less evenly, and scored less; but no more than so many distances
-     for one choice, however many variants fail before there is a model. */
+  /* Candidates for a choice before there is a model. 12 and 50 covered the space less evenly and
+     scored less. The number of distances computed for one choice is limited as well, however many
+     variants fail before there is a model. */
   SPREAD = 1000,
   SPREAD_LEAST = 12,
   SPREAD_DISTANCES = 64000,
-  AROUND = 96, /* neighbours looked at of one variant; of more, these are drawn */
+  AROUND = 96, /* most neighbours of a variant that are looked at; of more, so many are drawn */
   RANDOM_EVERY = 16,
-  PATIENCE = 64 /* after so many results without a better one a fourth of the variants are random */
+  /* After so many results without a better one, a fourth of the variants are random. */
+  PATIENCE = 64
 };
 
 struct surrogate {
@@ -135,8 +141,10 @@ static bool spread_next(struct surrogate *s, uint64_t *index) {
   return most >= 0 && search_give(&s->strategy, *index);
 }
 
-/* A model that is wrong about the rest of the space goes on around its best: of 25 runs on one space three stayed within a plateau 15 % off,
-   for 200 variants. So the longer nothing better was found, the more of the variants are random ones, up to half of them. */
+/* Returns true if the next variant should be random. A model that is wrong about the rest of the
+   space stays around its best: of 25 runs on one space, three stayed on a plateau 15 % off for 200
+   variants. So the longer nothing better was found, the more variants are random, up to half of
+   them. */
 static bool look_elsewhere(struct surrogate *s) {
   const uint64_t idle = model_idle(s->model);
   return ++s->turn % RANDOM_EVERY == 0 || population_draw(&s->state, 2 * (idle + PATIENCE)) < idle;
