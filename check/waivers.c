@@ -24,7 +24,8 @@ static bool has_part(const char *line, size_t length, const char *part) {
   return false;
 }
 
-/* `#line 12 "k.cu"` says what the next line is. False: this is no such line. */
+/* Reads `#line 12 "k.cu"`, which sets the number and file of the next line. Returns false for
+   any other line. */
 static bool read_directive(const char *text, int *line, const char **file) {
   char *end;
   if (strncmp(text, "#line ", 6) != 0) return false;

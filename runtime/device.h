@@ -154,10 +154,10 @@ struct texture_extent {
 
 struct texture_extent texture_extent(const struct kernel_argument *argument);
 
+/* ---- Tensor maps ---- */
+
 /* The driver's CUtensorMap, which a kernel is passed by value and hands to the tensor memory
    accelerator. */
-
-/* What a kernel hands to the tensor memory accelerator, passed by value: the driver's CUtensorMap. */
 struct tensor_map {
   _Alignas(64) unsigned char bytes[128];
 };

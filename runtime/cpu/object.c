@@ -49,8 +49,7 @@ static bool runs_code(const Elf64_Dyn *entry) {
   return false;
 }
 
-/* ---- Checking what the loader reads
-   --------------------------------------------------------------------------------------
+/* ---- Checking what the loader reads ----
 
    Sections that an asm of the source defines may be merged into the linker's: entries of
    .dynamic, relocations, symbols. Therefore each entry must be one that the linker makes for

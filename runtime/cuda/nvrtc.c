@@ -234,7 +234,7 @@ struct job {
   double deadline; /* 0: no deadline */
 };
 
-/* A failure that is the machine's is not remembered as the source's. */
+/* A failure caused by the machine is not cached as a failure of the source. */
 static int job_error(const struct job *job, nvrtcResult result, const char *doing, cugen_error *err) {
   const bool builtins = result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE;
   const int status = result == NVRTC_ERROR_OUT_OF_MEMORY ? CUGEN_ERROR_MEMORY

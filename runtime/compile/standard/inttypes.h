@@ -1,2 +1,2 @@
-/* Its macros are for printf and scanf, as the host's library spells them. */
+/* The macros for printf and scanf, spelt as in the host's library. */
 #include <stdint.h>

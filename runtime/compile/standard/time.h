@@ -1,1 +1,1 @@
-/* clock and clock_t are built into NVRTC; time and its like are no device functions. */
+/* clock and clock_t are built into NVRTC; time and similar functions do not exist on a device. */

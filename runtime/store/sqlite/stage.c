@@ -414,9 +414,8 @@ static int merge_all(struct sqlite_stage *stage, struct cache_merged *out, cugen
     const int synced = sqlite_sync(&stage->cache->base, status ? NULL : err);
     if (!status) status = synced;
   }
-  stage->kept =
-      /* before the first step it can be taken back */
-      stage->kept && status && (stage->steps || !stage->checked);
+  /* Before the first step the import can be undone, so that its file is not kept. */
+  stage->kept = stage->kept && status && (stage->steps || !stage->checked);
   return status;
 }
 

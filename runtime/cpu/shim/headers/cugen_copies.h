@@ -18,7 +18,8 @@ CUGEN_INLINE void cugen_copy_wait(unsigned newest) {
     if (copy.from_bytes < copy.bytes) cugen_copy((char *)copy.to + copy.from_bytes, 0, copy.bytes - copy.from_bytes);
   }
 }
-/* What thread `rank` of `threads` copies of an array: pieces of 16, 8 or 4 bytes, as large as both places allow. Others at once. */
+/* Thread `rank` of `threads` copies its share of an array, in pieces of 16, 8 or 4 bytes, as
+   large as both addresses permit. Other alignments are copied at once. */
 template <class Rank> CUGEN_INLINE void cugen_copy_share(void *to, const void *from, size_t bytes, Rank rank, Rank threads) {
   const size_t places = (size_t)to | (size_t)from | bytes;
   const size_t piece = places % 16 == 0 ? 16 : places % 8 == 0 ? 8 : places % 4 == 0 ? 4 : 1;

@@ -1,5 +1,6 @@
-/* <mma.h>: nvcuda::wmma. Which lane holds which element CUDA does not say: here neither the one that
-   usual loops would store it, so that a missing barrier shows. The lane that comes last multiplies for all. */
+/* <mma.h>: nvcuda::wmma. CUDA does not say which lane holds which element. Here a lane does not
+   hold the element that it would store in a usual loop, so that a missing barrier has an effect.
+   The lane that comes last multiplies for all. */
 /* clang-format off */
 #ifndef CUGEN_MMA
 #define CUGEN_MMA
@@ -38,7 +39,7 @@ template <class Use, int m, int n, int k, class Element, class Layout = void> st
   element_type x[num_elements];
 };
 
-/* All lanes come here; memory is not ordered by it. */
+/* Waits for all lanes; does not order memory. */
 CUGEN_WMMA void cugen_meet() {
   int nothing = 0;
   [[maybe_unused]] const unsigned came = cugen_own_hooks->warp(~0u, cugen_combine_nothing, &nothing);
@@ -79,7 +80,7 @@ CUGEN_WMMA void fill_fragment(fragment<Use, m, n, k, Element, Layout> &to, const
 }
 CUGEN_WMMA float __float_to_tf32(float x) { return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u); }
 
-/* What products are summed in. */
+/* The type of sums of products. */
 template <class Element> struct cugen_sum { typedef float type; };
 template <> struct cugen_sum<double> { typedef double type; };
 template <> struct cugen_sum<int> { typedef int type; };
@@ -93,7 +94,8 @@ template <class D, class A, class B, class C, int m, int n, int k, bool tf32> st
   template <class Fragment> static Sum at(const Fragment *const *all, int row, int column) {
     const int i = row * Fragment::cugen_shape::columns + column;
     const Sum value = (Sum)all[i % 32 ^ cugen_twist(i / 32)]->x[i / 32];
-    if constexpr (tf32) return __uint_as_float(__float_as_uint(value) & 0xffffe000u); /* what reaches the multiplier */
+    /* the bits that reach the multiplier */
+    if constexpr (tf32) return __uint_as_float(__float_as_uint(value) & 0xffffe000u);
     else return value;
   }
   static void multiply(void **slots, unsigned) {
