@@ -1,4 +1,5 @@
-/* What the commands that a message advises would do: the device that they mean, and whether they measure or predict. */
+/* Predicts what the commands that a message advises would do: on which device, and whether they
+   measure or predict. */
 #include "cli.h"
 
 bool cli_is_predicted(const struct cli *cli, const char *model) {
@@ -33,7 +34,7 @@ struct cli cli_to_tune(const struct cli *cli) {
   return meant;
 }
 
-/* Tried on a second kernel, since this one is in use. */
+/* Tries on a second kernel handle, because cli->kernel is in use. */
 enum cli_tuning cli_tuning(const struct cli *cli) {
   cugen_kernel *kernel = NULL;
   cugen_error ignored;

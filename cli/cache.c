@@ -1,4 +1,4 @@
-/* cugen cache ls, show, rm, verify: what is remembered, as a whole. */
+/* cugen cache ls, show, rm, verify: lists, shows, deletes and checks records of the whole cache. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,15 +41,17 @@ static json_t *portfolios_json(const cugen_portfolio *portfolios, size_t count) 
   return array;
 }
 
-/* ---- ls --------------------------------------------------------------------------------------------------------- */
+/* ---- ls ---- */
 
-/* Whether a setting may be one that tells no two of a kernel's sets apart: neither a number nor an element type. */
+/* Returns true if a setting may be left out of a table because all sets of a kernel share it:
+   settings other than numbers and element types. */
 static bool may_be_common(const char *word, size_t length) {
   const char *value = memchr(word, '=', length);
   return value && strncmp(word, "dtype=", 6) != 0 && value[1] != '-' && !(value[1] >= '0' && value[1] <= '9');
 }
 
-/* Those words of a problem that may be common. To be freed; NULL: no memory. */
+/* Returns the settings of a problem that may be common. The caller frees it; NULL: out of
+   memory. */
 static char *take_common(const char *problem) {
   char *out = NULL;
   size_t size, length;
@@ -65,7 +67,8 @@ static char *take_common(const char *problem) {
   return out;
 }
 
-/* The settings that are in all sets of the kernel that the first one is of, said once below the table. To be freed; NULL: no memory. */
+/* Returns the settings that all sets of the first one's kernel share, which are printed once below
+   the table. The caller frees it; NULL: out of memory. */
 static char *common_settings(const cugen_cache_set *sets, size_t count) {
   char *common = take_common(sets[0].problem);
   for (size_t i = 1; i < count && common && *common && strcmp(sets[i].config, sets[0].config) == 0; i++) {
@@ -76,7 +79,7 @@ static char *common_settings(const cugen_cache_set *sets, size_t count) {
   return common;
 }
 
-/* "matmul: all with layout_a=row pitched=false" */
+/* Prints "matmul: all with layout_a=row pitched=false". */
 static void print_common(const cugen_cache_set *sets, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (i && strcmp(sets[i - 1].config, sets[i].config) == 0) continue;
@@ -86,7 +89,7 @@ static void print_common(const cugen_cache_set *sets, size_t count) {
   }
 }
 
-/* With the way in which it was timed, unless that is the usual one: "n=1003 (cold)". */
+/* Prints the problem with its way of timing, unless that is the usual one: "n=1003 (cold)". */
 static void print_problem(struct table *table, const char *problem, const char *measure) {
   char *text = NULL;
   if (cli_way(measure) && asprintf(&text, "%s%s(%s)", problem, *problem ? " " : "", measure) < 0) text = NULL;
@@ -149,7 +152,7 @@ static json_t *set_json(const cugen_cache_set *set) {
   return object;
 }
 
-/* What is listed. */
+/* The sets and portfolios that are listed. */
 struct listing {
   const cugen_cache_set *sets;
   size_t count;
@@ -188,7 +191,7 @@ int command_cache_ls(struct cli *cli) {
   return options_given(cli, OPTION_JSON) ? print_listing_json(cli, &l) : print_listing(cli, &l);
 }
 
-/* ---- show ------------------------------------------------------------------------------------------------------- */
+/* ---- show ---- */
 
 static const char *state_of(const cugen_stored_record *stored) {
   return stored->superseded ? "replaced" : stored->current ? "current" : "stale";
@@ -202,7 +205,8 @@ static bool has_energies(const cugen_stored_record *all, size_t count) {
 
 static int print_stored(struct cli *cli, const cugen_stored_record *all, size_t count) {
   const bool predicted = api_kernel_predicted(cli->kernel);
-  const size_t skipped = has_energies(all, count) ? 0 : 1; /* the first column; the time then takes its place */
+  /* Without energies the first column is skipped, and the time takes its place. */
+  const size_t skipped = has_energies(all, count) ? 0 : 1;
   const struct table_column columns[] = {{"energy", TABLE_RIGHT, 0},
                                          {predicted ? "predicted" : "time", TABLE_RIGHT, 0},
                                          {"state", 0, 0},
@@ -226,7 +230,7 @@ static int print_stored(struct cli *cli, const cugen_stored_record *all, size_t 
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* Those that a plan asks for a problem of this class. */
+/* Prints the portfolios that a plan reads for problems of this class. */
 static int print_portfolios(struct cli *cli) {
   const cugen_portfolio *portfolios;
   size_t count;
@@ -284,7 +288,7 @@ int command_cache_show(struct cli *cli) {
   return status;
 }
 
-/* ---- rm --------------------------------------------------------------------------------------------------------- */
+/* ---- rm ---- */
 
 static json_t *counts_json(struct cli *cli, const cugen_cache_counts *counts, const char *flag, bool value) {
   json_t *object = json_object();
@@ -299,7 +303,7 @@ static json_t *counts_json(struct cli *cli, const cugen_cache_counts *counts, co
   return object;
 }
 
-/* "12 records, 3 in history, 2 compiled kernels (1.2 MiB)" */
+/* Prints "12 records, 3 in history, 2 compiled kernels (1.2 MiB)". */
 static void print_counts(const cugen_cache_counts *counts) {
   printf("%s record%s", print_count(counts->records).text, counts->records == 1 ? "" : "s");
   if (counts->history) printf(", %s in history", print_count(counts->history).text);
@@ -310,7 +314,7 @@ static void print_counts(const cugen_cache_counts *counts) {
   printf(" (%s)", print_bytes(counts->image_bytes).text);
 }
 
-/* On a terminal: y. */
+/* Returns true if the user answers y on a terminal. */
 static bool agreed(void) {
   char answer[16];
   printf("Remove them? [y/N] ");
@@ -330,7 +334,8 @@ static int check_meaning(struct cli *cli) {
                   "say what to remove: a CONFIG, --problem, --device, --measure, --older-than, --failed, or --all");
 }
 
-/* A config's file has its own records; those of others with the kernel's name are left. */
+/* Remarks that records of other files' kernels of this name are kept, because each config file has
+   its own records. */
 static void remark_others(struct cli *cli, const cugen_cache_filter *filter) {
   const cugen_cache_set *sets;
   size_t count;
@@ -390,7 +395,7 @@ int command_cache_rm(struct cli *cli) {
   return CUGEN_OK;
 }
 
-/* ---- verify ------------------------------------------------------------------------------------------------------ */
+/* ---- verify ---- */
 
 static void print_foreign(size_t count) {
   printf("%s compiled kernel%s not sealed with a key that is used here (another home or user?): %s compiled anew "

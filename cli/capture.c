@@ -1,12 +1,12 @@
-/* cugen tune --from FILE: reading what applications captured.
+/* cugen tune --from FILE: reads the problems that applications captured.
 
-   A line is a JSON object with "cugen_capture" in front, of one plan opened or closed. Lines of one
-   problem are added up. A line that begins as one and is not whole was cut by a full disk or a
-   crash, and the next line hangs on to it: such beginnings are counted and left out. Any other line
-   means that the file is not of cugen.
+   A line is a JSON object that begins with "cugen_capture" and describes one plan that was opened
+   or closed. Lines of one problem are added up. A line that is incomplete was cut by a full disk or
+   a crash, and the next line follows it without a line end; such beginnings are counted and
+   skipped. Any other line means that cugen did not write the file.
 
-   A problem's weight is its launches (or plans opened, if that is more) times the time of one
-   launch. A problem whose time is not known has the mean time of the others. */
+   The weight of a problem is its launches (or its opened plans, if they are more) times the time of
+   one launch. A problem whose time is not known is given the mean time of the others. */
 #include "capture.h"
 
 #include <math.h>
@@ -22,19 +22,19 @@ static const size_t MOST_BYTES = (size_t)4 << 30;
 static const char mark[] = "{\"cugen_capture\":";
 
 struct captured {
-  const char *problem; /* of `problems` */
+  const char *problem; /* points to the key in `problems` */
   double opens, launches, seconds, weight;
-  size_t line; /* the last of it */
+  size_t line; /* last line of the problem */
 };
 
 struct reading {
   struct cli *cli;
   const char *path;
-  size_t number;    /* of the line */
-  json_t *problems; /* text: index into `all` */
+  size_t number;    /* number of the line being read */
+  json_t *problems; /* index into `all` by problem text */
   struct captured *all;
   size_t count, capacity, cut, others;
-  double served[7]; /* plans opened, by plan_words */
+  double served[7]; /* opened plans, by plan_words */
 };
 
 static const char *const plan_words[7] = {"exact", "near", "portfolio", "other_gpu", "default", "pinned", "none"};
@@ -44,9 +44,9 @@ static int fail_at(const struct reading *reading, const char *why) {
   return cli_place(reading->cli, reading->path, reading->number);
 }
 
-/* ---- One line ---------------------------------------------------------------------------------------------------- */
+/* ---- One line ---- */
 
-/* NULL: out of memory. */
+/* Returns NULL if there is no memory. */
 static struct captured *find(struct reading *reading, const char *problem) {
   const json_t *known = json_object_get(reading->problems, problem);
   if (known) return &reading->all[json_integer_value(known)];
@@ -90,7 +90,7 @@ static int add_object(struct reading *reading, json_t *object) {
   return CUGEN_OK;
 }
 
-/* `mark`, whatever spaces are in it, or as much of it as there is of the line. */
+/* Returns true if the text begins with `mark`, ignoring spaces, or is a beginning of it. */
 static bool begins_as_one(const char *text, size_t length) {
   const char *wanted = mark;
   for (size_t i = 0; i < length && *wanted; i++)
@@ -98,8 +98,8 @@ static bool begins_as_one(const char *text, size_t length) {
   return true;
 }
 
-/* Where the last line of those that hang together begins; NULL: no `mark` is there as cugen writes
-   it. */
+/* Returns the last `mark` in the text, where the last of several joined lines begins; NULL: the
+   text has no `mark` as cugen writes it. */
 static const char *last_mark(const char *text, size_t length) {
   const size_t size = strlen(mark);
   const char *last = NULL, *end = text + length;
@@ -107,9 +107,8 @@ static const char *last_mark(const char *text, size_t length) {
   return last;
 }
 
-/* A line is written at once, its end with it. So what a full disk or a crash has cut is the
-   beginning of a line, to which the next one hangs on, or the last line: what stands last in front
-   of a line's end is whole. */
+/* Adds a line. cugen writes a line together with its end in one call. So a cut line is either
+   joined with the following one, whose end is complete, or the last line of the file. */
 static int add_line(struct reading *reading, const char *text, size_t length, bool ended) {
   json_error_t why;
   while (length && strchr(" \t\r", text[length - 1])) length--;
@@ -147,7 +146,7 @@ static int read_lines(struct reading *reading) {
   return status;
 }
 
-/* ---- All of them ------------------------------------------------------------------------------------------------- */
+/* ---- All of them ---- */
 
 static double usual_seconds(const struct reading *reading) {
   double sum = 0;

@@ -1,10 +1,11 @@
-/* The problems that an application asked for: what CUGEN_CAPTURE wrote. */
+/* Reads the problems that an application asked for, as CUGEN_CAPTURE wrote them. */
 #ifndef CLI_CAPTURE_H
 #define CLI_CAPTURE_H
 
 #include "problem_set.h"
 
-/* Those of --from that are of cli->kernel's config, the heaviest first, each with its weight. */
+/* Reads the problems of --from that belong to cli->kernel's config, with their weights, the
+   heaviest first. */
 int capture_read(struct cli *cli, struct problem_set *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* cugen check: what is wrong with a kernel's variants, found by watching them run on the cpu device. */
+/* cugen check: finds errors in a kernel's variants by watching them run on the cpu device. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,15 +41,16 @@ static int on_progress(const cugen_check_progress *state, void *context) {
   return stop_asked();
 }
 
-/* ---- What two compilers make of it ---- */
+/* ---- Checking with two compilers ---- */
 
-/* The second one's view is of a library and a kernel of its own. */
+/* The check by the first compiler, and a second library and kernel for the second compiler. */
 struct views {
-  cugen_check check; /* the first's; with both, their findings and skips */
+  cugen_check check; /* the first compiler's check; later with the findings and skips of both */
   struct cli second;
   cugen_check_finding *findings;
   cugen_check_skip *skips;
-  const char **by; /* for each finding the compiler that alone shows it, or NULL; NULL: there is one compiler */
+  /* By finding: the only compiler that shows it, or NULL for both. NULL: there is one compiler. */
+  const char **by;
 };
 
 static void views_close(struct views *v) {
@@ -64,7 +65,7 @@ static bool same_line(const char *file, int line, const char *other, int other_l
   return line == other_line && strcmp(file, other) == 0;
 }
 
-/* Accesses that race are the same whichever is described. */
+/* Returns true for equal findings. The two accesses of a race may be described in either order. */
 static bool same_finding(const cugen_check_finding *a, const cugen_check_finding *b) {
   if (a->kind != b->kind) return false;
   const bool straight = same_line(a->file, a->line, b->file, b->line) &&
@@ -112,7 +113,8 @@ static int join_views(struct cli *cli, struct views *v, const cugen_check *secon
   return CUGEN_OK;
 }
 
-/* What was found is an error, by whichever compiler; else what either could not do is. */
+/* Returns the status of both checks: findings of either compiler are an error; otherwise an error
+   of either check is. */
 static int conclude_views(struct cli *cli, const struct views *v, int status, int second_status) {
   const size_t findings = v->check.finding_count - v->check.note_count;
   if (status == CUGEN_ERROR_INTERRUPTED || second_status == CUGEN_ERROR_INTERRUPTED) return CUGEN_ERROR_INTERRUPTED;
@@ -138,7 +140,7 @@ static int check_second(struct cli *cli, const cugen_check_options *options, str
   return joined ? joined : conclude_views(cli, v, status, second_status);
 }
 
-/* By the last compiler that was named, and by the one before it. */
+/* Checks with the last compiler that was named, and then with the one named before it. */
 static int check_views(struct cli *cli, const cugen_check_options *options, struct views *v) {
   int status = api_kernel_check(cli->kernel, options, &v->check, &cli->error);
   return cli->other_compiler && cli->operand && status != CUGEN_ERROR_INTERRUPTED
@@ -176,7 +178,8 @@ static bool same_row(const cugen_check_traffic *a, const cugen_check_traffic *b)
          a->write == b->write && a->launch == b->launch;
 }
 
-/* Figures of a row: of a request, and how much of the sectors and lines that it touches it uses, in percent. */
+/* Figures of a row, for each request: sectors needed, lines touched, and which part of them the
+   request uses, in percent. */
 static double needed_of(const cugen_check_traffic *t) {
   return t->requests > 0 ? t->needed / t->requests : 0;
 }
@@ -193,7 +196,8 @@ static double lines_used(const cugen_check_traffic *t) {
   return t->lines > 0 ? 100 * t->touched / (t->lines * 128) : 100;
 }
 
-/* Where the check problem's types and layouts have figures of the implementation, those of other ones would be mixed up with them. */
+/* Returns true if the row is shown. Rows of other types and layouts are shown only for
+   implementations that have no row of the check problem's own. */
 static bool is_shown(const cugen_check *check, const cugen_check_traffic *t) {
   const size_t length = strcspn(t->variant, " ");
   bool here = false;
@@ -205,14 +209,14 @@ static bool is_shown(const cugen_check *check, const cugen_check_traffic *t) {
   return !here;
 }
 
-/* An earlier row is of the same loads or stores. */
+/* Returns true if an earlier row shows the same loads or stores. */
 static bool is_told(const cugen_check *check, size_t first) {
   for (size_t i = 0; i < first; i++)
     if (same_row(&check->traffic[first], &check->traffic[i]) && is_shown(check, &check->traffic[i])) return true;
   return false;
 }
 
-/* "1.00", or "1.00 to 2.50" over the variants of an implementation. */
+/* Adds a figure over the variants of an implementation: "1.00", or "1.00 to 2.50". */
 static void add_figure(const cugen_check *check, struct table *table, size_t first,
                        double (*figure)(const cugen_check_traffic *t), int decimals, const char *unit) {
   const cugen_check_traffic *t = &check->traffic[first];
@@ -238,7 +242,7 @@ static void add_row(const cugen_check *check, struct table *table, size_t i) {
   if (is_told(check, i)) return;
   snprintf(text, sizeof text, "%.*s", (int)strcspn(t->variant, " "), t->variant);
   table_cell(table, text);
-  if (t->launches > 1) /* "2 sweep: x": of the second launch */
+  if (t->launches > 1) /* "2 sweep: x" is x in the second launch */
     snprintf(text, sizeof text, "%d %s: %s", t->launch + 1, t->entry, t->array);
   else
     snprintf(text, sizeof text, "%s", t->array);
@@ -290,7 +294,7 @@ static void print_skips(const cugen_check *check) {
   }
 }
 
-/* Whether all was checked that there is, so that a waiver without a finding has none to waive. */
+/* Returns true if everything was checked, so that a waiver without a finding is not needed. */
 static bool is_whole(const struct cli *cli) {
   return !cli->setting_count && !cli->where_count && !options_given(cli, OPTION_VARIANT) &&
          !options_given(cli, OPTION_IMPLEMENTATION) && !options_given(cli, OPTION_SAMPLE);
@@ -316,7 +320,7 @@ static void print_interrupted(const cugen_check *check, bool interrupted) {
                 check->finding_count || !check->runs ? ".\n" : "; nothing found in those.\n");
 }
 
-/* "8 of 9 variants and 2 that only other problems have" */
+/* Prints "8 of 9 variants and 2 that only other problems have". */
 static void print_variants(const cugen_check *check) {
   printf("%s of ", print_count(check->variants - check->variants_elsewhere).text);
   print_several(check->variants_of, "variant", "");
@@ -325,7 +329,7 @@ static void print_variants(const cugen_check *check) {
   fputs(", ", stdout);
 }
 
-/* The settings of a problem that the first one has otherwise. */
+/* Prints the settings of a problem that differ from the first problem's. */
 static void print_difference(const char *problem, const char *first) {
   const char *before = "; ";
   for (size_t length; *problem; problem += length, problem += *problem == ' ') {
@@ -336,7 +340,7 @@ static void print_difference(const char *problem, const char *first) {
   }
 }
 
-/* "  on n=100; n=192; n=13": the check problem, and what the others have otherwise. */
+/* Prints the check problem and how the others differ: "  on n=100; n=192; n=13". */
 static void print_problems(const struct cli *cli, const cugen_check *check) {
   enum { MOST = 16 };
   if (!check->problems) return;
@@ -351,7 +355,7 @@ static void print_problems(const struct cli *cli, const cugen_check *check) {
     printf("  %s stays: %s\n", check->kept[i].setting, check->kept[i].why);
 }
 
-/* "k.cu:5, 9": of one file its lines, as many as there is room for. */
+/* Prints the unreached lines by file, "k.cu:5, 9", at most `most`. */
 static void print_unreached(const cugen_check *check, size_t most) {
   const size_t count = check->lines - check->lines_reached;
   for (size_t i = 0; i < count && i < most; i++) {
@@ -362,7 +366,7 @@ static void print_unreached(const cugen_check *check, size_t most) {
   if (count > most) printf(" and %s more", print_count(count - most).text);
 }
 
-/* What the check has not seen. */
+/* Prints what the check has not covered. */
 static void print_unseen(const struct cli *cli, const cugen_check *check) {
   enum { FEW = 6 };
   const bool wide = options_given(cli, OPTION_WIDE);
@@ -384,7 +388,7 @@ static void print_unseen(const struct cli *cli, const cugen_check *check) {
   }
 }
 
-/* Nothing that counts. */
+/* Prints that no finding counts. */
 static void print_nothing(const cugen_check *check, double seconds) {
   fputs("Nothing found, ", stdout);
   if (check->waived_count) printf("%s waived, ", print_count(check->waived_count).text);
@@ -595,13 +599,14 @@ static int show(struct cli *cli, const struct views *views, double seconds, int 
     *json = result_json(cli, views, seconds, interrupted);
   else if (print_result(cli, views, seconds, interrupted))
     return cli->error.status;
-  /* The reasons stand above. */
+  /* the reasons were printed above */
   const bool nothing =
       status && !interrupted && !check->runs && (status == CUGEN_ERROR_EMPTY || is_any_refused(check));
   return nothing && !json ? cli_fail(cli, status, "nothing was checked") : status;
 }
 
-/* Nothing was found, by another compiler than a GPU's: one variant of each implementation is shown to that. */
+/* After a check without findings by a C++ compiler, shows one variant of each implementation to
+   NVRTC. */
 static void remark_refused(struct cli *cli) {
   cugen_implementation_info one;
   cugen_error ignored;
@@ -609,7 +614,8 @@ static void remark_refused(struct cli *cli) {
     if (one.valid) cli_remark_refused(cli, one.name);
 }
 
-/* The open kernel. json: NULL, or where its result goes; else it is printed. A finding is an error, as nothing checked is. */
+/* Checks the open kernel. json: receives the result; NULL: the result is printed. A finding is an
+   error, and so is a check of nothing. */
 static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **json) {
   struct views views = {.by = NULL};
   struct progress progress = {0};
@@ -617,7 +623,7 @@ static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **
   options->progress = on_progress;
   options->context = &progress;
   const double begin = progress_now();
-  int status = api_kernel_use_check(cli->kernel, &cli->error); /* whose problem is shown */
+  int status = api_kernel_use_check(cli->kernel, &cli->error); /* the check problem is shown */
   if (!status) status = check_views(cli, options, &views);
   const double seconds = progress_now() - begin;
   progress_close(&progress);
@@ -634,7 +640,7 @@ static int finish(struct cli *cli, int status) {
   return stop_exit_code();
 }
 
-/* Printing as JSON leaves the error that is to be told. */
+/* Prints JSON without losing the error of the check. */
 static int print_json(struct cli *cli, json_t *json, int status) {
   const cugen_error found = cli->error;
   const int printed = json ? cli_print_json(cli, json) : CUGEN_OK;
@@ -652,7 +658,7 @@ static int check_config(struct cli *cli, cugen_check_options *options) {
   return finish(cli, print_json(cli, json, status));
 }
 
-/* Each that ships, to the end or until something else than a finding goes wrong. */
+/* Checks each shipped config. Stops early only at an error other than a finding. */
 static int check_each(struct cli *cli, cugen_check_options *options, json_t *all) {
   enum { MOST_CONFIGS = 64 };
   const char *names[MOST_CONFIGS];

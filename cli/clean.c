@@ -1,5 +1,5 @@
 /* Streams without control characters; see clean.h. */
-#define _GNU_SOURCE /* fopencookie */
+#define _GNU_SOURCE /* for fopencookie */
 #include "clean.h"
 
 #include <errno.h>
@@ -16,12 +16,12 @@ enum { PIECE = 4096, LONGEST = 4, GROWTH = 6 };
 
 struct stream {
   int file;
-  char begun[LONGEST]; /* a character that is not all here yet */
+  char begun[LONGEST]; /* an incomplete character */
   size_t length;
   struct wrap wrap;
 };
 
-static struct stream streams[2]; /* for as long as stdout and stderr are there, which no one frees */
+static struct stream streams[2]; /* never freed, because stdout and stderr exist until the end */
 
 static bool write_all(int file, const char *data, size_t length) {
   while (length) {
@@ -33,7 +33,7 @@ static bool write_all(int file, const char *data, size_t length) {
   return true;
 }
 
-/* What `add` leaves of the text when it is broken into lines. */
+/* Writes what `add` writes, broken into lines. */
 static bool write_wrapped(struct stream *s, void (*add)(struct stream *s, const void *text, FILE *out),
                           const void *text) {
   char *lines = NULL;
@@ -67,7 +67,7 @@ static bool write_clean(struct stream *s, const char *data, size_t length) {
   return s->wrap.width ? write_wrapped(s, add_text, clean) : write_all(s->file, clean, whole);
 }
 
-/* How many bytes at the end may be the begin of a character. */
+/* Returns how many bytes at the end may be the beginning of a character. */
 static size_t unfinished(const char *data, size_t length) {
   for (size_t back = 1; back < LONGEST && back <= length; back++) {
     const unsigned char c = (unsigned char)data[length - back];
@@ -114,7 +114,7 @@ void clean_streams(void) {
   stderr = errors;
 }
 
-/* What was printed until now is as it was. */
+/* Returns stdout's stream, after writing the text printed so far with the settings so far. */
 static struct stream *out_stream(void) {
   fflush(stdout);
   return &streams[0];

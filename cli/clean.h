@@ -1,24 +1,26 @@
-/* What a person reads: names, messages and compilers' words come from strangers, and may steer a terminal. */
+/* Removes control characters from all output: names, messages and compilers' texts come from
+   strangers and could control a terminal. */
 #ifndef CLI_CLEAN_H
 #define CLI_CLEAN_H
 
 #include "wrap.h"
 
-/* From here on all that goes to stdout and stderr passes api_clean_text, JSON too, where what it writes means the same: once for a
-   process. Messages fit the terminal that stderr is. */
+/* From this call on, everything written to stdout and stderr passes api_clean_text. JSON keeps its
+   meaning. Call this once in a process. Messages are broken to the width of the terminal on
+   stderr. */
 void clean_streams(void);
 
-/* ---- What only this program may do to the terminal: text that goes to stdout cannot ---- */
+/* ---- Terminal control that only this program may use, and no text printed to stdout ---- */
 
-/* From here on stdout's lines are broken between words to that width; 0: they stay as they are. */
-bool clean_wrap(int width); /* false: what was kept cannot be written */
-/* A question stands there, whole; whoever answers it ends the line. */
+/* From this call on, stdout's lines are broken between words to `width` columns; 0: not broken. */
+bool clean_wrap(int width); /* false: buffered text cannot be written */
+/* Writes a complete question without a line end; the user's answer ends the line. */
 void clean_prompt(void);
-/* How the text is broken that follows. */
+/* Sets how the following text is broken. */
 void clean_kind(enum wrap_kind kind);
 
 enum style { STYLE_PLAIN, STYLE_BEST, STYLE_BAD, STYLE_NOTE };
-/* The colour of the text that follows; nothing where stdout has none. */
+/* Sets the colour of the following text, if stdout has colours. */
 void clean_style(enum style style);
 
 #endif

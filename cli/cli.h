@@ -1,5 +1,6 @@
-/* The command line: a table of commands, each in a file of its own, over a table of options. It knows cugen only
-   through cugen.h and api/tools.h. Results go to stdout, everything else to stderr. */
+/* The command line: a table of commands, each in a file of its own, over a table of options.
+   Commands use cugen only through cugen.h and api/tools.h. Results go to stdout, everything else to
+   stderr. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -9,8 +10,8 @@
 
 #include "api/tools.h"
 
-/* name, letter (0: none), argument (NULL: none; "[N]": may be left out), what it does. Parsing, --help and the man
-   page all come from this one table. */
+/* name, letter (0: none), argument (NULL: none; "[N]": optional), help text. Parsing, --help and
+   the man page all use this one table. */
 #define CLI_OPTIONS(X)                                                                                               \
   X(VARIANT, "variant", 0, "TEXT", "which variant: \"tiled BM=64\"; the rest is chosen")                             \
   X(BEST, "best", 0, NULL, "the remembered best; an error if there is none")                                         \
@@ -89,12 +90,12 @@ struct cli_option_row {
 };
 extern const struct cli_option_row cli_options[OPTION_COUNT];
 
-/* The GPU that is predicted for where there is none: the data centres' most common one. */
+/* The model that is predicted for if there is no GPU: the most common one of data centres. */
 #define CLI_USUAL_MODEL "model:A100"
 
 struct cli;
 
-/* Every command, in the order of help; the function of each is in a file of its own. */
+/* Every command, in the order of help. Each command's function is in a file of its own. */
 #define CLI_COMMANDS(X)                                                                                              \
   X(TUNE, tune)                                                                                                      \
   X(RUN, run)                                                                                                        \
@@ -130,56 +131,66 @@ enum cli_command_id {
 CLI_COMMANDS(X)
 #undef X
 
-/* What commands.c says of one. */
+/* A command's row in commands.c. */
 struct cli_command {
-  const char *name;    /* "tune", or with its group "cache ls" */
-  const char *operand; /* "CONFIG", "[COMMAND]", or NULL: takes none; with "...": several, "[COMMAND]..." two */
-  const char *summary; /* one line, after the name */
-  const char *details; /* what it does, in its help; lines that begin with a blank stay as they are */
-  const char *more;    /* the rest, in `cugen help COMMAND --all` and the man page; NULL: nothing */
-  const char *example; /* a command line */
-  const enum cli_option *options; /* its own, ended by OPTION_COUNT */
-  bool common;                    /* takes the common options too */
+  const char *name; /* "tune", or with its group "cache ls" */
+  /* Operand: "CONFIG", "[COMMAND]", several with "...", at most two as "[COMMAND]..."; NULL:
+     none. */
+  const char *operand;
+  const char *summary; /* one line that follows the name */
+  const char *details; /* text of its help; lines that begin with a blank are printed unchanged */
+  /* Further text for `cugen help COMMAND --all` and the man page; NULL: none. */
+  const char *more;
+  const char *example;            /* an example of a command line */
+  const enum cli_option *options; /* the command's own options, ended by OPTION_COUNT */
+  bool common;                    /* the command takes the common options as well */
 };
-extern const struct cli_command cli_commands[COMMAND_COUNT + 1]; /* ended by a NULL name */
+extern const struct cli_command cli_commands[COMMAND_COUNT + 1]; /* ended by a row of NULL name */
 extern const enum cli_option cli_common[];                       /* ended by OPTION_COUNT */
 
 /* One run of the program. */
 struct cli {
   const struct cli_command *command;
-  const char *values[OPTION_COUNT]; /* NULL: not given; "" for an option without argument */
-  const char **settings;            /* the values of --set */
+  /* Value by option; NULL: not given; "": given, without argument. */
+  const char *values[OPTION_COUNT];
+  const char **settings; /* values of --set */
   size_t setting_count;
-  const char *other_compiler; /* of --compiler given twice, the one before the last; NULL: it was not */
-  const char **wheres;        /* the values of --where */
+  /* If --compiler is given twice: the value before the last; else NULL. */
+  const char *other_compiler;
+  const char **wheres; /* values of --where */
   size_t where_count;
-  const char *operand; /* NULL: not given */
-  const char *second;  /* likewise, where there are two */
-  char **operands;     /* all of them */
+  const char *operand; /* first operand; NULL: not given */
+  const char *second;  /* second operand; NULL: not given */
+  char **operands;     /* all operands */
   size_t operand_count;
   cugen *lib;
   cugen_kernel *kernel;
   cugen_error error;
-  char *model;     /* the described GPU that was chosen for one that is not here; NULL: none was */
-  char *fallback;  /* why a described GPU stands in for one that is not here; NULL: none does */
-  int width;       /* in which the lines of the result are to fit; 0: no limit, tables have all columns and rows */
-  bool answered;   /* its JSON is printed */
-  json_t *answers; /* where JSON goes instead: each of several groups of devices has an object; NULL: it is printed */
-  struct serve *serve;      /* a program runs the command (serve.h); NULL: a user does */
-  struct tune_group *group; /* of devices, one of several that are tuned side by side; NULL: it is alone */
-  int threads;              /* to compile on, where a group has a share of them; 0: as --threads says */
-  char *lost;               /* what was said of devices that failed, a line each; NULL: nothing */
-  cugen_outputs outputs;    /* of all that are ranked; not known: whatever is right is */
-  char *self;               /* this program's file, once it was asked for */
+  char *model;    /* the model chosen in place of a missing GPU; NULL: none */
+  char *fallback; /* why a model was chosen in place of a GPU; NULL: none was chosen */
+  /* Width for the lines of the result; 0: no limit, and tables have all columns and rows. */
+  int width;
+  bool answered; /* the command's JSON object was printed */
+  /* Array that collects JSON objects, one for each group of devices; NULL: JSON is printed. */
+  json_t *answers;
+  struct serve *serve; /* set if a program runs the command (serve.h); NULL: a user does */
+  /* The group of devices, if several groups are tuned side by side; NULL: one group. */
+  struct tune_group *group;
+  int threads; /* A group's share of the compile threads; 0: as --threads says. */
+  char *lost;  /* lines already printed about failed devices; NULL: none */
+  /* Bits that ranked variants must have; not known: any right variant is ranked. */
+  cugen_outputs outputs;
+  char *self; /* path of this program; set when first needed */
 };
 
 /* ---- commands.c ---- */
 
-/* The command "name", or "name second" (NULL: no second word); *words is how many words its name has. */
+/* Finds the command "name" or "name second" (second NULL: no second word). *words becomes the
+   number of words in its name. */
 const struct cli_command *commands_find(const char *name, const char *second, int *words);
-/* What follows "group " in the command's name; NULL: it is not of that group. */
+/* Returns the command's name behind "group ", or NULL if the command is not of this group. */
 const char *commands_in_group(const struct cli_command *command, const char *group);
-/* Others than --help. */
+/* Returns true if the command takes options other than --help. */
 bool commands_take_options(const struct cli_command *command);
 bool commands_take(const struct cli_command *command, enum cli_option option);
 
@@ -187,24 +198,27 @@ bool commands_take(const struct cli_command *command, enum cli_option option);
 
 /* Sets cli->error and returns its status. */
 int cli_fail(struct cli *cli, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Where in a file of the user's the cause of the failure is. Returns its status. */
+/* Sets the place in the user's file that caused the failure. Returns the error's status. */
 int cli_place(struct cli *cli, const char *file, size_t line);
-/* More of the message. */
+/* Appends to the message. */
 void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A remark on stderr, with a line end; nothing under --quiet. */
-/* Says on stderr which tunables of cli->kernel nothing uses. */
+/* Remarks which tunables of cli->kernel nothing uses. */
 void cli_remark_unused(const struct cli *cli);
-/* Says on stderr that NVRTC refuses a variant that is right on the cpu device, with NVRTC's words; nothing of other devices. */
+/* Remarks, on the cpu device, that NVRTC refuses a variant that is right there, with NVRTC's
+   message. */
 void cli_remark_refused(struct cli *cli, const char *variant);
-/* The same of the first right variant of each implementation that is remembered. */
+/* Calls cli_remark_refused for the first right remembered variant of each implementation. */
 void cli_remark_all_refused(struct cli *cli);
+/* Prints a remark and a line end on stderr, except with --quiet. */
 void cli_remark(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Prints the object of --json and releases it; a failure without one gets its own at the end. */
+/* Prints the object of --json and releases it. A failure without an object is printed as one at the
+   end. */
 int cli_print_json(struct cli *cli, json_t *object);
 
 /* ---- options.c ---- */
 
-/* What an operand or an option's argument names, where the shell can offer some; the word that help has for it. */
+/* Kinds of values of operands and options' arguments that the shell can complete, and the words
+   that stand for them in help. */
 #define CLI_KINDS(X)                                                                                                 \
   X(CONFIG, "CONFIG")                                                                                                \
   X(COMMAND, "COMMAND")                                                                                              \
@@ -224,165 +238,184 @@ enum cli_kind {
       KIND_COUNT
 };
 
-/* An operand or an option's argument as help has it: "CONFIG", "[N]", "[COMMAND]...", "FILE...". */
+/* An operand or an option's argument as help shows it: "CONFIG", "[N]", "[COMMAND]...",
+   "FILE...". */
 struct cli_word {
-  const char *text; /* `length` characters of it */
+  const char *text; /* `length` characters, not terminated */
   size_t length;
   enum cli_kind kind;
   bool optional;
-  int most; /* how many are taken: 0: none, 1, with "..." INT_MAX, or 2 where they are optional */
+  int most; /* most operands: 0 or 1; with "..." INT_MAX, or 2 if they are optional */
 };
-struct cli_word options_word(const char *text); /* NULL: none */
+struct cli_word options_word(const char *text); /* text NULL: no operand */
 
-/* Fills cli from the words after the command's name. */
+/* Sets cli from the words behind the command's name. */
 int options_parse(struct cli *cli, int argc, char **argv);
 bool options_given(const struct cli *cli, enum cli_option option);
-/* The option's value as a number of at least `least`; what is not given leaves *out alone. */
+/* Reads the option's value as a number of at least `least`. *out is left as it is if the option is
+   not given. */
 int options_count(struct cli *cli, enum cli_option option, size_t least, size_t *out);
-/* "90", "90s", "1.5m", "2h" in seconds. */
+/* Reads a time such as "90", "90s", "1.5m" or "2h" in seconds. */
 int options_seconds(struct cli *cli, enum cli_option option, double *out);
-/* False when text is not a time with a unit (unit required) or without (else); see options_seconds. */
+/* Returns false if the text is no time. unit_required: the time must have a unit; otherwise it may
+   not have one. */
 bool options_read_seconds(const char *text, bool unit_required, double *out);
 
 /* ---- hint.c ---- */
 
-/* "cugen run ./scale.lua --device cpu --set M=64": the command of that name about what this run is about, ready for a shell,
-   with those options of this run that the command takes. For another problem or device: a changed copy of *cli. */
+/* Prints a command about the kernel of this run, ready for a shell, with those options of this run
+   that the command takes: "cugen run ./scale.lua --device cpu --set M=64". For another problem or
+   device, pass a changed copy of *cli. */
 void hint_print(const struct cli *cli, const char *name, FILE *out);
-char *hint_text(const struct cli *cli, const char *name); /* to be freed; NULL: out of memory */
-/* `meant` is *cli or a changed copy; the text goes behind cli's message. */
+/* Like hint_print; the caller frees it; NULL: out of memory. */
+char *hint_text(const struct cli *cli, const char *name);
+/* Appends a hint to cli's message. `meant` is *cli or a changed copy. */
 void hint_append(struct cli *cli, const struct cli *meant, const char *name);
 
 /* ---- library.c ---- */
 
-/* With all options; cli->lib is closed at the end of the run. */
+/* Opens the library with all options. main closes cli->lib. */
 int cli_open(struct cli *cli);
-/* A cugen_stop_callback: whether a signal has asked to end. */
+/* A cugen_stop_callback: returns whether a signal has asked to end. */
 int cli_ask_stop(void *context);
-/* The whole of a command's work with no kernel: cugen opened for the cache alone, whatever --device says. */
+/* Opens the library only for its cache, for commands without a kernel. --device is ignored. */
 int cli_open_cache(struct cli *cli);
-/* Moves connection strings out of the words that other users see. Each is held until the program ends. */
+/* Hides connection strings, which other users could see in the process's arguments. The strings are
+   kept until the program ends. */
 void secrets_hide(int argc, char **argv);
 
-/* The value of the line "name: value" of cugen_where; length 0: there is none. */
+/* Returns the value of the line "name: value" of cugen_where; *length is 0 if there is no such
+   line. */
 const char *cli_where(const struct cli *cli, const char *name, int *length);
-/* What the library's cache is. */
+/* Returns the kind of the library's cache. */
 cugen_cache_kind cli_cache_kind(const struct cli *cli);
-/* Says when what is measured cannot be remembered. */
+/* Remarks if measurements cannot be stored. */
 void cli_remark_cache(const struct cli *cli);
-/* Says where results were kept, or why they were not; returns whether. */
+/* Prints where the results were stored, or why they were not; returns whether they were. */
 bool cli_print_remembered(const struct cli *cli);
-/* Says it when there is no database where one was looked for: a reading command makes none. */
+/* Remarks that the database does not exist, and returns true then. Commands that only read do not
+   create one. */
 bool cli_remark_no_cache(const struct cli *cli);
 
 /* ---- output.c ---- */
 
-/* --output must not name the cache, or what lies beside it. */
+/* Fails if --output names the cache or a file beside it. */
 int cli_check_output(struct cli *cli);
-/* Writes to --output what `write` prints, complete or not at all, else to stdout. */
+/* Writes the output of `write` to --output, completely or not at all; without --output to
+   stdout. */
 int cli_write(struct cli *cli, void (*write)(const void *context, FILE *out), const void *context);
 
-/* A file that is part of the program; made by the build. */
+/* A file that the build embeds into the program. */
 struct cli_script {
   const char *path, *data;
   size_t length;
 };
-extern const struct cli_script cli_scripts[]; /* the shells', from cli/completion/; ended by a NULL path */
-extern const struct cli_script cli_pages[];   /* likewise, from cli/pages/ */
+/* Completion scripts from cli/completion/; ended by a NULL path. */
+extern const struct cli_script cli_scripts[];
+extern const struct cli_script cli_pages[]; /* pages from cli/pages/; ended by a NULL path */
 
-/* A file of cli/pages, "report.html". */
+/* Finds a file of cli/pages, such as "report.html". */
 const struct cli_script *cli_page(const char *name);
 
 /* ---- device_fallback.c ---- */
 
-/* What --device means where it is not given: the first GPU. Without one what has to run (run, check) means the cpu device;
-   report and roofline CONFIG what is remembered; all else a described GPU, which is then in cli->values. */
+/* Applies the default of --device: the first GPU. Without a GPU, run and check use the cpu device,
+   report and roofline CONFIG use the remembered records, and all other commands a model, which is
+   then set in cli->values. */
 int cli_fall_back(struct cli *cli);
-/* The same for a command with a rule of its own, once that finds nothing: a described GPU where none is here and none was named,
-   *used; else all stays as it is. */
+/* Like cli_fall_back, for commands with a rule of their own that found nothing. Sets *used to true
+   if a model was chosen, because there is no GPU and --device was not given. */
 int cli_use_model(struct cli *cli, bool *used);
-/* The described GPU that is used for one of --arch, without it the usual one; "model:FILE": no shipped one has that. */
+/* Returns the model to use: one of --arch, or the usual one without --arch; "model:FILE": no
+   shipped model has that architecture. */
 const char *cli_fallback_model(const struct cli *cli);
 
 /* ---- kernel.c ---- */
 
-/* Behind the library's message: a setting that it refused is a list. */
+/* Appends to the library's message that the refused setting is a list. */
 void cli_explain_list(struct cli *cli);
-int cli_open_kernel(struct cli *cli); /* and what comes before, of its space what the options want */
-/* Of cli->kernel, which was opened anew, likewise; all: with what heuristics leave out. */
+/* Opens the library as well, and applies the options' filter. */
+int cli_open_kernel(struct cli *cli);
+/* Applies the options' filter to cli->kernel. all: include variants that heuristics leave out. */
 int cli_filter(struct cli *cli, bool all);
-/* Reads what is remembered of the kernel, so that a cache that cannot be used is found before anything is done. */
+/* Loads the kernel's records, so that an unusable cache is noticed before any work. */
 int cli_load_records(struct cli *cli);
-cugen_device_kind cli_device(const struct cli *cli); /* of the kernel */
+cugen_device_kind cli_device(const struct cli *cli); /* kind of the kernel's device */
 bool cli_on_cpu(const struct cli *cli);
-/* No GPU is here and none was asked for: 'cugen tune' alone would predict for another one. */
+/* Returns true if there is no GPU and none was asked for, in which case 'cugen tune' would predict
+   for a model. */
 bool cli_fell_back(const struct cli *cli);
-/* On the cpu device with nothing of the check problem set otherwise. */
-/* Whether variants are ranked by a rate, GFLOP/s or GB/s. */
+/* Returns true if variants are ranked by a rate, GFLOP/s or GB/s. */
 bool cli_ranks_by_rate(const cugen_kernel *kernel);
+/* Returns true on the cpu device if the config has a check problem and --set changes nothing. */
 bool cli_is_check(const struct cli *cli);
-/* The cpu device executes, it is not fast: what runs there runs on the check problem. */
+/* On the cpu device, which is slow, opens the check problem in place of the config's own. */
 int cli_use_check_on_cpu(struct cli *cli);
-/* How many devices --device names, which share the work of tuning; 1 unless it is a list. */
+/* Returns the number of devices in --device, which share the work of tuning; 1 unless it is a
+   list. */
 size_t cli_device_count(const struct cli *cli);
-/* What is remembered of cli->kernel; of a described GPU that nothing was measured on, what was predicted. */
+/* Gets the kernel's stored records; for a model on which nothing was measured, its predictions. */
 int cli_stored(struct cli *cli, const cugen_stored_record **all, size_t *count);
-/* "NVIDIA H200 (cuda:0)" */
+/* Prints "NVIDIA H200 (cuda:0)". */
 void cli_print_device(const struct cli *cli, FILE *out);
-/* The first lines of a result that was measured: kernel, problem and device; on the cpu device also what its times
-   are worth, and why it is the cpu device. */
+/* Prints the first lines of a measured result: kernel, problem and device; for the cpu device also
+   that times are not a GPU's, and why the cpu device is used. */
 void cli_print_head(const struct cli *cli);
-/* How times are measured, in words: "with cold caches"; NULL: in the usual way, "burst", or not at all. */
+/* Returns the way of timing in words, "with cold caches"; NULL: the usual way "burst", or nothing
+   was timed. */
 const char *cli_way(const char *measure);
-/* A line about it, unless it is the usual one. */
+/* Prints a line about the way of timing, unless it is the usual one. */
 void cli_print_way(const struct cli *cli);
 
 /* ---- predict.c ---- */
 
-/* cli->lib and cli->kernel become ones in which the kernel's records are predictions made now, of the described GPU that
-   --device names: of the variants that the options name, without any of one of each implementation. Nothing is remembered. */
+/* Replaces cli->lib and cli->kernel by ones whose records are predictions made now for the model
+   that --device names: of the variants that the options name, or of one variant of each
+   implementation. Nothing is stored in the cache. */
 int cli_predict(struct cli *cli);
 
 /* ---- advice.c ---- */
 
-/* What 'cugen tune' would do for this kernel on this device. */
+/* The action of 'cugen tune' for this kernel on this device. */
 enum cli_tuning { CLI_MEASURES, CLI_PREDICTS, CLI_REFUSES };
 enum cli_tuning cli_tuning(const struct cli *cli);
-/* Whether predictions of this problem are remembered for that model. */
+/* Returns true if predictions of this problem for that model are stored. */
 bool cli_is_predicted(const struct cli *cli, const char *model);
-/* --arch on the cpu device, which has none: nothing measured can be of it. */
+/* Returns true with --arch on the cpu device: the cpu device has no architecture, so that nothing
+   can be measured for one. */
 bool cli_only_predicts(const struct cli *cli);
-/* *cli with --device cpu where the cpu device was meant because no GPU is here: other commands would mean a described GPU. For
-   a hint. */
+/* Returns *cli for use in a hint, with --device cpu if the cpu device was chosen because there is
+   no GPU; other commands would choose a model. */
 struct cli cli_here(const struct cli *cli);
-/* *cli with the device with which 'cugen tune' measures here where a measurement is missing, or predicts where nothing can be
-   measured: for a hint. */
+/* Returns *cli for use in a hint, with the device on which 'cugen tune' measures what is missing,
+   or predicts if nothing can be measured. */
 struct cli cli_to_tune(const struct cli *cli);
 
 /* ---- selection.c ---- */
 
-/* Says what was chosen where no variant was named, unless it is the best of this very problem. */
+/* Remarks which variant was chosen if none was named, unless it is the best for exactly this
+   problem. */
 void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t failed);
-/* How many variants are remembered for this problem, when none of them is chosen since all failed. */
+/* Returns the number of remembered variants of this problem if all of them failed; otherwise 0. */
 size_t cli_failed(const struct cli *cli, const cugen_choice *choice);
 
 /* ---- help.c ---- */
 
-/* all: with environment variables and exit codes. */
+/* all: including environment variables and exit codes. */
 void help_program(bool all, FILE *out);
-/* all: with the options that are rarely needed. */
+/* all: including rarely needed options. */
 void help_command(const struct cli_command *command, bool all, FILE *out);
-/* What the option does for that command. */
+/* Returns the help text of an option for that command. */
 const char *help_option(const struct cli_command *command, enum cli_option option);
-/* The commands of a group such as "cache"; false: there is no such group. */
+/* Prints the commands of a group such as "cache"; returns false if there is no such group. */
 bool help_group(const char *name, FILE *out);
 void help_man(FILE *out);
-/* Sets the error for an unknown command, with the nearest. */
+/* Sets the error for an unknown command, which suggests the nearest one. */
 int help_unknown_command(struct cli *cli, const char *name, const char *second);
 
 /* ---- complete.c ---- */
 
-/* argv: "complete", then the words behind the program's name. */
+/* argv: "complete" and the words behind the program's name. */
 int complete_words(struct cli *cli, int argc, char **argv);
 
 #endif

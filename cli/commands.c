@@ -1,4 +1,5 @@
-/* What every command is called, takes and does: parsing, help, completion and hints all read these tables. */
+/* The tables of commands: names, operands, options and help texts. Parsing, help, completion and
+   hints all read them. */
 #include <string.h>
 
 #include "cli.h"

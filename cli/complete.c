@@ -1,7 +1,8 @@
-/* What a shell offers behind the words typed so far, from the tables of commands and options. The shells' scripts in
-   cli/completion/ ask for it with 'cugen complete WORD...', the last word being the one at the cursor, and print a line a
-   candidate: the whole word, a tab, what it is. ":files", ":files .lua", ":folders" and ":programs" leave it to the
-   shell. Errors are of no use there: what cannot be known is not offered. */
+/* Completes words in a shell, from the tables of commands and options. The shells' scripts in
+   cli/completion/ call 'cugen complete WORD...', with the word at the cursor last. Each line
+   printed is a candidate: the whole word, a tab, a description. ":files", ":files .lua", ":folders"
+   and ":programs" leave the completion to the shell. Errors are not printed; what cannot be found
+   out is not offered. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +10,11 @@
 
 struct completion {
   struct cli *cli;
-  const char *word; /* at the cursor */
-  size_t value;     /* where the value begins in it, behind "--option=" */
+  const char *word; /* the word at the cursor */
+  size_t value;     /* offset of the value in a word "--option=value" */
 };
 
-/* The values of options that are fixed words. */
+/* Options whose values are fixed words. */
 static const struct {
   enum cli_option option;
   const char *words[20];
@@ -44,7 +45,7 @@ static void offer(const struct completion *c, const char *text, const char *what
 
 /* ---- Commands ---- */
 
-/* The first words of all commands, or with a group the second words of its commands. */
+/* Offers the first words of all commands, or the second words of a group's commands. */
 static void offer_commands(const struct completion *c, const char *group) {
   size_t skip = group ? strlen(group) + 1 : 0;
   const char *before = "";
@@ -52,15 +53,16 @@ static void offer_commands(const struct completion *c, const char *group) {
     if (group && (strncmp(command->name, group, skip - 1) != 0 || command->name[skip - 1] != ' ')) continue;
     const char *name = command->name + skip;
     size_t length = strcspn(name, " ");
-    if (strncmp(before, name, length + 1) == 0) continue; /* of the same group */
+    /* An earlier command is of the same group. */
+    if (strncmp(before, name, length + 1) == 0) continue;
     before = name;
     offer_n(c, name, length, "", name[length] ? "several commands" : command->summary);
   }
 }
 
-/* ---- What a config says ---- */
+/* ---- Completion from a config ---- */
 
-/* No driver is asked, and no cache. */
+/* Opens the library without a driver and without a cache. */
 static bool open_library(const struct completion *c) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   struct cli *cli = c->cli;
@@ -79,7 +81,7 @@ static cugen_kernel *open_kernel(const struct completion *c) {
   return cli->kernel;
 }
 
-/* Behind "dtype=" the values that the config lists. */
+/* Offers the values that the config lists behind "dtype=". */
 static void offer_problem_values(const struct completion *c, cugen_kernel *kernel, size_t name) {
   char setting[64];
   snprintf(setting, sizeof setting, "%.*s", (int)name, c->word + c->value);
@@ -92,7 +94,7 @@ static void offer_problem_values(const struct completion *c, cugen_kernel *kerne
   }
 }
 
-/* "M=4096 N=4096": the names, and the values as what they are. */
+/* Offers "M=4096 N=4096": names, with their values as descriptions. */
 static void offer_problem(const struct completion *c) {
   cugen_kernel *kernel = open_kernel(c);
   size_t typed = strcspn(c->word + c->value, "=");
@@ -155,7 +157,7 @@ static void offer_further_commands(const struct completion *c) {
   offer_commands(c, c->cli->operand);
 }
 
-/* The shells that cugen has a script for. */
+/* The shells for which cugen has a script. */
 static const struct {
   const char *name, *path;
 } shells[] = {
@@ -180,7 +182,7 @@ static void offer_programs(const struct completion *c) {
   puts(":programs");
 }
 
-/* By what it names, be it an operand or an option's argument. */
+/* Offers values by the kind of an operand or an option's argument. */
 static void offer_kind(const struct completion *c, enum cli_kind kind) {
   static void (*const offers[KIND_COUNT])(const struct completion *c) = {[KIND_CONFIG] = offer_configs,
                                                                          [KIND_COMMAND] = offer_further_commands,
@@ -226,7 +228,8 @@ static bool means(enum cli_option option, const char *word, size_t length) {
   return length == strlen(row->name) + 2 && strncmp(word + 2, row->name, length - 2) == 0;
 }
 
-/* The command's option that the word's first characters name and that needs a value; else OPTION_COUNT. */
+/* Returns the command's option that the beginning of the word names and that needs a value; else
+   OPTION_COUNT. */
 static enum cli_option option_with_value(const struct cli_command *command, const char *word, size_t length) {
   const enum cli_option *const lists[] = {command->options, command->common ? cli_common : NULL};
   if (word[0] != '-' || length < 2) return OPTION_COUNT;
@@ -238,9 +241,9 @@ static enum cli_option option_with_value(const struct cli_command *command, cons
   return OPTION_COUNT;
 }
 
-/* ---- All of it ---- */
+/* ---- The command ---- */
 
-/* Behind the command: words[0] to words[count - 1], the last at the cursor. */
+/* Completes words[count - 1]; words[0] is the first word behind the command. */
 static void complete_command(struct completion *c, int count, char **words) {
   const struct cli_command *command = c->cli->command;
   const struct cli_word operand = options_word(command->operand);
@@ -251,7 +254,7 @@ static void complete_command(struct completion *c, int count, char **words) {
     option = option_with_value(command, c->word, equal);
     c->value = equal + 1;
   }
-  /* What stands before tells the config; words[-1] is the command's own. */
+  /* The words before tell the config; words[-1] is the command's name. */
   options_parse(c->cli, count - (dangling != OPTION_COUNT), words - 1);
   if (option != OPTION_COUNT) {
     offer_value(c, option);
@@ -265,7 +268,7 @@ static void complete_command(struct completion *c, int count, char **words) {
 
 int complete_words(struct cli *cli, int argc, char **argv) {
   struct completion c = {.cli = cli, .word = argc > 1 ? argv[argc - 1] : ""};
-  int words, count = argc - 1; /* behind 'complete' */
+  int words, count = argc - 1; /* words behind 'complete' */
   if (count <= 1) {
     offer_commands(&c, NULL);
     return CUGEN_OK;

@@ -1,4 +1,4 @@
-/* Falling back where no GPU is here: on a described one, and what is predicted for it. */
+/* Chooses a model, and its predictions, if there is no GPU. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,10 +27,11 @@ static bool has_own_rule(const struct cli *cli) {
   return own_rule[cli->command - cli_commands];
 }
 
-/* Without a compiler nothing could be predicted, either. */
+/* Returns true if there is no GPU and none was asked for. Without NVRTC nothing could be predicted
+   either. */
 static bool needs_fallback(const struct cli *cli) {
   cugen_device_info first;
-  const char *device = getenv("CUGEN_DEVICE"); /* as the library reads it */
+  const char *device = getenv("CUGEN_DEVICE"); /* read as the library reads it */
   if (cli->values[OPTION_DEVICE] || cli->values[OPTION_DEVICES] || (device && *device)) return false;
   return cugen_devices(cli->lib, &first, 1, NULL) && device_parse(first.id).kind == CUGEN_DEVICE_CPU &&
          first.nvrtc_version;
@@ -42,7 +43,7 @@ static int fall_back(struct cli *cli) {
   if (strcmp(model, "model:FILE") == 0) return CUGEN_OK;
   cugen_devices(cli->lib, NULL, 0, &why);
   cli->fallback = strdup(message_own(why).text);
-  char *name = strdup(model); /* the library's, which is closed */
+  char *name = strdup(model); /* copied, because the library is closed */
   if (!cli->fallback || !name) {
     free(name);
     return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");

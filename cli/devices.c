@@ -1,4 +1,4 @@
-/* cugen devices: what this machine has, and what cugen found where. */
+/* cugen devices: prints the devices of this machine, and which parts cugen found where. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "print.h"
 #include "table.h"
 
-/* All devices; the caller frees. */
+/* Lists all devices; the caller frees the list. */
 static cugen_device_info *list_devices(struct cli *cli, size_t *count, const char **why) {
   size_t room = 16;
   for (;;) {
@@ -49,7 +49,7 @@ static int print_table(struct cli *cli, const cugen_device_info *devices, size_t
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* Of a GPU that is not here there is neither a driver nor a compiler to name. */
+/* Prints a model. It has no driver and no compiler. */
 static int print_described(struct cli *cli, const cugen_device_info *devices, size_t count) {
   static const struct table_column columns[] = {{"described", 0, 0},     {"arch", 0, 0},
                                                 {"SMs", TABLE_RIGHT, 0}, {"memory", TABLE_RIGHT, 0},
@@ -72,12 +72,13 @@ static int print_described(struct cli *cli, const cugen_device_info *devices, si
 struct lists {
   cugen_device_info *here, *described;
   size_t here_count, described_count;
-  const char *why; /* there is no GPU */
+  const char *why; /* why there is no GPU */
   const cugen_cache_set *sets;
   size_t set_count;
 };
 
-/* The i-th set is the first of a device that was measured; what was predicted has a description. */
+/* Returns true if set i is the first of its device. Only measured sets count, because predictions
+   belong to a model. */
 static bool is_first(const struct lists *lists, size_t i) {
   const char *device = lists->sets[i].device;
   size_t before = 0;
@@ -85,7 +86,8 @@ static bool is_first(const struct lists *lists, size_t i) {
   return before == i && !device_parse(device).predicted;
 }
 
-/* A cache that cannot be read has no texts: the line of the cache says where it is, commands that need it say what is wrong. */
+/* Lists the devices with records. A cache that cannot be read has none; the line of the cache says
+   where it is, and commands that need the cache report the error. */
 static void list_remembered(struct cli *cli, struct lists *lists) {
   const cugen_cache_filter all = CUGEN_CACHE_FILTER_INIT;
   cugen_error ignored;
@@ -102,7 +104,7 @@ static void print_remembered(const struct lists *lists) {
   }
 }
 
-/* Why there is no GPU is said by the line of the driver. */
+/* The reason why there is no GPU is in the driver's line. */
 static int print_text(struct cli *cli, const struct lists *lists) {
   int status = print_table(cli, lists->here, lists->here_count);
   if (!status) status = print_described(cli, lists->described, lists->described_count);

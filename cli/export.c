@@ -1,4 +1,5 @@
-/* cugen export: tuned variants as plain C in a folder, which needs only the driver at run time. */
+/* cugen export: writes tuned variants as plain C into a folder. The C code needs only the driver at
+   run time. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static json_t *integer(int64_t value) {
   return json_integer((json_int_t)value);
 }
 
-/* The notes as a list of lines. */
+/* Returns the notes as a list of lines. */
 static json_t *list_notes(const char *notes) {
   json_t *list = json_array();
   while (*notes) {

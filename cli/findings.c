@@ -1,4 +1,4 @@
-/* Records laid out for people; see findings.h. */
+/* Arranges records for people; see findings.h. */
 #include "findings.h"
 
 #include <stdlib.h>
@@ -41,7 +41,8 @@ static void take_right(struct findings *f, const cugen_record *record) {
   f->verified_count += record->verified != 0;
 }
 
-/* Of the right records, which come by cost: the best is to be first, and the best of its implementation. */
+/* Moves the best of all, and the best of each implementation, to the front of the right records,
+   which are sorted by cost. */
 static void move_best(struct findings *f) {
   const size_t at = api_best_of(f->right, f->right_count);
   if (at == f->right_count) return;
@@ -51,7 +52,7 @@ static void move_best(struct findings *f) {
   f->implementations[findings_implementation(f, best->variant)].best = best;
 }
 
-/* False: out of memory. */
+/* Returns false if there is no memory. */
 static bool find_best(struct findings *f) {
   const cugen_record **own = calloc(f->right_count + 1, sizeof *own);
   if (!own) return false;
@@ -80,7 +81,7 @@ static void take_failed(struct findings *f, const cugen_record *record) {
   if (failure->count++ == 0) *failure = (struct failure){record->outcome, 1, record};
 }
 
-/* They come with the right ones first, by cost. */
+/* Takes the records; the right ones come first, sorted by cost. */
 static void take_records(struct findings *f, const cugen_stored_record *all, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (all[i].superseded) continue;
@@ -118,7 +119,7 @@ static bool is_narrowed(const struct cli *cli) {
   return cli->where_count || cli->values[OPTION_PATTERN] || cli->values[OPTION_IMPLEMENTATION];
 }
 
-/* The options leave all of them out, or all variants. */
+/* Refuses if the options leave out all records or all variants. */
 static int refuse_left_out(struct cli *cli, const struct findings *f) {
   struct cli meant = *cli;
   cugen_choice choice = {0};

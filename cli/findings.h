@@ -1,15 +1,17 @@
-/* What is remembered of one kernel for one problem on one device, laid out for people: for `cugen report` and for the
-   drawn roofline. Nothing is measured, and the device need not be here. */
+/* The records of one kernel for one problem on one device, arranged for `cugen report` and for the
+   drawn roofline. Nothing is measured, and the device need not be present. */
 #ifndef CLI_FINDINGS_H
 #define CLI_FINDINGS_H
 
 #include "trace.h"
 
-/* One implementation, in the config's order. */
+/* One implementation; implementations have the config's order. */
 struct implementation {
   char name[80];
-  const cugen_record *best;          /* api_best_of of its own, if not of all; NULL: none came out right */
-  size_t right, failed, unpredicted; /* of its variants */
+  /* api_best_of of this implementation, or of all if that is one of its variants; NULL: no variant
+     was right. */
+  const cugen_record *best;
+  size_t right, failed, unpredicted; /* numbers of its variants */
   uint64_t valid;
 };
 
@@ -22,45 +24,49 @@ struct failure {
 enum { OUTCOME_COUNT = CUGEN_OUTCOME_UNPREDICTED + 1 };
 
 struct findings {
-  cugen_kernel *kernel; /* cli's */
+  cugen_kernel *kernel; /* cli->kernel */
   const cugen_device_info *device;
-  bool predicted; /* the times are the model's: nothing ran */
-  bool now;       /* and they were made now, since nothing is remembered: they are few */
+  bool predicted; /* the times are predicted; nothing ran */
+  /* The predictions were made now because no record was stored, so that they are few. */
+  bool now;
   cugen_ceilings ceilings;
   cugen_space_info space;
-  const cugen_record **right; /* the best first */
+  const cugen_record **right; /* best first */
   size_t right_count, failed_count, unpredicted_count, stale_count;
-  size_t verified_count; /* of the right ones, which were predicted: they ran on the cpu device */
+  /* Number of right predictions whose variants were verified on the cpu device. */
+  size_t verified_count;
   struct implementation *implementations;
   size_t implementation_count;
   struct failure failures[OUTCOME_COUNT];
-  int driver_version, nvrtc_version; /* of the latest record */
+  int driver_version, nvrtc_version; /* versions of the latest record */
   int64_t measured_at;
-  const cugen_cache_set *sets; /* all of this kernel on this device */
+  const cugen_cache_set *sets; /* all sets of this kernel on this device */
   size_t set_count;
-  struct trace trace; /* when each was measured, and those that later ones replaced */
-  cugen *listing;     /* what sets belong to */
+  struct trace trace; /* history of the records, with those that later ones replaced */
+  cugen *listing;     /* library that owns `sets` */
 };
 
-/* Opens cli->lib and cli->kernel for the set of records that CONFIG, --set and --device mean: the config's own problem,
-   on the cpu device its check problem, with what is set; what a GPU measured before what is predicted, that before the
-   cpu device, the latest first. Of a described GPU of which nothing is remembered, or where no GPU is here and nothing at all is, a
-   few predictions are made. Else an error when nothing is remembered, which names what is. */
+/* Opens cli->lib and cli->kernel for the set of records that CONFIG, --set and --device name. The
+   problem is the config's own, or on the cpu device the check problem, with the given settings.
+   Measurements of a GPU are preferred to predictions, and predictions to the cpu device; of several
+   sets the latest is taken. For a model without records, or without a GPU and without any records,
+   a few predictions are made. Otherwise fails if there are no records, and names those that
+   exist. */
 int findings_open(struct cli *cli, struct findings *out);
 void findings_close(struct findings *findings);
 
 bool findings_on_cpu(const struct findings *findings);
-/* Whether the set is measured or predicted as these are. */
+/* Returns true if the set is measured or predicted as this one is. */
 bool findings_is_kin(const struct findings *findings, const cugen_cache_set *set);
-/* The implementation's place; a variant's text begins with its name. */
+/* Returns the index of the implementation with whose name the variant's text begins. */
 size_t findings_implementation(const struct findings *findings, const char *variant);
 
 /* ---- Rates and ceilings ---- */
 
 /* FLOP/s where operations are declared, else bytes/s; 0: neither is. */
 double findings_rate(const cugen_record *record);
-/* The ceilings in use: measured, else the peak; 0: not known. That of arithmetic is the tensor cores' where they do
-   what the kernel does. */
+/* The ceilings in use: measured, else the peak; 0: not known. That of arithmetic is the tensor
+   cores' where they do what the kernel does. */
 double findings_peak(const struct findings *findings);
 double findings_bandwidth(const struct findings *findings);
 

@@ -1,4 +1,4 @@
-/* Which set of records a report is about, and its kernel; see findings.h. */
+/* Finds the set of records that a report is about, and its kernel; see findings.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,12 +36,14 @@ static int open_listing(struct cli *cli, struct findings *f) {
   return cugen_open(&options, &f->listing, &cli->error);
 }
 
-/* --device is a description: it is known by its figures. Else it is part of a device's text, or an id. */
+/* Returns true if --device is a model, which is identified by its figures. Otherwise it is part of
+   a device's name, or an id. */
 static bool is_model(const struct cli *cli) {
   return device_parse(cli->values[OPTION_DEVICE]).kind == CUGEN_DEVICE_MODEL;
 }
 
-/* Of predictions only those from the figures of the kernel's device are meant. */
+/* Returns true for a set of measurements, or of predictions made with the current figures of the
+   model. */
 static bool has_figures(const cugen_kernel *kernel, const cugen_cache_set *set) {
   const char *options;
   if (!is_predicted_set(set)) return true;
@@ -49,11 +51,11 @@ static bool has_figures(const cugen_kernel *kernel, const cugen_cache_set *set) 
   return strcmp(set->options, options) == 0;
 }
 
-/* The problem that CONFIG and --set mean, as for the other commands: the config's own, on the cpu device its check
-   problem, with what is set. */
+/* The problem that CONFIG and --set name, as for other commands: the config's own, on the cpu
+   device the check problem, with the given settings. */
 struct wanted {
-  char *gpu, *cpu, *gpu_short, *cpu_short; /* short: for a reader */
-  const char *measure;                     /* how it was timed; NULL: however */
+  char *gpu, *cpu, *gpu_short, *cpu_short; /* *_short: the text for readers */
+  const char *measure;                     /* how the set was timed; NULL: in any way */
 };
 
 static void wanted_free(struct wanted *wanted) {
@@ -63,7 +65,7 @@ static void wanted_free(struct wanted *wanted) {
   free(wanted->cpu_short);
 }
 
-/* To be freed whatever comes back. */
+/* Finds the wanted problem. The caller frees *out even after an error. */
 static int find_wanted(struct cli *cli, const struct findings *f, size_t settings, struct wanted *out) {
   cugen_kernel *kernel;
   *out = (struct wanted){NULL, NULL, NULL, NULL, NULL};
@@ -81,7 +83,8 @@ static int find_wanted(struct cli *cli, const struct findings *f, size_t setting
   return status;
 }
 
-/* What plans found out while serving: nobody tunes so, and there is nothing to report. */
+/* Returns true for records that plans made while serving. They are no tuning, so that there is
+   nothing to report. */
 static bool is_served(const cugen_cache_set *set) {
   return set->measure && strcmp(set->measure, "served") == 0;
 }
@@ -94,13 +97,14 @@ static const char *wanted_of(const struct wanted *wanted, const cugen_cache_set 
   return is_cpu_set(set) ? wanted->cpu : wanted->gpu;
 }
 
-/* Whether this run's --device means the same to the other commands: not a part of a device's text. */
+/* Returns true if --device is an id, as other commands use it, and not a part of a device's
+   name. */
 static bool is_id(const char *device) {
   const cugen_device_name named = device_parse(device);
   return !device || (named.kind != CUGEN_DEVICE_NAMED && !(named.kind == CUGEN_DEVICE_CPU && *named.name));
 }
 
-/* The problem as settings, without those that it has by default, into settings[count]. */
+/* Cuts a problem into settings[count], without those that are defaults. */
 static size_t settings_of(char *problem, const char *defaults, const char **settings, size_t most) {
   size_t count = 0;
   for (char *word = strtok(problem, " "); word && count < most; word = strtok(NULL, " "))
@@ -123,14 +127,16 @@ static const char *next_word(const char *text) {
   return text + strspn(text, " ");
 }
 
-/* The same parameters in the same order, but for some that the config has got since: with these settings it has that problem. */
+/* Returns true if the problems have equal parameters in the same order, apart from parameters that
+   the config has got since. Setting them then gives that problem. */
 static bool is_reachable(const char *problem, const char *now) {
   for (; *now; now = next_word(now))
     if (same_name(problem, now)) problem = next_word(problem);
   return !*problem;
 }
 
-/* The same problem, but for what it has by default and the config has got since. */
+/* Returns true if the problems are equal, apart from defaults and from parameters that the config
+   has got since. */
 static bool is_meant(const char *problem, const char *wanted, const char *defaults) {
   for (; *wanted; wanted = next_word(wanted))
     if (*problem && same_word(problem, wanted))
@@ -153,7 +159,7 @@ static void append_set(struct cli *cli, const cugen_cache_set *set, const char *
   free(problem);
 }
 
-/* What there is instead, as far as it fits a few lines. */
+/* Appends the sets that exist instead, as far as they fit in a few lines. */
 static void append_others(struct cli *cli, const struct findings *f, const struct wanted *defaults) {
   enum { LINES = 6 };
   size_t shown = 0, earlier = 0;
@@ -197,7 +203,7 @@ static int explain_nothing(struct cli *cli, const struct findings *f, const stru
   return cli->error.status;
 }
 
-/* NULL: there is none. */
+/* Sets *out to the set of records, or to NULL if there is none. */
 static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set **out) {
   cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
   struct wanted wanted, defaults = {NULL, NULL, NULL, NULL, NULL};
@@ -252,11 +258,11 @@ static int open_kernel(struct cli *cli, const cugen_cache_set *set) {
   return status;
 }
 
-/* All that is remembered of the kernel on that device, whatever the problem. */
+/* Lists all sets of the kernel on that device, for any problem. */
 static int list_problems(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
   cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
   filter.config = cli->operand;
-  char *device = strdup(set->device); /* the set goes with the next list */
+  char *device = strdup(set->device); /* copied, because the set is freed with the old list */
   if (!device) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   filter.device = device;
   int status = api_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
@@ -274,9 +280,9 @@ static int open_set(struct cli *cli, struct findings *f, const cugen_cache_set *
   return status ? status : list_problems(cli, f, set);
 }
 
-/* ---- The kernel on a description ---- */
+/* ---- The kernel on a model ---- */
 
-/* What was measured on the GPU itself is listed, too. */
+/* Lists the sets measured on the GPU itself as well. */
 static int list_model(struct cli *cli, struct findings *f) {
   cugen_cache_filter filter = CUGEN_CACHE_FILTER_INIT;
   const char *device;
@@ -297,7 +303,7 @@ static int open_model(struct cli *cli, struct findings *f) {
   return cli_predict(cli);
 }
 
-/* ---- Whichever there is ---- */
+/* ---- Choosing a set ---- */
 
 static bool knows_any(const struct findings *f) {
   for (size_t i = 0; i < f->set_count; i++)
@@ -305,7 +311,7 @@ static bool knows_any(const struct findings *f) {
   return false;
 }
 
-/* On a machine without a GPU, of a kernel of which nothing at all is remembered, predictions are made. */
+/* Without a GPU and without any records of the kernel, predictions are made. */
 static int open_any(struct cli *cli, struct findings *f) {
   const cugen_cache_set *set;
   struct wanted wanted;
@@ -321,7 +327,7 @@ static int open_any(struct cli *cli, struct findings *f) {
   return status;
 }
 
-/* ---- Of all that is remembered ---- */
+/* ---- Comparing sets ---- */
 
 bool findings_is_kin(const struct findings *f, const cugen_cache_set *set) {
   return is_predicted_set(set) == f->predicted && has_figures(f->kernel, set);

@@ -1,4 +1,4 @@
-/* The choice between time and energy; see front.h. */
+/* The variants that trade time for energy; see front.h. */
 #include "front.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* cugen gen: the specialised source of a variant. */
+/* cugen gen: prints the specialised source of a variant. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,8 @@ static void write_source(const void *source, FILE *out) {
   fputs(source, out);
 }
 
-/* What gives a best one: a measurement, or where none can be made a prediction. */
+/* Appends the command that finds a best variant, by a measurement or, if none is possible, by a
+   prediction. */
 static void append_remedy(struct cli *cli) {
   const char *model = cli_fallback_model(cli);
   bool measures = !cli_only_predicts(cli);
@@ -25,7 +26,8 @@ static void append_remedy(struct cli *cli) {
   cli_append(cli, "%stake what is predicted (--device %s without --best)", measures ? ", " : "", model);
 }
 
-/* Of a described GPU tuning predicts, which --best does not take; of one without predictions it is refused. */
+/* Appends how to tune, unless tuning on this device only predicts, which --best does not accept, or
+   is refused. */
 static bool append_tuning(struct cli *cli) {
   if (cli_device(cli) != CUGEN_DEVICE_MODEL) return append_remedy(cli), true;
   if (cli_tuning(cli) == CLI_REFUSES) return false;
@@ -55,8 +57,9 @@ static int refuse_best(struct cli *cli, const cugen_kernel *kernel, bool predict
   return cli->error.status;
 }
 
-/* On the cpu device what is remembered is of the check problem: its best variant is the one to print, for the problem
-   asked for. The choice lives with *check, which the caller closes, or with the kernel. */
+/* Chooses the variant. On the cpu device, records are of the check problem; its best variant is
+   printed for the problem asked for. The choice is valid until *check, which the caller closes, or
+   the kernel is closed. */
 static int choose(struct cli *cli, bool best, cugen_kernel **check, cugen_choice *choice) {
   double distance = best ? -1 : 0;
   int status = CUGEN_OK;
@@ -77,7 +80,7 @@ static void remark(struct cli *cli, bool check, const cugen_choice *choice) {
   cli_remark_choice(cli, choice, cli_failed(cli, choice));
 }
 
-/* The object has the source too; a file has it alone. */
+/* Prints the object with the source. With --output, the file receives only the source. */
 static int print_json(struct cli *cli, const struct launches *launches, const char *source, json_t *choice) {
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
@@ -123,7 +126,8 @@ int command_gen(struct cli *cli) {
   if (!status) status = cugen_kernel_source(cli->kernel, choice.variant, &source, &launches.variant, &cli->error);
   if (!status && options_given(cli, OPTION_PTX))
     status = api_kernel_ptx(cli->kernel, choice.variant, &source, &cli->error);
-  if (!status && !variant) remark(cli, check, &choice); /* of what is no kernel at all, nothing need be known */
+  /* Only now, so that an error comes without remarks. */
+  if (!status && !variant) remark(cli, check, &choice);
   cugen_kernel_close(check);
   if (!status) status = print_result(cli, &launches, source, chosen);
   json_decref(chosen);

@@ -1,4 +1,4 @@
-/* Help for the terminal and as a man page, both printed from the tables of commands and options. */
+/* Prints help for the terminal and as a man page, both from the tables of commands and options. */
 #include <string.h>
 
 #include "cli.h"
@@ -66,7 +66,8 @@ static const struct item examples[] = {
     {NULL, NULL},
 };
 
-/* What --device is to commands that take others, or have another default, than most. */
+/* The meaning of --device for commands that take other devices, or have another default, than most
+   commands. */
 static const struct item devices[] = {
     {"tune", "cuda:0, cpu, model:H200; cuda:0,cuda:2; all (default: first GPU, else model:A100, predicted)"},
     {"run", "cuda:0, cpu (default: the first GPU, else cpu)"},
@@ -92,11 +93,12 @@ const char *help_option(const struct cli_command *command, enum cli_option optio
   return own ? own : cli_options[option].what;
 }
 
-/* ---- For the terminal: 80 columns, and what is needed often on one screen ---- */
+/* ---- For the terminal, 80 columns wide: what is often needed fits one screen ---- */
 
-enum { COLUMNS = 80, OF_COMMANDS = 22, OF_GROUPS = 26, OF_OPTIONS = 29 }; /* where the second column begins */
+/* Columns at which descriptions begin. */
+enum { COLUMNS = 80, OF_COMMANDS = 22, OF_GROUPS = 26, OF_OPTIONS = 29 };
 
-/* What `help COMMAND` leaves to --all. */
+/* Options that `help COMMAND` prints only with --all. */
 static const enum cli_option rare[] = {
     OPTION_FROM,    OPTION_BITWISE,    OPTION_OBJECTIVE,       OPTION_PREFER,     OPTION_STRATEGY, OPTION_SEED,
     OPTION_THREADS, OPTION_TIMEOUT,    OPTION_COMPILE_TIMEOUT, OPTION_MEASURE,    OPTION_VERIFY,   OPTION_ARCH,
@@ -112,7 +114,8 @@ static bool takes_strategies(const struct cli_command *command) {
   return has_option(command->options, OPTION_STRATEGY);
 }
 
-/* Its words in lines of 80 columns, all but the first indented. What begins with a blank stays as it is. */
+/* Prints a line's words in lines of 80 columns, indented from the second one on. A line that begins
+   with a blank is printed unchanged. */
 static void wrap_line(const char *line, size_t length, size_t indent, FILE *out) {
   const char *const end = line + length;
   size_t column = indent;
@@ -141,7 +144,7 @@ static void print_paragraph(const char *text, FILE *out) {
   print_wrapped(text, 0, out);
 }
 
-/* Name and text in two columns. */
+/* Prints a name and its text in two columns. */
 static void print_row(const char *name, size_t second, const char *text, FILE *out) {
   fprintf(out, "  %-*s ", (int)second - 3, name);
   print_wrapped(text, second, out);
@@ -154,7 +157,7 @@ static void print_command(const struct cli_command *command, size_t second, FILE
   print_row(text, second, command->summary, out);
 }
 
-/* All; those of the group "cache" in one row. */
+/* Prints all commands; the commands of the group "cache" share a row. */
 static void print_commands(FILE *out) {
   bool grouped = false;
   for (const struct cli_command *command = cli_commands; command->name; command++) {
@@ -171,7 +174,7 @@ static void print_items(const char *title, const struct item *items, FILE *out) 
   for (; items->name; items++) print_row(items->name, OF_OPTIONS, items->what, out);
 }
 
-/* "-o, --output FILE" */
+/* Makes the text "-o, --output FILE". */
 static void option_text(enum cli_option option, char *text, size_t size) {
   const struct cli_option_row *row = &cli_options[option];
   const char letter[] = {'-', row->letter, ',', ' ', '\0'};
@@ -187,7 +190,7 @@ static void print_options(const struct cli_command *command, const enum cli_opti
   }
 }
 
-/* Adds the names of those that were left out: "--seed, --threads". */
+/* Adds the names of options that were left out: "--seed, --threads". */
 static void name_rare(const enum cli_option *options, char *text, size_t size) {
   for (; *options != OPTION_COUNT; options++) {
     size_t length = strlen(text);
@@ -297,8 +300,8 @@ int command_version(struct cli *cli) {
 
 /* ---- As a man page ---- */
 
-/* Text for roff: what may be typed stays as it is (a bare - or ' becomes another character), and no line is taken for a
-   request. */
+/* Prints text for roff. Text that may be typed is kept as it is (a bare - or ' would become another
+   character), and no line becomes a request. */
 static void man_text(const char *text, FILE *out) {
   static const struct {
     char plain;
@@ -311,7 +314,8 @@ static void man_text(const char *text, FILE *out) {
       fputs(escapes[i].roff, out);
     else if (*at == '.' && (at == text || at[-1] == '\n'))
       fputs("\\&.", out);
-    else if (*at == ' ' && at > text && at[-1] == '.') /* a sentence begins a line, as roff wants it */
+    /* Sentences begin on a new line, as roff wants. */
+    else if (*at == ' ' && at > text && at[-1] == '.')
       fputc('\n', out);
     else
       fputc(*at, out);

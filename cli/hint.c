@@ -1,12 +1,13 @@
-/* Commands that messages advise: ready to be pasted into a shell, and about the same kernel, problem, device and cache as this
-   run. Every such command is printed here. */
+/* Prints the commands that messages advise, ready to be pasted into a shell, with the kernel,
+   problem, device and cache of this run. All such commands are printed here. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
-/* Bare where the shell takes it as it stands, then in double quotes, since many messages put a command into single ones. What
-   keeps its meaning between double quotes ($ ` \ " and an interactive shell's !) is for single ones. */
+/* Prints a word bare if the shell takes it unchanged. Otherwise uses double quotes, because many
+   messages put a command into single ones. Only words with characters that are special between
+   double quotes ($ ` \ " and an interactive shell's !) are put into single quotes. */
 static void print_word(const char *word, FILE *out) {
   static const char bare[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./@%";
   size_t length = strlen(word);
@@ -27,7 +28,7 @@ static const struct cli_command *find_command(const char *name) {
   return command;
 }
 
-/* "-x.lua" would be an option. */
+/* A name such as "-x.lua" would be read as an option. */
 static void print_operand(const char *operand, FILE *out) {
   char *path = NULL;
   bool dash = operand[0] == '-' && operand[1];
@@ -42,7 +43,8 @@ static void print_option(enum cli_option option, const char *value, FILE *out) {
   print_word(value, out);
 }
 
-/* A connection string's password stays out of it. Other commands than tune take one device of several. */
+/* Returns the option's value for the hint. The password of a connection string is removed. Commands
+   other than tune take only one device of a list. */
 static const char *value_of(const struct cli *cli, const struct cli_command *command, enum cli_option option,
                             char **own) {
   const char *value = cli->values[option];

@@ -45,7 +45,7 @@ int json_print(json_t *object, FILE *out, cugen_error *error) {
   bool good = whole && json_dumpf(whole, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0;
   json_decref(whole);
   fputc('\n', out);
-  if (good || ferror(out)) return CUGEN_OK; /* a failed stdout is reported at the end of main */
+  if (good || ferror(out)) return CUGEN_OK; /* main reports a failure of stdout at the end */
   *error = (cugen_error){.status = CUGEN_ERROR_MEMORY, .message = "out of memory while writing JSON"};
   return CUGEN_ERROR_MEMORY;
 }

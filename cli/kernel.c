@@ -1,4 +1,5 @@
-/* The kernel that a command is about: opening it, its device, its records, and the lines that name it. */
+/* The kernel of a command: opens it and its device, loads its records, and prints the lines that
+   name it. */
 #include <string.h>
 
 #include "cli.h"
@@ -36,7 +37,8 @@ int cli_load_records(struct cli *cli) {
   cugen_record record;
   if (api_kernel_records(cli->kernel)) return CUGEN_OK;
   int status = api_kernel_record(cli->kernel, 0, &record, &cli->error);
-  return status == CUGEN_ERROR_USAGE ? CUGEN_OK : status; /* usage: there is no record 0, since there are none */
+  /* CUGEN_ERROR_USAGE: there is no record 0, because there are no records. */
+  return status == CUGEN_ERROR_USAGE ? CUGEN_OK : status;
 }
 
 cugen_device_kind cli_device(const struct cli *cli) {
@@ -73,7 +75,8 @@ void cli_print_device(const struct cli *cli, FILE *out) {
   fprintf(out, "%s (%s)", device->name, *device->id ? device->id : "not here");
 }
 
-/* By the word of api_kernel_measure; what is not here needs no word. */
+/* Descriptions by the words of api_kernel_measure. The usual way is missing here, because it needs
+   no description. */
 static const char *const ways[][2] = {{"graph", "in a CUDA graph"},
                                       {"sustained", "under continuous load"},
                                       {"cold", "with cold caches"},

@@ -12,7 +12,7 @@ int launches_find(struct cli *cli, const char *variant, struct launches *out) {
   return api_kernel_launches(cli->kernel, variant, &out->list, &out->count, &out->variant, &cli->error);
 }
 
-/* "8 x 4" of a grid or block, without the ones behind. */
+/* Prints "8 x 4" of a grid or block, without trailing ones. */
 static struct shown print_dimensions(const unsigned int size[3]) {
   struct shown shown;
   if (size[2] > 1)
@@ -35,7 +35,7 @@ const char *launches_line(const struct launches *launches, char *text, size_t si
   return text;
 }
 
-/* What of the columns says something. */
+/* The columns that are needed. */
 struct has {
   bool shared, times, passes;
 };

@@ -1,4 +1,4 @@
-/* The launches of a variant: one line where there is one, else a table. */
+/* Prints the launches of a variant: a single launch in one line, several as a table. */
 #ifndef CLI_LAUNCHES_H
 #define CLI_LAUNCHES_H
 
@@ -7,16 +7,18 @@
 struct launches {
   const cugen_launch_info *list;
   size_t count;
-  const char *variant; /* its full text */
+  const char *variant; /* full text of the variant */
 };
 
-/* Of cli->kernel; variant as in cugen_kernel_source. Both live as api_kernel_launches says. */
+/* Finds the launches of a variant of cli->kernel; variant as in cugen_kernel_source. The result is
+   valid as api_kernel_launches says. */
 int launches_find(struct cli *cli, const char *variant, struct launches *out);
-/* "grid 8, block 128", cut to the size; NULL: there are several. */
+/* Returns "grid 8, block 128", cut to `size`; NULL: there are several launches. */
 const char *launches_line(const struct launches *launches, char *text, size_t size);
-/* lead: in front of the one line; a table is indented by two blanks. No line has more than 80 columns but for long names. */
+/* Prints the launches. lead: text in front of the single line; a table is indented by two blanks.
+   Lines have at most 80 columns unless names are long. */
 int launches_print(struct cli *cli, const struct launches *launches, const char *lead, FILE *out);
-/* null without a variant. */
+/* Returns JSON null if there is no variant. */
 json_t *launches_json(const struct launches *launches);
 
 #endif

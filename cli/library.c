@@ -1,4 +1,4 @@
-/* Opening the library as the options say, and what it found where. */
+/* Opens the library with the command's options, and reads what cugen_where says. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ int cli_open_cache(struct cli *cli) {
   return cugen_open(&options, &cli->lib, &cli->error);
 }
 
-/* This program serves as its own worker; what the environment names goes first. */
+/* Names this program as the worker, unless the environment names one. */
 static const char *own_worker(struct cli *cli) {
   const char *named = getenv("CUGEN_WORKER");
   if (named && *named) return NULL;
@@ -23,13 +23,14 @@ static const char *own_worker(struct cli *cli) {
   return cli->self;
 }
 
-/* Only where the signals are caught: a command that has nothing to keep is ended by them, at once. */
+/* Signals are caught only in commands that have something to store; they end all other commands at
+   once. */
 int cli_ask_stop(void *context) {
   (void)context;
   return stop_asked();
 }
 
-/* What is no number is refused later. */
+/* Returns the number of threads that --threads names; a text that is no number is refused later. */
 static int expected_threads(const struct cli *cli) {
   const char *text = cli->values[OPTION_THREADS];
   if (cli->threads) return cli->threads;
@@ -57,7 +58,7 @@ int cli_open(struct cli *cli) {
   options.objective = values[OPTION_OBJECTIVE];
   options.prefer = values[OPTION_PREFER];
   options.stop = cli_ask_stop;
-  /* Before there is anything to tidy up, such as a compiler's folder. */
+  /* Caught before there is anything to tidy up, such as a compiler's folder. */
   if (cli->command == &cli_commands[COMMAND_TUNE]) stop_catch();
   int status = cugen_open(&options, &cli->lib, &cli->error);
   if (!status && runs_variants(cli)) api_expect_tuning(cli->lib, expected_threads(cli));
@@ -86,7 +87,7 @@ void cli_remark_cache(const struct cli *cli) {
   if (length) cli_remark(cli, "%.*s", length, warning);
 }
 
-/* To be freed; NULL: out of memory. */
+/* The caller frees it; NULL: out of memory. */
 static char *cache_name(const struct cli *cli) {
   int length;
   const char *name = cli_where(cli, "cache", &length);
@@ -109,7 +110,7 @@ bool cli_print_remembered(const struct cli *cli) {
     printf("Remembered in %.*s.\n", length, cache);
   else
     puts(named && api_cache_parse(named) == CUGEN_CACHE_MEMORY ? "Nothing was stored (--cache none)."
-                                                           : "Nothing was stored: no cache can be written.");
+                                                               : "Nothing was stored: no cache can be written.");
   return remembered;
 }
 

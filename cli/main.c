@@ -27,14 +27,15 @@
 #include "stop.h"
 #include "terminal.h"
 
-/* By cli_command_id, as cli_commands is. */
+/* Functions by cli_command_id, in the order of cli_commands. */
 static int (*const functions[COMMAND_COUNT])(struct cli *cli) = {
 #define X(id, name) [COMMAND_##id] = command_##name,
     CLI_COMMANDS(X)
 #undef X
 };
 
-/* A result to be read: its lines fit. Sources, pictures and JSON stay as they are. */
+/* Returns true if the result is for people, so that its lines are broken. Sources, pictures and
+   JSON are not. */
 static bool is_for_people(const struct cli *cli) {
   static const bool prints_data[COMMAND_COUNT] = {[COMMAND_GEN] = true,
                                                   [COMMAND_REPORT] = true,
@@ -42,11 +43,12 @@ static bool is_for_people(const struct cli *cli) {
                                                   [COMMAND_COMPLETION] = true,
                                                   [COMMAND_HELP] = true};
   const enum cli_command_id id = (enum cli_command_id)(cli->command - cli_commands);
-  const bool file = options_given(cli, OPTION_OUTPUT) && id != COMMAND_EXPORT; /* whose -o is a folder */
+  /* Export's -o is a folder. */
+  const bool file = options_given(cli, OPTION_OUTPUT) && id != COMMAND_EXPORT;
   return !prints_data[id] && !file && !options_given(cli, OPTION_JSON) && !options_given(cli, OPTION_WIDE);
 }
 
-/* Only tuning can be shared. */
+/* Only tuning can share its work among several devices. */
 static int check_device(struct cli *cli) {
   const char *device = cli->values[OPTION_DEVICE];
   if (cli->command == &cli_commands[COMMAND_TUNE] || !device) return CUGEN_OK;
@@ -68,7 +70,8 @@ static int run_command(struct cli *cli, int argc, char **argv) {
   cli->width = commands_take(cli->command, OPTION_WIDE) ? width : 0;
   clean_wrap(width);
   status = functions[cli->command - cli_commands](cli);
-  if (!status && cli->fallback && cli->command != &cli_commands[COMMAND_TUNE]) /* which says it in its first line */
+  /* Tune prints this in its first line. */
+  if (!status && cli->fallback && cli->command != &cli_commands[COMMAND_TUNE])
     cli_remark(cli, "no GPU is here: using %s; --device names another, or cpu", cli->model);
   cugen_kernel_close(cli->kernel);
   cugen_close(cli->lib);
@@ -79,10 +82,13 @@ static int run_command(struct cli *cli, int argc, char **argv) {
 
 static int run(struct cli *cli, int argc, char **argv) {
   const char *word = argc > 1 ? argv[1] : "";
-  if (strcmp(word, "worker") == 0) return cugen_worker_main(argc - 1, argv + 1); /* started by cugen, not by people */
+  /* cugen_worker_main is started by cugen, not by people. */
+  if (strcmp(word, "worker") == 0) return cugen_worker_main(argc - 1, argv + 1);
   clean_streams();
-  if (strcmp(word, "man") == 0) return help_man(stdout), CUGEN_OK; /* docs/cugen.1 is made with it */
-  if (strcmp(word, "complete") == 0) return complete_words(cli, argc - 1, argv + 1); /* for the shells' scripts */
+  /* The build makes docs/cugen.1 with this. */
+  if (strcmp(word, "man") == 0) return help_man(stdout), CUGEN_OK;
+  /* Called by the shells' scripts. */
+  if (strcmp(word, "complete") == 0) return complete_words(cli, argc - 1, argv + 1);
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) word = "help";
   if (strcmp(word, "--version") == 0) word = "version";
   if (!*word) {
@@ -104,7 +110,8 @@ static bool asks_for_json(int argc, char **argv) {
   return false;
 }
 
-/* Whoever reads JSON gets some, whatever fails. A positive status is no failure of cugen's. */
+/* With --json, prints an object for a failure as well. A positive status is not a failure of
+   cugen's. */
 static void answer_failure(struct cli *cli, int status) {
   const struct message own = message_own(*cli->error.message ? cli->error.message : cugen_status_text(status));
   json_t *error = json_object(), *object = json_object();
@@ -118,15 +125,15 @@ static void answer_failure(struct cli *cli, int status) {
   json_print(object, stdout, &ignored);
 }
 
-/* A full disk or a closed pipe behind stdout shows at the latest here. */
+/* Reports a full disk or a closed pipe behind stdout at the latest now. */
 static int close_stdout(struct cli *cli, int status) {
-  /* Not fclose: NVRTC's C++ library keeps the pointer and flushes it when the process ends. */
+  /* stdout is not closed, because NVRTC's C++ library flushes it when the process ends. */
   bool failed = !clean_wrap(0) || ferror(stdout) || fflush(stdout);
   if (close(STDOUT_FILENO) == 0 && !failed) return status;
   return status ? status : cli_fail(cli, CUGEN_ERROR_IO, "cannot write to stdout");
 }
 
-/* By cugen_command: whatever happens, one object goes back. */
+/* Runs a command for cugen_command; always answers with one object. */
 static int run_for_program(struct cli *cli, int argc, char **argv) {
   struct serve serve;
   if (serve_open(&serve, &argc, &argv)) return EXIT_FAILURE;
@@ -142,7 +149,7 @@ static int run_for_user(struct cli *cli, int argc, char **argv) {
     status = stop_exit_code();
   }
   status = close_stdout(cli, status);
-  /* A positive status is a signal's exit code (tune.c) or the worker's own: it has no message. */
+  /* A positive status, a signal's exit code (tune.c) or the worker's own, has no message. */
   if (status < 0 && *cli->error.message)
     fprintf(stderr, "cugen: %s\n", message_own(cli->error.message).text);
   else if (status < 0)
@@ -152,7 +159,8 @@ static int run_for_user(struct cli *cli, int argc, char **argv) {
 
 int main(int argc, char **argv) {
   struct cli cli = {0};
-  /* Who started this may have ignored it, which is inherited: no process would tell how it ended. */
+  /* The parent may have ignored SIGCHLD, which is inherited; no process would then report how it
+     ended. */
   signal(SIGCHLD, SIG_DFL);
   secrets_hide(argc, argv);
   const bool serves = argc > 2 && strcmp(argv[1], "worker") == 0 && strcmp(argv[2], "command") == 0;

@@ -1,4 +1,4 @@
-/* What a command says besides its result: its failure, remarks, and the object of --json. */
+/* Messages beside a command's result: failures, remarks, and the object of --json. */
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* cugen occupancy: how many blocks of a kernel a multiprocessor holds, on devices that are here and some that are not. */
+/* cugen occupancy: how many blocks of a kernel a multiprocessor holds, on this machine's GPUs and
+   on models. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,16 +7,16 @@
 #include "print.h"
 #include "table.h"
 
-/* ---- What the kernel takes ---- */
+/* ---- The kernel's resources ---- */
 
 struct kernel {
   cugen_resources takes;
-  bool now;           /* what it takes was compiled now, since nothing is remembered */
-  const char *device; /* what the rest is true of; NULL: nobody's */
+  bool now;           /* the resources come from a compile made now, because no record is stored */
+  const char *device; /* device for which the rest is valid; NULL: any */
   int cluster_blocks, active_clusters;
 };
 
-/* variant "": the best. */
+/* variant "": the best variant is wanted. */
 static bool is_wanted(const cugen_stored_record *stored, const char *variant) {
   const cugen_record *r = &stored->record;
   if (!stored->current || r->registers < 1) return false;
@@ -43,7 +44,7 @@ static int find_first(const cugen_stored_record *all, size_t count, const char *
   return CUGEN_OK;
 }
 
-/* That of a plan: of a tie not the first that is listed. */
+/* Finds the best record as a plan does: of tied records not simply the first. */
 static int find_best(struct cli *cli, const cugen_stored_record *all, size_t count, const cugen_stored_record **out) {
   const cugen_record **wanted = calloc(count + 1, sizeof *wanted);
   size_t *places = calloc(count + 1, sizeof *places), found = 0;
@@ -57,7 +58,7 @@ static int find_best(struct cli *cli, const cugen_stored_record *all, size_t cou
   return failed ? cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory") : CUGEN_OK;
 }
 
-/* NULL: there is none. */
+/* Sets *out to NULL if there is no such record. */
 static int find_record(struct cli *cli, const char *variant, const cugen_stored_record **out) {
   const cugen_stored_record *all;
   size_t count;
@@ -67,7 +68,8 @@ static int find_record(struct cli *cli, const char *variant, const cugen_stored_
   return *variant ? find_first(all, count, variant, out) : find_best(cli, all, count, out);
 }
 
-/* A record does not have it: that of the launch it is about, the first one with such blocks. */
+/* Takes the preferred carveout, which a record lacks, from the first launch whose blocks have the
+   record's size. */
 static int take_carveout(struct cli *cli, const cugen_record *r, cugen_resources *out) {
   const cugen_launch_info *launches;
   size_t count, i = 0;
@@ -83,7 +85,8 @@ static int take_carveout(struct cli *cli, const cugen_record *r, cugen_resources
   return CUGEN_OK;
 }
 
-/* Of a GPU that the compiler has a target for, but which is not described well enough for a prediction. */
+/* Compiles the kernel for a GPU that the compiler has a target for, but that has no model good
+   enough for a prediction. */
 static int compile_now(struct cli *cli, const char *variant, struct kernel *out) {
   const char *source, *name, *text = *variant ? variant : NULL;
   *out = (struct kernel){.now = true, .device = cugen_kernel_device(cli->kernel)->name};
@@ -93,7 +96,7 @@ static int compile_now(struct cli *cli, const char *variant, struct kernel *out)
   return status;
 }
 
-/* The variant's record: "" means the best. */
+/* Takes the resources from the variant's record; "": the best variant. */
 static int take_record(struct cli *cli, const char *variant, struct kernel *out) {
   const cugen_stored_record *found;
   bool now = false;
@@ -111,7 +114,8 @@ static int take_record(struct cli *cli, const char *variant, struct kernel *out)
                          .device = cugen_kernel_device(cli->kernel)->name,
                          .cluster_blocks = r->cluster_blocks,
                          .active_clusters = r->active_clusters};
-  bool chosen = r->predicted && !*variant; /* what it takes is the compiler's word, that it is the best is not */
+  /* Resources come from the compiler, but the choice of the best is predicted. */
+  bool chosen = r->predicted && !*variant;
   const char *why = !chosen ? ""
                     : now   ? ", the model's choice of one of each implementation"
                             : ", the model's choice: predicted";
@@ -129,7 +133,7 @@ static int take_kernel(struct cli *cli, struct kernel *out) {
   if (!status) status = cli_use_check_on_cpu(cli);
   if (!status && variant) status = cugen_kernel_source(cli->kernel, variant, &source, &name, &cli->error);
   if (status) return status;
-  char *whole = strdup(name); /* the kernel's, which may be closed */
+  char *whole = strdup(name); /* copied, because the kernel may be closed */
   status = whole ? take_record(cli, whole, out) : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   free(whole);
   return status;
@@ -145,7 +149,7 @@ static int take_number(struct cli *cli, enum cli_option option, size_t least, in
   return status;
 }
 
-/* A number, or an expression in the block's threads. */
+/* Reads --shared: a number, or an expression in the block's threads. */
 static int take_shared(struct cli *cli, cugen_resources *out) {
   const char *text = cli->values[OPTION_SHARED];
   if (!text || text[strspn(text, "0123456789")] == '\0')
@@ -164,7 +168,7 @@ static int take_options(struct cli *cli, cugen_resources *out) {
   return status;
 }
 
-/* ---- On which devices ---- */
+/* ---- The devices ---- */
 
 struct answer {
   char id[32];
@@ -185,7 +189,7 @@ static int ask(struct cli *cli, const char *device, const cugen_resources *resou
   return status;
 }
 
-/* The GPUs of this machine, then the models. */
+/* Asks the GPUs of this machine, then the models. */
 static int ask_all(struct cli *cli, const cugen_resources *resources, struct answers *out) {
   cugen_device_info devices[16];
   const char *models[48];
@@ -200,7 +204,7 @@ static int ask_all(struct cli *cli, const cugen_resources *resources, struct ans
 
 /* ---- Printing ---- */
 
-/* grows: shared memory is the block size's. */
+/* grows: shared memory depends on the block size. */
 static void add_row(struct table *table, const struct answer *answer, bool grows) {
   const cugen_occupancy *o = &answer->occupancy;
   char best[128] = "-";
@@ -216,7 +220,8 @@ static void add_row(struct table *table, const struct answer *answer, bool grows
   table_cell(table, o->device);
 }
 
-/* Which multiprocessors a cluster may lie on, and so how many fit, is published for no device: its driver knows. */
+/* It is published for no device on which multiprocessors a cluster may be placed, so that only the
+   driver knows how many clusters fit. */
 static void print_cluster_line(const struct kernel *kernel) {
   if (kernel->cluster_blocks < 2) return;
   printf("clusters of %d blocks, of which ", kernel->cluster_blocks);

@@ -1,4 +1,5 @@
-/* The table of options, and how the library's messages name them; see option_names.h. */
+/* The table of options, and the translation of the library's messages to option names; see
+   option_names.h. */
 #include "option_names.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ const struct cli_option_row cli_options[OPTION_COUNT] = {
 #undef X
 };
 
-/* Fields of the library's options that have another name here. */
+/* Fields of the library's options that have another name in the command line. */
 static const struct {
   const char *field;
   enum cli_option option;
@@ -32,7 +33,8 @@ static const char *option_of(const char *field, size_t length) {
   return NULL;
 }
 
-/* The length of "cugen_options." and its like at text; 0: there is none. */
+/* Returns the length of "cugen_options." or of another struct's name at `text`; 0: there is
+   none. */
 static size_t structure_at(const char *text) {
   static const char *const structures[] = {"cugen_options.",        "cugen_filter.",
                                            "cugen_tune_options.",   "cugen_check_options.",

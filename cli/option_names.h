@@ -1,10 +1,11 @@
-/* Options as the library's messages name them. */
+/* Translates messages of the library to the command line's options. */
 #ifndef CLI_OPTION_NAMES_H
 #define CLI_OPTION_NAMES_H
 
 #include "api/tools.h"
 
-/* What the library says names its options as C does, "cugen_options.toolkit"; here it is "--toolkit". */
+/* The library's messages name options as C does, "cugen_options.toolkit"; here they become
+   "--toolkit". */
 struct message {
   char text[sizeof((cugen_error *)0)->message];
 };

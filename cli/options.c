@@ -31,7 +31,7 @@ struct cli_word options_word(const char *text) {
   return word;
 }
 
-/* getopt's two tables for a command, and which option a row is. */
+/* The two tables of getopt_long for a command, and the option of each row. */
 struct tables {
   struct option longs[OPTION_COUNT + 1];
   char letters[2 * OPTION_COUNT + 3];
@@ -73,7 +73,8 @@ static int fail_unknown(struct cli *cli, const struct tables *tables, const char
   return status;
 }
 
-/* What getopt_long said '?' or ':' to: an unknown word, or a wrong use of a known option. */
+/* Reports a word to which getopt_long returned '?' or ':': an unknown option, or a wrong use of a
+   known one. */
 static int fail_option(struct cli *cli, const struct tables *tables, int code, const char *word) {
   enum cli_option option = option_of(optopt);
   if (code == ':' && option != OPTION_COUNT)
@@ -106,13 +107,14 @@ static int take(struct cli *cli, enum cli_option option, const char *value) {
   return CUGEN_OK;
 }
 
-/* --list 5: an optional argument as a word of its own, which getopt leaves to us. */
+/* Takes the value of an optional argument that is a word of its own, as in --list 5, which getopt
+   does not support. */
 static const char *optional_number(const char *const *argv, int argc) {
   if (optarg || optind >= argc || !isdigit((unsigned char)*argv[optind])) return optarg;
   return argv[optind++];
 }
 
-/* "M=4096", of a command that has --set. */
+/* Returns true for "M=4096" of a command that has --set. */
 static bool looks_set(const struct cli_command *command, const char *word) {
   const size_t name = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
   return commands_take(command, OPTION_SET) && name && word[name] == '=' && word[name + 1] && !strpbrk(word, " \t\n");

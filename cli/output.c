@@ -1,4 +1,5 @@
-/* Where a result goes: stdout, or the file of --output, which is complete or as it was. */
+/* Where a result goes: to stdout, or to the file of --output, which is written completely or left
+   as it was. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 
 #include "cli.h"
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int write_stream(FILE *file, void (*write)(const void *context, FILE *out), const void *context) {
   if (!file) return errno;
   errno = 0;
@@ -17,10 +18,10 @@ static int write_stream(FILE *file, void (*write)(const void *context, FILE *out
   return code;
 }
 
-/* A stream into api_output_add. */
+/* A stream that writes to api_output_add. */
 struct sink {
   cugen_output *output;
-  int status; /* of the first failure */
+  int status; /* status of the first failure */
   cugen_error *error;
 };
 
@@ -57,7 +58,7 @@ int cli_check_output(struct cli *cli) {
   const char *path = cli->values[OPTION_OUTPUT];
   int length;
   if (!path || strcmp(path, "-") == 0)
-    return CUGEN_OK; /* what asks where the cache is looks for everything else, too */
+    return CUGEN_OK; /* not needed, and cli_where would look for everything else as well */
   const char *cache = cli_where(cli, "cache", &length);
   for (size_t i = 0; length && i < sizeof suffixes / sizeof *suffixes; i++)
     if (is_same_file(path, cache, length, suffixes[i]))

@@ -1,4 +1,4 @@
-/* Portfolios for people and as JSON; see portfolio.h. */
+/* Prints portfolios for people and as JSON; see portfolio.h. */
 #include "portfolio.h"
 
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "settings.h"
 #include "table.h"
 
-/* "1.2 %" of a factor of 1.012; "-": not known. */
+/* Prints "1.2 %" for a factor of 1.012; "-": not known. */
 static struct shown loss(double factor) {
   struct shown out = {"-"};
   if (factor > 0) snprintf(out.text, sizeof out.text, "%.1f %%", 100 * (factor - 1));
   return out;
 }
 
-/* Left out of so few problems, the rest tell little of sizes in between. */
+/* With fewer problems, the losses of problems left out say little about other sizes. */
 enum { FEW_PROBLEMS = 16 };
 
 static void print_losses(const cugen_portfolio *p) {
@@ -32,7 +32,7 @@ static void print_missed(const char *where, size_t missed, const cugen_portfolio
   printf("%s%s of %s", where, print_count(missed).text, print_count(p->problems).text);
 }
 
-/* What has no loss, since nothing serves it. */
+/* Prints the problems without a loss, because no variant serves them. */
 static void print_not_counted(const cugen_portfolio *p) {
   if (!p->missed && !p->held_out_missed) return;
   fputs("Not counted are problems that it does not serve at all: ", stdout);
@@ -46,7 +46,7 @@ static const char *state_of(const cugen_portfolio_variant *v) {
   return v->stale ? "stale" : v->invalid ? "not valid here" : "";
 }
 
-/* Which columns say something: losses of one that was just learnt, states of one that is remembered. */
+/* The columns that are needed: losses for a portfolio just learnt, states for a remembered one. */
 struct shown_columns {
   bool losses, states;
 };
@@ -86,7 +86,7 @@ static int print_variants(struct cli *cli, const cugen_portfolio *p) {
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* Of variants that --where and the like leave out nothing was read. */
+/* Returns true if --where or the like left out variants, of which no records were read. */
 static bool is_filtered(const struct cli *cli) {
   return cli->where_count || options_given(cli, OPTION_IMPLEMENTATION) || options_given(cli, OPTION_PATTERN);
 }
@@ -113,7 +113,7 @@ int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
   return CUGEN_OK;
 }
 
-/* ---- Its problems -------------------------------------------------------------------------------------------------- */
+/* ---- Its problems ---- */
 
 static int by_loss(const void *a, const void *b) {
   const cugen_portfolio_problem *x = *(const cugen_portfolio_problem *const *)a,
@@ -161,7 +161,7 @@ int portfolio_print_problems(struct cli *cli, const cugen_portfolio *p, size_t t
   return status;
 }
 
-/* ---- A list of them ------------------------------------------------------------------------------------------------ */
+/* ---- A list of them ---- */
 
 int portfolio_print_list(struct cli *cli, const cugen_portfolio *portfolios, size_t count) {
   static const struct table_column columns[] = {{"portfolio", 0, 0},
@@ -192,7 +192,7 @@ int portfolio_print_list(struct cli *cli, const cugen_portfolio *portfolios, siz
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static json_t *variant_json(const cugen_portfolio_variant *v) {
   json_t *object = json_object();

@@ -1,13 +1,15 @@
-/* Predictions on the spot, where nothing is remembered: one variant of each implementation, its default, or the first of those that
-   the options name. They are kept in memory alone: a command that reads leaves the cache as it is. */
+/* Makes predictions at once if no records are stored: of one variant of each implementation, its
+   default, or of the first variants that the options name. They are kept only in memory, because a
+   command that reads must not change the cache. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
-enum { MOST_NAMED = 16 }; /* of variants that the options name */
+enum { MOST_NAMED = 16 }; /* most variants that the options may name */
 
-/* The kernel again, from a library whose cache is in memory; hints name the one that was meant. */
+/* Opens the kernel again, in a library whose cache is in memory. Hints still name the original
+   cache. */
 static int reopen(struct cli *cli) {
   const char *cache = cli->values[OPTION_CACHE];
   cugen_kernel_close(cli->kernel);
@@ -20,7 +22,8 @@ static int reopen(struct cli *cli) {
   return status ? status : api_kernel_use_predictions(cli->kernel, &cli->error);
 }
 
-/* That nothing could be predicted is for the caller to say, as of any other record. */
+/* A status that nothing could be predicted is left to the caller, which looks for records
+   anyway. */
 static int predict(struct cli *cli, size_t most) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   options.strategy = "exhaustive";
@@ -31,7 +34,8 @@ static int predict(struct cli *cli, size_t most) {
   return status == CUGEN_ERROR_WRONG ? CUGEN_OK : status;
 }
 
-/* What the text leaves out is the default. all: heuristics forbid none that is named, as none that 'cugen gen' is given. */
+/* Predicts one variant; tunables that the text leaves out are defaults. all: include variants that
+   heuristics leave out, as 'cugen gen' does for a named variant. */
 static int predict_one(struct cli *cli, const char *variant, bool all) {
   cugen_filter filter = CUGEN_FILTER_INIT;
   const char *source, *name;
@@ -55,7 +59,7 @@ static int predict_defaults(struct cli *cli) {
     snprintf(name, sizeof name, "%s", info.name);
     status = predict_one(cli, name, every);
     if (status == CUGEN_ERROR_CONFIG || status == CUGEN_ERROR_TEMPLATE || status == CUGEN_ERROR_EMPTY)
-      status = CUGEN_OK; /* it has none that expands */
+      status = CUGEN_OK; /* no variant of the implementation expands */
     if (!status) status = cli_filter(cli, every);
   }
   return status;

@@ -1,4 +1,4 @@
-/* Numbers for people; see print.h. */
+/* Formats numbers for people; see print.h. */
 #include "print.h"
 
 #include <inttypes.h>
@@ -24,7 +24,7 @@ struct shown print_count(uint64_t n) {
   return shown;
 }
 
-/* Four digits that count, with the largest of the units that keeps the number at 1 or more. */
+/* Prints four significant digits, with the largest unit in which the number is at least 1. */
 static struct shown print_scaled(double value, const double *scales, const char *const *units, size_t count) {
   struct shown shown;
   size_t i = 0;

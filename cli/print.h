@@ -1,4 +1,4 @@
-/* Numbers for people, and records as JSON. */
+/* Formats numbers for people, and records as JSON. */
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H
 
@@ -8,7 +8,7 @@
 
 #include "api/json.h"
 
-/* A short text, returned by value. */
+/* A short text that is returned by value. */
 struct shown {
   char text[48];
 };
@@ -22,34 +22,40 @@ struct shown print_flops(double rate);      /* 66.91 TFLOP/s; - for 0 */
 struct shown print_bandwidth(double rate);  /* 4,213 GB/s; - for 0 */
 struct shown print_number(double value);    /* 1,164; 12.5; 0.25 */
 struct shown print_percent(double fraction);
-/* "66 of 2": that many clusters of two blocks each run at once; "? of 2": not known how many; "-": no clusters. */
+/* "66 of 2": 66 clusters of two blocks each run at once; "? of 2": their number is not known; "-":
+   no clusters. */
 struct shown print_clusters(int blocks, int active);
-struct shown print_moment(int64_t seconds); /* since the epoch: 2027-03-01 14:05, here; - for 0 */
-struct shown print_version(int version);    /* 13.0 from 13000; - for 0 */
-/* The rate that matters for a kernel: its GFLOP/s where operations are declared, else its GB/s. */
+/* Seconds since the epoch as local time: 2027-03-01 14:05; - for 0. */
+struct shown print_moment(int64_t seconds);
+struct shown print_version(int version); /* 13.0 from 13000; - for 0 */
+/* The unit of the rate that is shown for a kernel: GFLOP/s if operations are declared, else
+   GB/s. */
 const char *print_rate_unit(double flops, double bytes); /* NULL when neither is declared */
 struct shown print_rate(double flops, double bytes, double seconds);
 
-/* Whether that is one of the text's words. */
+/* Returns true if `word` is one of the text's words. */
 bool print_has_word(const char *text, const char *word, size_t length);
 
-/* What kernels printed, line by line; nothing of "". when: " in its first launch", or "". */
+/* Prints the output of kernels line by line; nothing for "". when: " in its first launch", or
+   "". */
 void print_printed(const char *text, const char *when);
 
-/* The text as api_clean_text has it, to be freed; NULL: out of memory. */
+/* Returns a copy cleaned by api_clean_text; the caller frees it; NULL: out of memory. */
 char *print_clean(const char *text, size_t length);
 
 /* ---- JSON ---- */
 
 json_t *json_device(const cugen_device_info *device);
 json_t *json_implementation(const cugen_implementation_info *info);
-/* null: the variant was named. */
+/* Returns JSON null if the variant was named. */
 json_t *json_choice(const cugen_choice *choice);
-json_t *json_record(const cugen_record *record); /* its reason names options as the command line does */
-/* Prints the object with a line end, its version in front, and releases it; object NULL: memory ran out while it was made. */
+/* The reason names options as the command line does. */
+json_t *json_record(const cugen_record *record);
+/* Prints the object, its version first, with a line end, and releases it. object NULL: memory ran
+   out while it was made. */
 int json_print(json_t *object, FILE *out, cugen_error *error);
 
-/* "Tried 13 (2 failed, 1 came out wrong)", on a line of its own, which goes on. */
+/* Prints the beginning of a line: "Tried 13 (2 failed, 1 came out wrong)". */
 void print_tried(const cugen_tune_result *result);
 
 #endif

@@ -1,5 +1,5 @@
-/* Reading problems that are tuned together; see problem_set.h. Whatever they are written in becomes lines of words NAME=VALUE,VALUE; a
-   line means all combinations of its values. */
+/* Reads problems that are tuned together; see problem_set.h. All forms become lines of words
+   NAME=VALUE,VALUE; a line stands for all combinations of its values. */
 #include "problem_set.h"
 
 #include <stdlib.h>
@@ -11,12 +11,12 @@ static int fail_memory(struct cli *cli) {
   return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
 }
 
-/* ---- One line: a product of lists -------------------------------------------------------------------------------- */
+/* ---- One line: a product of lists ---- */
 
 struct word {
-  const char *name; /* up to '=' */
+  const char *name; /* name, up to '=' */
   size_t name_length;
-  const char *values; /* "64,128" */
+  const char *values; /* the values, "64,128" */
   size_t length, count;
 };
 
@@ -34,7 +34,7 @@ static const struct word *find_word(const struct line *line, const struct word *
   return NULL;
 }
 
-/* "M=64,128", `length` characters, taken apart. */
+/* Splits "M=64,128" of `length` characters into name and values. */
 static int split_word(struct cli *cli, const struct line *line, const char *text, size_t length, struct word *out) {
   const char *equals = memchr(text, '=', length);
   const char *fault = NULL;
@@ -64,7 +64,7 @@ static int add_word(struct cli *cli, struct line *line, const char *text, size_t
   return CUGEN_OK;
 }
 
-/* What --set says of parameters that the line does not name. */
+/* Adds the values of --set for parameters that the line does not name. */
 static int add_settings(struct cli *cli, struct problem_set *set, struct line *line) {
   const size_t own = line->count;
   int status = CUGEN_OK;
@@ -79,7 +79,7 @@ static int add_settings(struct cli *cli, struct problem_set *set, struct line *l
   return status;
 }
 
-/* "M=64": the word's value number i. */
+/* Returns "M=64", with value i of the word. */
 static char *setting_of(const struct word *word, size_t i) {
   const char *value = word->values, *end = word->values + word->length;
   for (; i > 0; i--) value = (const char *)memchr(value, ',', (size_t)(end - value)) + 1;
@@ -101,7 +101,7 @@ static struct problem_settings *add_problem(struct problem_set *set) {
   return &set->problems[set->count++];
 }
 
-/* Combination number i: the last word changes fastest. */
+/* Adds combination i; the last word changes fastest. */
 static bool add_combination(struct problem_set *set, const struct line *line, size_t i) {
   struct problem_settings *problem = add_problem(set);
   if (!problem) return false;
@@ -127,7 +127,7 @@ static int add_product(struct cli *cli, struct problem_set *set, const struct li
   return CUGEN_OK;
 }
 
-/* "M=64,128 N=64" */
+/* Adds the problems of a line such as "M=64,128 N=64". */
 static int add_line(struct cli *cli, struct problem_set *set, const char *where, const char *text, size_t length) {
   struct line line = {.where = where};
   int status = CUGEN_OK;
@@ -143,7 +143,7 @@ static int add_line(struct cli *cli, struct problem_set *set, const char *where,
   return status ? status : add_product(cli, set, &line);
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static int write_value(struct cli *cli, const char *where, const char *name, const json_t *value, FILE *out) {
   const char *string = json_string_value(value);
@@ -223,7 +223,7 @@ static int add_json_line(struct cli *cli, struct problem_set *set, const char *p
   return status;
 }
 
-/* ---- Files ------------------------------------------------------------------------------------------------------- */
+/* ---- Files ---- */
 
 static int add_text_line(struct cli *cli, struct problem_set *set, const char *path, size_t number, const char *text,
                          size_t length) {
@@ -276,7 +276,7 @@ static int read_file(struct cli *cli, const char *path, struct problem_set *set)
   return status;
 }
 
-/* ---- All of them ------------------------------------------------------------------------------------------------- */
+/* ---- All of them ---- */
 
 int problem_set_read(struct cli *cli, struct problem_set *out) {
   const char *path = cli->values[OPTION_PROBLEM_FILE];

@@ -22,10 +22,11 @@ void progress_open(struct progress *progress, bool quiet) {
   *progress = (struct progress){.shown = able && !quiet, .begin = progress_now()};
 }
 
-/* How much is done, from 0 to 1: of the planned variants, or of the time, whichever will end it. */
+/* Returns which part is done, from 0 to 1: of the planned variants or of the time, whichever is
+   more. */
 static double fraction_done(const cugen_progress *state) {
   if (state->stage == CUGEN_STAGE_VERIFY && state->problems <= 1)
-    return 1; /* of the search, which may have had nothing left to try */
+    return 1; /* the search is over, perhaps because nothing was left to try */
   double by_count = state->planned ? (double)state->done / (double)state->planned : 0;
   double whole = state->elapsed + state->remaining;
   double by_time = state->remaining >= 0 && whole > 0 ? state->elapsed / whole : 0;
@@ -33,7 +34,8 @@ static double fraction_done(const cugen_progress *state) {
   return done < 0 ? 0 : done > 1 ? 1 : done;
 }
 
-/* The line, in pieces that are there whole or not at all; the last column stays free, so that the terminal does not wrap. */
+/* The line, as pieces that are printed whole or not at all. The last column stays free, so that the
+   terminal does not wrap. */
 struct line {
   char text[512];
   size_t columns, room;
@@ -42,7 +44,7 @@ struct line {
 static void add(struct line *line, const char *before, const char *text) {
   const size_t used = strlen(line->text), columns = terminal_columns(text, strlen(text)) + strlen(before);
   if (line->columns + columns > line->room || used + strlen(before) + strlen(text) >= sizeof line->text) {
-    line->room = 0; /* nor anything behind it */
+    line->room = 0; /* later pieces are left out as well */
     return;
   }
   snprintf(line->text + used, sizeof line->text - used, "%s%s", before, text);
@@ -67,7 +69,7 @@ static void add_counts(struct line *line, const cugen_progress *state) {
   if (state->failed) add(line, ", ", text);
 }
 
-/* Which of several problems is being tuned. */
+/* Adds which of several problems is being tuned. */
 static void add_problem(struct line *line, const cugen_progress *state) {
   char text[128];
   snprintf(text, sizeof text, "%s of %s", print_count(state->problem_index + 1).text,
@@ -92,7 +94,7 @@ static void add_best(struct line *line, const cugen_progress *state) {
   if (unit) add(line, ", ", text);
 }
 
-/* The words of the variant that fit. */
+/* Adds the words of the variant that fit. */
 static void add_variant(struct line *line, const char *variant) {
   const char *before = "  ";
   for (size_t length; *variant; variant += length, variant += strspn(variant, " ")) {
@@ -104,7 +106,8 @@ static void add_variant(struct line *line, const char *variant) {
   }
 }
 
-/* Where no limit of time decides, as long for each that is left as for those that are done; negative: not known. */
+/* Returns the seconds left if no time limit applies, assuming that the remaining variants take as
+   long as those tried; negative: not known. */
 static double time_left(const struct progress *progress, const cugen_progress *state) {
   if (state->remaining >= 0 || !state->done || state->planned <= state->done) return state->remaining;
   return (progress_now() - progress->begin) / (double)state->done * (double)(state->planned - state->done);
@@ -117,7 +120,8 @@ static void make_line(const struct progress *progress, const cugen_progress *sta
   snprintf(text, sizeof text, "%s left", print_clock(left).text);
   add_bar(line, fraction_done(state));
   add_counts(line, state);
-  if (left >= 0 && state->stage != CUGEN_STAGE_DATA) add(line, "  ", text); /* how long it takes is not known */
+  /* How long making data takes is not known. */
+  if (left >= 0 && state->stage != CUGEN_STAGE_DATA) add(line, "  ", text);
   add_stage(line, state);
   add_problem(line, state);
   char *best = state->best ? print_clean(state->best, strlen(state->best)) : NULL;
@@ -126,7 +130,7 @@ static void make_line(const struct progress *progress, const cugen_progress *sta
   free(best);
 }
 
-/* Not sooner than a tenth of a second after the last. */
+/* Returns true if a tenth of a second has passed since the last drawing. */
 static bool is_due(struct progress *progress) {
   enum { REDRAWS_PER_SECOND = 10 };
   const double time = progress_now();
@@ -173,7 +177,7 @@ void progress_open_part(struct progress *progress, struct progress_board *board,
   *progress = (struct progress){.begin = progress_now(), .board = board, .part = part};
 }
 
-/* All counts together, the least that is done and the longest that is left. */
+/* Adds up the counts of all parts. *fraction becomes the least, *left the longest of all parts. */
 static void add_up(const struct progress_board *board, cugen_progress *all, double *fraction, double *left) {
   size_t begun = 0;
   bool planned = true;
@@ -189,7 +193,7 @@ static void add_up(const struct progress_board *board, cugen_progress *all, doub
     if (time > *left) *left = time;
   }
   if (!planned) all->planned = 0;
-  if (begun < board->count) *left = -1; /* who has not begun may take longest */
+  if (begun < board->count) *left = -1; /* a part that has not begun may take longest */
 }
 
 static void make_board_line(const struct progress_board *board, struct line *line) {
@@ -226,7 +230,7 @@ static void draw_part(struct progress_board *board, size_t at, const cugen_progr
   pthread_mutex_unlock(&board->lock);
 }
 
-/* ---- Any ---- */
+/* ---- One search or several ---- */
 
 void progress_draw(struct progress *progress, const cugen_progress *state) {
   struct line line;

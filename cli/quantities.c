@@ -35,7 +35,8 @@ static struct shown show_energy(const cugen_record *r) {
   return print_joules(r->energy);
 }
 
-/* No watts: the energy is that of a load without rest, and the time need not be. */
+/* No rate in watts is shown for other runs: the energy was measured under continuous load, and the
+   time perhaps not. */
 static struct shown show_power(const cugen_record *r) {
   struct shown shown;
   snprintf(shown.text, sizeof shown.text, "%.40s J/s", print_number(r->energy / r->seconds).text);
@@ -80,7 +81,7 @@ static struct shown show_requests(const cugen_record *r) {
   return shown;
 }
 
-/* ---- What it takes of the device ---- */
+/* ---- Resources ---- */
 
 static bool has_occupancy(const cugen_record *r) {
   return r->occupancy > 0;
@@ -102,7 +103,7 @@ static bool has_dynamic(const cugen_record *r) {
   return r->dynamic_shared_bytes > 0;
 }
 
-/* The cpu device knows the dynamic bytes alone, not those of the kernel's own arrays. */
+/* On the cpu device only the dynamic bytes are known, not those of the kernel's own arrays. */
 static bool has_dynamic_part(const cugen_record *r) {
   return has_registers(r) && has_dynamic(r);
 }

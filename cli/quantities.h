@@ -1,4 +1,5 @@
-/* What a record has to show, each as the cell of a table: the terminal's and the report's choose from the same. */
+/* The quantities of a record as cells of a table. The tables of the terminal and of the report
+   choose from the same quantities. */
 #ifndef CLI_QUANTITIES_H
 #define CLI_QUANTITIES_H
 
@@ -11,13 +12,13 @@ enum quantity {
   QUANTITY_MEASURED,
   QUANTITY_PREDICTED,
   QUANTITY_ENERGY,
-  QUANTITY_POWER,    /* that goes with it: the board's, at this variant's load */
-  QUANTITY_VERIFIED, /* whether the variant of a prediction came out right on the cpu device */
-  QUANTITY_BOUND,    /* what bounds a prediction */
+  QUANTITY_POWER,    /* power of the board at this variant's load */
+  QUANTITY_VERIFIED, /* whether a predicted variant was right on the cpu device */
+  QUANTITY_BOUND,    /* what bounds a predicted variant */
   QUANTITY_RATE,
-  QUANTITY_RATE_ALONE, /* its unit, print_rate_unit, stands elsewhere */
+  QUANTITY_RATE_ALONE, /* without its unit, print_rate_unit, which is in the header */
   QUANTITY_ROOFLINE,
-  QUANTITY_REQUESTS, /* FLOP for each byte that is requested of global memory */
+  QUANTITY_REQUESTS, /* FLOP per byte requested from global memory */
   QUANTITY_OCCUPANCY,
   QUANTITY_CLUSTERS,
   QUANTITY_THREADS,
@@ -25,8 +26,8 @@ enum quantity {
   QUANTITY_SHARED,
   QUANTITY_STATIC,
   QUANTITY_DYNAMIC,
-  QUANTITY_DYNAMIC_PART,  /* beside all of it */
-  QUANTITY_DYNAMIC_ALONE, /* where it is not known how much there is besides */
+  QUANTITY_DYNAMIC_PART,  /* shown beside the total */
+  QUANTITY_DYNAMIC_ALONE, /* shown if the total is not known */
   QUANTITY_CONSTANT,
   QUANTITY_LOCAL,
   QUANTITY_SPILLS,
@@ -40,7 +41,7 @@ struct quantity_row {
 
 extern const struct quantity_row quantities[QUANTITIES];
 
-/* FLOP for each byte that the variant requests of global memory; 0: not known. */
+/* Returns the FLOP per byte that the variant requests from global memory; 0: not known. */
 double quantity_requested(const cugen_record *record);
 
 #endif

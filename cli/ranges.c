@@ -1,4 +1,4 @@
-/* Where things lie in a drawn roofline; see ranges.h. */
+/* Computes positions in a drawn roofline; see ranges.h. */
 #include "ranges.h"
 
 #include <ctype.h>
@@ -16,7 +16,8 @@ static void include(double value, double *least, double *most) {
   if (value > *most) *most = value;
 }
 
-/* Two problems of one kernel that differ in sizes alone: another type has another ceiling. */
+/* Returns true for problems of one kernel that differ only in sizes; another type would have
+   another ceiling. */
 static bool is_alike(const char *a, const char *b) {
   while (*a && *b) {
     size_t name = strcspn(a, "= "), length = strcspn(a, " "), other = strcspn(b, " ");
@@ -29,7 +30,7 @@ static bool is_alike(const char *a, const char *b) {
   return !*a && !*b;
 }
 
-/* Other problems' best are shown where there is room for another intensity. */
+/* The best variants of other problems are shown if there is room for another intensity. */
 bool ranges_takes_other(const struct findings *f, const cugen_cache_set *set) {
   return findings_is_kin(f, set) && is_alike(cugen_kernel_problem(f->kernel), set->problem) && set->seconds > 0 &&
          set->flops > 0 && set->bytes > 0 && f->right_count && strcmp(set->best, "") != 0 &&
@@ -40,14 +41,15 @@ double ranges_own_intensity(const struct findings *f) {
   return f->right[0]->flops / f->right[0]->bytes;
 }
 
-/* Where nothing is known of requests all variants lie there. */
+/* Returns true if some requests are known; otherwise all variants are at the problem's own
+   intensity. */
 bool ranges_has_own(const struct findings *f) {
   for (size_t i = 0; i < f->right_count; i++)
     if (f->right[i]->requested > 0) return true;
   return false;
 }
 
-/* Where a variant lies: by what it requests. */
+/* Returns the intensity of a variant by its requests. */
 double ranges_log_intensity(const cugen_record *r) {
   return log10(r->flops / (r->requested > 0 ? r->requested : r->bytes));
 }
@@ -64,7 +66,7 @@ static void find_x(const struct findings *f, struct ranges *out) {
   out->x1 = log10(most * 4);
 }
 
-/* The ceiling that a rate without an intensity is held against. */
+/* Includes the ceilings to which a rate without an intensity is compared. */
 static void include_ceilings(const struct findings *f, const cugen_record *r, double *least, double *most) {
   double device_peak = r->flops > 0 ? f->ceilings.flops_peak : f->ceilings.bandwidth_peak;
   include(r->flops > 0 ? findings_peak(f) : findings_bandwidth(f), least, most);
@@ -91,7 +93,7 @@ double ranges_attainable(const struct ranges *r, double log_x, double peak, doub
   return r->roof && slope < log10(peak) ? slope : log10(peak);
 }
 
-/* The place among those implementations that came out right, and how many they are. */
+/* Returns the position of the implementation among those with right variants, and their number. */
 double ranges_place_of(const struct findings *f, size_t implementation, double *count) {
   double at = 0;
   *count = 0;

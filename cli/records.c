@@ -1,6 +1,7 @@
-/* Tables of records; see records.h. A column that means nothing for any row is left out: on the cpu device there are
-   no registers, no occupancy and no roofline. Where the table has to fit a terminal, variants are shown by the tunables that
-   differ, and those that are as fast as one above, with the same implementation, are counted. */
+/* Tables of records; see records.h. A column that means nothing for any row is left out: on the cpu
+   device there are no registers, no occupancy and no roofline. If the table has to fit a terminal,
+   variants are shown by the tunables that differ, and variants that tie with one above of the same
+   implementation are only counted. */
 #include "records.h"
 
 #include <math.h>
@@ -41,49 +42,50 @@ static bool by_rate(const struct cli *cli) {
   return cli_ranks_by_rate(cli->kernel);
 }
 
-/* Which column stands there: what is ranked by comes first. */
+/* Returns the column at a place: the rate comes first if variants are ranked by it. */
 static size_t column_at(size_t place, bool rate_first) {
   if (!rate_first || place > RATE) return place;
   return place ? place - 1 : RATE;
 }
 
-/* Fetches record i; the right ones come first. False at the first failed one or at the end. */
+/* Gets record i; right records come first. Returns false at the first failed one or at the end. */
 static bool next_right(struct cli *cli, size_t i, cugen_record *out, int *status) {
   if (i >= api_kernel_records(cli->kernel)) return false;
   *status = api_kernel_record(cli->kernel, i, out, &cli->error);
   if (api_kernel_objective(cli->kernel) == CUGEN_OBJECTIVE_BYTES)
-    out->flops = 0; /* the rate shown is that of the ranking */
+    out->flops = 0; /* show the rate by which variants are ranked */
   return !*status && out->outcome == CUGEN_OUTCOME_OK &&
          (!cli->outputs.known || outputs_equal(&out->outputs, &cli->outputs));
 }
 
 /* ---- Ties ---- */
 
-/* The right records, as the table shows them: some rows stand for others of their implementation that are as fast. */
+/* The right records as the table shows them: some rows stand for further records of their
+   implementation that tie. */
 struct ranking {
   struct place {
-    size_t row;    /* the record whose row it is in; its own, or one above */
-    size_t merged; /* others in its row */
+    size_t row;    /* the record in whose row this one is shown: itself, or one above */
+    size_t merged; /* number of other records in this row */
   } * places;
   size_t count;
-  bool tied; /* the first is not the fastest */
+  bool tied; /* the first record is not the fastest */
 };
 
-enum { LEAST_MERGED = 2 }; /* a line for one record would be no shorter than its row */
+enum { LEAST_MERGED = 2 }; /* the line about a single merged record would be as long as its row */
 
 static bool same_implementation(const char *a, const char *b) {
   const size_t length = strcspn(a, " ");
   return strncmp(a, b, length) == 0 && strcspn(b, " ") == length;
 }
 
-/* Those that are tied with the fastest of them; their rows, an implementation each. */
+/* The records that tie with the fastest of them, with one row for each implementation. */
 struct group {
   double least;
   size_t count;
   size_t rows[32];
 };
 
-/* The group's row that the record is in; its own, if there is none of its implementation. */
+/* Returns the group's row of the record's implementation; the record itself if there is none. */
 static size_t find_row(struct cli *cli, struct group *group, const cugen_record *record, size_t i) {
   cugen_record other;
   cugen_error ignored;
@@ -99,7 +101,8 @@ static bool is_row(const struct ranking *ranking, size_t i) {
   return ranking->places[i].row == i;
 }
 
-/* A few are shown as they are, and without a width all. */
+/* Shows records that were merged into a row as rows of their own if they are few, or if there is no
+   width limit. */
 static void unmerge(struct cli *cli, struct ranking *ranking) {
   for (size_t i = 0; i < ranking->count; i++) {
     const struct place *row = &ranking->places[ranking->places[i].row];
@@ -118,7 +121,8 @@ static int rank(struct cli *cli, struct ranking *out) {
   if (!out->places) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   for (size_t i = 0; next_right(cli, i, &record, &status); i++) {
     if (i == 0 || record.cost > group.least * CUGEN_TIE) group = (struct group){.least = record.cost};
-    group.least = fmin(group.least, record.cost); /* within a tie the first is not the fastest */
+    /* Within a tie the first is not always the fastest. */
+    group.least = fmin(group.least, record.cost);
     if (i == 0) first = record.cost;
     out->tied |= record.cost < first;
     const size_t row = find_row(cli, &group, &record, i);
@@ -129,7 +133,7 @@ static int rank(struct cli *cli, struct ranking *out) {
   return status;
 }
 
-/* Where the table ends that has so many rows. */
+/* Returns the end of a table of `top` rows. */
 static size_t end_of(const struct ranking *ranking, size_t top) {
   size_t i = 0;
   for (size_t rows = 0; i < ranking->count && (rows < top || !is_row(ranking, i)); i++) rows += is_row(ranking, i);
@@ -156,7 +160,7 @@ struct best {
   size_t rows;
 };
 
-/* A column that means nothing for any row is left out. */
+/* Leaves out columns that mean nothing for any row. */
 static bool choose(void *context, const cugen_record *record, size_t i) {
   struct best *best = context;
   const char *unit = print_rate_unit(record->flops, record->bytes);
@@ -165,7 +169,7 @@ static bool choose(void *context, const cugen_record *record, size_t i) {
   return settings_add(&best->variants, record->variant);
 }
 
-/* Rank, the columns that apply, and the variant last, since it can be long. */
+/* Opens the table: rank, the needed columns, and last the variant, which can be long. */
 static void open_table(struct cli *cli, struct best *best) {
   struct table_column shown[COLUMNS + 2] = {{"", TABLE_RIGHT, 0}};
   size_t count = 1;
@@ -185,8 +189,8 @@ static void add_merged(struct best *best, size_t merged) {
   best->table.merged += merged;
 }
 
-/* "tiled.. BM=64": what all rows of its implementation have is left out of a narrow table, and --variant would take that for another
-   variant, so the text is none. */
+/* Returns the row's variant text, or NULL if the table shortens it to "tiled.. BM=64": --variant
+   would take the shortened text for another variant. */
 static char *row_variant(const struct best *best, const cugen_record *record) {
   char *dotted = NULL, *text = best->narrow ? settings_short(&best->variants, best->rows) : strdup(record->variant);
   if (!text || strlen(text) >= strlen(record->variant)) return text;
@@ -214,7 +218,8 @@ static bool add_row(void *context, const cugen_record *record, size_t i) {
   return variant != NULL;
 }
 
-/* A row that is alone of its implementation is told from what else was tried of it. */
+/* Collects other variants that were tried, from which the only row of an implementation is
+   distinguished. */
 static int take_tried(struct cli *cli, struct settings *variants) {
   cugen_record record;
   for (size_t i = 0; i < api_kernel_records(cli->kernel); i++) {
@@ -259,7 +264,7 @@ double records_served(const cugen_record *r, const cugen_ceilings *c) {
 }
 
 static void print_measuring(const struct cli *cli) {
-  struct cli meant = *cli; /* of the device, whatever the kernel */
+  struct cli meant = *cli; /* the device's ceilings do not depend on the kernel */
   meant.operand = NULL;
   meant.setting_count = meant.where_count = 0;
   meant.values[OPTION_PATTERN] = meant.values[OPTION_IMPLEMENTATION] = NULL;
@@ -340,19 +345,20 @@ int records_print_best(struct cli *cli, size_t top, size_t *right) {
 
 enum { OUTCOMES = CUGEN_OUTCOME_UNPREDICTED + 1 };
 
-/* An error that ends in a colon lists candidates below; of that list the types are what the user's line has. */
+/* Prints an error line. Of an error that ends in a colon and a list of candidates, the types that
+   the user's line has are printed. */
 static void print_error(const char *line) {
   static const char mark[] = "operand types are: ";
   const int length = (int)strcspn(line, "\n");
   const char *types = line[length - 1] == ':' ? strstr(line, mark) : NULL, *next = strstr(line + length, "error: ");
-  if (types && next && next < types) types = NULL; /* another error's */
+  if (types && next && next < types) types = NULL; /* the list belongs to another error */
   if (types) types += sizeof mark - 1;
   printf("    %.*s%s%.*s\n", length, line, types ? " " : "", types ? (int)strcspn(types, "\n") : 0,
          types ? types : "");
 }
 
-/* The line of a reason that says most: a compiler's log opens with who refused, its first error is what matters; without
-   one, the first line that is no heading. */
+/* Prints the line of a reason that says most: the first error of a compiler's log, which opens with
+   a heading, or else the first line that is no heading. */
 static void print_reason(const char *reason) {
   const char *line = strstr(reason, "error: "), *end;
   while (line && line > reason && line[-1] != '\n') line--;
@@ -374,7 +380,7 @@ const char *records_check_help(int outcome) {
   }
 }
 
-/* What finds the line, as cugen run says. */
+/* Prints the check command that finds the line, as cugen run does. */
 static void print_check(struct cli *cli, const cugen_record *record) {
   const char *help = records_check_help((int)record->outcome);
   struct cli meant = *cli;
@@ -387,8 +393,9 @@ static void print_check(struct cli *cli, const cugen_record *record) {
 }
 
 struct endings {
-  size_t counts[OUTCOMES], examples[OUTCOMES]; /* by outcome; of each the one that comes first in the config */
-  uint64_t orders[OUTCOMES];                   /* of the examples */
+  /* By outcome: count, and an example that comes first in the config. */
+  size_t counts[OUTCOMES], examples[OUTCOMES];
+  uint64_t orders[OUTCOMES]; /* position of the example in the config */
 };
 
 static int count_endings(struct cli *cli, struct endings *out) {
@@ -440,7 +447,7 @@ static void print_failed(size_t count, const char *before) {
   putchar('\n');
 }
 
-/* What the model has no time for is no failure: it stands apart. */
+/* Variants that the model cannot predict are no failures and are printed apart. */
 int records_print_failures(struct cli *cli, bool apart) {
   struct endings endings = {0};
   char before[96];

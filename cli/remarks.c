@@ -1,5 +1,5 @@
-/* What commands say of a config or a source besides their result: tunables that nothing uses, sources that run on the cpu device and
-   that no GPU takes. */
+/* Remarks about a config or a source: tunables that nothing uses, and sources that run on the cpu
+   device but that NVRTC refuses. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +34,8 @@ void cli_remark_refused(struct cli *cli, const char *variant) {
   cugen_error why;
   if (cli->values[OPTION_QUIET]) return;
   if (api_kernel_accepts(cli->kernel, variant, &why) != CUGEN_ERROR_COMPILE) return;
-  char *first = strchr(why.message, '\n'); /* behind "NVRTC refused the source:" the first diagnostic is enough */
+  /* The first diagnostic suffices behind "NVRTC refused the source:" */
+  char *first = strchr(why.message, '\n');
   if (first) first[1 + strcspn(first + 1, "\n")] = '\0';
   cli_remark(cli, "'%s' runs on the cpu device, and does not compile for a GPU: %s", variant, why.message);
 }
@@ -50,7 +51,8 @@ void cli_remark_all_refused(struct cli *cli) {
     for (size_t r = 0; api_kernel_record(cli->kernel, r, &record, &ignored) == CUGEN_OK; r++) {
       if (record.outcome != CUGEN_OUTCOME_OK || strncmp(record.variant, one.name, length) != 0) continue;
       if (record.variant[length] && record.variant[length] != ' ') continue;
-      char *variant = strdup(record.variant); /* the record's lives until the next look-up */
+      /* Copied, because the record is valid only until the next look-up. */
+      char *variant = strdup(record.variant);
       if (variant) cli_remark_refused(cli, variant);
       free(variant);
       break;

@@ -1,5 +1,5 @@
-/* cugen roofline: what bounds every kernel on a device. The ceilings are the best of two configs that ship, tuned and
-   remembered like any other. */
+/* cugen roofline: the ceilings of a device. They are the best variants of two shipped configs,
+   which are tuned and stored like any other kernel. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,11 +16,12 @@
 static const char *const dtypes[] = {"f32", "f64", "f16", "bf16"};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
-/* What tensor cores multiply, shown where they do. */
+/* Types that tensor cores multiply; shown for devices whose tensor cores do. */
 static const char *const tensor_types[] = {"f64", "tf32", "f16", "bf16", "fp8"};
 enum { TENSOR_TYPES = sizeof tensor_types / sizeof *tensor_types };
 
-static const double longest = 20; /* seconds that one ceiling may take; all variants are tried well before */
+/* Most seconds for one ceiling; all variants are tried well before. */
+static const double longest = 20;
 
 /* ---- Measuring ---- */
 
@@ -45,7 +46,7 @@ static int measure(struct cli *cli, const char *config, const char *dtype, const
   return status;
 }
 
-/* On a GPU that is here. */
+/* Measures missing ceilings on a GPU of this machine. */
 static int measure_missing(struct cli *cli, const cugen_ceilings *known) {
   bool again = options_given(cli, OPTION_AGAIN);
   int status = CUGEN_OK;
@@ -90,14 +91,15 @@ static int print_ceilings(struct cli *cli, const cugen_ceilings *all) {
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* No data sheet's figures: those may be at a lower clock. */
+/* Prints the peaks computed from the device's clocks. Figures of a data sheet may be for a lower
+   clock. */
 static void print_peak(const cugen_device_info *device) {
   if (device->sm_count && device->clock_khz)
     printf("Peak: %d multiprocessors at %s MHz, their highest clock; a data sheet may count a lower one.\n",
            device->sm_count, print_count((uint64_t)device->clock_khz / 1000).text);
 }
 
-/* Where memory no longer bounds. */
+/* Prints the intensities from which on memory no longer bounds. */
 static void print_ridges(const cugen_ceilings *all) {
   for (size_t i = 0; i < DTYPES; i++) {
     double flops = records_multiply_adds(&all[i]);
@@ -167,7 +169,7 @@ static int print_all(struct cli *cli, const cugen_ceilings *all) {
 
 /* ---- What variants request ---- */
 
-enum { MOST_ROWS = 8 }; /* of single variants; else the best of each implementation */
+enum { MOST_ROWS = 8 }; /* rows of single variants; with more, the best of each implementation */
 
 static int by_request(const void *a, const void *b) {
   const cugen_record *x = *(const cugen_record *const *)a, *y = *(const cugen_record *const *)b;
@@ -205,7 +207,8 @@ static void add_variant(struct table *table, const struct findings *f, const cug
               plot_rate(findings_rate(r), true), alone || f->right_count > MOST_ROWS ? name : r->variant);
 }
 
-/* What memory would allow if it had to serve all that is requested: the rest of a variant's rate is the caches' doing. */
+/* Prints the rate that memory would allow if it served all requests. What a variant reaches beyond
+   that comes from the caches. */
 static int print_requests(struct cli *cli, const struct findings *f) {
   const cugen_record **rows = calloc(f->right_count + 1, sizeof *rows), *best = f->right[0];
   if (!rows) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");

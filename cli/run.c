@@ -1,4 +1,4 @@
-/* cugen run: verifies and times one variant now. */
+/* cugen run: verifies and times one variant. */
 #include <string.h>
 
 #include "clean.h"
@@ -9,7 +9,8 @@
 #include "quantities.h"
 #include "records.h"
 
-/* What the loads and stores ask for, and what memory would allow if it had to serve all of that. */
+/* Prints how much the loads and stores request, and the rate that memory would allow if it served
+   all of it. */
 static void print_requests(struct cli *cli, const cugen_record *r) {
   cugen_ceilings ceilings;
   cugen_error ignored;
@@ -61,8 +62,9 @@ static void print_resources(const cugen_record *r) {
   printf(", %s spilled\n", print_bytes(r->spill_bytes).text);
 }
 
-/* A tolerance of another magnitude than the data proves nothing. Rounding comes within some powers of ten of one that is meant for
-   it, also where sums are added in another order. */
+/* Remarks on a tolerance of another magnitude than the data, which proves nothing. Rounding errors
+   are within some powers of ten of a suitable tolerance, even if sums are added in another
+   order. */
 static void print_error(const cugen_record *r) {
   static const double loose = 1e-8;
   printf("  error       %.2g of the tolerance at most%s\n", r->error,
@@ -99,7 +101,7 @@ static int print_json(struct cli *cli, const cugen_record *r, const struct launc
   return cli_print_json(cli, object);
 }
 
-/* What finds the line. A check is always on the cpu device. */
+/* Appends the check command that finds the line. A check always runs on the cpu device. */
 static void append_check(struct cli *cli, const cugen_record *r) {
   const char *help = records_check_help((int)r->outcome);
   struct cli meant = *cli;
@@ -111,7 +113,7 @@ static void append_check(struct cli *cli, const cugen_record *r) {
   cli_append(cli, "' %s", help);
 }
 
-/* A variant that is not right has its figures printed all the same; the status says what is wrong with it. */
+/* Sets the status of a variant that is not right. Its figures are printed all the same. */
 static int fail_outcome(struct cli *cli, const cugen_record *r) {
   const char *problem = api_kernel_problem_short(cli->kernel);
   static const int statuses[] = {CUGEN_OK,          CUGEN_ERROR_COMPILE, CUGEN_ERROR_DEVICE, CUGEN_ERROR_WRONG,
@@ -135,7 +137,8 @@ static int on_progress(const cugen_progress *state, void *context) {
   return 0;
 }
 
-/* On a terminal a line says meanwhile what it waits for: a reference may take minutes. */
+/* Runs the variant. On a terminal a line says what is being waited for, because a reference may
+   take minutes. */
 static int run_variant(struct cli *cli, const char *variant, double timeout, cugen_record *out) {
   struct progress progress;
   progress_open(&progress, options_given(cli, OPTION_QUIET));
@@ -161,7 +164,7 @@ int command_run(struct cli *cli) {
   const size_t failed = choice.variant ? cli_failed(cli, &choice) : 0;
   status = run_variant(cli, variant, timeout, &record);
   if (!status && choice.variant)
-    cli_remark_choice(cli, &choice, failed); /* of what cannot run at all, nothing need be known */
+    cli_remark_choice(cli, &choice, failed); /* only now, so that an error comes without remarks */
   struct launches launches = {NULL, 0, NULL};
   if (!status && record.outcome == CUGEN_OUTCOME_OK) status = launches_find(cli, record.variant, &launches);
   if (!status && record.outcome == CUGEN_OUTCOME_OK) cli_remark_refused(cli, record.variant);

@@ -1,11 +1,11 @@
-/* What other users of the machine must not see. */
+/* Hides secrets from other users of the machine. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
-/* They see the words of a command line (ps). So a connection string moves elsewhere, and what stands in its place is its scheme. Without memory for
-   that it stays where it is. */
+/* Other users see the words of a command line (ps). So a connection string is copied elsewhere, and
+   only its scheme is left in place. Without memory for the copy the string stays. */
 static char *move(char *word) {
   static const char mark[] = "://";
   char *secret = strstr(word, mark);

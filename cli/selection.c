@@ -1,10 +1,11 @@
-/* What a command says of a variant that it chose itself, as a plan would. */
+/* Remarks about a variant that a command chose itself, as a plan would. */
 #include <string.h>
 
 #include "cli.h"
 #include "print.h"
 
-/* "'cugen tune CONFIG ...' finds the best, " where that is so, and not where it only predicts what it has predicted. */
+/* Prints "'cugen tune CONFIG ...' finds the best, ", unless tuning would only repeat a
+   prediction. */
 static void advise_tuning(const struct cli *cli, bool near, bool predicted) {
   enum cli_tuning tuning = cli_tuning(cli);
   if (tuning == CLI_REFUSES || (predicted && tuning == CLI_PREDICTS)) return;
@@ -20,7 +21,8 @@ size_t cli_failed(const struct cli *cli, const cugen_choice *choice) {
   return none ? api_kernel_records(cli->kernel) : 0;
 }
 
-/* Tuning again tries what is left; a variant that failed is only tried when its kernel has changed. */
+/* Tuning again tries the remaining variants; a failed variant is tried again only when its kernel
+   has changed. */
 static void remark_failed(const struct cli *cli, size_t failed) {
   const struct cli meant = cli_to_tune(cli), here = cli_here(cli);
   cugen_space_info space;

@@ -1,4 +1,4 @@
-/* A command for a program (cugen_command); see serve.c. */
+/* Runs a command for a program (cugen_command); see serve.c. */
 #ifndef CLI_SERVE_H
 #define CLI_SERVE_H
 
@@ -6,17 +6,18 @@
 #include "print.h"
 
 struct serve {
-  char **defaults; /* "device=cpu", of the program's library */
+  char **defaults; /* options of the program's library, such as "device=cpu" */
   size_t count;
   int answer;     /* descriptor for the answer */
-  json_t *result; /* of the command; NULL: none yet */
+  json_t *result; /* JSON result of the command; NULL: none yet */
 };
 
-/* Takes "worker command VERSION DEFAULT... --" from the words, and stdout and stderr from the process. */
+/* Removes "worker command VERSION DEFAULT... --" from the words, and redirects stdout and
+   stderr. */
 int serve_open(struct serve *serve, int *argc, char ***argv);
-/* Sets the options of the command, when its words were read. */
+/* Sets the command's options after its words were read. */
 int serve_begin(struct cli *cli);
-/* Writes the answer; returns the exit code. */
+/* Writes the answer and returns the exit code. */
 int serve_close(struct cli *cli, int status);
 
 #endif

@@ -1,4 +1,4 @@
-/* What rows have in common; see settings.h. */
+/* Finds what the settings of rows have in common; see settings.h. */
 #include "settings.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static bool same_group(const char *a, const char *b) {
   return strncmp(a, b, length) == 0 && strcspn(b, " ") == length;
 }
 
-/* A row alone of its group has others that were tried, and itself. */
+/* Adds a tried variant if its group has a single row and the variant is another one. */
 bool settings_add_tried(struct settings *settings, const char *text) {
   size_t rows = 0;
   for (size_t i = 0; i < settings->count; i++) {
@@ -56,7 +56,8 @@ bool settings_add_tried(struct settings *settings, const char *text) {
   return rows != 1 || add(&settings->tried, &settings->tried_count, text);
 }
 
-/* Leaves in *shared what all texts of the group have, too, and counts these. NULL: out of memory. */
+/* Removes from *shared the words that some text of the group lacks, and counts the texts. NULL: out
+   of memory. */
 static void keep_shared(char **shared, const char *text, char *const *texts, size_t count, size_t *found) {
   *found = 0;
   for (size_t i = 0; i < count && *shared; i++) {
@@ -68,8 +69,8 @@ static void keep_shared(char **shared, const char *text, char *const *texts, siz
   }
 }
 
-/* What all rows of the group of `text` have, and how many these are; of one row, what else was tried has it, too. To be freed; NULL: out
-   of memory. */
+/* Returns the words that all rows of the group of `text` have, and the number of rows. With a
+   single row, the tried variants must have them too. The caller frees it; NULL: out of memory. */
 static char *shared_of(const struct settings *settings, const char *text, size_t *rows, size_t *tried) {
   const char *own = text + strcspn(text, " ");
   char *shared = settings_take(own, own, true);
@@ -79,7 +80,7 @@ static char *shared_of(const struct settings *settings, const char *text, size_t
   return shared;
 }
 
-/* Words of one length stay in their order. */
+/* Sorts words by length; words of equal length keep their order. */
 static char *shortest_first(const char *text) {
   char *out = NULL;
   size_t size;

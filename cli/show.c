@@ -1,4 +1,5 @@
-/* cugen show: the problem, the implementations, the arguments in order, and the C signature to call it with. */
+/* cugen show: prints the problem, the implementations, the arguments in order, and the C signature
+   of the launch. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 static const char *const kinds[] = {"input", "output", "inout", "scratch", "scalar", "constant"};
 
-/* The element types of configs, as C and CUDA write them. */
+/* Returns the element type of a config as C and CUDA write it. */
 static const char *c_type(const char *dtype) {
   static const char *const types[][2] = {
       {"f64", "double"},         {"f32", "float"},          {"f16", "__half"}, {"bf16", "__nv_bfloat16"},
@@ -24,7 +25,8 @@ static const char *c_type(const char *dtype) {
   return dtype;
 }
 
-/* Whether the caller gives it: cugen allocates scratch, and a compiled-in scalar is part of the source. */
+/* Returns true if the caller passes the argument. cugen allocates scratch, and compiled-in scalars
+   are part of the source. */
 static bool is_given(const cugen_argument_info *argument) {
   return argument->kind != CUGEN_ARGUMENT_SCRATCH && !argument->compiled_in;
 }
@@ -36,7 +38,7 @@ static void print_parameter(const cugen_argument_info *argument, FILE *out) {
           scalar ? "" : "*", argument->name);
 }
 
-/* "96 x 200" of numbers[0..rank) */
+/* Prints "96 x 200" of numbers[0..rank). */
 static struct shown print_extents(const int64_t *numbers, int rank, const char *between) {
   struct shown shown = {"-"};
   size_t used = 0;
@@ -114,13 +116,13 @@ static int print_implementations(struct cli *cli, const cugen_space_info *space,
   return CUGEN_OK;
 }
 
-/* Whether only a device that is not here could tell, which is no fault of the config. */
+/* Returns true if only a device that is not present could tell, which is not the config's fault. */
 static bool needs_device(int status) {
   return status == CUGEN_ERROR_USAGE;
 }
 
-/* Of the variant that --variant names, else of the one that a plan would use. What is wrong with that one comes behind all else
-   (find_missing). */
+/* Prints the launches of the variant that --variant names, or else of the one that a plan would
+   use. An error of the latter is reported at the end (find_missing). */
 static int print_launches(struct cli *cli, FILE *out) {
   struct launches launches;
   int status = launches_find(cli, cli->values[OPTION_VARIANT], &launches);
@@ -131,7 +133,8 @@ static int print_launches(struct cli *cli, FILE *out) {
   return launches_print(cli, &launches, "  ", out);
 }
 
-/* Else the template may take something else than the config passes. */
+/* Returns true if a variant expands; otherwise the template may take other arguments than the
+   config passes. */
 static bool expands(const struct cli *cli) {
   const cugen_launch_info *launches;
   cugen_error ignored;
@@ -139,7 +142,7 @@ static bool expands(const struct cli *cli) {
   return !api_kernel_launches(cli->kernel, NULL, &launches, &count, NULL, &ignored);
 }
 
-/* What tuning would fail with. */
+/* Finds the error with which tuning would fail. */
 static int find_missing(struct cli *cli) {
   int status = api_kernel_complete(cli->kernel, cli->values[OPTION_VARIANT], &cli->error);
   return needs_device(status) ? CUGEN_OK : status;
@@ -165,7 +168,8 @@ static int print_kernel(struct cli *cli, const void *of, FILE *out) {
   return status ? status : print_launches(cli, out);
 }
 
-/* What a printer prints, which the caller frees: an error comes before the first line, not after some. */
+/* Returns the printer's output, which the caller frees, so that an error is reported before
+   anything is printed. */
 static int print_to_memory(struct cli *cli, int (*print)(struct cli *, const void *, FILE *), const void *of,
                            char **text) {
   size_t length;
@@ -253,7 +257,7 @@ static int fill_json(struct cli *cli, const cugen_space_info *space, json_t *obj
   return status ? status : launches_into_json(cli, object);
 }
 
-/* ---- Without a config: those that ship ---- */
+/* ---- Without a config: the shipped configs ---- */
 
 enum { MOST_CONFIGS = 64 };
 
@@ -262,7 +266,7 @@ static size_t list_configs(struct cli *cli, const char **names) {
   return count < MOST_CONFIGS ? count : MOST_CONFIGS;
 }
 
-/* "matmul" of "matmul.lua" */
+/* Returns the length of "matmul" in "matmul.lua". */
 static int name_length(const char *file) {
   return (int)strcspn(file, ".");
 }

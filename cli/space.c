@@ -1,4 +1,5 @@
-/* cugen space: how many combinations there are, how many are valid, and what removed the others. */
+/* cugen space: counts the combinations and the valid variants, and shows which restrictions removed
+   the others. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -45,19 +46,21 @@ static int print_implementations(struct cli *cli, const cugen_space_info *space)
   return status ? status : closed;
 }
 
-/* "heuristic: BM <= 128" */
+/* Returns "heuristic: BM <= 128". */
 static const char *text_of(const cugen_restriction_info *info, char *room, size_t size) {
   if (info->kind != CUGEN_RESTRICTION_HEURISTIC) return info->text;
   snprintf(room, size, "heuristic: %s", info->text);
   return room;
 }
 
-/* Those that removed nothing, which are most of a large config's, are counted, unless --wide asks for them. */
+/* Restrictions that removed nothing, which are most of a large config's, are only counted unless
+   --wide is given. */
 static bool is_listed(const struct cli *cli, const cugen_restriction_info *info) {
   return info->removed || options_given(cli, OPTION_WIDE);
 }
 
-/* The length of the folder, with its slash, that all files of restrictions that removed something are in; 0 without a width. */
+/* Returns the length of the folder, including its slash, that all files of restrictions that
+   removed something share; 0 without a width. */
 static size_t common_folder(struct cli *cli, const cugen_space_info *space) {
   cugen_restriction_info info;
   char common[512] = "";
@@ -181,8 +184,8 @@ static bool has_heuristics(struct cli *cli, const cugen_space_info *space) {
   return info.kind == CUGEN_RESTRICTION_HEURISTIC;
 }
 
-/* How many variants heuristics alone leave out; their rules count combinations. The whole space is walked for it: 0 where it is
-   too large. */
+/* Counts the variants that only heuristics leave out; the rules themselves count combinations. This
+   walks the whole space; *out is 0 if the space is too large. */
 static int count_left_out(struct cli *cli, const cugen_space_info *space, uint64_t *out) {
   cugen_space_info all;
   cugen_error ignored;

@@ -7,12 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What a signal handler may set, and several threads read: atomics without locks. */
+/* Set by a signal handler and read by several threads, therefore lock-free atomics. */
 static atomic_int stop_signal;
-static atomic_int stop_second; /* when it came first; of a clock that nobody sets */
+static atomic_int stop_second; /* second of the first signal, by the monotonic clock */
 
-/* Within a second it is the same wish: a terminal or a supervisor may signal a process both by itself and with its
-   group. */
+/* Signals within a second count as one request: a terminal or a supervisor may signal both the
+   process and its group. */
 static void note_signal(int number) {
   struct timespec clock;
   const int before = errno;
@@ -27,13 +27,14 @@ static void note_signal(int number) {
   errno = before;
 }
 
-/* SQLite maps the -shm file beside a database, and any program that may write there can cut it. */
+/* SQLite maps the -shm file beside a database, and any program that may write the file can truncate
+   it. */
 static void tell_bus(int number) {
   static const char message[] = "cugen: a file that is in use was cut by another program, such as the cache's -shm: "
                                 "what was stored before is there\n";
   const ssize_t told = write(STDERR_FILENO, message, sizeof message - 1);
   (void)told;
-  raise(number); /* the handler is reset by now */
+  raise(number); /* SA_RESETHAND has reset the handler */
 }
 
 void stop_catch(void) {
@@ -42,7 +43,7 @@ void stop_catch(void) {
   struct sigaction bus = {.sa_handler = tell_bus, .sa_flags = (int)SA_RESETHAND};
   sigemptyset(&action.sa_mask);
   sigemptyset(&bus.sa_mask);
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) /* nohup has one ignored */
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) /* nohup ignores SIGHUP */
     if (sigaction(ends[i], NULL, &before) || before.sa_handler != SIG_IGN || ends[i] != SIGHUP)
       sigaction(ends[i], &action, NULL);
   sigaction(SIGBUS, &bus, NULL);

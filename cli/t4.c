@@ -1,4 +1,5 @@
-/* From lines of wisdom to T4, and to a cache of Kernel Tuner; see t4.h. A file holds one space: the records of one kernel, problem and device. */
+/* Converts lines of wisdom to T4, and to a cache of Kernel Tuner; see t4.h. A file holds one space:
+   the records of one kernel, problem and device. */
 #include "t4.h"
 
 #include <stdlib.h>
@@ -35,7 +36,8 @@ static json_t *value_json(const char *text) {
   return json_text(text);
 }
 
-/* Ends the word before the name that the next '=' belongs to; a value, or an implementation's name, may have blanks. */
+/* Ends the word before the name of the next '=', because a value, or an implementation's name, may
+   contain blanks. */
 static char *next_name(char *text) {
   char *equal = strchr(text, '='), *name = equal;
   while (name && name > text && name[-1] != ' ') name--;
@@ -60,7 +62,8 @@ static json_t *configuration_json(const char *variant) {
 
 /* ---- A record ---- */
 
-/* By its number in wisdom: what T4 calls it, and what Kernel Tuner has in place of its time. */
+/* By the outcome's number in wisdom: the name in T4, and the word that Kernel Tuner has in place of
+   a time. */
 static const struct {
   const char *invalidity, *value;
 } outcomes[] = {{"correct", NULL},
@@ -81,7 +84,8 @@ static json_t *measurements_json(const json_t *record, const char *failure) {
   return measurements;
 }
 
-/* One launch stands for those that were timed; the rest of what the variant took is the framework's. */
+/* A single run stands for those that were timed; the remaining time of the variant is attributed to
+   the framework. */
 static json_t *times_json(const json_t *record, bool right) {
   const double run = right ? milliseconds(record, "seconds") : 0,
                rest = milliseconds(record, "measure_seconds") - run;
@@ -146,7 +150,8 @@ void t4_add(struct t4 *t4, const char *text, size_t length) {
 
 /* ---- The whole ---- */
 
-/* Every configuration names every tunable, in one order; what its implementation lacks is null. */
+/* Every configuration names every tunable in one order; a tunable that its implementation lacks is
+   null. */
 static void fill_configurations(const struct t4 *t4) {
   json_t *result, *any;
   const char *name;
@@ -200,7 +205,7 @@ json_t *t4_whole(const struct t4 *t4, struct cli *cli) {
   return whole;
 }
 
-/* ---- The same as a cache of Kernel Tuner ---- */
+/* ---- As a cache of Kernel Tuner ---- */
 
 static bool has_value(const json_t *values, const json_t *value) {
   const json_t *one;
@@ -211,7 +216,7 @@ static bool has_value(const json_t *values, const json_t *value) {
   return false;
 }
 
-/* For each tunable the list of its values. */
+/* Makes the list of values of each tunable. */
 static json_t *lists_json(const struct t4 *t4) {
   json_t *lists = json_object(), *result, *value;
   const char *name;
@@ -232,7 +237,7 @@ static json_t *names_json(const json_t *lists) {
   return names;
 }
 
-/* A tunable's value as Python's str() has it. */
+/* Writes a tunable's value as Python's str() does. */
 static void add_value(char **key, const json_t *value) {
   char *all, *dumped = json_is_string(value) ? strdup(json_string_value(value)) : json_dumps(value, JSON_ENCODE_ANY);
   const char *text = json_is_null(value)    ? "None"

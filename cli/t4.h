@@ -1,22 +1,24 @@
-/* Records in T4, the format in which autotuners exchange what they measured; docs/cache.md has the fields. */
+/* Converts records to T4, the format in which autotuners exchange measurements; docs/cache.md
+   describes the fields. */
 #ifndef CLI_T4_H
 #define CLI_T4_H
 
 #include "cli.h"
 
 struct t4 {
-  json_t *results; /* as they come */
-  json_t *names;   /* an object whose members are the tunables, in the order they came */
-  json_t *first;   /* whose key all others must have; NULL: none came yet */
-  json_t *other;   /* one that has another; NULL: none */
+  json_t *results; /* in the order of the lines */
+  json_t *names;   /* object whose keys are the tunables, in the order in which they appear */
+  json_t *first;   /* the first record, whose space all others must have; NULL: no record yet */
+  json_t *other;   /* a record of another space; NULL: none */
 };
 
 void t4_open(struct t4 *t4);
-/* Whole lines of wisdom. */
+/* Adds whole lines of wisdom. */
 void t4_add(struct t4 *t4, const char *text, size_t length);
-/* The whole, to be released; NULL: cli->error is set, since records are of more than one space, or of none. */
+/* Returns the whole document, to be released. NULL: cli->error is set, because the records are of
+   several spaces, or there are none. */
 json_t *t4_whole(const struct t4 *t4, struct cli *cli);
-/* The same as Kernel Tuner's simulation mode reads it. */
+/* Returns the document as Kernel Tuner's simulation mode reads it. */
 json_t *t4_as_cache(const struct t4 *t4, struct cli *cli);
 void t4_close(struct t4 *t4);
 

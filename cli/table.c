@@ -8,13 +8,15 @@
 #include "terminal.h"
 
 enum {
-  GAP = 2,
+  GAP = 2, /* blanks between columns */
+  /* A wrapped column should have room for its longest cell in LINES lines, and at least COMFORT
+     columns. */
   LINES = 2,
   COMFORT = 24
-}; /* between columns; a wrapped column should have room for its longest cell in two lines, and this */
+};
 
 struct table_cell {
-  char *text; /* NULL: behind a line */
+  char *text; /* NULL: the cell is covered by a line of text */
   enum style style;
   bool line;
 };
@@ -25,12 +27,13 @@ struct table_layout {
   char *header;
   int flags, rank;
   enum state state;
-  size_t natural, least, width; /* of one line; of its longest word; as printed */
+  /* Widths: of the whole cell in one line; of its longest word; as printed. */
+  size_t natural, least, width;
 };
 
 /* ---- Filling ---- */
 
-/* A line end in a name would make a row of its own. */
+/* Replaces line ends, because a line end in a name would begin a row. */
 static char *copy_clean(const char *text) {
   char *copy = print_clean(text, strlen(text));
   for (char *at = copy; at && (at = strpbrk(at, "\n\t"));) *at = ' ';
@@ -108,7 +111,7 @@ static void measure(struct table *table) {
     if (!is_line(table, i)) measure_text(&table->columns[i % table->column_count], table->cells[i].text);
 }
 
-/* What a column should have before others are left out. */
+/* Returns the width that a column should have before other columns are left out. */
 static size_t wanted(const struct table_layout *column) {
   const size_t lines = (column->natural + LINES - 1) / LINES, least = lines > COMFORT ? lines : COMFORT;
   if (!(column->flags & TABLE_WRAP) || column->natural < least) return column->natural;
@@ -132,7 +135,8 @@ static size_t width_of(const struct table_layout *column) {
 
 /* ---- What is shown ---- */
 
-/* The cell that all rows have in that column; NULL: they differ, or there is one row, which says nothing about others. */
+/* Returns the cell that all rows have in that column. NULL: cells differ, or there is only one row,
+   which shows nothing in common. */
 static const char *common_cell(const struct table *table, size_t column) {
   const char *common = NULL;
   size_t rows = 0;
@@ -160,7 +164,8 @@ static bool leave_one_out(struct table *table) {
   return last != NULL;
 }
 
-/* The columns that begin the rest of a table that is split: as many as fit, at least one beside the first. */
+/* Chooses the columns of the next part of a split table: as many as fit, at least one besides the
+   first. */
 static void take_some(struct table *table, size_t room) {
   size_t used = table->columns[0].natural, taken = 0;
   for (size_t i = 1; i < table->column_count; i++) {
@@ -172,7 +177,7 @@ static void take_some(struct table *table, size_t room) {
   }
 }
 
-/* A column a turn gets one more. */
+/* Gives the columns one more character each in turn, while there is room. */
 static void share(struct table *table, size_t room) {
   size_t used;
   for (size_t i = 0; i < table->column_count; i++) table->columns[i].width = table->columns[i].least;
@@ -198,7 +203,7 @@ static void fit(struct table *table, size_t room) {
 
 /* ---- Printing ---- */
 
-/* How much of the text stands on a line of that width: whole words, at least one. */
+/* Returns how much of the text fits on a line of that width: whole words, at least one. */
 static size_t line_length(const char *text, size_t width) {
   size_t length = strcspn(text, " ");
   for (size_t end = length; text[end];) {
@@ -210,7 +215,7 @@ static size_t line_length(const char *text, size_t width) {
   return length;
 }
 
-/* Elsewhere than on stdout there are no colours. */
+/* Only stdout has colours. */
 static void set_style(enum style style, FILE *out) {
   if (out == stdout) clean_style(style);
 }
@@ -221,7 +226,8 @@ static void put(const char *text, size_t length, enum style style, FILE *out) {
   if (style != STYLE_PLAIN) set_style(STYLE_PLAIN, out);
 }
 
-/* One line of the row; rest: what is left of each cell. Spaces wait until something follows them: lines have none at their end. */
+/* Prints one line of a row. rest: the remaining text of each cell. Spaces are printed only before
+   text, so that no line ends in blanks. */
 static bool print_line(const struct table *table, const char **rest, const enum style *styles, int indent,
                        FILE *out) {
   int spaces = indent;
@@ -276,7 +282,7 @@ static void print_rows(const struct table *table, int indent, const char **rest,
   }
 }
 
-/* "In all rows: verified no, spills 0 B." */
+/* Prints "In all rows: verified no, spills 0 B." */
 static void print_folded(const struct table *table, int indent, FILE *out) {
   const char *before = "In all rows: ";
   for (size_t i = 0; i < table->column_count; i++) {
@@ -290,7 +296,7 @@ static void print_folded(const struct table *table, int indent, FILE *out) {
   if (*before == ',') fputs(".\n", out);
 }
 
-/* "--wide adds: registers; shared; the merged rows" */
+/* Prints "--wide adds: registers; shared; the merged rows". */
 static void print_left_out(const struct table *table, int indent, FILE *out) {
   const char *before = "--wide adds: ";
   const bool any = table->merged > 0;
@@ -309,7 +315,7 @@ static void print_left_out(const struct table *table, int indent, FILE *out) {
   fputc('\n', out);
 }
 
-/* What does not fit stands below. */
+/* Prints the columns that do not fit as further tables below. */
 static void print_split(struct table *table, int indent, size_t room, const char **rest, enum style *styles,
                         FILE *out) {
   for (bool more = true; more;) {

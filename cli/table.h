@@ -1,10 +1,14 @@
-/* Tables for people: every table that cugen prints. Columns are aligned, and fit the width of the terminal (cli->width):
+/* Tables for people: every table that cugen prints. Columns are aligned, and fit the width of the
+   terminal (cli->width):
 
-   1. Columns that say the same in every row are said once below (TABLE_FOLD).
-   2. Columns with a rank are left out, the highest first, until the rest has room. Those of TABLE_WRAP shrink first.
-   3. What is left of the width goes to those of TABLE_WRAP; longer cells go on below, between words.
+   1. Columns that are equal in every row are printed once below the table (TABLE_FOLD).
+   2. Columns with a rank are left out, the highest rank first, until the rest has room. Columns
+     with TABLE_WRAP shrink before that.
+   3. The remaining width goes to the columns with TABLE_WRAP; longer cells are continued on further
+     lines, broken between words.
 
-   What is left out is named in a line below the table. Without a width all is there, each row in one line. */
+   A line below the table names what is left out. Without a width, nothing is left out and each row
+   is one line. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
@@ -16,17 +20,19 @@ enum { TABLE_RIGHT = 1, TABLE_WRAP = 2, TABLE_FOLD = 4 };
 struct table_column {
   const char *header;
   int flags;
-  int rank; /* 0: never left out */
+  int rank; /* 0: the column is never left out */
 };
 
 struct table_cell;
 struct table_layout;
 
 struct table {
-  int width;        /* cli's */
-  enum style style; /* of the cells that follow */
-  bool split;    /* columns that do not fit stand in another table below, which begins with the first column again */
-  size_t merged; /* rows that stand for others say so; the line below the table names --wide */
+  int width;        /* cli->width */
+  enum style style; /* style of the cells that follow */
+  /* Columns that do not fit are printed as another table below, which repeats the first column. */
+  bool split;
+  /* Number of records merged into other rows; if above 0, the line below the table names --wide. */
+  size_t merged;
   struct table_layout *columns;
   size_t column_count;
   struct table_cell *cells;
@@ -35,10 +41,10 @@ struct table {
 };
 
 void table_open(struct table *table, const struct cli *cli, const struct table_column *columns, size_t count);
-void table_cell(struct table *table, const char *text); /* the next cell, row by row */
-/* A row that is one text, from the second column on. */
+void table_cell(struct table *table, const char *text); /* adds the next cell, row by row */
+/* Adds a row that is one text, from the second column on. */
 void table_line(struct table *table, const char *text);
-/* Prints and frees; each line after indent. */
+/* Prints the table, with `indent` blanks before each line, and frees it. */
 int table_close(struct table *table, int indent, FILE *out, cugen_error *error);
 
 #endif

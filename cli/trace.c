@@ -1,12 +1,15 @@
 /* The trace of tuning; see trace.h.
 
-   Every record says which run made it (run_began) and how long that run had gone on (run_seconds). So the runs are put one
-   after the other in the order in which they began, and a record's place is the time of all runs before its own plus its
-   own run_seconds: tuning that was interrupted and resumed reads as one.
+   Every record says which run made it (run_began) and how long that run had gone on (run_seconds).
+   The runs are put one after the other in the order in which they began. The position of a record
+   is the time of all earlier runs plus its own run_seconds, so that tuning that was interrupted and
+   resumed reads as one run.
 
-   The best at a moment is what a plan would have taken then: api_best_of of each variant's latest record. Where the fastest few are
-   measured again at the end, their new times replace the first ones, which favoured the lucky: so the best may become slower there.
-   Within a tie it may, too, when a variant comes that stands before it in the config. */
+   The best at a moment is the variant that a plan would have taken then: api_best_of over each
+   variant's latest record. When the fastest few are measured again at the end, their new times
+   replace the first ones, which favoured lucky measurements, so that the best may become slower
+   there. Within a tie it may also become slower when a variant is added that precedes it in the
+   config. */
 #include "trace.h"
 
 #include <math.h>
@@ -21,7 +24,7 @@ static int compare(double a, double b) {
   return (a > b) - (a < b);
 }
 
-/* At one moment what was replaced comes first. */
+/* At equal times, replaced records come first. */
 static int by_time(const void *a, const void *b) {
   const cugen_stored_record *x = *(const cugen_stored_record *const *)a, *y = *(const cugen_stored_record *const *)b;
   if (x->record.run_began != y->record.run_began) return x->record.run_began < y->record.run_began ? -1 : 1;
@@ -31,13 +34,15 @@ static int by_time(const void *a, const void *b) {
   return variant ? variant : (y->superseded != 0) - (x->superseded != 0);
 }
 
-/* A prediction that is verified later is stored again, with the verdict: that is one record. */
+/* Returns true if b is a again with a verdict: a prediction that is verified later is stored twice
+   but counts as one record. */
 static bool is_replaced_at_once(const cugen_stored_record *a, const cugen_stored_record *b) {
   return a->record.run_began == b->record.run_began && a->record.run_seconds == b->record.run_seconds &&
          strcmp(a->record.variant, b->record.variant) == 0;
 }
 
-/* A database may hold anything: what no run takes is not known. */
+/* Returns true if the record's time in its run is plausible, because a database may hold
+   anything. */
 static bool is_timed(const cugen_record *record) {
   static const double most = 1e9; /* 30 years */
   return record->run_began > 0 && record->run_seconds >= 0 && record->run_seconds < most;
@@ -94,7 +99,8 @@ static int by_variant(const void *a, const void *b) {
   return strcmp(((const struct sorted *)a)->variant, ((const struct sorted *)b)->variant);
 }
 
-/* ids[point]: points of one variant have one id. The number of ids; 0: out of memory, or no points. */
+/* Sets ids[point]; points of one variant have equal ids. Returns the number of ids; 0: out of
+   memory, or no points. */
 static size_t number_variants(const struct trace *t, size_t *ids) {
   struct sorted *sorted = calloc(t->count + 1, sizeof *sorted);
   size_t count = 0;
@@ -109,11 +115,11 @@ static size_t number_variants(const struct trace *t, size_t *ids) {
   return count + 1;
 }
 
-/* Each variant's latest record by now, NULL where it is not right. */
+/* The latest record of each variant so far; NULL: the latest one is not right. */
 struct standings {
-  const cugen_record **latest, **right; /* right: room for those that are */
+  const cugen_record **latest, **right; /* right: room for the right records */
   size_t variants;
-  double least; /* of their costs */
+  double least; /* least cost of the right records */
 };
 
 static const cugen_record *best_of(struct standings *s) {
@@ -128,7 +134,8 @@ static const cugen_record *best_of(struct standings *s) {
   return best < count ? s->right[best] : NULL;
 }
 
-/* What costs more than a tie with the least changes nothing, neither when it comes nor when it goes. */
+/* Returns true if the record can change the best: a record that costs more than a tie with the
+   least does not, neither when it is added nor when it is replaced. */
 static bool matters(const struct standings *s, const cugen_record *record) {
   return record && record->cost <= s->least * CUGEN_TIE;
 }
@@ -175,7 +182,7 @@ void trace_close(struct trace *t) {
   *t = (struct trace){0};
 }
 
-/* ---- What is drawn ---- */
+/* ---- The picture ---- */
 
 static bool by_time_alone(const cugen_kernel *kernel) {
   return !cli_ranks_by_rate(kernel);
@@ -194,15 +201,17 @@ static int by_number(const void *a, const void *b) {
   return compare(*(const double *)a, *(const double *)b);
 }
 
-/* How far up a value is drawn: the better the lower, or the other way round. */
+/* Returns how high a value is drawn: lower values or higher values are better, depending on the
+   kernel. */
 static double height_of(const cugen_kernel *kernel, const cugen_record *record) {
   double log = log10(trace_value(kernel, record));
   return by_time_alone(kernel) ? log : -log;
 }
 
-/* From the best to nine tenths of all, and to the worst that once was the best; heights[count] are all, rising. */
+/* Finds the edges, from the best to nine tenths of all values, and to the worst value that once was
+   the best. heights[count]: all heights, rising. */
 static struct trace_edges edges_of(const cugen_kernel *kernel, const struct trace *t, const double *heights) {
-  static const double least = 0.08, most = 2; /* decades */
+  static const double least = 0.08, most = 2; /* in decades */
   double low = heights[0], high = heights[(t->right - 1) * 9 / 10];
   for (size_t i = 0; i < t->count; i++)
     if (t->points[i].changed && t->points[i].best) high = fmax(high, height_of(kernel, t->points[i].best));

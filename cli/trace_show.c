@@ -1,4 +1,5 @@
-/* cugen show CONFIG --trace: the best so far over the time spent tuning, drawn with characters, and a row for each step. */
+/* cugen show CONFIG --trace: draws the best so far over the time spent tuning, with characters, and
+   prints a row for each step. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ struct canvas {
   const cugen_kernel *kernel;
   const struct trace *trace;
   struct trace_edges edges;
-  char *cells; /* ROWS of columns; below them the axis */
+  char *cells; /* ROWS rows of columns, and the axis below them */
   int columns;
 };
 
@@ -38,7 +39,7 @@ static char *cell(struct canvas *c, int column, int row) {
   return &c->cells[row * c->columns + column];
 }
 
-/* Level to the next record, then straight to its best. */
+/* Draws a horizontal line to the next record, then a vertical one to its best. */
 static void draw_steps(struct canvas *c) {
   const cugen_record *best = NULL;
   int from = 0;
@@ -69,7 +70,7 @@ static void draw_points(struct canvas *c) {
   }
 }
 
-/* The round value nearest to a row; "" when none is near. */
+/* Returns the round value nearest to a row; "" if none is near. */
 static struct shown row_tick(const struct canvas *c, int row) {
   double log;
   for (int i = 0; isfinite(log = plot_tick(c->edges.low, c->edges.high, i)); i++)
@@ -133,7 +134,8 @@ static int print_steps(struct cli *cli, const struct trace *trace) {
     const struct trace_point *point = &trace->points[i];
     char gained[32] = "";
     if (!point->changed || !point->best) continue;
-    if (before && before->cost < point->best->cost) /* it was lucky, and was measured again; or another comes first */
+    /* The best was measured again and is slower, or a tie was decided in another way. */
+    if (before && before->cost < point->best->cost)
       snprintf(gained, sizeof gained, strcmp(before->variant, point->best->variant) == 0 ? "again" : "tie");
     else if (before)
       snprintf(gained, sizeof gained, "%.2fx", before->cost / point->best->cost);
@@ -197,7 +199,7 @@ static int print_json(struct cli *cli, const struct findings *f) {
   return cli_print_json(cli, object);
 }
 
-/* Predictions made on the spot, records of before: there is no run to draw. */
+/* Refuses if there is no run to draw: predictions made now, or records without times. */
 static int refuse(struct cli *cli, const struct findings *f) {
   struct cli meant = *cli;
   meant.values[OPTION_DEVICE] = cugen_kernel_device(cli->kernel)->id;

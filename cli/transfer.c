@@ -1,4 +1,4 @@
-/* cugen transfer: how fast data moves between host and device, by the kind of memory. */
+/* cugen transfer: measures how fast data moves between host and device, by the kind of memory. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 
 enum { MOST_SIZES = 64, MOST_KINDS = 16 };
 
-/* Larger ones have no latency worth telling from their rate. */
+/* Sizes above this are dominated by the rate, so that their latency is not shown. */
 static const int64_t most_alone = 64 << 10;
 
 /* ---- Options ---- */
 
-/* "64", "4K", "4KiB", "16 MiB": *at moves behind it. */
+/* Reads "64", "4K", "4KiB" or "16 MiB", and moves *at behind it. */
 static bool read_bytes(const char **at, int64_t *out) {
   static const char units[] = "KMG";
   char *end;
@@ -52,7 +52,7 @@ static int on_progress(const cugen_transfer_progress *state, void *context) {
   return stop_asked();
 }
 
-/* ---- As text: a table a direction, a line a size, a column a kind ---- */
+/* ---- As text: a table for each direction, a row for each size, a column for each kind ---- */
 
 struct view {
   const cugen_transfer *result;
@@ -96,7 +96,7 @@ static struct shown show(const cugen_transfer_row *row, bool alone) {
   return alone ? print_seconds(row->alone) : print_rate(0, (double)row->bytes, row->seconds);
 }
 
-/* What does not fit the terminal stands below, as in another table. */
+/* Prints a table; columns that do not fit the terminal follow as another table. */
 static int print_table(struct cli *cli, const struct view *view, int to_host, bool alone) {
   struct table_column columns[MOST_KINDS + 1] = {{"size", TABLE_RIGHT, 0}};
   struct table table;

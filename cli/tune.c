@@ -1,4 +1,4 @@
-/* cugen tune: finds the best variant on this device and remembers every result. */
+/* cugen tune: finds the best variant on this device and stores every result. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,13 +17,13 @@
 
 /* ---- Options ---- */
 
-/* --portfolio N --budget 0: nothing is measured. */
+/* Returns true for --portfolio N --budget 0, which measures nothing. */
 static bool only_learns(const struct cli *cli) {
   const char *budget = cli->values[OPTION_BUDGET];
   return options_given(cli, OPTION_PORTFOLIO) && budget && (!strcmp(budget, "0") || !strcmp(budget, "0s"));
 }
 
-/* 90s, 5m: a time; 500: so many variants; none: until nothing is left. */
+/* Reads --budget: 90s, 5m: a time; 500: a number of variants; none: until no variant is left. */
 static int read_budget(struct cli *cli, cugen_tune_options *options) {
   const char *text = cli->values[OPTION_BUDGET];
   if (!text || only_learns(cli) || options_read_seconds(text, true, &options->budget_seconds)) return CUGEN_OK;
@@ -34,7 +34,7 @@ static int read_budget(struct cli *cli, cugen_tune_options *options) {
                   "--budget %s: a time (90s, 5m, 1h), a number of variants (500) or none is expected", text);
 }
 
-/* 90s, 5m: a time; none: nothing runs. */
+/* Reads --verify: 90s, 5m: a time; none: nothing is verified. */
 static int read_verify(struct cli *cli, cugen_tune_options *options) {
   const char *text = cli->values[OPTION_VERIFY];
   double seconds = -1;
@@ -65,17 +65,18 @@ static int read_options(struct cli *cli, cugen_tune_options *options, size_t *to
 
 /* ---- Results as text ---- */
 
-/* One tuning run, as the callback sees it. */
+/* The context of the callback of one tuning run. */
 struct run {
   struct cli *cli;
   const cugen_space_info *space;
-  size_t remembered; /* before */
+  size_t remembered; /* number of records before the run */
   struct progress progress;
   bool headed;
 };
 
-/* What large inputs cost is said before they eat the budget: a GPU makes about a GiB a second, whatever makes it; what the cpu device makes of
-   a generator or an expression is not known. */
+/* Remarks, before tuning, if large inputs will use up much of the budget. A GPU makes about a GiB a
+   second by any kind of kernel; the speed of the cpu device for generators and expressions is not
+   known. */
 static void remark_data(const struct cli *cli) {
   static const int64_t large = (int64_t)256 << 20;
   static const double bytes_a_second = 1 << 30;
@@ -96,7 +97,7 @@ static void remark_data(const struct cli *cli) {
              print_bytes(largest.bytes).text, largest.data);
 }
 
-/* Not before tuning has begun: a wrong option is refused without it. */
+/* Prints the head when tuning has begun, so that a refused option is reported without it. */
 static void print_head(struct run *run) {
   struct cli *cli = run->cli;
   if (run->headed || options_given(cli, OPTION_JSON) || options_given(cli, OPTION_QUIET)) return;
@@ -124,7 +125,7 @@ static int on_progress(const cugen_progress *state, void *context) {
   return stop_asked();
 }
 
-/* With --again what is remembered is tried like the rest. */
+/* Prints the counts. With --again, variants with records are tried like the others. */
 static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
   print_tried(result);
   if (!options_given(cli, OPTION_AGAIN)) printf(", %s remembered before", print_count(result->remembered).text);
@@ -148,7 +149,7 @@ static void print_numbers(struct cli *cli, const cugen_tune_result *result) {
   if (result->began) printf("It began with %s.\n", result->began);
 }
 
-/* Within a filter the best is not what a look-up without it finds. */
+/* With a filter, the best is not the one that a look-up without the filter finds. */
 static void print_chosen(struct cli *cli, const char *command) {
   cugen_record best;
   cugen_error ignored;
@@ -162,7 +163,7 @@ static void print_chosen(struct cli *cli, const char *command) {
 
 static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t right) {
   print_numbers(cli, result);
-  if (!result->tried && !right) return; /* what follows says why */
+  if (!result->tried && !right) return; /* the following message says why */
   if (!cli_print_remembered(cli)) return;
   if (result->left && !result->alike) puts("Run the same command again to continue.");
   if (!right) return;
@@ -190,12 +191,14 @@ static void print_verified(const cugen_tune_result *result, const cugen_record *
   if (result->unchecked) printf("Not checked: %s.\n", result->unchecked);
 }
 
-/* On data of the same seed; what varies need not be. */
+/* Returns true if the record's outputs were compared on data of the same seed. Outputs that vary
+   need no comparison. */
 static bool was_compared(const cugen_tune_result *result, const cugen_record *record) {
   return record->outputs.varies || (record->outputs.known && record->outputs.seed == result->outputs.seed);
 }
 
-/* What is right and has other bits, or was not compared, is remembered, and not in the table. */
+/* Remarks how many right variants have other bits, or were not compared; they are stored, but not
+   in the table. */
 static void remark_bitwise(struct cli *cli, const cugen_tune_result *result, size_t equal) {
   cugen_record record, first = {0};
   cugen_error ignored;
@@ -218,7 +221,7 @@ static void remark_bitwise(struct cli *cli, const cugen_tune_result *result, siz
            print_count(unknown).text, unknown == 1 ? " was" : "s were");
 }
 
-/* A ranking of what nobody compared is by time alone. */
+/* Remarks that a ranking of unverified predictions is by time alone. */
 static void remark_verified(struct cli *cli, const cugen_tune_result *result, size_t right) {
   cugen_record best;
   cugen_error ignored;
@@ -284,7 +287,7 @@ static int print_json(struct cli *cli, const cugen_space_info *space, const cuge
 
 /* ---- The command ---- */
 
-/* What was not predicted cannot run either. */
+/* Fails for variants that were not predicted, none of which can run either. */
 static int fail_all(struct cli *cli, const cugen_tune_result *result) {
   bool predicted = api_kernel_predicted(cli->kernel);
   struct cli meant = *cli;
@@ -297,7 +300,7 @@ static int fail_all(struct cli *cli, const cugen_tune_result *result) {
   return cli->error.status;
 }
 
-/* Tunes; a stop by a signal and "not one came out right" still have results to print. */
+/* Tunes. A stop by a signal, and "not one came out right", still have results to print. */
 static int tune(struct cli *cli, cugen_tune_options *options, const cugen_space_info *space, size_t top) {
   struct run run = {.cli = cli, .space = space, .remembered = api_kernel_records(cli->kernel)};
   cugen_tune_result result = {0};
@@ -343,7 +346,8 @@ static int tune_one(struct cli *cli, cugen_tune_options *options, size_t top) {
   return status ? status : tune(cli, options, &space, top);
 }
 
-/* The config's name, which captured lines have, is known when it is open. */
+/* Reads captured problems after opening the config, because its lines are found by the config's
+   name. */
 static int read_captured(struct cli *cli, struct problem_set *out) {
   if (options_given(cli, OPTION_PROBLEM_FILE))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--from and --problems both name the problems: give one of them");
@@ -355,7 +359,8 @@ static int read_captured(struct cli *cli, struct problem_set *out) {
   return status ? status : capture_read(cli, out);
 }
 
-/* Several problems: of --from, --set and --problems, else the config's own. A portfolio may be of one. */
+/* Tunes several problems: those of --from, --set and --problems, else of the config. A portfolio
+   may be learnt from a single problem. */
 static int tune_problems(struct cli *cli, cugen_tune_options *options, size_t top) {
   struct problem_set set = {0};
   int status = options_given(cli, OPTION_FROM) ? read_captured(cli, &set) : problem_set_read(cli, &set);
@@ -376,7 +381,8 @@ int command_tune(struct cli *cli) {
   int status = read_options(cli, &options, &top);
   if (!status) status = tune_devices(cli, &options, top, tune_problems);
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
-  if (cli->error.cause == CUGEN_CAUSE_BUSY) return status; /* its message says what is not kept */
+  /* The message says which results are not stored. */
+  if (cli->error.cause == CUGEN_CAUSE_BUSY) return status;
   cli_remark(cli, "interrupted; everything %s is kept", api_kernel_predicted(cli->kernel) ? "predicted" : "measured");
   return stop_exit_code();
 }

@@ -1,4 +1,4 @@
-/* Several devices; see tune_devices.h. */
+/* Tunes on several devices; see tune_devices.h. */
 #include "tune_devices.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 
 #include "print.h"
 
-/* ---- What is said of them ---- */
+/* ---- Remarks about devices ---- */
 
 size_t cli_device_count(const struct cli *cli) {
   const char *list = cli->values[OPTION_DEVICE];
@@ -22,7 +22,7 @@ void tune_devices_print_head(const struct cli *cli) {
   if (count > 1) printf("%s devices share the search: %s\n", print_count(count).text, cli->values[OPTION_DEVICE]);
 }
 
-/* Whether the line is among those that were said. */
+/* Returns true if this line was printed before. */
 static bool was_said(const struct cli *cli, const char *line, size_t length) {
   const char *at = cli->lost;
   for (; at && *at; at += strcspn(at, "\n") + 1)
@@ -33,13 +33,13 @@ static bool was_said(const struct cli *cli, const char *line, size_t length) {
 static void keep_said(struct cli *cli, const char *line, size_t length) {
   const size_t before = cli->lost ? strlen(cli->lost) : 0;
   char *more = realloc(cli->lost, before + length + 1);
-  if (!more) return; /* it is said again */
+  if (!more) return; /* without memory the line is printed again */
   memcpy(more + before, line, length);
   more[before + length] = '\0';
   cli->lost = more;
 }
 
-/* "cuda:3: why" */
+/* Prints a line "cuda:3: why". */
 static void say(const struct cli *cli, const char *line, size_t length) {
   size_t device = 0;
   while (device < length && strncmp(line + device, ": ", 2) != 0) device++;
@@ -66,7 +66,7 @@ enum { MOST_GROUPS = 64 };
 
 typedef int tune_function(struct cli *cli, cugen_tune_options *options, size_t top);
 
-/* The devices of one model, and all that its thread has for itself. */
+/* The devices of one model, and the state of the thread that tunes on them. */
 struct tune_group {
   struct groups *all;
   size_t index;
@@ -74,7 +74,7 @@ struct tune_group {
   struct cli cli;
   cugen_tune_options options;
   pthread_t thread;
-  bool begun; /* the thread is there */
+  bool begun; /* the thread was started */
   int status;
 };
 
@@ -85,12 +85,12 @@ struct groups {
   struct progress_board board;
   pthread_mutex_t lock;
   pthread_cond_t next;
-  size_t turn; /* which group may print */
-  bool spaced; /* a line between what they print */
-  bool named;  /* what they print does not say whose it is */
+  size_t turn; /* index of the group that may print */
+  bool spaced; /* an empty line separates the groups' results */
+  bool named;  /* the devices are printed first, because the results do not name them */
 };
 
-/* The processors of this machine that this process may use. */
+/* Returns the number of processors that this process may use. */
 static int count_processors(struct cli *cli) {
   const size_t count = cugen_devices(cli->lib, NULL, 0, NULL);
   cugen_device_info *devices = calloc(count, sizeof *devices);
@@ -100,7 +100,7 @@ static int count_processors(struct cli *cli) {
   return found;
 }
 
-/* Also each group's share of the threads. */
+/* Reads the groups, and divides the threads among them. */
 static int read_groups(struct cli *cli, const char *list, int threads, struct groups *out) {
   const char *list_of_group;
   int status = cli_open(cli);
@@ -155,7 +155,7 @@ static void *run_group(void *context) {
   struct progress part;
   group->status = group->all->tune(&group->cli, &group->options, group->all->top);
   progress_open_part(&part, &group->all->board, group->index);
-  progress_close(&part); /* where it failed before it began */
+  progress_close(&part); /* ends the part of a group that failed before it began */
   return NULL;
 }
 
@@ -172,7 +172,7 @@ static void start_group(struct tune_group *group, const struct cli *cli, const c
   group->begun = pthread_create(&group->thread, NULL, run_group, group) == 0;
 }
 
-/* Where there is no thread for it, it is tuned now. */
+/* Waits for a group; if its thread could not be started, the group is tuned now. */
 static int end_group(struct tune_group *group, struct cli *cli) {
   struct groups *all = group->all;
   pthread_mutex_lock(&all->lock);
@@ -193,10 +193,12 @@ static int end_group(struct tune_group *group, struct cli *cli) {
   return group->status;
 }
 
-/* The first failure is the command's; where there are several groups it says whose it is. */
+/* Keeps the first failure as the command's own, with the group's devices; later ones are
+   remarked. */
 static void keep_failure(struct cli *cli, const struct tune_group *group, cugen_error *first) {
   const cugen_error *own = &group->cli.error;
-  const char *said = strstr(first->message, own->message); /* what is wrong for all of them is said once */
+  /* A failure of all groups is printed once. */
+  const char *said = strstr(first->message, own->message);
   if (first->status && said && !said[strlen(own->message)]) return;
   if (first->status) {
     cli_remark(cli, "%s: %s", group->list, own->message);
@@ -207,7 +209,7 @@ static void keep_failure(struct cli *cli, const struct tune_group *group, cugen_
   memcpy(first->message, cli->error.message, sizeof first->message);
 }
 
-/* Each group reads the problems anew. */
+/* Refuses stdin, because each group reads the problems again. */
 static int check_stdin(struct cli *cli) {
   static const enum cli_option files[] = {OPTION_PROBLEM_FILE, OPTION_FROM};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
@@ -236,11 +238,12 @@ static int tune_groups(struct cli *cli, struct groups *groups, const cugen_tune_
   }
   progress_board_close(&groups->board);
   if (first.status) cli->error = first;
-  if (first.status && worst) cli_remark(cli, "%s", first.message); /* the command ends as one that was interrupted */
+  /* The command ends as interrupted, so that the failure becomes a remark. */
+  if (first.status && worst) cli_remark(cli, "%s", first.message);
   return worst ? worst : first.status;
 }
 
-/* One object, of all groups. */
+/* Prints one object with the answers of all groups. */
 static int print_answers(struct cli *cli, int status) {
   cugen_error failed = cli->error;
   json_t *object = json_object(), *answers = cli->answers;
@@ -272,7 +275,7 @@ int tune_devices(struct cli *cli, cugen_tune_options *options, size_t top, tune_
     status = tune_groups(cli, groups, options);
     if (cli->answers) status = print_answers(cli, status);
   }
-  close_cli(cli); /* which may have hints with the names below */
+  close_cli(cli); /* closed before the names below, which its hints may use */
   cli->values[OPTION_DEVICE] = named;
   for (size_t i = 0; i < groups->count; i++) free(groups->each[i].list);
   free(groups);

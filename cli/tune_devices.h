@@ -1,21 +1,24 @@
-/* cugen tune on several devices: those of one model share a search, each model has one of its own. */
+/* cugen tune on several devices: the devices of one model share a search, and each model has a
+   search of its own. */
 #ifndef CLI_TUNE_DEVICES_H
 #define CLI_TUNE_DEVICES_H
 
 #include "cli.h"
 #include "progress.h"
 
-/* Calls `tune` for each group of the devices that --device (CUGEN_DEVICE) lists, which --device then names; once where it is no list. Groups are
-   tuned side by side, each by a thread with a struct cli of its own, and print in turn. What comes of one keeps no other from its. */
+/* Calls `tune` for each group of the devices that --device (CUGEN_DEVICE) lists, with --device
+   naming the group; calls it once if there is no list. Groups are tuned side by side, each by a
+   thread with a struct cli of its own, and print in turn. A failure of one group does not stop the
+   others. */
 int tune_devices(struct cli *cli, cugen_tune_options *options, size_t top,
                  int (*tune)(struct cli *cli, cugen_tune_options *options, size_t top));
-/* Says once of each device that it failed; lost as in cugen_progress. */
+/* Remarks once for each device that it failed; lost as in cugen_progress. */
 void tune_devices_say_lost(struct cli *cli, struct progress *progress, const char *lost);
-/* Before a group prints: waits for those in front of it. At once where there is one only. */
+/* Waits until the groups in front have printed. Returns at once if there is only one group. */
 void tune_devices_take_turn(struct cli *cli);
-/* As progress_open; groups share a line. */
+/* Like progress_open; groups share a line. */
 void tune_devices_open_progress(const struct cli *cli, struct progress *progress);
-/* A line of the head: that several share the work. */
+/* Prints a line of the head that says that several devices share the work. */
 void tune_devices_print_head(const struct cli *cli);
 
 #endif

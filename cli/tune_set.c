@@ -1,5 +1,5 @@
-/* cugen tune of several problems: one budget, one progress bar, one table with a row for each; what is shown of it stands in
-   tune_set_results.c. */
+/* cugen tune of several problems: one budget, one progress bar, and one table with a row for each
+   problem, which tune_set_results.c prints. */
 #include "tune_set.h"
 
 #include <stdlib.h>
@@ -12,14 +12,16 @@
 
 /* ---- Opening ---- */
 
-/* The config was changed since an application asked for it. What rules out how many variants, further lines, is too much for a remark. */
+/* Leaves out a captured problem that does not fit the config, which has changed since the capture.
+   The lines of the message about which rules removed how many variants are too long for a
+   remark. */
 static int leave_out(const struct cli *cli, const struct problem_settings *problem) {
   const int first_line = (int)strcspn(cli->error.message, "\n");
   cli_remark(cli, "%sleft out: %.*s", problem->where, first_line, cli->error.message);
   return CUGEN_OK;
 }
 
-/* The problem's place; tuning->count: it is not there. */
+/* Returns the index of the kernel's problem; tuning->count: it is not among them. */
 static size_t find_problem(const struct tuning *tuning, const cugen_kernel *kernel) {
   size_t i = 0;
   while (i < tuning->count && strcmp(cugen_kernel_problem(tuning->kernels[i]), cugen_kernel_problem(kernel)) != 0)
@@ -27,7 +29,8 @@ static size_t find_problem(const struct tuning *tuning, const cugen_kernel *kern
   return i;
 }
 
-/* The message gets the place in the file of problems in front; what is wrong in the config itself keeps its own. */
+/* Puts the place in the file of problems in front of the message. An error in the config itself
+   keeps its own place. */
 static int fail_at(struct cli *cli, const struct problem_settings *problem) {
   cugen_error why = cli->error;
   int status = cli_fail(cli, why.status, "%s%s", problem->where, why.message);
@@ -35,7 +38,7 @@ static int fail_at(struct cli *cli, const struct problem_settings *problem) {
   return problem->file ? cli_place(cli, problem->file, problem->line) : status;
 }
 
-/* One that is named twice is tuned once. */
+/* Keeps a problem; a problem that is named twice is tuned once. */
 static void keep(struct tuning *tuning, cugen_kernel *kernel, const struct problem_settings *problem) {
   const size_t at = find_problem(tuning, kernel);
   if (at < tuning->count) {
@@ -69,7 +72,7 @@ static int open_one(struct tuning *tuning, const struct problem_settings *proble
 static int open_all(struct tuning *tuning, const struct problem_set *set, int (*prepare)(struct cli *cli)) {
   struct cli *cli = tuning->cli;
   int status = CUGEN_OK;
-  cugen_kernel_close(cli->kernel); /* that of the config's defaults */
+  cugen_kernel_close(cli->kernel); /* the kernel of the config's defaults is not needed any more */
   cli->kernel = NULL;
   if (!cli->lib) status = cli_open(cli);
   if (!status) status = cli_fall_back(cli);
@@ -120,8 +123,8 @@ static int on_progress(const cugen_progress *state, void *context) {
 
 /* ---- What is refused ---- */
 
-/* Fails where no variant serves the problem: none is valid, or an argument cannot have such a size. The space is not kept: together they
-   may take much memory. */
+/* Fails if no variant serves the problem: no variant is valid, or an argument cannot have such a
+   size. The space is closed again, because all spaces together may take much memory. */
 static int check_problem(struct tuning *tuning, size_t i) {
   struct cli *cli = tuning->cli;
   cugen_kernel *kernel = tuning->kernels[i];
@@ -135,7 +138,7 @@ static int check_problem(struct tuning *tuning, size_t i) {
   return status;
 }
 
-/* As api_kernels_tune names it, with the place in front. */
+/* Names the problem that api_kernels_tune refused, with its place in front. */
 static int name_refused(struct tuning *tuning, size_t i) {
   struct cli *cli = tuning->cli;
   const cugen_kernel *kernel = tuning->kernels[i];
@@ -155,7 +158,8 @@ static void remove_problem(struct tuning *tuning, size_t i) {
   tuning->cli->kernel = tuning->count ? tuning->kernels[0] : NULL;
 }
 
-/* The captured problems from i on that no variant serves; *left: whether there are any. */
+/* Leaves out the captured problems from i on that no variant serves. *left: whether any are
+   left. */
 static int leave_out_unserved(struct tuning *tuning, size_t i, bool *left) {
   struct cli *cli = tuning->cli;
   while (i < tuning->count) {
@@ -174,14 +178,14 @@ static int leave_out_unserved(struct tuning *tuning, size_t i, bool *left) {
                                   cli->operand, cli->values[OPTION_FROM]);
 }
 
-/* Tuning was refused before anything ran. Where a problem is at fault it is named with its place, or left out; *again: the others may be
-   tuned. */
+/* Called when tuning was refused before anything ran. A problem at fault is named with its place,
+   or left out. *again: the others may be tuned. */
 static int find_refused(struct tuning *tuning, int refused, bool *again) {
   struct cli *cli = tuning->cli;
   const cugen_error refusal = cli->error;
   size_t i = 0;
   int status = CUGEN_OK;
-  while (i < tuning->count && tuning->results[i].valid) i++; /* these have variants */
+  while (i < tuning->count && tuning->results[i].valid) i++; /* earlier problems have variants */
   if (tuning->weights)
     status = leave_out_unserved(tuning, i, again);
   else if (i < tuning->count && check_problem(tuning, i))
@@ -216,7 +220,8 @@ static int learn(struct tuning *tuning, size_t most, bool remembered) {
   return status;
 }
 
-/* What was measured before a failure is remembered, and shown where tuning itself has ended. */
+/* Tunes. Results from before a failure are stored, and printed if the failure came after the
+   tuning. */
 static int run(struct tuning *tuning, cugen_tune_options *options) {
   struct cli *cli = tuning->cli;
   tune_devices_open_progress(cli, &tuning->progress);
@@ -248,7 +253,8 @@ int tune_set(struct cli *cli, const struct problem_set *set, cugen_tune_options 
 
 /* ---- Without a run ---- */
 
-/* From predictions, where nothing was measured on a GPU that is described; *why stays where there are none, either. */
+/* Learns from predictions, for a model on which nothing was measured. Without predictions the error
+   `why` stands. */
 static int learn_predicted(struct tuning *tuning, size_t most, bool remembered, const cugen_error *why) {
   struct cli *cli = tuning->cli;
   int status = CUGEN_OK;

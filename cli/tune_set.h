@@ -4,12 +4,13 @@
 
 #include "problem_set.h"
 
-/* Tunes them and prints a row for each. prepare: what is done with cli->kernel once it is open. cli->kernel is the first of them then.
-   With options->portfolio it learns a portfolio from them, and prints that with the `top` problems that lose most. */
+/* Tunes the problems and prints a row for each. prepare: called with cli->kernel once it is open;
+   cli->kernel is then the first problem's. With options->portfolio, learns a portfolio and prints
+   it with the `top` problems of the greatest losses. */
 int tune_set(struct cli *cli, const struct problem_set *set, cugen_tune_options *options, size_t top,
              int (*prepare)(struct cli *cli));
-/* Learns one from what is remembered and measures nothing: of the set, or of all problems that cli->kernel's settings admit if it is
-   empty. */
+/* Learns a portfolio from stored records and measures nothing: for the problems of the set, or for
+   all problems that cli->kernel's settings admit if the set is empty. */
 int tune_set_learn(struct cli *cli, const struct problem_set *set, size_t most, size_t top);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is shown of several problems that are tuned together; see tune_set_results.h. */
+/* Prints the results of problems that are tuned together; see tune_set_results.h. */
 #include "tune_set_results.h"
 
 #include <inttypes.h>
@@ -15,12 +15,14 @@
 
 /* ---- The best of each ---- */
 
-/* What a plan takes of it: several may be as fast, and the records' order says nothing of those. False: there is none. */
+/* Gets the record that a plan would take for the problem, because the order of records says nothing
+   within a tie. Returns false if there is none. */
 static bool find_best(const struct tuning *tuning, size_t problem, cugen_record *out) {
   cugen_kernel *kernel = tuning->kernels[problem];
   cugen_choice choice = {.variant = NULL};
   cugen_error ignored;
-  bool chosen = !tuning->results[problem].outputs.known && /* what has those bits comes first */
+  /* Variants with the wanted bits come first. */
+  bool chosen = !tuning->results[problem].outputs.known &&
                 api_kernel_choose(kernel, -1, &choice, &ignored) == CUGEN_OK &&
                 (choice.how == CUGEN_PLAN_EXACT || choice.predicted);
   char *variant = chosen ? strdup(choice.variant) : NULL;
@@ -39,7 +41,7 @@ static bool find_best(const struct tuning *tuning, size_t problem, cugen_record 
 
 /* ---- Text ---- */
 
-/* What all problems have, to be freed; NULL: out of memory. */
+/* Returns the settings that all problems share; the caller frees it; NULL: out of memory. */
 static char *shared_values(const struct tuning *tuning) {
   const char *first = api_kernel_problem_short(tuning->kernels[0]);
   char *shared = settings_take(first, tuning->count > 1 ? first : "", true);
@@ -72,7 +74,7 @@ void tuning_print_head(struct tuning *tuning) {
   cli_remark_cache(cli);
 }
 
-/* The unit of the rate's column. */
+/* Returns the unit of the rates' column. */
 static const char *rate_unit(const struct tuning *tuning) {
   for (size_t i = 0; i < tuning->count; i++) {
     cugen_record best;
@@ -83,12 +85,12 @@ static const char *rate_unit(const struct tuning *tuning) {
   return NULL;
 }
 
-/* 0 to 1. */
+/* Returns the problem's share of the total weight, 0 to 1. */
 static double weight_of(const struct tuning *tuning, size_t i) {
   return tuning->weight > 0 ? tuning->weights[i] / tuning->weight : 0;
 }
 
-/* Nothing of it was tried, since the reference took its time. */
+/* Returns true if no variant was tried because making the data took the time. */
 static bool waited(const struct tuning *tuning, size_t i) {
   const cugen_tune_result *result = &tuning->results[i];
   return !result->tried && !result->remembered && tuning->spent[i].data > tuning->spent[i].all / 2;
@@ -133,7 +135,7 @@ static int print_table(const struct tuning *tuning) {
   return table_close(&table, 0, stdout, &tuning->cli->error);
 }
 
-/* Of what has no right variant, the first few. */
+/* Prints failures of the first few problems without a right variant. */
 static void print_failures(const struct tuning *tuning) {
   enum { MOST = 3 };
   struct cli one = *tuning->cli;
@@ -146,7 +148,7 @@ static void print_failures(const struct tuning *tuning) {
   }
 }
 
-/* The command that shows the first of them. */
+/* Appends the command that shows the first such failure. */
 static void append_failure(const struct tuning *tuning) {
   struct cli *cli = tuning->cli, one = *cli;
   cugen_record record;
@@ -185,7 +187,7 @@ static void remark_bitwise(const struct tuning *tuning) {
          tuning->cli->values[OPTION_BITWISE], tuning->results[i].outputs.seed);
 }
 
-/* What a portfolio is for. A bundle has kernels of GPUs alone. */
+/* Prints how to use a portfolio. A bundle has only kernels for GPUs. */
 static void print_next(const struct cli *cli) {
   struct cli meant = *cli;
   if (api_kernel_predicted(cli->kernel)) {
@@ -195,7 +197,7 @@ static void print_next(const struct cli *cli) {
   const bool by_policy = strncmp(api_kernel_policy(cli->kernel), "portfolio", 9) == 0;
   printf("Plans take the portfolio %s.", by_policy ? "by the config's policy" : "with CUGEN_PLAN_BY_PORTFOLIO");
   if (!cli_on_cpu(cli)) {
-    meant.setting_count = 0; /* lists of sizes, and the sizes of other classes */
+    meant.setting_count = 0; /* the settings are lists of sizes, or sizes of other classes */
     fputs(" As C: ", stdout);
     hint_print(&meant, "export", stdout);
     fputs(" --portfolio -o FOLDER", stdout);
@@ -203,7 +205,7 @@ static void print_next(const struct cli *cli) {
   putchar('\n');
 }
 
-/* Where the results are, and what comes next. */
+/* Prints where the results are stored, and what to do next. */
 static void print_kept(const struct tuning *tuning, bool more) {
   if (!cli_print_remembered(tuning->cli)) return;
   if (more) puts("Run the same command again to continue.");
@@ -227,7 +229,7 @@ static void print_numbers(const struct tuning *tuning) {
 
 /* ---- Classes without a portfolio ---- */
 
-/* Calls back with each class of which nothing was learnt, and why. */
+/* Calls `take` for each class of problems of which no portfolio was learnt, with the reason. */
 static void list_unlearnt(const struct tuning *tuning, void (*take)(const char *line, size_t length, void *context),
                           void *context) {
   const char *at = api_kernel_unlearnt(tuning->kernels[0]);
@@ -241,7 +243,8 @@ static void list_unlearnt(const struct tuning *tuning, void (*take)(const char *
 static void remark_unlearnt(const char *line, size_t length, void *context) {
   const struct cli *cli = context;
   if (options_given(cli, OPTION_QUIET) && options_given(cli, OPTION_JSON)) return;
-  fprintf(stderr, "cugen: no portfolio of %.*s\n", (int)length, line); /* with --quiet, too: it was asked for */
+  /* Also with --quiet, because the portfolio was asked for. */
+  fprintf(stderr, "cugen: no portfolio of %.*s\n", (int)length, line);
 }
 
 void tuning_remark_unlearnt(const struct tuning *tuning) {

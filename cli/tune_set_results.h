@@ -1,39 +1,41 @@
-/* Several problems that are tuned together (tune_set.c), and what is shown of them: for people, and as JSON. */
+/* Several problems that are tuned together (tune_set.c), and how their results are printed, as text
+   and as JSON. */
 #ifndef CLI_TUNE_SET_RESULTS_H
 #define CLI_TUNE_SET_RESULTS_H
 
 #include "problem_set.h"
 #include "progress.h"
 
-/* The kernels, of problems that differ. */
+/* The problems, each with a kernel; no two problems are equal. */
 struct tuning {
   struct cli *cli;
   cugen_kernel **kernels;
-  const struct problem_settings **problems; /* of each kernel */
+  const struct problem_settings **problems; /* settings of each kernel's problem */
   size_t count;
   cugen_tune_result *results;
-  double *weights; /* of captured problems; NULL: they have none */
-  double weight;   /* of all */
+  double *weights; /* weights of captured problems; NULL: no weights */
+  double weight;   /* sum of the weights */
   struct spent {
-    double all, data; /* seconds; of them while its data and what the reference gives were made */
-  } * spent;          /* on each */
-  double heard;       /* when progress was last heard of */
+    /* Seconds in all, and seconds of making the data and the reference's results. */
+    double all, data;
+  } * spent;    /* by problem */
+  double heard; /* time of the last progress callback */
   struct progress progress;
-  bool begun; /* something ran */
+  bool begun; /* tuning has begun */
   bool headed;
-  const cugen_portfolio *portfolios; /* that were learnt from them */
+  const cugen_portfolio *portfolios; /* portfolios that were learnt from the problems */
   size_t portfolio_count, top;
 };
 
-/* What is tuned where, once, before anything else. */
+/* Prints once, before anything else, what is tuned on which device. */
 void tuning_print_head(struct tuning *tuning);
-/* A row for each problem, or what was learnt from them; failures; how much was done. */
+/* Prints a row for each problem, or what was learnt, then failures and counts. */
 int tuning_print_results(struct tuning *tuning);
-/* The portfolios alone, where nothing was run. */
+/* Prints only the portfolios, if nothing was run. */
 int tuning_print_learnt(struct tuning *tuning);
-/* To the error that says that some have no correct variant: how to see why. */
+/* Appends to the error about problems without a correct variant how to see the reasons. */
 void tuning_append_reasons(const struct tuning *tuning);
-/* The classes that no portfolio was learnt for. */
+/* Remarks the classes of problems for which no portfolio was learnt. */
 void tuning_remark_unlearnt(const struct tuning *tuning);
 
 #endif

@@ -1,4 +1,4 @@
-/* cugen cache why: what a look-up finds, or why it finds nothing, field by field. */
+/* cugen cache why: shows what a look-up finds, or field by field why it finds nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static const char *state_word(const cugen_why_row *row) {
   return row->decides ? "DIFFERS" : "differs";
 }
 
-/* "2000 now, 1003 in the cache" */
+/* Adds "2000 now, 1003 in the cache". */
 static int add_values(struct cli *cli, struct table *table, const cugen_why_row *row) {
   char *text = NULL;
   size_t length;
@@ -58,17 +58,17 @@ static int print_match(struct cli *cli, const cugen_why_match *match) {
   return options_given(cli, OPTION_QUIET) ? CUGEN_OK : print_rows(cli, match);
 }
 
-/* ---- Why it leads ---- */
+/* ---- The lead of the best variant ---- */
 
-/* How the best of a problem's own records stands to the others. */
+/* How the best of a problem's own records compares with the others. */
 struct lead {
-  size_t right, tied;         /* of them tied: within CUGEN_TIE of the least cost */
-  double faster;              /* than the first that is not tied, a factor; 0: there is none */
-  double behind;              /* the least cost, a factor of 1 or less of the best's */
+  size_t right, tied;         /* tied: within CUGEN_TIE of the least cost */
+  double faster;              /* factor to the first record that is not tied; 0: there is none */
+  double behind;              /* least cost divided by the best's cost, at most 1 */
   const char *next, *fastest; /* variants; NULL: there is none, or it is the best itself */
 };
 
-/* False: what is taken is no record of this problem, or there is none. */
+/* Returns false if the variant taken is not from a record of this problem. */
 static bool find_lead(const struct cli *cli, const char *taken, struct lead *out) {
   cugen_record best, record, next = {0}, least;
   cugen_error ignored;
@@ -162,7 +162,7 @@ static int print_json(struct cli *cli, const cugen_why *why) {
   return cli_print_json(cli, object);
 }
 
-/* Of a GPU that is only described what was predicted is meant, where nothing was measured on it elsewhere. */
+/* For a model, uses predictions if nothing was measured on that GPU elsewhere. */
 static int use_predictions(struct cli *cli) {
   const cugen_stored_record *all;
   size_t count;

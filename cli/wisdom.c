@@ -1,4 +1,4 @@
-/* cugen cache export, import: what is remembered, carried from one cache to another as text. */
+/* cugen cache export, import: carries records from one cache to another as text. */
 #include <string.h>
 #include <unistd.h>
 
@@ -8,13 +8,13 @@
 #include "stop.h"
 #include "t4.h"
 
-/* ---- export ----------------------------------------------------------------------------------------------------- */
+/* ---- export ---- */
 
 struct exporting {
   struct cli *cli;
-  const char *path; /* NULL: to a stream */
+  const char *path; /* NULL: written to a stream */
   FILE *out;
-  struct t4 *t4; /* NULL: as wisdom */
+  struct t4 *t4; /* NULL: written as wisdom */
   struct progress progress;
   double begin;
   size_t records, left_out;
@@ -58,7 +58,8 @@ static void export_to_stream(const void *context, FILE *out) {
   export(exporting);
 }
 
-/* On a terminal a bar would stand amid the text. */
+/* Exports with a progress bar, unless the text goes to the terminal, where the bar would be within
+   it. */
 static int export_to(struct exporting *exporting, bool to_stdout) {
   struct cli *cli = exporting->cli;
   int status = CUGEN_OK;
@@ -98,7 +99,7 @@ static int export_whole(struct exporting *exporting, whole_format format) {
   return status;
 }
 
-/* *whole NULL: wisdom. */
+/* *whole NULL: the format is wisdom. */
 static int read_format(struct cli *cli, whole_format *whole) {
   static const struct {
     const char *name;
@@ -114,7 +115,7 @@ static int read_format(struct cli *cli, whole_format *whole) {
   return cli_fail(cli, CUGEN_ERROR_USAGE, "--format %s: there are wisdom, t4 and kernel_tuner", format);
 }
 
-/* What was written to a file. */
+/* Describes what was written to a file. */
 static json_t *export_json(const struct exporting *exporting, const char *path) {
   json_t *object = json_object();
   json_object_set_new(object, "file", json_text(path));
@@ -152,7 +153,7 @@ int command_cache_export(struct cli *cli) {
   return status || !json ? status : cli_print_json(cli, export_json(&exporting, path));
 }
 
-/* ---- import ----------------------------------------------------------------------------------------------------- */
+/* ---- import ---- */
 
 static void print_merged(const cugen_cache_merged *merged) {
   printf("%s record%s: ", print_count(merged->records).text, merged->records == 1 ? "" : "s");
@@ -169,7 +170,7 @@ struct importing {
   double begin;
 };
 
-/* A record is read, then merged. */
+/* Shows progress; each record is read and then merged. */
 static int on_import(const cugen_import_progress *state, void *context) {
   struct importing *importing = context;
   const double done = (double)(state->read + state->merged), all = 2 * (double)state->records;

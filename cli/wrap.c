@@ -1,9 +1,10 @@
-/* Breaking lines between words; see wrap.h.
+/* Breaks lines between words; see wrap.h.
 
-   A line that goes on hangs below what it continues: two columns further in than the line began, or where its last column
-   began, when spaces set columns apart ("  time        37.97 ms ..."). Commands in messages are known by their first word:
-   'cugen ... until the quote ends, or ": cugen ..." until the line does. They are for copying, so a command stays in one line.
-   One that is longer than a line begins a line, and goes on behind backslashes. */
+   A continued line is indented: two columns more than the beginning of the line, or to the column
+   where its last table column began, if spaces separate columns ("  time        37.97 ms ...").
+   Commands in messages are recognised by their first word: 'cugen ... until the quote ends, or ":
+   cugen ..." until the line ends. Commands are for copying, so that a command stays in one line. A
+   command that is longer than a line begins a line, and is continued behind backslashes. */
 #include "wrap.h"
 
 #include <string.h>
@@ -25,7 +26,7 @@ static bool too_wide(const struct wrap *w, size_t columns) {
   return w->column + w->spaces + columns > (size_t)w->width;
 }
 
-/* Behind the spaces that wait. */
+/* Writes the text behind the spaces that were held back. */
 static void put(struct wrap *w, const char *text, size_t length, FILE *out) {
   const size_t most = (size_t)w->width;
   if (!w->begun) w->hang = w->spaces + 2 < most / 2 ? w->spaces + 2 : 0;
@@ -40,13 +41,13 @@ static void put(struct wrap *w, const char *text, size_t length, FILE *out) {
 
 /* ---- Commands ---- */
 
-/* Where the text is: a shell takes a backslash and a line end for nothing between double quotes, and for themselves between single
-   ones. */
+/* The quotes that the text is in. For a shell, a backslash and a line end vanish between double
+   quotes, but are literal between single ones. */
 struct quotes {
   bool twofold, single;
 };
 
-/* The length of what cannot be broken, from text on. */
+/* Returns the length of the piece at text that cannot be broken. */
 static size_t piece_length(const char *text, size_t length, struct quotes *in) {
   size_t piece = 0;
   for (; piece < length && (text[piece] != ' ' || in->single); piece++) {
@@ -56,7 +57,8 @@ static size_t piece_length(const char *text, size_t length, struct quotes *in) {
   return piece;
 }
 
-/* Between double quotes spaces at the begin of the next line would be part of the text. */
+/* Continues a command on the next line. Between double quotes, spaces at its beginning would be
+   part of the text. */
 static void continue_command(struct wrap *w, bool quoted, FILE *out) {
   fputs(" \\", out);
   const size_t hang = w->hang;
@@ -87,7 +89,7 @@ static bool begins_command(struct wrap *w) {
   return w->command != 0;
 }
 
-/* The word's last character, or the one before a comma, closes the quote. */
+/* Returns true if the word's last character, or the one before a comma, closes the quote. */
 static bool ends_command(const struct wrap *w) {
   size_t marks = 0;
   for (size_t i = 0; i < w->length; i++) marks += w->word[i] == '"';
