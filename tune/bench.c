@@ -1,4 +1,4 @@
-/* What the candidates of one run share; see bench.h. */
+/* The objects that the candidates of one run share; see bench.h. */
 #include "bench.h"
 
 #include <errno.h>

@@ -68,7 +68,7 @@ int candidate_want_ptx(struct bench *bench, struct candidate *candidate, cugen_e
    becomes the number of bytes if they were counted. */
 bool candidate_counted(struct bench *bench, struct candidate *candidate, double patience, double *requested);
 
-/* What a candidate needs next. */
+/* The state of a candidate after candidate_start. */
 enum candidate_way {
   CANDIDATE_RUNS,  /* the candidate is running */
   CANDIDATE_ENDED, /* the record is complete, because the candidate cannot run or need not */

@@ -1,4 +1,4 @@
-/* What was compiled, in memory; see compiled_store.h. */
+/* A store of compiled images in memory; see compiled_store.h. */
 #include "compiled_store.h"
 
 #include <pthread.h>

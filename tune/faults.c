@@ -1,4 +1,4 @@
-/* Whether all variants share a fault; see faults.h. */
+/* Finds out whether all variants share a fault; see faults.h. */
 #include "faults.h"
 
 enum { SAMPLES = 64 };

@@ -1,4 +1,4 @@
-/* What a run tries first, or why there is nothing to try; see tuner_run.h. */
+/* Chooses what a run tries first, or explains why there is nothing to try; see tuner_run.h. */
 #include "tuner_run.h"
 
 #include <stdlib.h>

@@ -128,7 +128,7 @@ struct tuner {
   double begin, budget, last_poll;
   int64_t began_at;  /* `begin` in the unit of cugen_record.run_began */
   char *best, *last; /* variant texts for the progress callback */
-  /* Of the best record, as the search ranks records. */
+  /* Figures of the best record, as the search ranks records. */
   double best_seconds, best_cost, flops, bytes;
   cugen_stage stage;
 };

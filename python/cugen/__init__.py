@@ -64,4 +64,4 @@ def where() -> str:
 
 
 for _public in (Error, Call, Check, Kernel, Library, Plan, Tuning, Value):
-    _public.__module__ = __name__  # tracebacks name them as programs do
+    _public.__module__ = __name__  # tracebacks then show the public names

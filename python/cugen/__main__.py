@@ -10,11 +10,11 @@ from ._library import CHECKOUT, FILES, Error, load
 
 
 def program() -> str:
-    """Beside the library of an installed package, else in the checkout's build."""
+    """Finds the program cugen: beside the library of an installed package, or in the checkout's build."""
     for path in (os.path.join(FILES, "cugen"), os.path.join(CHECKOUT, "build", "cugen")):
         if os.access(path, os.X_OK):
             return path
-    load()  # its message says what is missing
+    load()  # the exception of load() says what is missing
     raise Error("the program cugen is not in this package; install it again (pip install . in cugen's checkout)", Status.MISSING)
 
 

@@ -24,14 +24,14 @@ class View:
     """Memory that an object shows: strides are in bytes, None for packed rows."""
 
     address: int
-    element: str  # "f32"; "raw16" where the protocol has no name for the type
-    size: int  # of an element, in bytes
+    element: str  # "f32"; "raw16" if the protocol has no name for the type
+    size: int  # size of an element in bytes
     shape: tuple[int, ...]
     strides: tuple[int, ...] | None
     writable: bool
     where: str  # HOST or CUDA; "" if either side may use it
-    ordinal: int | None  # of the GPU, if that is known
-    keep: object  # what has to live as long as the view
+    ordinal: int | None  # number of the GPU, if known
+    keep: object  # object that must live as long as the view
 
 
 _MASKED = "it has a mask, which the kernel would not see: pass its data, or fill it"
@@ -63,7 +63,7 @@ _release_buffer.argtypes, _release_buffer.restype = [ctypes.POINTER(PyBuffer)], 
 
 
 class Held:
-    """A buffer that its owner may not move or free until this goes."""
+    """A buffer that its owner may not move or free while this object exists."""
 
     def __init__(self, source: object) -> None:
         self.buffer = PyBuffer()
@@ -145,7 +145,9 @@ def _from_dlpack(source: Any, stream: int | None) -> View:
         raise BufferError(f"it is on a device of another kind (DLPack's {int(device)})")
     if stream is None or _DL_DEVICES[device] == HOST:
         capsule = source.__dlpack__()
-    else:  # its library makes the stream wait for its own work; not for what is on that very stream. 1 is the default stream
+    else:
+        # The array's library makes this stream wait for its own work, unless both use
+        # the same stream; 1: the default stream.
         capsule = source.__dlpack__(stream=-1 if current_stream(source) == stream else stream or 1)
     t = DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
     if t.lanes != 1:
@@ -180,7 +182,7 @@ def _make_view(source: Any, stream: int | None) -> View | None:
         return None
 
 
-# Types that not every protocol can name come as whole numbers, or as bytes, of the same size.
+# Types that not every protocol can name may arrive as integers, or as bytes, of equal size.
 _STAND_INS = {"bf16": ("u16", "raw16"), "e4m3": ("u8", "raw8", "f8"), "e5m2": ("u8", "raw8", "f8")}
 _WRITTEN = (ArgumentKind.OUTPUT, ArgumentKind.INOUT, ArgumentKind.SCRATCH)
 
@@ -217,7 +219,7 @@ class Slot:
         """The memory behind what was passed, which is as the kernel expects it. stream: what the kernel will run on."""
         try:
             made = _make_view(source, stream)
-        except Exception as error:  # the other library's words, whatever it raises
+        except Exception as error:  # keep the other library's message, whatever it raises
             raise self._refuse(f"its memory cannot be used: {error}") from error
         if made is None:
             raise self._refuse(f"a {type(source).__name__} is no array: pass what has DLPack, __cuda_array_interface__, "
@@ -310,11 +312,11 @@ def pack(argument: Argument, value: Any) -> bytes:
             raise Error(f"argument '{argument.name}': {len(given)} bytes, should be {argument.bytes}")
         return given
     try:
-        if isinstance(value, str):  # float() would read it
+        if isinstance(value, str):  # refused, because float() would parse it
             raise TypeError("it is a text")
         if argument.dtype == "bf16":
             return _bf16(float(value))
-        form = "=" + _FORMATS[argument.dtype]  # standard sizes; too large a number is an error
+        form = "=" + _FORMATS[argument.dtype]  # "=": standard sizes, and an error for a number that is too large
         return struct.pack(form, float(value) if argument.dtype[0] == "f" else operator.index(value))
     except KeyError:
         raise Error(f"argument '{argument.name}': a {argument.dtype} is passed as {argument.bytes} bytes") from None

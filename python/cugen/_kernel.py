@@ -117,8 +117,8 @@ class Library(Closing):
             kernels = list(self._kernels)
             for kernel in kernels:
                 kernel._turn.refuse_callback("library")
-            self._closing = True  # nothing new is opened
-        for kernel in kernels:  # without the library's turn, which their callbacks may want
+            self._closing = True  # from now on nothing is opened
+        for kernel in kernels:  # outside of the library's turn, which the kernels' callbacks may need
             kernel.close()
         for plan in list(self._plans):
             plan.close()
@@ -207,7 +207,7 @@ class Kernel(Closing):
         self._turn = Turn("kernel")
         self._config = config
         self._plan: Plan | None = None
-        self._earlier: list[Plan] = []  # launches of theirs, or CUDA graphs, may still use them
+        self._earlier: list[Plan] = []  # launches of earlier plans, or CUDA graphs, may still use them
         self._set = [f"{name}={_text_of_setting(value)}" for name, value in settings.items()]
         texts = [encoded(text) for text in self._set]
         with library._turn, Interruptible():
@@ -222,7 +222,7 @@ class Kernel(Closing):
         with self._turn:
             for plan in (*self._earlier, *([self._plan] if self._plan else [])):
                 plan.close()
-            self._plan = None  # the next use says that the kernel is closed, not its plan
+            self._plan = None  # so that the next use reports a closed kernel, not a closed plan
             self._earlier.clear()
             self._handle.close()
 
@@ -352,7 +352,7 @@ class Kernel(Closing):
 
     def _command(self, name: str, meanwhile: Sequence[int] = (), **given: Any) -> tuple[Value, Error | None]:
         """Runs a command about this kernel."""
-        self._handle.address  # which says that the kernel is closed
+        self._handle.address  # raises if the kernel is closed
         settings = [word for text in self._set for word in ("--set", text)]
         return self.library._command([name, *_chosen(self._config, **given), *settings], meanwhile)
 
@@ -392,7 +392,7 @@ def tune(kernels: Sequence[Kernel], budget: float | str | None = None, *, count:
                   **seconds(variant_timeout=variant_timeout, compile_timeout=compile_timeout))
     json, error = c_char_p(), c.cugen_error()
     with ExitStack() as stack:
-        for kernel in sorted(set(kernels), key=id):  # two threads take turns in one order
+        for kernel in sorted(set(kernels), key=id):  # one order for all threads, so that they cannot deadlock
             stack.enter_context(kernel._turn)
         try:
             with Interruptible() as running:
@@ -445,7 +445,7 @@ class Plan(Closing):
         return ctypes.string_at(data, size.value)
 
     def close(self) -> None:
-        with self._lock:  # on the cpu device a launch has it until the kernel has ended
+        with self._lock:  # on the cpu device a launch holds the lock until the kernel has ended
             self._handle.close()
 
     def _argument(self, index: int) -> Argument:

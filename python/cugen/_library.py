@@ -17,7 +17,7 @@ from . import _declarations as c
 from ._declarations import Cause, Status
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-FILES = os.path.join(FOLDER, "files")  # of an installed package: library, worker, program
+FILES = os.path.join(FOLDER, "files")  # library, worker and program of an installed package
 CHECKOUT = os.path.dirname(os.path.dirname(FOLDER))
 
 
@@ -121,7 +121,7 @@ def options(kind: type[ctypes.Structure], **values: Any) -> Any:
         title = name.replace("budget_", "")
         try:
             setattr(made, name, encoded(value) if name in texts else value)
-            fits = not isinstance(value, numbers.Number) or getattr(made, name) == value  # ctypes cuts off what does not; NaN
+            fits = not isinstance(value, numbers.Number) or getattr(made, name) == value  # ctypes truncates other numbers; false for NaN
         except OverflowError:
             fits = False
         except TypeError as error:
@@ -241,7 +241,7 @@ class Handle:
                 parent.close()
 
     def drop(self) -> None:
-        """Nobody uses it any more, but for what was opened from it."""
+        """Closes the handle once nothing that was opened from it is in use."""
         self._dropped = True
         if not self._children:
             self.close()
@@ -252,7 +252,7 @@ class Handled(Protocol):
 
 
 def own(owner: Handled, handle: Handle) -> None:
-    """The handle goes with its owner, at the latest when Python ends."""
+    """Closes the handle with its owner, at the latest when Python ends."""
     owner._handle = handle
     weakref.finalize(owner, handle.drop)
 
@@ -273,7 +273,7 @@ class Turn:
         self._lock.release()
 
     def refuse_callback(self, what: str) -> None:
-        """An error in a callback of what has the turn."""
+        """Raises an error if this is a callback of the call that has the turn."""
         if self._thread == threading.get_ident():
             raise Error(f"the {what} is in use by the function that calls this callback: use it when that has returned")
 

@@ -16,7 +16,7 @@ class Value(Mapping[str, Any]):
         object.__setattr__(self, "_fields", dict(fields))
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_fields":  # a copy that is being made has none yet
+        if name == "_fields":  # a copy under construction has no fields yet
             raise AttributeError(name)
         try:
             return self._fields[name]
